@@ -1,0 +1,153 @@
+// The command line of a compiled Stan program: takes CmdStan's arguments, writes CmdStan's files.
+// Linked with each program, so nothing here depends on one.
+
+#include "runner/approximate.hpp"
+#include "runner/argument.hpp"
+#include "runner/command_line.hpp"
+#include "runner/describe.hpp"
+#include "runner/evaluate.hpp"
+#include "runner/metadata.hpp"
+#include "runner/output.hpp"
+#include "runner/parser.hpp"
+#include "runner/sample.hpp"
+#include "runner/session.hpp"
+
+#include <stan/math/prim/core/init_threadpool_tbb.hpp>
+#include <stan/math/rev/core/profiling.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What stanc writes into each program.
+stan::model::model_base& new_model(stan::io::var_context& data, unsigned int seed,
+                                   std::ostream* messages);
+stan::math::profile_map& get_stan_profile_data();
+
+namespace reliabayes {
+
+const std::map<std::string, Outcome (*)(Session&)> methods{
+    {"sample", sample},
+    {"optimize", optimize},
+    {"laplace", laplace},
+    {"pathfinder", pathfinder},
+    {"variational", variational},
+    {"generate_quantities", generate_quantities},
+    {"log_prob", log_prob},
+    {"diagnose", diagnose},
+};
+
+// The error on one line, as cmdstanpy shows only one, and in words where the C++ library has none.
+std::string in_words(std::string error) {
+  if (error.find("bad_alloc") != std::string::npos)
+    return "not enough memory for the sizes that were asked for: " + error;
+  std::replace(error.begin(), error.end(), '\n', ' ');
+  return error;
+}
+
+// A file that is read must not be written to: opening it for output would empty it.
+void refuse_overwriting(const Argument& section, const Argument& output) {
+  for (const Argument& each : section.children) {
+    std::error_code missing;
+    if (each.type == Kind::input && each.given &&
+        std::filesystem::equivalent(*each.given, output.value(), missing))
+      throw UsageError(output.name + "=" + output.value() + ": expected another file than " +
+                       each.name + "=" + *each.given);
+    if (each.type == Kind::section) refuse_overwriting(each, output);
+    if (each.type == Kind::choice) refuse_overwriting(each.chosen(), output);
+  }
+}
+
+std::unique_ptr<stan::model::model_base> load(const Argument& arguments) {
+  const Argument& file = arguments["data"]["file"];
+  const auto seed = static_cast<unsigned>(arguments["random"]["seed"].count());
+  std::unique_ptr<stan::io::var_context> data = std::make_unique<stan::io::empty_var_context>();
+  if (file.given) data = std::make_unique<JsonData>("data file", *file.given);
+  return naming("data file=" + file.value(), [&] {
+    return std::unique_ptr<stan::model::model_base>(&new_model(*data, seed, &std::cout));
+  });
+}
+
+int run(const Argument& arguments) {
+  const Argument& method = arguments["method"];
+  const Argument& init = arguments["init"];
+  const Argument& output = arguments["output"];
+  const Argument& diagnostic_file = output["diagnostic_file"];
+  const Argument& profile_file = output["profile_file"];
+  for (const Argument& each : output.children)
+    if (each.type == Kind::output && !each.value().empty()) refuse_overwriting(arguments, each);
+  if (diagnostic_file.given && method.value() != "sample" && method.value() != "variational")
+    throw UsageError("diagnostic_file: method=" + method.value() + " writes none");
+
+  OutputFile file("output file", output["file"].value());
+  std::optional<OutputFile> diagnostics, profile;
+  if (diagnostic_file.given) diagnostics.emplace("diagnostic_file", *diagnostic_file.given);
+  if (profile_file.given) profile.emplace("profile_file", *profile_file.given);
+
+  const std::unique_ptr<stan::model::model_base> model = load(arguments);
+  const int digits = output["sig_figs"].integer();
+  CsvWriter draws(file, digits);
+  write_header(file.stream(), arguments, *model);
+  auto inner_state = std::make_unique<stan::callbacks::writer>();
+  if (diagnostics) {
+    inner_state = std::make_unique<CsvWriter>(*diagnostics, digits);
+    write_header(diagnostics->stream(), arguments, *model);
+  }
+
+  stan::math::init_threadpool_tbb();
+  Console logger;
+  Session session{arguments, *model, logger, draws, *inner_state};
+  const Outcome outcome = methods.at(method.value())(session);
+  if (outcome == Outcome::failed)
+    throw std::runtime_error("method=" + method.value() +
+                             (init.given ? ", init=" + *init.given : "") + ": " +
+                             in_words(logger.last_error()));
+
+  if (profile) {
+    write_profile(profile->stream(), get_stan_profile_data());
+    profile->publish();
+  }
+  if (diagnostics) diagnostics->publish();
+  if (output["save_cmdstan_config"].flag())
+    write_config(beside(output["file"].value(), "_config.json"), arguments, *model);
+  file.publish();
+  return outcome == Outcome::done ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(const std::vector<std::string>& words) {
+  Argument arguments = command_line();
+  if (words == std::vector<std::string>{"info"}) {
+    write_info(std::cout);
+    return EXIT_SUCCESS;
+  }
+  for (const std::string& word : words)
+    if (word == "help" || word == "--help") {
+      write_help(std::cout, arguments, "");
+      return EXIT_SUCCESS;
+    }
+  Parser reader(arguments);
+  for (const std::string& word : words) reader.read(word);
+  if (!arguments["method"].given)
+    throw UsageError("method: expected " + arguments["method"].expectation());
+  return run(arguments);
+}
+
+}  // namespace reliabayes
+
+// cmdstanpy looks for errors in lines that start with this word.
+int main(int argc, const char* argv[]) {
+  try {
+    return reliabayes::main({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cout << std::flush;
+    std::cerr << "Error: " << reliabayes::in_words(error.what()) << std::endl;
+    return EXIT_FAILURE;
+  }
+}

@@ -1,0 +1,146 @@
+#pragma once
+
+#include "argument.hpp"
+
+#include <stan/callbacks/json_writer.hpp>
+#include <stan/callbacks/writer.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace reliabayes {
+
+// A file that gets its name only once it is complete. Until then it is called <name>.partial, also
+// if the program is killed; if the program fails it is removed. Devices and pipes, which cannot be
+// renamed, are written to as they are.
+class OutputFile {
+ public:
+  OutputFile(const std::string& asked, const std::string& name)
+      : asked_(asked + "=" + name), target_(resolved(name)), written_(target_) {
+    std::error_code missing;
+    const auto type = std::filesystem::status(target_, missing).type();
+    if (missing || type == std::filesystem::file_type::regular) written_ += ".partial";
+    stream_.open(written_, std::ios::binary | std::ios::trunc);
+    check();
+    // What an earlier run left there must not pass for the result of this one.
+    if (written_ != target_) std::filesystem::remove(target_);
+  }
+
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  ~OutputFile() {
+    stream_.close();
+    std::error_code ignored;
+    if (!published_ && written_ != target_) std::filesystem::remove(written_, ignored);
+  }
+
+  std::ostream& stream() { return stream_; }
+
+  void check() {
+    if (!stream_) throw UsageError(asked_ + ": cannot write: " + std::strerror(errno));
+  }
+
+  void publish() {
+    stream_.close();
+    check();
+    if (written_ != target_) std::filesystem::rename(written_, target_);
+    published_ = true;
+  }
+
+ private:
+  std::string asked_;
+  std::filesystem::path target_;
+  std::filesystem::path written_;
+  std::ofstream stream_;
+  bool published_ = false;
+
+  // Behind a link, the file it leads to: renaming would replace the link.
+  static std::filesystem::path resolved(const std::string& name) {
+    std::error_code missing;
+    const auto path = std::filesystem::canonical(name, missing);
+    return missing ? std::filesystem::path(name) : path;
+  }
+};
+
+// "out.csv" and "_metric.json" make "out_metric.json".
+inline std::string beside(const std::string& name, const std::string& ending) {
+  return std::filesystem::path(name).replace_extension().string() + ending;
+}
+
+// Rows of comma-separated values and comments, as Stan's algorithms hand them over.
+class CsvWriter final : public stan::callbacks::writer {
+ public:
+  CsvWriter(OutputFile& file, int digits) : file_(file), digits_(digits) {}
+
+  void operator()(const std::vector<std::string>& names) override {
+    for (const std::string& name : names) row_ += name + ',';
+    end_row();
+    has_names_ = true;
+  }
+
+  void operator()(const std::vector<double>& values) override {
+    for (const double value : values) add(value);
+    end_row();
+    has_values_ = true;
+  }
+
+  void operator()(const Eigen::Ref<Eigen::Matrix<double, -1, -1>>& draws) override {
+    for (Eigen::Index draw = 0; draw < draws.cols(); ++draw) {
+      for (Eigen::Index i = 0; i < draws.rows(); ++i) add(draws(i, draw));
+      end_row();
+    }
+    has_values_ = true;
+  }
+
+  void operator()() override { (*this)(std::string()); }
+
+  void operator()(const std::string& comment) override { write("# " + comment + "\n"); }
+
+  bool has_names() const { return has_names_; }
+  bool has_values() const { return has_values_; }
+
+ private:
+  OutputFile& file_;
+  int digits_;
+  std::string row_;
+  bool has_names_ = false;
+  bool has_values_ = false;
+
+  void add(double value) {
+    char text[32];  // 18 digits, sign, point and exponent
+    const int size = std::snprintf(text, sizeof text, "%.*g,", digits_, value);
+    row_.append(text, static_cast<std::size_t>(size));
+  }
+
+  void end_row() {
+    if (row_.empty()) return;
+    row_.back() = '\n';
+    write(row_);
+    row_.clear();
+  }
+
+  void write(const std::string& text) {
+    file_.stream() << text;
+    file_.check();
+  }
+};
+
+// Stan's writer of JSON on a stream that somebody else closes.
+struct Borrowed {
+  void operator()(std::ostream*) const {}
+};
+using JsonWriter = stan::callbacks::json_writer<std::ostream, Borrowed>;
+
+inline JsonWriter json_on(OutputFile& file) {
+  file.stream().precision(17);
+  return JsonWriter(std::unique_ptr<std::ostream, Borrowed>(&file.stream()));
+}
+
+}  // namespace reliabayes

@@ -1,0 +1,13 @@
+// Gives back what it was given, and has nothing to estimate.
+data {
+  int count; // any integer
+  real number; // any number
+  array[2, 3] int table; // integers
+  array[2] matrix[3, 2] boxes; // numbers, 2 x 3 x 2
+}
+generated quantities {
+  int count_again = count; // as given
+  real number_again = number; // as given
+  array[2, 3] int table_again = table; // as given
+  array[2] matrix[3, 2] boxes_again = boxes; // as given
+}
