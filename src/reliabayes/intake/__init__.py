@@ -1,0 +1,1 @@
+"""The door by which data come in: reading, checking and coding of tables."""

@@ -1,0 +1,352 @@
+"""Every fault of a table is told with its place, its rule, what was found and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings import Ratings
+
+FRAME: Any = pd.DataFrame(
+    {
+        "item": ["a", "a", "b", "b", "c", "c"],
+        "rater": ["x", "y", "x", "y", "x", "y"],
+        "rating": [1, 2, 3, 4, 5, 5],
+        "pool": ["red", "blue"] * 3,
+        "gold": [1, 1, 3, 3, 5, 5],
+    }
+)
+
+
+def faults_of(frame: Any, **options: Any) -> str:
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_frame(frame, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["item", "rater", "rating", "pool"])
+def test_missing_values(column: str) -> None:
+    frame = FRAME.assign(**{column: FRAME[column].where(FRAME.index != 4)})
+
+    assert f"{column}: no value may be missing; found 1 missing (row 4). Drop" in faults_of(
+        frame, pool="pool"
+    )
+
+
+def test_rows_beyond_the_fifth_are_counted() -> None:
+    frame = pd.concat([FRAME] * 2, ignore_index=True).assign(rating=[np.inf] * 10 + [1, 2])
+
+    message = faults_of(frame, replicates="keep")
+
+    assert message == (
+        "rating: values must be finite; found 10 infinite (rows 0, 1, 2, 3, 4, ...: "
+        "inf, inf, inf, inf, inf, ...). Mend or drop these rows."
+    )
+
+
+@pytest.mark.parametrize("column", ["item", "rater", "rating"])
+def test_mixed_types(column: str) -> None:
+    frame = FRAME.assign(**{column: [1, 1, "b", 2, 2, 2]})
+
+    message = faults_of(frame, replicates="keep")
+
+    assert f"{column}: all values must be of one type" in message
+    assert "(row 2: 'b'). Convert the column" in message
+
+
+@pytest.mark.parametrize("column", ["item", "rater"])
+def test_ids_that_differ_by_white_space(column: str) -> None:
+    frame = FRAME.assign(**{column: ["a", "b", " a", "c", "a ", "d"]})
+
+    message = faults_of(frame, replicates="keep")
+
+    assert f"{column}: values must differ by more than the white space" in message
+    assert "(rows 2, 4: ' a', 'a '). Strip the column" in message
+
+
+def test_ids_that_differ_by_case_are_two_ids() -> None:
+    frame = FRAME.assign(rater=["x", "X"] * 3)
+
+    assert Ratings.from_frame(frame).n_raters == 2
+
+
+def test_numbers_stored_as_text() -> None:
+    message = faults_of(FRAME.assign(rating=["1", " 2 ", "n/a", "4", "5", "5"]))
+
+    assert message == (
+        "rating: ratings must be either numbers or labels; found numbers stored as text, and 1 of "
+        "another kind (row 2: 'n/a'). "
+        'Pass scale="numeric" to read them as numbers (after mending what is none), or '
+        'scale="nominal" to keep them as labels.'
+    )
+
+
+def test_text_that_is_no_number_under_a_numeric_scale() -> None:
+    message = faults_of(FRAME.assign(rating=["1", "2", "n/a", "4", "5", "5"]), scale="numeric")
+
+    assert "rating: values must be numbers on a numeric scale; found 1 of another kind" in message
+    assert "(row 2: 'n/a'). Mend or drop" in message
+
+
+def test_gold_that_is_no_number_on_a_numeric_scale() -> None:
+    message = faults_of(FRAME.assign(gold=["1", "1", "three", None, "5", "5"]), gold="gold")
+
+    assert "gold: values must be numbers on a numeric scale; found 1 of another kind" in message
+
+
+def test_ratings_outside_the_categories() -> None:
+    message = faults_of(FRAME, categories=[1, 2, 3])
+
+    assert "among the categories 1, 2, 3; found 3 outside (rows 3, 4, 5: 4, 5, 5). Add" in message
+
+
+@pytest.mark.parametrize("categories", [[1], [1, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, None]])
+def test_categories_that_cannot_be_a_scale(categories: list[Any]) -> None:
+    message = faults_of(FRAME, categories=categories)
+
+    assert "categories: they must be two or more distinct values, none missing" in message
+
+
+def test_ordered_text_without_its_order() -> None:
+    message = faults_of(FRAME.assign(rating=["low", "high"] * 3), scale="ordered")
+
+    assert "found 'high', 'low' without one. Pass categories=[...], lowest first" in message
+
+
+def test_gold_outside_the_categories_that_occur() -> None:
+    frame = FRAME.assign(rating=list("nynyny"), gold=["n", "n", "y", "y", "maybe", "maybe"])
+
+    message = faults_of(frame, gold="gold")
+
+    assert "gold: gold must be among the categories 'n', 'y'; found 2 outside (rows 4, 5" in message
+
+
+def test_gold_outside_the_range_of_the_categories() -> None:
+    message = faults_of(FRAME.assign(gold=[1, 1, 2.5, 2.5, 9, 9]), gold="gold", categories=range(6))
+
+    assert "gold: gold must lie in the range of the categories, 0..5; found 2 outside" in message
+
+
+def test_conflicting_gold() -> None:
+    message = faults_of(FRAME.assign(gold=[1, 2, 3, None, 5, 5]), gold="gold")
+
+    assert "one gold value; found 1 differing from an earlier row of the item, of 'a'" in message
+    assert "(row 1: 2). Keep the right value" in message
+
+
+def test_raters_in_two_pools() -> None:
+    message = faults_of(
+        FRAME.assign(pool=["red", "blue", "red", "red", "red", "blue"]), pool="pool"
+    )
+
+    assert "pool: a rater must belong to one pool" in message
+    assert "of the rater, of 'y' (row 3: 'red'). Mend the pool" in message
+
+
+def test_replicates() -> None:
+    message = faults_of(FRAME.assign(rater=["x", "x", "x", "y", "x", "y"]))
+
+    assert "item and rater: a rater must rate an item once; found 2 ratings that share" in message
+    assert "(rows 0, 1: 'a' by 'x', 'a' by 'x'). Drop the repeats" in message
+    assert 'replicates="keep"' in message
+
+
+@pytest.mark.parametrize(("column", "words"), [("item", "two items"), ("rater", "two raters")])
+def test_a_single_id(column: str, words: str) -> None:
+    message = faults_of(FRAME.assign(**{column: 7}), replicates="keep")
+
+    assert message == (
+        f"{column}: there must be {words} or more; found only 7. Check that this column holds the "
+        f"{column}s, and add the ratings of others."
+    )
+
+
+def test_equal_ratings() -> None:
+    message = faults_of(FRAME.assign(rating=4))
+
+    assert "rating: ratings must vary, or there is nothing to agree or differ on" in message
+    assert "found 4 in all 6. Check that this column holds the ratings" in message
+
+
+def test_no_overlap() -> None:
+    message = faults_of(FRAME.assign(item=range(6)))
+
+    assert "item and rater: at least one item must be rated by two raters" in message
+    assert "found 6 items with one rater each. Check that the two columns" in message
+
+
+def test_no_ratings() -> None:
+    assert faults_of(FRAME[:0]) == (
+        "table: it must hold ratings; found none. Pass a table with ratings."
+    )
+
+
+def test_values_that_are_lists() -> None:
+    message = faults_of(FRAME.assign(rating=[[1]] * 6))
+
+    assert "rating: each value must be a single text, number, bool or category" in message
+
+
+def test_all_faults_are_told_at_once() -> None:
+    frame = FRAME.assign(
+        item=["a", None, "b", "b", "c", "c "],
+        rating=[1, 2, np.inf, 4, 9, 5],
+        pool=["red", "blue", "red", "red", "red", "blue"],
+    )
+
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_frame(frame, categories=range(1, 6), pool="pool", gold="gold")
+
+    assert [fault.place for fault in caught.value.faults] == [
+        "item",
+        "item",
+        "rating",
+        "rating",
+        "pool",
+    ]
+    assert str(caught.value).startswith("the ratings have 5 faults:\n- item: no value may be")
+
+
+def test_faults_can_be_read_by_programs() -> None:
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_frame(FRAME, categories=[1, 2, 3])
+
+    (fault,) = caught.value.faults
+    assert fault == Fault(
+        place="rating",
+        rule="ratings must be among the categories 1, 2, 3",
+        found="3 outside",
+        remedy="Add them to categories=... or drop them.",
+        rows=(3, 4, 5),
+        values=("4", "5", "5"),
+        n_rows=3,
+    )
+
+
+def test_columns_under_other_names_are_guessed() -> None:
+    frame = FRAME.rename(columns={"item": "Items", "rater": "annotator", "rating": "score"})
+
+    message = faults_of(frame[["Items", "annotator", "score"]])
+
+    assert "found only 'Items', 'annotator', 'score'." in message
+    assert "Did you mean item='Items', rater='annotator', rating='score'?" in message
+
+
+def test_ids_in_the_index() -> None:
+    assert "call .reset_index() first" in faults_of(FRAME.set_index(["item", "rater"]))
+
+
+def test_wide_table_given_as_a_long_one() -> None:
+    frame = pd.DataFrame({"item": [1, 2], "rater1": [9, 6], "rater2": [2, 1], "rater3": [5, 3]})
+
+    message = faults_of(frame)
+
+    assert "'rater1', 'rater2', 'rater3' hold numbers of about one range" in message
+    assert "use Ratings.from_wide" in message
+
+
+def test_long_table_given_as_a_wide_one() -> None:
+    with pytest.raises(RatingsError, match=r"each row holds one rating, use Ratings.from_frame"):
+        Ratings.from_wide(FRAME)
+
+
+def test_one_column_in_two_roles() -> None:
+    message = faults_of(FRAME, rater="item")
+
+    assert "item and rater: each role must have a column of its own; found 'item' named" in message
+
+
+def test_repeated_column_names() -> None:
+    message = faults_of(FRAME.rename(columns={"gold": "rating"}))
+
+    assert message == (
+        "columns: their names must be unique; found 'rating' more than once. "
+        "Rename or drop the others."
+    )
+
+
+@pytest.mark.parametrize(
+    ("frame", "remedy"),
+    [
+        ([1, 2, 3], "found a list. Build a table with one rating per row"),
+        (np.eye(3), "Pass an items x raters array to Ratings.from_wide"),
+    ],
+)
+def test_no_table_at_all(frame: Any, remedy: str) -> None:
+    assert remedy in faults_of(frame)
+
+
+def test_lazy_frames() -> None:
+    polars = pytest.importorskip("polars")
+
+    message = faults_of(polars.LazyFrame({"item": [1], "rater": [1], "rating": [1]}))
+
+    assert "found a lazy frame. Call .collect() on it first." in message
+
+
+def test_unknown_options() -> None:
+    message = faults_of(FRAME, scale="interval", replicates="drop")
+
+    assert (
+        "scale: it must be one of None, 'nominal', 'ordered', 'numeric'; found 'interv" in message
+    )
+    assert "replicates: it must be one of 'error', 'keep'; found 'drop'" in message
+
+
+def test_wide_table_that_repeats_an_item() -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3], "y": [1, 2, 4]}, index=["a", "b", "a"])
+
+    with pytest.raises(
+        RatingsError, match=r"item: each row must be an item .*\(rows 0, 2: 'a', 'a'"
+    ):
+        Ratings.from_wide(frame)
+
+
+def test_wide_faults_are_in_the_rows_of_the_wide_table() -> None:
+    cells = np.array([[1, np.nan], [2, 3], [4, np.inf]])
+
+    with pytest.raises(RatingsError, match=r"found 1 infinite \(row 2: inf\)"):
+        Ratings.from_wide(cells)
+
+
+def test_wide_table_without_ratings() -> None:
+    with pytest.raises(RatingsError, match="found 2 rows and 0 such columns"):
+        Ratings.from_wide(np.full((2, 2), np.nan))
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2, 2)])
+def test_arrays_that_are_no_table(shape: tuple[int, ...]) -> None:
+    with pytest.raises(RatingsError, match="array: it must have two dimensions"):
+        Ratings.from_wide(np.ones(shape))
+
+
+def test_wide_frames_without_an_index_must_name_their_items() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+
+    with pytest.raises(RatingsError, match="item: it must name the column of the items"):
+        Ratings.from_wide(pyarrow.table({"x": [1, 2], "y": [2, 3]}))
+
+
+def test_pools_that_do_not_fit_the_raters() -> None:
+    with pytest.raises(RatingsError, match=r"no pool for 1, and a pool for 2 who rated nothing"):
+        Ratings.from_wide(np.array([[1, 2], [3, 4]]), pool={0: "red", 2: "blue"})
+
+
+def test_cells_that_are_no_counts() -> None:
+    counts = pd.DataFrame({"yes": [1, -1, 2], "no": [2.5, 1, np.nan]})
+
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_counts(counts)
+
+    assert [fault.rows for fault in caught.value.faults] == [(1,), (0, 2)]
+    assert "yes: counts must be whole numbers, 0 or more" in str(caught.value)
+    assert "with 0 for none; if the cells are ratings, use Ratings.from_wide" in str(caught.value)
+
+
+def test_counts_of_a_category_that_is_no_column() -> None:
+    with pytest.raises(RatingsError, match="categories: each category must be a column of counts"):
+        Ratings.from_counts(pd.DataFrame({"yes": [1, 2], "no": [1, 0]}), categories=["yes", "not"])
