@@ -112,10 +112,8 @@ class Toolchain(NamedTuple):
         """Object file of a Stan program; it finds densities of our own without a body of theirs."""
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, f"{program.stem}.cpp")
-            options = ("--O1", f"--filename-in-msg={program.name}")
-            source.write_text(
-                f'#include "densities.hpp"\n{self.stanc("--print-cpp", *options, program)}'
-            )
+            self.stanc("--O1", f"--filename-in-msg={program.name}", f"--o={source}", program)
+            source.write_text(f'#include "densities.hpp"\n{source.read_text()}')
             return self.compile(source, [source, *(STAN / "cpp").glob("*.hpp")])
 
     def stanc(self, *arguments: str | Path) -> str:

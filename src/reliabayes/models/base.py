@@ -1,0 +1,134 @@
+"""What all models of ratings have in common."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import xarray as xr
+
+from reliabayes import stan
+from reliabayes.fit import Fit, Settings
+from reliabayes.ratings import Ratings
+from reliabayes.warm_start import Start, WarmStart
+
+Margin = Literal["item", "rater"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingModel(ABC):
+    """A model of ratings: hyperparameters, and the way from ratings to quantities.
+
+    A model holds no data and is never changed; `fit` gives a new `Fit`. A subclass says what its
+    Stan program needs (`data`), where to start (`warm_start`) and what to report (`quantities`).
+    """
+
+    summary: ClassVar[str]  # what it is for, in a line
+    reports: ClassVar[tuple[str, ...]]  # names of its quantities
+
+    @classmethod
+    def name(cls) -> str:
+        """Name on the command line: the class in kebab-case."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
+
+    def program(self, data: Mapping[str, Any]) -> str:
+        """Stan program that samples from the posterior given ``data``."""
+        return self.name().replace("-", "_")
+
+    @abstractmethod
+    def data(self, ratings: Ratings) -> dict[str, Any]:
+        """Data of the Stan program, its keys those of the program's data block."""
+
+    @abstractmethod
+    def warm_start(self, data: Mapping[str, Any]) -> WarmStart:
+        """Mode and curvature of the posterior, by EM."""
+
+    @abstractmethod
+    def cold_start(self, data: Mapping[str, Any]) -> WarmStart:
+        """Widely dispersed starting points on the scale of the data, with no look at the fit."""
+
+    @abstractmethod
+    def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
+        """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
+
+    @abstractmethod
+    def effects(
+        self, posterior: xr.Dataset, ratings: Ratings, margin: Margin, rng: np.random.Generator
+    ) -> Iterator[xr.DataArray]:
+        """Draws of what the model says of each item or rater, in chunks of items or raters."""
+
+    def fit(
+        self,
+        ratings: Ratings,
+        *,
+        chains: int = 4,
+        warmup: int | None = None,
+        draws: int = 1000,
+        seed: int | None = None,
+        warm_start: bool | Start = True,
+        parallel_chains: int | None = None,
+        progress: bool | None = None,
+        output_dir: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+    ) -> Fit:
+        """Draw from the posterior given the ratings.
+
+        Parameters
+        ----------
+        ratings : the data
+        chains : Markov chains; at least 2 to tell whether they agree
+        warmup : iterations of each chain to adapt, discarded; 150, or 1000 without a warm start
+        draws : draws kept of each chain
+        seed : any whole number from 0 to 2**31 - 1; the same seed gives the same draws, however
+            many chains run at once. None takes a fresh one, which the fit keeps
+        warm_start : start at the mode with metric and step size from its curvature; False for
+            dispersed starts and full adaptation; an earlier `Fit` to start from its draws
+        parallel_chains : chains run at once; as many as there are processors
+        progress : show bars on standard error; None does so in terminals and notebooks
+        output_dir : folder that keeps Stan's files; None removes them
+        timeout : seconds after which a chain is given up
+
+        Raises
+        ------
+        RatingsError
+            The ratings do not suit the model.
+        SamplingError
+            A chain failed or timed out.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The chains disagree, are too short, or diverged.
+        """
+        if warmup is None:
+            warmup = 150 if warm_start is True else 1000
+        settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
+        data = self.data(ratings)
+        start = self._start(warm_start, data)
+        drawn = stan.sample(
+            self.program(data),
+            data,
+            chains=settings.chains,
+            warmup=settings.warmup,
+            draws=settings.draws,
+            seed=settings.seed,
+            inits=start.create_inits(seed=settings.seed, chains=chains),
+            geometry=start.geometry if isinstance(start, WarmStart) else None,
+            parallel_chains=parallel_chains,
+            progress=progress,
+            output_dir=output_dir,
+            timeout=timeout,
+        )
+        fit = Fit.of(self, ratings, drawn, settings)
+        fit.warn_if_unreliable()
+        return fit
+
+    def _start(self, warm_start: bool | Start, data: Mapping[str, Any]) -> Start:
+        if not isinstance(warm_start, bool):
+            return warm_start
+        return self.warm_start(data) if warm_start else self.cold_start(data)

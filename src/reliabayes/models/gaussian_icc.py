@@ -1,0 +1,188 @@
+"""Gaussian ICC: crossed random effects of items and raters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from reliabayes import quantities
+from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
+from reliabayes.crowd import CrowdSums
+from reliabayes.models.base import Margin, RatingModel
+from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.ratings import Ratings
+from reliabayes.warm_start import WarmStart
+
+Array = NDArray[np.float64]
+
+SDS = ("sd_item", "sd_rater", "sd_residual")
+CHUNK = 4_000_000  # effects drawn at once: 32 MB
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianICC(RatingModel):
+    r"""Reliability of ratings on a continuous scale, for any incomplete, unbalanced design.
+
+    .. math:: y_{ij} = \mu + u_i + v_j + \epsilon_{ij}
+
+    with normal effects of items (sd_item) and raters (sd_rater) and normal residuals
+    (sd_residual). Effects and mean are summed out exactly, so that a fit costs much the same for
+    a thousand ratings and for a million.
+
+    Quantities, for single ratings on the scale of the ratings: ``icc`` and ``labeler_icc`` in
+    [0, 1]; ``sd_item``, ``sd_rater``, ``sd_residual`` and ``mean`` in units of the rating.
+
+    Parameters
+    ----------
+    prior_mean : Normal
+        Default: mean of the ratings, and 2.5 times their sd.
+    prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT
+        Default: half normal with the sd of the ratings as scale.
+
+    References
+    ----------
+    Shrout & Fleiss (1979), ICC(2,1). https://doi.org/10.1037/0033-2909.86.2.420
+    """
+
+    summary: ClassVar[str] = "ICC of ratings on a continuous scale"
+    reports: ClassVar[tuple[str, ...]] = ("icc", "labeler_icc", *SDS, "mean")
+
+    prior_mean: Normal | None = None
+    prior_sd_item: HalfNormal | HalfStudentT | None = None
+    prior_sd_rater: HalfNormal | HalfStudentT | None = None
+    prior_sd_residual: HalfNormal | HalfStudentT | None = None
+
+    def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
+        """Priors in force for these ratings, by parameter."""
+        values = ratings.values
+        spread = float(values.std())
+        return {
+            "mean": self.prior_mean or Normal(float(values.mean()), 2.5 * spread),
+            "sd_item": self.prior_sd_item or HalfNormal(spread),
+            "sd_rater": self.prior_sd_rater or HalfNormal(spread),
+            "sd_residual": self.prior_sd_residual or HalfNormal(spread),
+        }
+
+    def data(self, ratings: Ratings) -> dict[str, Any]:
+        """Sums of the centred ratings, as the Stan programs describe them."""
+        ratings.require_known_raters("GaussianICC")
+        swapped, center, design = _design(ratings)
+        sums = CrossedSums.of(design) if _summed_out(design) else CrowdSums.of(design)
+        return {
+            **sums.to_stan(),
+            "swapped": int(swapped),
+            "center": center,
+            **{f"prior_{name}": prior.stan for name, prior in self.priors(ratings).items()},
+        }
+
+    def program(self, data: Mapping[str, Any]) -> str:
+        """The program that sums the effects of the few out, or the one that samples them."""
+        return "gaussian_icc_crowd" if "few" in data else "gaussian_icc"
+
+    def warm_start(self, data: Mapping[str, Any]) -> WarmStart:
+        """Mode of the posterior and its curvature, from where EM leads."""
+        swapped = bool(data["swapped"])
+        sums = (CrowdSums if "few" in data else CrossedSums).from_stan(data)
+
+        def log_prior(sd: Deviations) -> float:
+            priors = (data[f"prior_{name}"] for name in SDS)
+            return sum(map(_log_half_t, sd.swap(swapped), priors))
+
+        prior = MeanPrior.of(data["prior_mean"], data["center"])
+        found = sums.approximate(_share(data), prior, log_prior)
+        return WarmStart(
+            mode=dict(zip(SDS, found.log_sd.swap(swapped), strict=True)) | found.score,
+            sd=dict(zip(SDS, found.spread.swap(swapped), strict=True))
+            | {name: np.ones_like(score) for name, score in found.score.items()},
+            constrain=_constrain,
+            step_size=found.step_size,
+            path=found.path,
+        )
+
+    def cold_start(self, data: Mapping[str, Any]) -> WarmStart:
+        """Standard deviations within a factor e of equal shares of the variance, no effects."""
+        score = {"score": np.zeros(data["F"])} if "few" in data else {}
+        return WarmStart(
+            mode=dict.fromkeys(SDS, math.log(_share(data))) | score,
+            sd=dict.fromkeys(SDS, 0.5) | score,
+            constrain=_constrain,
+        )
+
+    def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
+        """ICC and labeler ICC beside the parameters, each (chain, draw)."""
+        sds = [posterior[name] for name in SDS]
+        return xr.Dataset(
+            {
+                "icc": quantities.icc(*sds),
+                "labeler_icc": quantities.labeler_icc(*sds),
+                **posterior[[*SDS, "mean"]],
+            }
+        )
+
+    def effects(
+        self, posterior: xr.Dataset, ratings: Ratings, margin: Margin, rng: np.random.Generator
+    ) -> Iterator[xr.DataArray]:
+        """Exact draws of the effects given the parameters, in units of the rating."""
+        swapped, center, design = _design(ratings)
+        draws = posterior.stack(sample=("chain", "draw")).transpose("sample", ...)
+        sd = Deviations(*(draws[name].values for name in SDS)).swap(swapped)
+        means = draws["mean"].values - center
+        prior = MeanPrior.of(self.priors(ratings)["mean"].stan, center)
+        if "score" in draws:
+            levels = CrowdSums.of(design).levels(draws["score"].values, sd, prior)
+            few = np.column_stack([levels - means[:, None], means])
+        else:
+            few = CrossedSums.of(design).draw_few(sd, means, prior, rng)
+        is_few = (margin == "rater") != swapped
+        chunks = [few[:, :-1]] if is_few else design.draw_many(sd, few, CHUNK, rng)
+        ids, start = (ratings.items if margin == "item" else ratings.raters), 0
+        for chunk in chunks:
+            stop = start + chunk.shape[1]
+            yield xr.DataArray(
+                chunk.reshape(posterior.sizes["chain"], posterior.sizes["draw"], -1),
+                dims=("chain", "draw", margin),
+                coords={margin: ids[start:stop]},
+            )
+            start = stop
+
+
+def _design(ratings: Ratings) -> tuple[bool, float, CrossedDesign]:
+    """Whether raters are the many, the centre taken off the ratings, and the design."""
+    values = ratings.values
+    center = float(values.mean())
+    many, few = ratings.item, ratings.rater
+    swapped = ratings.n_raters > ratings.n_items
+    if swapped:
+        many, few = few, many
+    return swapped, center, CrossedDesign.of(many, few, values - center)
+
+
+def _summed_out(design: CrossedDesign) -> bool:
+    """Whether summing the effects of the few out is cheaper than sampling them.
+
+    The one costs a Cholesky factor and a sum over patterns for each gradient, the other a pass over
+    the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
+    """
+    few, patterns = len(design.few_total), len(design.patterns[0])
+    return few**2 * (few + 4 * patterns) <= 20 * design.counts.nnz
+
+
+def _share(data: Mapping[str, Any]) -> float:
+    """Standard deviation of each source if all three had a third of the variance."""
+    return math.sqrt(data["square"][0] / data["N"] / 3)
+
+
+def _log_half_t(sd: float, prior: tuple[float, float]) -> float:
+    df, scale = prior
+    square = (sd / scale) ** 2
+    return -0.5 * (square if math.isinf(df) else (df + 1) * math.log1p(square / df))
+
+
+def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.exp(value) if name in SDS else value for name, value in point.items()}

@@ -1,0 +1,91 @@
+"""What the field reports, computed on draws.
+
+Pure functions: arguments are floats, arrays or xarray objects of draws, alike in shape, and so is
+the result. A quantity computed draw by draw has a posterior; one computed from posterior means
+has not.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar, cast
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+Draws = TypeVar("Draws", float, NDArray[np.float64], xr.DataArray)
+
+
+def icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
+    r"""Intraclass correlation of single ratings, in [0, 1].
+
+    .. math:: \sigma_{item}^2 / (\sigma_{item}^2 + \sigma_{rater}^2 + \sigma_{residual}^2)
+
+    The correlation of two ratings of one item by two raters drawn at random: absolute agreement,
+    not consistency, so differences in severity between raters count against it.
+
+    References
+    ----------
+    Shrout & Fleiss (1979), ICC(2,1). https://doi.org/10.1037/0033-2909.86.2.420
+
+    Examples
+    --------
+    >>> icc(2.0, 1.0, 1.0)
+    0.6666666666666666
+    """
+    return sd_item**2 / (sd_item**2 + sd_rater**2 + sd_residual**2)
+
+
+def labeler_icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
+    r"""Share of the variance of a rating that is its rater's severity, in [0, 1].
+
+    .. math:: \sigma_{rater}^2 / (\sigma_{item}^2 + \sigma_{rater}^2 + \sigma_{residual}^2)
+
+    The correlation of two ratings by one rater of two items drawn at random.
+
+    Examples
+    --------
+    >>> labeler_icc(2.0, 1.0, 1.0)
+    0.16666666666666666
+    """
+    return sd_rater**2 / (sd_item**2 + sd_rater**2 + sd_residual**2)
+
+
+def icc_k(icc: Draws, k: float) -> Draws:
+    r"""Reliability of the mean of ``k`` ratings of an item by different raters, in [0, 1].
+
+    .. math:: k \rho / (1 + (k - 1) \rho)
+
+    References
+    ----------
+    Spearman (1910), https://doi.org/10.1111/j.2044-8295.1910.tb00206.x; Brown (1910),
+    https://doi.org/10.1111/j.2044-8295.1910.tb00207.x
+
+    Examples
+    --------
+    >>> icc_k(0.5, k=3)
+    0.75
+    """
+    if not k >= 1:
+        raise ValueError(f"k is a number of ratings and must be at least 1, not {k}.")
+    return k * icc / (1 + (k - 1) * icc)
+
+
+def raters_needed(icc: Draws, reliability: float) -> Draws:
+    r"""Smallest number of ratings per item whose mean reaches a reliability; infinite at icc = 0.
+
+    .. math:: \lceil r (1 - \rho) / (\rho (1 - r)) \rceil, \text{ at least } 1
+
+    The Spearman-Brown formula solved for k.
+
+    Examples
+    --------
+    >>> float(raters_needed(0.5, reliability=0.8))
+    4.0
+    """
+    if not 0 < reliability < 1:
+        raise ValueError(f"reliability must lie strictly between 0 and 1, not {reliability}.")
+    with np.errstate(divide="ignore"):
+        k = np.divide(reliability * (1 - icc), icc * (1 - reliability))
+    # A hair below the whole number it should be must not be rounded up a whole rating.
+    return cast(Draws, np.maximum(np.ceil(k * (1 - 1e-12)), 1.0))

@@ -1,0 +1,253 @@
+"""Compiled Stan programs and their sampler: the only file that knows cmdstanpy."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import logging
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cmdstanpy
+import numpy as np
+import platformdirs
+import psutil
+from numpy.typing import NDArray
+
+from reliabayes.errors import SamplingError
+
+Array = NDArray[np.float64]
+
+SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
+    "lp__": "lp",
+    "accept_stat__": "acceptance_rate",
+    "stepsize__": "step_size",
+    "treedepth__": "tree_depth",
+    "n_leapfrog__": "n_steps",
+    "divergent__": "diverging",
+    "energy__": "energy",
+}
+
+
+class Geometry(NamedTuple):
+    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step."""
+
+    inverse_metric: Array
+    step_size: float
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What one run of the sampler leaves: draws first, then how they were made.
+
+    ``parameters`` and ``statistics`` map names to arrays of shape (chains, draws, ...).
+    """
+
+    parameters: Mapping[str, Array]
+    statistics: Mapping[str, Array]
+    max_tree_depth: int
+    stan_version: str
+
+
+def sample(
+    program: str,
+    data: Mapping[str, Any],
+    *,
+    chains: int,
+    warmup: int,
+    draws: int,
+    seed: int,
+    inits: Sequence[Mapping[str, Any]],
+    geometry: Geometry | None = None,
+    parallel_chains: int | None = None,
+    progress: bool | None = None,
+    output_dir: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+) -> Draws:
+    """Draws from the posterior of a packaged program by Stan's NUTS, one process a chain.
+
+    Raises
+    ------
+    SamplingError
+        A chain failed (the message names it, in Stan's words) or took longer than ``timeout``
+        seconds.
+    """
+    model = load(program)
+    with contextlib.ExitStack() as stack:
+        folder = output_dir or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="reliabayes-")
+        )
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        stack.enter_context(_quiet())
+        stack.enter_context(_chains_end_with_us(str(model.exe_file)))
+        try:
+            result = model.sample(
+                data=data,
+                chains=chains,
+                parallel_chains=parallel_chains,
+                seed=seed,
+                inits=list(inits),
+                iter_warmup=warmup,
+                iter_sampling=draws,
+                adapt_engaged=warmup > 0,
+                **_known(geometry, adapted=warmup > 0),
+                show_progress=_interactive() if progress is None else progress,
+                output_dir=folder,
+                sig_figs=17,
+                timeout=timeout,
+            )
+        except TimeoutError as error:
+            raise SamplingError(
+                f"{program}: sampling took longer than timeout={timeout:g} s. Raise the timeout, "
+                "or ask for fewer draws."
+            ) from error
+        except RuntimeError as error:
+            raise SamplingError(f"{program}: {_words(error, chains)}") from error
+        return _read(result)
+
+
+def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
+    """Arguments that keep a known metric as it is, and adapt the step size alone."""
+    if geometry is None:
+        return {}
+    metric = {"inv_metric": geometry.inverse_metric}
+    phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if adapted else ()
+    return {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
+
+
+def load(program: str) -> cmdstanpy.CmdStanModel:
+    """Compiled program of the package; CmdStan's own where ``RELIABAYES_CMDSTAN`` asks for it."""
+    if cmdstan := os.environ.get("RELIABAYES_CMDSTAN"):
+        return _compile_with_cmdstan(program, cmdstan)
+    executable = folder() / program
+    if not executable.exists():
+        raise SamplingError(
+            f"The compiled Stan program {program!r} is not in {folder()}. It comes with "
+            "installation: pip install reliabayes, or pip install -e . in a checkout."
+        )
+    return cmdstanpy.CmdStanModel(exe_file=executable)
+
+
+def folder() -> Path:
+    """Folder of the compiled programs; ``RELIABAYES_PROGRAMS`` names another."""
+    if chosen := os.environ.get("RELIABAYES_PROGRAMS"):
+        return Path(chosen)
+    # The installed files, which for an editable install are not beside the imported sources.
+    installed = importlib.metadata.distribution("reliabayes")
+    return Path(str(installed.locate_file("reliabayes/_stan")))
+
+
+def _read(result: cmdstanpy.CmdStanMCMC) -> Draws:
+    chains = result.chains
+
+    def by_chain(values: Array) -> Array:
+        return values.reshape(chains, -1, *values.shape[1:])
+
+    return Draws(
+        parameters={name: by_chain(v) for name, v in result.stan_variables().items()},
+        statistics={
+            SAMPLER_COLUMNS[name]: np.ascontiguousarray(values.T)
+            for name, values in result.method_variables().items()
+        },
+        max_tree_depth=int(result.metadata.cmdstan_config["max_depth"]),
+        stan_version=".".join(
+            str(result.metadata.cmdstan_config[f"stan_version_{part}"])
+            for part in ("major", "minor", "patch")
+        ),
+    )
+
+
+def _words(error: RuntimeError, chains: int) -> str:
+    """Stan's words without the driver's, and which chains said them."""
+    told = str(error).partition("Command and output files:")[0]
+    lines = told.removeprefix("Error during sampling:").strip().splitlines()
+    failed = re.search(r"retcodes=\[([^]]*)]", str(error))
+    codes = failed[1].split(", ") if failed else []
+    which = ", ".join(str(chain) for chain, code in enumerate(codes, start=1) if code != "0")
+    return f"chain {which} of {chains} failed: " + "\n".join(dict.fromkeys(lines))
+
+
+def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
+    """Program compiled by a full CmdStan, in a cache folder of its own for these sources."""
+    if cmdstan != "1":
+        cmdstanpy.set_cmdstan_path(cmdstan)
+    source = _cached(folder() / "source", cmdstanpy.cmdstan_path())
+    return cmdstanpy.CmdStanModel(
+        stan_file=source / f"{program}.stan",
+        stanc_options={"O1": True, "allow-undefined": True, "include-paths": [str(source)]},
+        user_header=source / "cpp" / "densities.hpp",
+    )
+
+
+def _cached(source: Path, cmdstan: str) -> Path:
+    """Copy of a folder of sources, under the hash of their texts and of CmdStan's path."""
+    texts = [path.read_bytes() for path in sorted(source.rglob("*")) if path.is_file()]
+    digest = hashlib.sha256(b"\0".join([cmdstan.encode(), *texts])).hexdigest()
+    chosen = os.environ.get("RELIABAYES_CACHE") or platformdirs.user_cache_dir("reliabayes")
+    target = Path(chosen) / "cmdstan" / digest[:20]
+    if not target.exists():
+        partial = target.with_suffix(f".{os.getpid()}.partial")
+        shutil.copytree(source, partial)
+        partial.rename(target)
+    return target
+
+
+def _interactive() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep cmdstanpy's log and whatever it prints away from the user's standard output."""
+    logger = logging.getLogger("cmdstanpy")
+    level, disabled = logger.level, logger.disabled
+    logger.disabled = True
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        logger.setLevel(level)
+        logger.disabled = disabled
+
+
+@contextlib.contextmanager
+def _chains_end_with_us(executable: str) -> Iterator[None]:
+    """An interrupt of this process alone must end the chains it started, and those that wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted, done = threading.Event(), threading.Event()
+
+    def end_chains() -> None:
+        interrupted.wait()
+        # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
+        while not done.wait(0.02):
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.Error):
+                    if child.exe() == executable:
+                        child.terminate()
+
+    # Started ahead: a handler that starts a thread can deadlock with the thread it interrupts.
+    watcher = threading.Thread(target=end_chains, daemon=True)
+    watcher.start()
+    previous = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        yield
+    finally:
+        is_interrupted = interrupted.is_set()
+        done.set()
+        interrupted.set()
+        watcher.join()
+        signal.signal(signal.SIGINT, previous)
+        if is_interrupted:
+            raise KeyboardInterrupt

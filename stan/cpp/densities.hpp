@@ -1,0 +1,4 @@
+// Functions that Stan programs declare without a body.
+#pragma once
+#include "crossed_normal.hpp"
+#include "crossed_square.hpp"

@@ -1,0 +1,68 @@
+// Gaussian ICC: crossed random effects of items and raters.
+//
+//   rating = mean + item effect + rater effect + residual
+//   item effect ~ normal(0, sd_item)    rater effect ~ normal(0, sd_rater)
+//   residual ~ normal(0, sd_residual)   mean ~ normal(prior_mean)
+//
+//   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + sd_residual^2)
+//
+// ICC(2,1) of Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420.
+// Effects and mean are summed out exactly; three standard deviations are left to sample.
+functions {
+  #include functions/priors.stanfunctions
+  #include functions/crossed_normal.stanfunctions
+  
+  real crossed_normal(vector weight, vector precision, vector location, data matrix gram,
+                      data matrix moment, data vector square); // cpp/crossed_normal.hpp
+  vector crossed_normal_last(vector weight, vector precision, vector location, data matrix gram,
+                             data matrix moment); // mean and sd of the last effect
+}
+data {
+  int<lower=1> N; // ratings
+  int<lower=1> F; // the few: raters, or items where swapped
+  int<lower=1> D; // patterns: distinct numbers of ratings a unit of the many has
+  int<lower=0, upper=1> swapped; // 1: the many are the raters
+  vector<lower=1>[D] n; // ratings of a unit, by pattern
+  vector<lower=1>[D] units; // units of the many, by pattern
+  matrix[choose(F + 2, 2), D + 1] gram; // ratings shared by two of the few, lower triangles
+  matrix[F + 1, D + 1] moment; // sums of ratings, by the few and in all
+  vector[D + 1] square; // sums of squares
+  real center; // taken off every rating before the sums
+  vector[2] prior_mean; // mean and sd, infinite for a flat prior
+  vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
+  vector<lower=0>[2] prior_sd_rater; // the same
+  vector<lower=0>[2] prior_sd_residual; // the same
+}
+transformed data {
+  vector[F + 1] location = append_row(zeros_vector(F), prior_mean[1] - center);
+  int flat = is_inf(prior_mean[2]);
+  real constant = -0.5 * (N - flat) * log(2 * pi()) - (flat ? 0 : log(prior_mean[2]));
+}
+parameters {
+  real<lower=0> sd_item; // between items, in units of the rating
+  real<lower=0> sd_rater; // between raters
+  real<lower=0> sd_residual; // within item and rater
+}
+model {
+  real sd_many = swapped ? sd_rater : sd_item;
+  real sd_few = swapped ? sd_item : sd_rater;
+  
+  sd_item ~ half_student_t(prior_sd_item);
+  sd_rater ~ half_student_t(prior_sd_rater);
+  sd_residual ~ half_student_t(prior_sd_residual);
+  target += constant - 0.5 * crossed_log_det(sd_many, sd_few, sd_residual, N, F, n, units)
+            + crossed_normal(pattern_weights(sd_many, sd_residual, n),
+                             few_precision(sd_few, F, prior_mean), location, gram, moment, square);
+}
+generated quantities {
+  real mean; // grand mean, drawn given the standard deviations
+  {
+    vector[2] given = crossed_normal_last(pattern_weights(swapped ? sd_rater : sd_item,
+                                                          sd_residual, n),
+                                          few_precision(swapped ? sd_item : sd_rater, F,
+                                                        prior_mean),
+                                          location, gram, moment);
+    mean = center + normal_rng(given[1], given[2]);
+  }
+}
+

@@ -1,0 +1,39 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import hatch_build
+from reliabayes import datasets
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Executable of a program of ``tests/stan`` by name; all are compiled at first use."""
+    out = tmp_path_factory.mktemp("programs")
+    sanitize = os.environ.get("RELIABAYES_SANITIZE") == "1"
+    hatch_build.build(sorted(ROOT.glob("tests/stan/*.stan")), out, sanitize=sanitize)
+    return lambda name: out / name
+
+
+@pytest.fixture
+def dataset() -> Callable[[str], pd.DataFrame]:
+    """Published ratings by name; the test is skipped where they are absent, but fails in CI."""
+    return load_or_skip
+
+
+def load_or_skip(name: str) -> pd.DataFrame:
+    try:
+        return datasets.load(name)
+    except FileNotFoundError as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"CI must have the data: {error}")
+        pytest.skip(str(error))

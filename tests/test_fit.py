@@ -1,0 +1,224 @@
+"""What a fit says of its draws, and how it is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import reliabayes as rb
+from reliabayes import datasets
+
+
+@pytest.fixture(scope="module")
+def fit() -> rb.Fit:
+    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+    return rb.GaussianICC().fit(ratings, seed=1)
+
+
+def test_summary_describes_the_draws(fit: rb.Fit) -> None:
+    icc = fit.quantities["icc"].values.ravel()
+
+    row = fit.summary(prob=0.8).loc["icc"]
+
+    assert row["mean"] == pytest.approx(icc.mean())
+    assert row["sd"] == pytest.approx(icc.std(ddof=1))
+    assert row["median"] == pytest.approx(np.median(icc))
+    assert [row["lower_80"], row["upper_80"]] == pytest.approx(np.quantile(icc, [0.1, 0.9]))
+    assert row["mcse"] == pytest.approx(row["sd"] / np.sqrt(row["ess_bulk"]), rel=0.2)
+
+
+def test_summary_agrees_with_arviz(fit: rb.Fit) -> None:
+    table = fit.summary()
+
+    r_hat = az.rhat(fit.quantities)  # type: ignore[no-untyped-call]
+
+    assert table["r_hat"].to_dict() == pytest.approx({k: float(v) for k, v in r_hat.items()})
+
+
+def test_shortest_interval_holds_the_share_and_is_shorter(fit: rb.Fit) -> None:
+    equal_tailed = fit.summary().loc["icc"]
+    icc = fit.quantities["icc"].values
+
+    shortest = fit.summary(interval="hdi").loc["icc"]
+
+    inside = (icc >= shortest["lower_90"]) & (icc <= shortest["upper_90"])
+    widths = [row["upper_90"] - row["lower_90"] for row in (shortest, equal_tailed)]
+    assert inside.mean() == pytest.approx(0.9, abs=0.001)
+    assert widths[0] < widths[1]
+
+
+@pytest.mark.parametrize("prob", [0, 1, 90])
+def test_impossible_probability_is_refused(fit: rb.Fit, prob: float) -> None:
+    with pytest.raises(ValueError, match="prob must lie strictly between 0 and 1"):
+        fit.summary(prob=prob)
+
+
+def test_reliability_of_means_is_spearman_brown_draw_by_draw(fit: rb.Fit) -> None:
+    icc = fit.quantities["icc"]
+
+    four = fit.icc_k(4)
+
+    assert four.dims == ("chain", "draw")
+    xr.testing.assert_allclose(four, (4 * icc / (1 + 3 * icc)).rename("icc_k"))
+
+
+def test_raters_needed_are_just_enough(fit: rb.Fit) -> None:
+    needed = fit.raters_needed(0.8)
+
+    icc = fit.quantities["icc"]
+    reached = needed * icc / (1 + (needed - 1) * icc)
+    one_less = (needed - 1) * icc / (1 + (needed - 2) * icc)
+    assert bool((reached >= 0.8 - 1e-9).all())
+    assert bool(((one_less < 0.8) | (needed == 1)).all())
+
+
+def test_effects_come_with_the_users_ids(fit: rb.Fit) -> None:
+    raters, items = fit.raters(), fit.items()
+
+    assert raters.index.tolist() == ["J1", "J2", "J3", "J4"]
+    assert raters["mean"].idxmax() == "J1"
+    assert items["ratings"].tolist() == [4] * 6
+    assert items.columns.tolist() == ["ratings", "mean", "sd", "median", "lower_90", "upper_90"]
+
+
+def test_too_few_draws_bring_one_warning_with_the_numbers() -> None:
+    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+
+    with pytest.warns(
+        rb.ConvergenceWarning, match=r"bulk ESS down to \d+ \(at least 400\)"
+    ) as seen:
+        rb.GaussianICC().fit(ratings, seed=1, draws=20)
+
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+
+
+def test_one_chain_alone_is_not_trusted(fit: rb.Fit) -> None:
+    with pytest.warns(rb.ConvergenceWarning, match="one chain alone cannot show"):
+        alone = fit.model.fit(fit.ratings, seed=1, chains=1)
+
+    assert alone.summary()["r_hat"].isna().all()
+
+
+def test_good_draws_bring_none(fit: rb.Fit) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit.warn_if_unreliable()
+
+    assert fit.diagnostics().problems == []
+
+
+def test_arviz_takes_the_fit(fit: rb.Fit) -> None:
+    data = fit.to_arviz()
+
+    assert {"icc", "sd_item"} <= set(data["posterior"].data_vars)
+    assert "diverging" in data["sample_stats"]
+    assert "icc" in az.summary(data, var_names=["icc"]).index
+
+
+def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
+    fit.save(tmp_path / "fit.nc")
+
+    data = az.from_netcdf(tmp_path / "fit.nc")  # type: ignore[no-untyped-call]
+
+    assert float(data["posterior"]["icc"].mean()) == pytest.approx(
+        float(fit.quantities["icc"].mean())
+    )
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["á", "b", "c"]),
+        pd.Series([1, 2, 3]),
+        pd.Series([0.5, 1.5, 2.5]),
+        pd.Series([True, False, True]),
+    ],
+    ids=["text", "whole", "decimal", "logical"],
+)
+def test_ids_survive_on_disk(tmp_path: Path, column: pd.Series[Any]) -> None:
+    frame = datasets.load("shrout_fleiss_1979").iloc[:18]
+    rating = frame["rating"]
+    ids = column.iloc[np.arange(18) // 6].to_numpy()
+    frame = pd.DataFrame({"item": frame["item"], "rater": ids, "rating": rating})
+    ratings = rb.Ratings.from_frame(frame, replicates="keep")
+    rb.GaussianICC().fit(ratings, seed=1).save(tmp_path / "fit.nc")
+
+    loaded = rb.Fit.load(tmp_path / "fit.nc")
+
+    assert loaded.ratings == ratings
+
+
+def test_failed_save_leaves_the_old_file_and_nothing_else(
+    fit: rb.Fit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "fit.nc"
+    path.write_text("old")
+
+    def run_full(self: xr.DataTree, path: Path, **options: object) -> None:
+        path.write_text("half")
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(xr.DataTree, "to_netcdf", run_full)
+    with pytest.raises(OSError, match="no space left"):
+        fit.save(path)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.nc"]
+    assert path.read_text() == "old"
+
+
+def test_damaged_and_foreign_files_are_refused(fit: rb.Fit, tmp_path: Path) -> None:
+    fit.save(tmp_path / "whole.nc")
+    truncated, text, foreign = (tmp_path / name for name in ("cut.nc", "text.nc", "other.nc"))
+    truncated.write_bytes((tmp_path / "whole.nc").read_bytes()[:-1000])
+    text.write_text("not netCDF")
+    xr.Dataset({"x": 1}).to_netcdf(foreign, engine="h5netcdf")
+
+    for path in (truncated, text, foreign):
+        with pytest.raises(ValueError, match=rf"{path.name}' is not a readable fit"):
+            rb.Fit.load(path)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.nc"):
+        rb.Fit.load(tmp_path / "nowhere.nc")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"chains": 0}, "chains must be a whole number from 1, not 0"),
+        ({"draws": 2.5}, "draws must be a whole number from 4, not 2.5"),
+        ({"warmup": -1}, "warmup must be a whole number from 0, not -1"),
+        ({"seed": -1}, "seed must be a whole number from 0"),
+        ({"seed": "x"}, "seed must be a whole number from 0"),
+    ],
+)
+def test_impossible_settings_are_refused(
+    fit: rb.Fit, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit.model.fit(fit.ratings, **options)  # type: ignore[arg-type]
+
+
+def test_fresh_seed_is_kept(fit: rb.Fit) -> None:
+    fresh = fit.model.fit(fit.ratings)
+
+    again = fit.model.fit(fit.ratings, seed=fresh.settings.seed)
+
+    xr.testing.assert_identical(fresh.posterior, again.posterior)
+
+
+def test_fit_is_frozen_and_shows_what_it_is(fit: rb.Fit) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        fit.model = rb.GaussianICC()  # type: ignore[misc]
+
+    assert repr(fit).startswith("Fit(GaussianICC, 4 chains of 1000 draws, Ratings(24 ratings")

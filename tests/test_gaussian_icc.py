@@ -1,0 +1,294 @@
+"""GaussianICC: its Stan programs are the model, and its posteriors the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+from scipy.stats import halfnorm, multivariate_normal, t
+
+import reliabayes as rb
+from reliabayes import stan
+from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
+from reliabayes.crowd import CrowdSums
+from reliabayes.models import gaussian_icc
+from tests.designs import Array, LongTable, dense_covariance, long_tables
+
+SDS = ("sd_item", "sd_rater", "sd_residual")
+CENTER = 0.4  # taken off the ratings; of no consequence
+PRIORS: dict[str, list[float]] = {
+    "prior_mean": [0.9, 2.0],
+    "prior_sd_item": [4.0, 1.0],
+    "prior_sd_rater": [math.inf, 1.5],
+    "prior_sd_residual": [3.0, 2.0],
+}
+
+REFERENCE: dict[str, dict[str, dict[str, float]]] = {
+    "shrout_fleiss_1979": {
+        "icc": {"mean": 0.328, "sd": 0.175, "lower_90": 0.086, "median": 0.303, "upper_90": 0.653},
+        "labeler_icc": {"mean": 0.547},
+        "sd_item": {"mean": 1.887},
+        "sd_rater": {"mean": 2.552},
+        "sd_residual": {"mean": 1.111},
+    },
+    "anxiety": {
+        "icc": {"mean": 0.149, "sd": 0.120, "lower_90": 0.004, "median": 0.126, "upper_90": 0.377},
+        "labeler_icc": {"mean": 0.259},
+        "sd_item": {"mean": 0.592},
+        "sd_rater": {"mean": 0.891},
+        "sd_residual": {"mean": 1.263},
+    },
+    "wordsim353_set1": {
+        "icc": {"mean": 0.660, "sd": 0.036, "lower_90": 0.598, "median": 0.663, "upper_90": 0.711},
+        "labeler_icc": {"mean": 0.073, "lower_90": 0.034, "median": 0.065, "upper_90": 0.137},
+        "sd_item": {"mean": 2.463},
+        "sd_rater": {"mean": 0.801},
+        "sd_residual": {"mean": 1.563},
+    },
+}
+
+points = st.tuples(*[st.floats(0.1, 4)] * 3)
+Load = Callable[[str], pd.DataFrame]
+
+
+@settings(max_examples=25, deadline=None)
+@given(table=long_tables(), sds=points, swapped=st.booleans())
+def test_density_with_raters_summed_out_is_the_dense_one(
+    table: LongTable, sds: tuple[float, float, float], swapped: bool
+) -> None:
+    data = program_data(CrossedSums, table, swapped)
+
+    value, gradient = evaluate("gaussian_icc", data, dict(zip(SDS, sds, strict=True)))
+
+    def dense(log_sds: Array) -> float:
+        return log_joint(table, np.exp(log_sds), swapped) + float(log_sds.sum())
+
+    assert value == pytest.approx(dense(np.log(sds)), rel=1e-8)
+    assert gradient == pytest.approx(approx_fprime(np.log(sds), dense, 1e-7), rel=1e-4, abs=1e-4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(table=long_tables(), sds=points, swapped=st.booleans(), seed=st.integers(0, 99))
+def test_density_with_raters_sampled_is_the_dense_one(
+    table: LongTable, sds: tuple[float, float, float], swapped: bool, seed: int
+) -> None:
+    data = program_data(CrowdSums, table, swapped)
+    score = np.random.default_rng(seed).normal(size=data["F"])
+    point = dict(zip(SDS, sds, strict=True)) | {"score": score}
+
+    value, gradient = evaluate("gaussian_icc_crowd", data, point)
+
+    crowd = CrowdSums.from_stan(data)
+    prior_mean = MeanPrior.of(PRIORS["prior_mean"], CENTER)
+
+    def dense(unconstrained: Array) -> float:
+        log_sds, score = unconstrained[:3], unconstrained[3:]
+        sd = Deviations(*np.exp(log_sds)).swap(swapped)
+        levels = crowd.levels(score, sd, prior_mean) + CENTER
+        few = np.eye(len(levels))[table.few]
+        given_levels = dense_covariance(table, sd._replace(few=0.0))
+        prior = multivariate_normal(
+            np.full(len(levels), PRIORS["prior_mean"][0]),
+            sd.few**2 * np.eye(len(levels)) + PRIORS["prior_mean"][1] ** 2,
+        )
+        scores = np.vstack([np.zeros(len(score)), np.eye(len(score))])
+        moved = crowd.levels(scores, sd, prior_mean)
+        return float(
+            multivariate_normal(few @ levels, given_levels).logpdf(table.ratings + CENTER)
+            + prior.logpdf(levels)
+            + np.linalg.slogdet(moved[1:] - moved[0])[1]
+            + log_sd_priors(np.exp(log_sds))
+            + log_sds.sum()
+        )
+
+    at = np.concatenate([np.log(sds), score])
+    assert value == pytest.approx(dense(at), rel=1e-8)
+    assert gradient == pytest.approx(approx_fprime(at, dense, 1e-7), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize(("name", "expected"), REFERENCE.items())
+def test_posterior_is_the_reference_one(
+    dataset: Load, name: str, expected: Mapping[str, Mapping[str, float]]
+) -> None:
+    ratings = rb.Ratings.from_frame(dataset(name))
+    prior = rb.HalfNormal(2.5)
+    model = rb.GaussianICC(
+        prior_mean=rb.Normal(float(ratings.values.mean()), 5),
+        prior_sd_item=prior,
+        prior_sd_rater=prior,
+        prior_sd_residual=prior,
+    )
+
+    summary = model.fit(ratings, seed=11, draws=4000).summary()
+
+    for quantity, figures in expected.items():
+        found = summary.loc[quantity].to_dict()
+        # 16,000 draws here, some thousands there, printed to three digits
+        error = 0.0006 + 5 * found["sd"] / math.sqrt(4000)
+        for column, figure in figures.items():
+            assert found[column] == pytest.approx(figure, abs=error), (quantity, column)
+
+
+def test_posterior_under_half_t_and_flat_priors_is_that_of_the_grid(dataset: Load) -> None:
+    ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
+    model = rb.GaussianICC(
+        prior_mean=rb.Normal(0, math.inf),
+        prior_sd_item=rb.HalfStudentT(4, 1),
+        prior_sd_rater=rb.HalfStudentT(4, 1),
+        prior_sd_residual=rb.HalfStudentT(3, 3),
+    )
+
+    fit = model.fit(ratings, seed=12, draws=4000)
+
+    summary = fit.summary(prob=0.95)
+    icc = [summary[column]["icc"] for column in ("mean", "lower_95", "median", "upper_95")]
+    assert icc == pytest.approx([0.311, 0.061, 0.291, 0.667], abs=0.012)
+    assert float(fit.icc_k(4).mean()) == pytest.approx(0.600, abs=0.01)
+    assert summary["mean"]["labeler_icc"] == pytest.approx(0.512, abs=0.01)
+
+
+@pytest.mark.parametrize("summed_out", [True, False])
+def test_warm_start_changes_the_speed_and_not_the_posterior(
+    monkeypatch: pytest.MonkeyPatch, summed_out: bool
+) -> None:
+    monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: summed_out)
+    ratings = simulated(items=60, raters=15, per_item=4)
+
+    warm = rb.GaussianICC().fit(ratings, seed=1, draws=2000).summary()
+    cold = rb.GaussianICC().fit(ratings, seed=2, draws=2000, warm_start=False).summary()
+
+    error = 4 * np.hypot(warm["mcse"], cold["mcse"])
+    assert (abs(warm["mean"] - cold["mean"]) < error).all()
+
+
+def test_both_programs_have_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = simulated(items=80, raters=30, per_item=3)
+    monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: True)
+    joint = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: False)
+
+    crowd = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+
+    error = 4 * np.hypot(joint.summary()["mcse"], crowd.summary()["mcse"])
+    assert "score" in crowd.posterior
+    assert (abs(joint.summary()["mean"] - crowd.summary()["mean"]) < error).all()
+    for one, other in ((joint.raters(), crowd.raters()), (joint.items(), crowd.items())):
+        assert one["mean"].to_numpy() == pytest.approx(other["mean"].to_numpy(), abs=0.1)
+        assert one["sd"].to_numpy() == pytest.approx(other["sd"].to_numpy(), rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("items", "raters", "program"),
+    [(500, 20, "gaussian_icc"), (20, 500, "gaussian_icc"), (300, 200, "gaussian_icc_crowd")],
+)
+def test_cheaper_program_is_taken(items: int, raters: int, program: str) -> None:
+    rng = np.random.default_rng(1)
+    cells = rng.random((items, raters)) < 0.3
+    ratings = rb.Ratings.from_wide(np.where(cells, rng.normal(size=cells.shape), np.nan))
+    model = rb.GaussianICC()
+
+    chosen = model.program(model.data(ratings))
+
+    assert chosen == program
+
+
+def test_roles_of_items_and_raters_swap_where_raters_are_more() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+    mirrored = rb.Ratings.from_frame(
+        ratings.to_frame().rename(columns={"item": "rater", "rater": "item"})
+    )
+
+    fit = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    mirror = rb.GaussianICC().fit(mirrored, seed=1, draws=2000)
+
+    assert mirror.model.data(mirrored)["swapped"] == 1
+    one = fit.summary()["mean"]
+    other = mirror.summary()["mean"].rename(
+        {"icc": "labeler_icc", "labeler_icc": "icc", "sd_item": "sd_rater", "sd_rater": "sd_item"}
+    )
+    assert one.to_numpy() == pytest.approx(other[one.index].to_numpy(), abs=0.02)
+    assert fit.items()["mean"].to_numpy() == pytest.approx(
+        mirror.raters()["mean"].to_numpy(), abs=0.1
+    )
+
+
+def test_shifted_and_stretched_ratings_give_the_same_icc() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+    frame = ratings.to_frame()
+    far = rb.Ratings.from_frame(frame.assign(rating=1e9 + 1e6 * frame["rating"]))
+
+    one = rb.GaussianICC().fit(ratings, seed=1).quantities
+    other = rb.GaussianICC().fit(far, seed=1).quantities
+
+    assert other["icc"].values.mean() == pytest.approx(one["icc"].values.mean(), abs=0.003)
+    assert other["sd_item"].values.mean() == pytest.approx(
+        1e6 * one["sd_item"].values.mean(), rel=0.02
+    )
+    assert other["mean"].values.mean() == pytest.approx(1e9, rel=0.02)
+
+
+def test_priors_in_force_are_shown() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+    spread = ratings.values.std()
+
+    priors = rb.GaussianICC(prior_sd_rater=rb.HalfStudentT(4, 1)).priors(ratings)
+
+    assert priors == {
+        "mean": rb.Normal(ratings.values.mean(), 2.5 * spread),
+        "sd_item": rb.HalfNormal(spread),
+        "sd_rater": rb.HalfStudentT(4, 1),
+        "sd_residual": rb.HalfNormal(spread),
+    }
+
+
+def test_anonymous_raters_are_refused() -> None:
+    counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]), scale="numeric")
+
+    with pytest.raises(rb.RatingsError, match="GaussianICC: it must be known who gave each"):
+        rb.GaussianICC().fit(counts)
+
+
+def simulated(*, items: int, raters: int, per_item: int, seed: int = 5) -> rb.Ratings:
+    rng = np.random.default_rng(seed)
+    rater = np.concatenate([rng.choice(raters, per_item, replace=False) for _ in range(items)])
+    item = np.repeat(np.arange(items), per_item)
+    effects = rng.normal(0, 1, items)[item] + rng.normal(0, 0.6, raters)[rater]
+    rating = 3 + effects + rng.normal(0, 0.9, len(item))
+    return rb.Ratings.from_frame(pd.DataFrame({"item": item, "rater": rater, "rating": rating}))
+
+
+def program_data(
+    sums: type[CrossedSums] | type[CrowdSums], table: LongTable, swapped: bool
+) -> dict[str, Any]:
+    design = CrossedDesign.of(*table)
+    return {**sums.of(design).to_stan(), "center": CENTER, "swapped": int(swapped), **PRIORS}
+
+
+def evaluate(
+    program: str, data: Mapping[str, Any], point: Mapping[str, Any]
+) -> tuple[float, Array]:
+    """Log density and gradient on the unconstrained scale, by Stan."""
+    table = stan.load(program).log_prob(dict(point), dict(data), sig_figs=17)
+    return float(table["lp__"].iloc[0]), table.iloc[0, 1:].to_numpy(float)
+
+
+def log_joint(table: LongTable, sds: Array, swapped: bool) -> float:
+    """Log density of ratings and standard deviations by a dense covariance."""
+    mean, sd = PRIORS["prior_mean"]
+    covariance = dense_covariance(table, Deviations(*sds).swap(swapped)) + sd**2
+    dense = multivariate_normal(np.full(len(table.ratings), mean - CENTER), covariance)
+    return float(dense.logpdf(table.ratings)) + log_sd_priors(sds)
+
+
+def log_sd_priors(sds: Array) -> float:
+    return float(
+        t(4).logpdf(sds[0]) + halfnorm(scale=1.5).logpdf(sds[1])
+        + t(3, scale=2).logpdf(sds[2]) + 2 * math.log(2)
+    )  # fmt: skip

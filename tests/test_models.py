@@ -1,0 +1,143 @@
+"""What holds of every model in MODELS."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import reliabayes as rb
+from hatch_build import Toolchain
+from reliabayes.models import RatingModel
+from tests.conftest import ROOT
+
+every_model = pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=repr)
+
+
+@pytest.fixture(scope="module")
+def ratings() -> rb.Ratings:
+    rng = np.random.default_rng(1)
+    item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])
+    noise = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 6)[rater] + rng.normal(0, 1, 180)
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": np.round(3 + noise)})
+    return rb.Ratings.from_frame(frame.sample(150, random_state=1))
+
+
+@every_model
+def test_model_cannot_be_changed(model: RatingModel) -> None:
+    field = dataclasses.fields(model)[0].name
+
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(model, field, None)
+
+
+@every_model
+def test_model_gives_just_what_its_program_reads(model: RatingModel, ratings: rb.Ratings) -> None:
+    data = model.data(ratings)
+
+    program = ROOT / "stan" / f"{model.program(data)}.stan"
+
+    assert set(data) == set(stan_info(program)["inputs"])
+
+
+@every_model
+def test_model_reports_the_quantities_it_promises(model: RatingModel, ratings: rb.Ratings) -> None:
+    fit = model.fit(ratings, seed=3)
+
+    assert tuple(fit.quantities) == model.reports
+
+
+@every_model
+def test_same_seed_gives_the_same_draws_however_many_chains_run_at_once(
+    model: RatingModel, ratings: rb.Ratings
+) -> None:
+    one_by_one = model.fit(ratings, seed=3, parallel_chains=1)
+
+    together = model.fit(ratings, seed=3, parallel_chains=4)
+    fewer = model.fit(ratings, seed=3, chains=2)
+    other = model.fit(ratings, seed=4)
+
+    xr.testing.assert_identical(one_by_one.posterior, together.posterior)
+    xr.testing.assert_identical(one_by_one.posterior.isel(chain=slice(2)), fewer.posterior)
+    assert not one_by_one.posterior.equals(other.posterior)
+
+
+@every_model
+def test_order_of_rows_leaves_no_trace(model: RatingModel, ratings: rb.Ratings) -> None:
+    shuffled = rb.Ratings.from_frame(ratings.to_frame().sample(frac=1, random_state=2))
+
+    one, other = (model.fit(table, seed=3) for table in (ratings, shuffled))
+
+    xr.testing.assert_identical(one.posterior, other.posterior)
+
+
+@every_model
+def test_ids_change_nothing_but_labels(model: RatingModel, ratings: rb.Ratings) -> None:
+    frame = ratings.to_frame()
+    renamed = rb.Ratings.from_frame(
+        frame.assign(item=frame["item"] + 1000, rater=frame["rater"].map("rater {}".format))
+    )
+
+    one, other = (model.fit(table, seed=3) for table in (ratings, renamed))
+
+    xr.testing.assert_identical(one.posterior, other.posterior)
+    assert other.raters().index.tolist() == [f"rater {rater}" for rater in one.raters().index]
+    assert other.items().index.tolist() == [item + 1000 for item in one.items().index]
+
+
+@every_model
+def test_fit_comes_back_from_disk_as_it_was(
+    model: RatingModel, ratings: rb.Ratings, tmp_path: Path
+) -> None:
+    fit = model.fit(ratings, seed=3)
+
+    fit.save(tmp_path / "fit.nc")
+    loaded = rb.Fit.load(tmp_path / "fit.nc")
+
+    xr.testing.assert_identical(loaded.posterior, fit.posterior)
+    xr.testing.assert_identical(loaded.quantities, fit.quantities)
+    assert (loaded.model, loaded.ratings, loaded.settings) == (model, ratings, fit.settings)
+    pd.testing.assert_frame_equal(loaded.summary(), fit.summary())
+    pd.testing.assert_frame_equal(loaded.items(), fit.items())
+    pd.testing.assert_frame_equal(loaded.raters(), fit.raters())
+
+
+@every_model
+def test_earlier_fit_offers_starting_points(model: RatingModel, ratings: rb.Ratings) -> None:
+    earlier = model.fit(ratings, seed=3)
+
+    later = model.fit(ratings, seed=4, warm_start=earlier)
+
+    assert later.diagnostics().problems == []
+    assert earlier.create_inits(seed=1, chains=2) == earlier.create_inits(seed=1, chains=3)[:2]
+
+
+@every_model
+def test_em_never_goes_down_and_starts_differ(model: RatingModel, ratings: rb.Ratings) -> None:
+    start = model.warm_start(model.data(ratings))
+
+    inits = start.create_inits(seed=1, chains=4)
+
+    assert np.diff(start.path).min() >= -1e-9 * abs(start.path[-1])
+    assert len({json.dumps(init) for init in inits}) == 4
+
+
+@every_model
+def test_program_is_laid_out_by_stanc(model: RatingModel) -> None:
+    for program in (ROOT / "stan").glob(f"{model.name().replace('-', '_')}*.stan"):
+        text = program.read_text()
+
+        laid_out = Toolchain.find().stanc("--auto-format", "--max-line-length=100", program)
+
+        assert text == laid_out
+
+
+def stan_info(program: Path) -> dict[str, Any]:
+    info: dict[str, Any] = json.loads(Toolchain.find().stanc("--info", program))
+    return info
