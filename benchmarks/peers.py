@@ -1,0 +1,114 @@
+"""The same model by other means: numpyro's NUTS, and a textbook Stan program by our own runner."""
+
+# numpyro is an extra that need not be installed where types are checked.
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cmdstanpy
+import jax
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+from numpy.typing import NDArray
+
+import reliabayes as rb
+from hatch_build import Toolchain
+
+CHAINS, WARMUP, DRAWS = 4, 1000, 1000
+REPORTED = ("sd_item", "sd_rater", "sd_residual", "mean")
+
+numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
+
+Draws = Mapping[str, NDArray[np.float64]]  # by name, (chain, draw)
+
+
+def numpyro_sampler(
+    items: int, raters: int, draws: int = DRAWS
+) -> Callable[[rb.Ratings, int], Draws]:
+    """NUTS of numpyro, a chain a device, warmup as long as the draws; every call compiles anew."""
+    jax.config.update("jax_enable_x64", True)
+    kernel = numpyro.infer.NUTS(partial(_crossed, items, raters))
+    mcmc = numpyro.infer.MCMC(
+        kernel,
+        num_warmup=draws,
+        num_samples=draws,
+        num_chains=CHAINS,
+        chain_method="parallel",
+        progress_bar=False,
+    )
+
+    def sample(ratings: rb.Ratings, seed: int) -> Draws:
+        mcmc.run(
+            jax.random.PRNGKey(seed),
+            ratings.item,
+            ratings.rater,
+            ratings.values,
+        )
+        drawn = mcmc.get_samples(group_by_chain=True)
+        return {name: np.asarray(drawn[name]) for name in REPORTED}
+
+    return sample
+
+
+def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
+    """The textbook program, compiled beforehand, as cmdstanpy samples any program."""
+    logging.getLogger("cmdstanpy").setLevel(logging.ERROR)  # not of steps rejected in warmup
+    model = cmdstanpy.CmdStanModel(exe_file=program)
+
+    def sample(ratings: rb.Ratings, seed: int) -> Draws:
+        values = ratings.values
+        data = {
+            "N": len(values),
+            "I": len(ratings.items),
+            "R": len(ratings.raters),
+            "item": ratings.item + 1,
+            "rater": ratings.rater + 1,
+            "rating": values,
+            "prior_mean": [values.mean(), 2.5 * values.std()],
+            "prior_sd": values.std(),
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            fit = model.sample(
+                data,
+                chains=CHAINS,
+                iter_warmup=WARMUP,
+                iter_sampling=DRAWS,
+                seed=seed,
+                show_progress=False,
+                output_dir=folder,
+            )
+            return {name: fit.stan_variable(name).reshape(CHAINS, -1) for name in REPORTED}
+
+    return sample
+
+
+def build_textbook(out: Path, *options: str) -> Path:
+    """Compile the textbook program with options of stanc, and link it with the package's runner."""
+    tools = Toolchain.find()
+    program = out / "-".join(["textbook_icc", *options])
+    source = program.with_suffix(".cpp")
+    tools.stanc(*options, f"--o={source}", Path(__file__).with_name("textbook_icc.stan"))
+    tools.link([tools.compile_runner(), tools.compile(source, [source])], program)
+    shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
+    return program
+
+
+def _crossed(items: int, raters: int, item: Any, rater: Any, rating: Any) -> None:
+    spread = rating.std()
+    mean = numpyro.sample("mean", dist.Normal(rating.mean(), 2.5 * spread))
+    sd_item = numpyro.sample("sd_item", dist.HalfNormal(spread))
+    sd_rater = numpyro.sample("sd_rater", dist.HalfNormal(spread))
+    sd_residual = numpyro.sample("sd_residual", dist.HalfNormal(spread))
+    item_score = numpyro.sample("item_score", dist.Normal().expand([items]).to_event(1))
+    rater_score = numpyro.sample("rater_score", dist.Normal().expand([raters]).to_event(1))
+    expected = mean + sd_item * item_score[item] + sd_rater * rater_score[rater]
+    numpyro.sample("rating", dist.Normal(expected, sd_residual).to_event(1), obs=rating)
