@@ -1,0 +1,57 @@
+# Every target sets up what it needs in .venv and does nothing twice.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml hatch_build.py $(shell find stan -type f)
+INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
+
+# Larger public data sets, where they lie beside the checkout; without them their tests skip.
+export RELIABAYES_DATA ?= $(abspath ../shared/data)
+export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
+
+.PHONY: demo test lint packaging sanitize calibrate bench wheel clean
+
+demo: $(VENV)/installed
+	$(BIN)/reliabayes demo
+
+test: $(VENV)/developed
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/developed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy src tests hatch_build.py benchmarks
+
+packaging: $(VENV)/developed
+	$(BIN)/python -m pytest -m packaging
+
+sanitize: $(VENV)/developed
+	RELIABAYES_SANITIZE=1 $(BIN)/python -m pytest tests/test_runner.py
+
+calibrate: $(VENV)/developed
+	$(BIN)/python -m pytest -m calibration
+
+bench: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet 'jax' 'numpyro>=0.18'
+	$(BIN)/python -m benchmarks.gaussian_icc
+
+wheel: $(VENV)/bin/python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean:
+	rm -rf $(VENV) build dist demo .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reliabayes needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/bin/python $(SOURCES)
+	@echo 'Compiling the Stan programs: a few minutes the first time, seconds later.' >&2
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/developed: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
