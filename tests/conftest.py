@@ -6,11 +6,16 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pandas as pd
 import pytest
 
 import hatch_build
 from reliabayes import datasets
+
+# The same examples at every run: a test that passed once fails for a reason.
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 
