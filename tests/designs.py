@@ -66,4 +66,4 @@ def slopes(function: Callable[[Array], float], at: Array, step: float = 1e-3) ->
 
     moves = step * np.eye(len(at))
     near, far = ([difference(size * move) for move in moves] for size in (1, 2))
-    return (8 * np.array(near) - np.array(far)) / (12 * step)
+    return np.asarray((8 * np.array(near) - np.array(far)) / (12 * step))
