@@ -40,9 +40,11 @@ class StanBuildHook(BuildHookInterface[Any]):
         self.out = Path(tempfile.mkdtemp(prefix="reliabayes-build-"))
         try:
             build(sorted(STAN.glob("*.stan")), self.out)
-        except BuildError as error:
+        except BaseException as error:
             shutil.rmtree(self.out)
-            sys.exit(f"reliabayes: {error}")
+            if isinstance(error, BuildError):
+                sys.exit(f"reliabayes: {error}")
+            raise
         included = {str(path): f"{PACKAGED}/{path.name}" for path in self.out.iterdir()}
         included[str(STAN)] = f"{PACKAGED}/source"
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -88,7 +90,8 @@ class Toolchain(NamedTuple):
         """Tools of this machine, or a `BuildError` that says which is missing."""
         if not sys.platform.startswith("linux"):
             raise BuildError(f"building is supported on Linux only, and this is {sys.platform}.")
-        names = [name for name in (os.environ.get("CXX"), "g++", "clang++") if name]
+        chosen = os.environ.get("CXX")
+        names = [chosen] if chosen else ["g++", "clang++"]
         compiler = next(filter(None, map(shutil.which, names)), None)
         if compiler is None:
             raise BuildError(

@@ -144,6 +144,7 @@ def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
     ],
     ids=["text", "whole", "decimal", "logical"],
 )
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_ids_survive_on_disk(tmp_path: Path, column: pd.Series[Any]) -> None:
     frame = datasets.load("shrout_fleiss_1979").iloc[:18]
     rating = frame["rating"]
@@ -197,6 +198,9 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
     [
         ({"chains": 0}, "chains must be a whole number from 1, not 0"),
         ({"draws": 2.5}, "draws must be a whole number from 4, not 2.5"),
+        ({"chains": True}, "chains must be a whole number from 1, not True"),
+        ({"parallel_chains": 0}, "parallel_chains must be a whole number from 1, not 0"),
+        ({"timeout": 0}, "timeout must be a number of seconds above 0, not 0"),
         ({"warmup": -1}, "warmup must be a whole number from 0, not -1"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"seed": "x"}, "seed must be a whole number from 0"),
@@ -207,6 +211,51 @@ def test_impossible_settings_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         fit.model.fit(fit.ratings, **options)  # type: ignore[arg-type]
+
+
+def test_integers_of_numpy_are_integers(fit: rb.Fit) -> None:
+    seed = np.random.default_rng(1).integers(2**31)
+
+    options: dict[str, Any] = {"seed": seed, "draws": np.int64(500), "chains": np.int32(2)}
+
+    again = fit.model.fit(fit.ratings, **options)
+
+    assert again.settings.seed == seed
+    assert again.posterior.sizes == {"chain": 2, "draw": 500}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ([pd.DataFrame()], {}, "ratings must be Ratings, not DataFrame. Make them with"),
+        ([], {"warm_start": None}, "warm_start must be True, False or a fit, not None"),
+    ],
+)
+def test_things_of_the_wrong_kind_are_refused(
+    fit: rb.Fit, arguments: list[Any], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        fit.model.fit(*(arguments or [fit.ratings]), **options)
+
+
+def test_draws_that_are_no_numbers_are_not_trusted(fit: rb.Fit) -> None:
+    broken = dataclasses.replace(
+        fit, posterior=fit.posterior.assign(mean=np.nan * fit.posterior["mean"])
+    )
+
+    problems = broken.diagnostics().problems
+
+    assert problems[0].startswith("R-hat up to nan")
+
+
+def test_items_need_a_draw(fit: rb.Fit) -> None:
+    with pytest.raises(ValueError, match="draws must be a whole number from 1, not 0"):
+        fit.items(draws=0)
+
+
+def test_draws_cannot_be_changed(fit: rb.Fit) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        fit.posterior["sd_item"].values[:] = 0
 
 
 def test_fresh_seed_is_kept(fit: rb.Fit) -> None:

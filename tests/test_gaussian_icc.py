@@ -69,7 +69,7 @@ def test_density_with_raters_summed_out_is_the_dense_one(
     def dense(log_sds: Array) -> float:
         return log_joint(table, np.exp(log_sds), swapped) + float(log_sds.sum())
 
-    assert value == pytest.approx(dense(np.log(sds)), rel=1e-8)
+    assert value == pytest.approx(dense(np.log(sds)), rel=1e-8, abs=1e-8)
     assert gradient == pytest.approx(slopes(dense, np.log(sds)), rel=1e-6, abs=1e-5)
 
 
@@ -108,7 +108,7 @@ def test_density_with_raters_sampled_is_the_dense_one(
         )
 
     at = np.concatenate([np.log(sds), score])
-    assert value == pytest.approx(dense(at), rel=1e-8)
+    assert value == pytest.approx(dense(at), rel=1e-8, abs=1e-8)
     assert gradient == pytest.approx(slopes(dense, at), rel=1e-6, abs=1e-5)
 
 
@@ -245,6 +245,70 @@ def test_priors_in_force_are_shown() -> None:
         "sd_rater": rb.HalfStudentT(4, 1),
         "sd_residual": rb.HalfNormal(spread),
     }
+
+
+@pytest.mark.parametrize(
+    "rating",
+    [
+        lambda item, rater: item,
+        lambda item, rater: rater,
+        lambda item, rater: item + 0.1 * rater,
+    ],
+    ids=["agreement", "severity alone", "agreement up to severity"],
+)
+def test_ratings_without_residual_are_refused(
+    rating: Callable[[Array, Array], Array],
+) -> None:
+    item, rater = (codes.ravel() for codes in np.mgrid[:9, :3])
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating(item, rater)})
+
+    with pytest.raises(rb.RatingsError, match="every rating is the sum of an item's and a rater"):
+        rb.GaussianICC().fit(rb.Ratings.from_frame(frame))
+
+
+def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
+    frame = pd.DataFrame({"item": [1, 1, 2], "rater": ["a", "b", "b"], "rating": [1.0, 2.0, 4.0]})
+
+    fit = rb.GaussianICC().fit(rb.Ratings.from_frame(frame), seed=1)
+
+    assert fit.diagnostics().r_hat < 1.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
+    ratings = simulated(items=6, raters=6, per_item=2, seed=seed)
+
+    fit = rb.GaussianICC().fit(ratings, seed=1)
+
+    assert fit.diagnostics().divergences <= 4
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [
+        ("prior_sd_item", rb.Normal(3, 0.1)),
+        ("prior_mean", rb.HalfNormal(1)),
+        ("prior_sd_rater", 0.5),
+    ],
+)
+def test_prior_of_the_wrong_kind_is_refused(name: str, prior: Any) -> None:
+    with pytest.raises(TypeError, match=f"{name} must be a (Half)?Normal"):
+        rb.GaussianICC(**{name: prior})
+
+
+def test_prior_of_the_mean_that_the_ratings_contradict_is_refused() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+
+    with pytest.raises(ValueError, match="prior_mean must not contradict the ratings"):
+        rb.GaussianICC(prior_mean=rb.Normal(1000, 1)).fit(ratings)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_ratings_beyond_the_range_of_squares_are_refused(scale: float) -> None:
+    ratings = rb.Ratings.from_wide(scale * np.arange(12.0).reshape(4, 3) ** 2)
+
+    with pytest.raises(rb.RatingsError, match="Rescale the ratings"):
+        rb.GaussianICC().fit(ratings)
 
 
 def test_anonymous_raters_are_refused() -> None:

@@ -51,7 +51,7 @@ def test_raters_needed_are_the_fewest_that_reach_the_target(single: float, targe
     reached, missed = icc_k(single, k), icc_k(single, max(k - 1, 1))
     assert k == int(k)
     assert reached >= target * (1 - 1e-9)
-    assert k == 1 or missed < target
+    assert k == 1 or missed < target * (1 + 1e-9)
 
 
 def test_no_number_of_raters_makes_up_for_no_signal() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +79,7 @@ def test_failing_chains_are_named_in_stans_words(data: dict[str, Any]) -> None:
 
 
 def test_time_limit_ends_the_chains(data: dict[str, Any]) -> None:
-    with pytest.raises(rb.SamplingError, match=r"took longer than timeout=0\.5 s"):
+    with pytest.raises(rb.SamplingError, match=r"a chain took longer than timeout=0\.5 s"):
         sample(data, draws=10_000_000, timeout=0.5)
 
     assert not chains_below(os.getpid())
@@ -100,6 +102,7 @@ def test_cmdstan_is_used_where_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("RELIABAYES_CMDSTAN", "path/of/cmdstan")
     monkeypatch.setattr(cmdstanpy, "set_cmdstan_path", lambda path: asked.update(path=path))
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: asked["path"])
+    monkeypatch.setattr(cmdstanpy, "cmdstan_version", lambda: (2, 36))
     monkeypatch.setattr(cmdstanpy, "CmdStanModel", lambda **options: asked.update(options))
 
     stan.load("gaussian_icc")
@@ -109,6 +112,31 @@ def test_cmdstan_is_used_where_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert asked["stan_file"].is_relative_to(tmp_path / "cache")
     assert asked["user_header"].exists()
     assert asked["stanc_options"]["allow-undefined"]
+
+
+def test_missing_cmdstan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELIABAYES_CMDSTAN", "no/such/folder")
+
+    with pytest.raises(rb.SamplingError, match="RELIABAYES_CMDSTAN=no/such/folder: no CmdStan"):
+        stan.load("gaussian_icc")
+
+
+def test_fits_in_threads_leave_the_process_as_it_was(data: dict[str, Any]) -> None:
+    logger, out = logging.getLogger("cmdstanpy"), sys.stdout
+    with ThreadPoolExecutor(3) as pool:
+        drawn = list(pool.map(lambda _: sample(data), range(3)))
+
+    assert not logger.disabled
+    assert logger.filter(logging.makeLogRecord({}))
+    assert sys.stdout is out
+    assert len({drawn.parameters["sd_item"].sum() for drawn in drawn}) == 1
+
+
+def test_two_fits_share_a_folder(data: dict[str, Any], tmp_path: Path) -> None:
+    for _ in range(2):
+        sample(data, output_dir=tmp_path)
+
+    assert len(list(tmp_path.glob("*.csv"))) == 4
 
 
 def test_interrupt_of_the_parent_alone_ends_the_chains(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ class Commands(TyperGroup):
             _stop(_for_shell(error), BAD_INPUT)
         except (rb.SamplingError, OSError) as error:
             _stop(error, FAILURE)
+        except ValueError as error:
+            _stop(error, BAD_INPUT)
         except MemoryError:
             _stop("there is not enough memory.", FAILURE)
         except KeyboardInterrupt:
@@ -77,6 +79,8 @@ def _model_named(name: str) -> type[RatingModel]:
     models = {model.name(): model for model in rb.MODELS}
     if name in models:
         return models[name]
+    if not name:
+        raise typer.BadParameter(f"one must be chosen: {', '.join(models)}.")
     guess = did_you_mean(name, models)
     hint = "" if guess is None else f" Did you mean {guess}?"
     raise typer.BadParameter(f"it must be one of {', '.join(models)}, not {name!r}.{hint}")
@@ -433,5 +437,6 @@ def _tell(message: object) -> None:
 def _warnings_told() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", rb.ConvergenceWarning)
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
         warnings.showwarning = lambda message, *_: _tell(f"warning: {message}")
         yield

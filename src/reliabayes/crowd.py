@@ -122,7 +122,7 @@ class CrowdSums:
             residual=1 / math.sqrt(2 * left),
         )
         score = self.scores(at.few + at.mean, sd, prior)
-        return Approximation(Deviations(*np.log(sd)), spread, {"score": score}, 0.3, path)
+        return Approximation(Deviations(*np.log(sd)), spread, {"score": score}, 0.3, 0.8, path)
 
     def start(self, share: float) -> MeanField:
         """No effects, and one standard deviation for all three sources."""

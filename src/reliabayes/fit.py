@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import operator
 import os
 import secrets
 import warnings
@@ -47,17 +48,26 @@ class Settings:
     @classmethod
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:
         """Settings within their ranges, the seed drawn where there is none."""
-        least = {"chains": 1, "warmup": 0, "draws": 4}
-        for name, value in {"chains": chains, "warmup": warmup, "draws": draws}.items():
-            if not isinstance(value, int) or value < least[name]:
-                raise ValueError(
-                    f"{name} must be a whole number from {least[name]}, not {value!r}."
-                )
-        if seed is None:
-            seed = secrets.randbelow(2**31)
-        if not isinstance(seed, int) or not 0 <= seed < 2**31:
-            raise ValueError(f"seed must be a whole number from 0 to 2**31 - 1, not {seed!r}.")
-        return cls(chains, warmup, draws, seed)
+        return cls(
+            chains=whole_number("chains", chains, least=1),
+            warmup=whole_number("warmup", warmup, least=0),
+            draws=whole_number("draws", draws, least=4),
+            seed=secrets.randbelow(2**31)
+            if seed is None
+            else whole_number("seed", seed, least=0, most=2**31 - 1),
+        )
+
+
+def whole_number(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """``value`` of the argument ``name`` as int, NumPy's integers included; or a `ValueError`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least or (most and number > most):
+        limits = f"from {least}" + (f" to {most}" if most else "")
+        raise ValueError(f"{name} must be a whole number {limits}, not {value!r}.")
+    return number
 
 
 @dataclass(frozen=True)
@@ -93,13 +103,19 @@ class Diagnostics:
         checks = [
             (self.chains == 1, "one chain alone cannot show whether it converged: take 4"),
             (
-                self.r_hat > 1.01,
+                self.chains > 1 and not self.r_hat <= 1.01,  # nan is no good either
                 f"R-hat up to {self.r_hat:.3f} (at most 1.01): the chains disagree",
             ),
-            (self.ess_bulk < enough, f"bulk ESS down to {self.ess_bulk:.0f} (at least {enough})"),
-            (self.ess_tail < enough, f"tail ESS down to {self.ess_tail:.0f} (at least {enough})"),
+            (
+                not self.ess_bulk >= enough,
+                f"bulk ESS down to {self.ess_bulk:.0f} (at least {enough})",
+            ),
+            (
+                not self.ess_tail >= enough,
+                f"tail ESS down to {self.ess_tail:.0f} (at least {enough})",
+            ),
             (self.divergences > 0, f"{self.divergences} divergent transitions (0)"),
-            (self.bfmi < 0.3, f"E-BFMI down to {self.bfmi:.2f} (at least 0.3)"),
+            (not self.bfmi >= 0.3, f"E-BFMI down to {self.bfmi:.2f} (at least 0.3)"),
         ]
         return [problem for found, problem in checks if found]
 
@@ -200,9 +216,9 @@ class Fit:
         energy = stats["energy"]
         bfmi = (energy.diff("draw") ** 2).mean("draw") / energy.var("draw")
         return Diagnostics(
-            r_hat=float(self._convergence["r_hat"].max()),
-            ess_bulk=float(self._convergence["ess_bulk"].min()),
-            ess_tail=float(self._convergence["ess_tail"].min()),
+            r_hat=float(self._convergence["r_hat"].max(skipna=False)),
+            ess_bulk=float(self._convergence["ess_bulk"].min(skipna=False)),
+            ess_tail=float(self._convergence["ess_tail"].min(skipna=False)),
             divergences=int(stats["diverging"].sum()),
             tree_depth_hits=int((stats["tree_depth"] >= self.settings.max_tree_depth).sum()),
             bfmi=float(bfmi.min()),
@@ -214,17 +230,41 @@ class Fit:
         if problems := self.diagnostics().problems:
             warnings.warn(
                 f"{type(self.model).__name__}: the draws cannot be trusted yet: "
-                f"{'; '.join(problems)}. Try more warmup and draws, or tighter priors.",
+                f"{'; '.join(problems)}. Try warm_start=False with more draws, or tighter priors.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
     def icc_k(self, k: float) -> xr.DataArray:
-        """Draws of the reliability of the mean of ``k`` ratings per item, dims (chain, draw)."""
+        """Draws of the reliability of the mean of ``k`` ratings per item.
+
+        Returns
+        -------
+        DataArray (chain, draw), in [0, 1]
+
+        Raises
+        ------
+        ValueError
+            ``k`` is below 1.
+        AttributeError
+            The model has no ICC.
+        """
         return quantities.icc_k(self._icc(), k).rename("icc_k")
 
     def raters_needed(self, reliability: float) -> xr.DataArray:
-        """Draws of the number of ratings per item whose mean reaches ``reliability``."""
+        """Draws of the number of ratings per item whose mean reaches ``reliability``.
+
+        Returns
+        -------
+        DataArray (chain, draw), whole numbers from 1; infinite where the ICC is 0
+
+        Raises
+        ------
+        ValueError
+            ``reliability`` is not strictly between 0 and 1.
+        AttributeError
+            The model has no ICC.
+        """
         return quantities.raters_needed(self._icc(), reliability).rename("raters_needed")
 
     def _icc(self) -> xr.DataArray:
@@ -236,7 +276,10 @@ class Fit:
         return self.quantities["icc"]
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
-        """What the model says of each rater, by the user's ids; see `items`."""
+        """What the model says of each rater, by the user's ids; see `items`.
+
+        Raters are few, so that all draws are used unless ``draws`` says otherwise.
+        """
         return self._effects("rater", prob, draws)
 
     def items(self, prob: float = 0.9, draws: int | None = 400) -> pd.DataFrame:
@@ -256,7 +299,9 @@ class Fit:
         return self._effects("item", prob, draws)
 
     def _effects(self, margin: Margin, prob: float, draws: int | None) -> pd.DataFrame:
-        wanted = self.settings.draws if draws is None else -(-draws // self.settings.chains)
+        if draws is None:
+            draws = self.settings.chains * self.settings.draws
+        wanted = -(-whole_number("draws", draws, least=1) // self.settings.chains)
         step = max(1, self.settings.draws // wanted)
         thinned = self.posterior.isel(draw=slice(None, None, step))
         rng = np.random.default_rng(self.settings.seed)
@@ -290,7 +335,7 @@ class Fit:
             "posterior": self.posterior.merge(self.quantities),
             "sample_stats": self.sample_stats,
         }
-        if hasattr(az, "InferenceData"):
+        if az.__version__.startswith("0."):
             return az.InferenceData(**groups)
         return xr.DataTree.from_dict(groups)
 
@@ -325,14 +370,14 @@ class Fit:
         ValueError
             The file is damaged, or something else.
         """
-        groups, about = storage.read(path)
-        return cls(
-            model=storage.unpack_model(json.loads(about["model"])),
-            ratings=Ratings(**storage.unpack(groups["ratings"])),
-            posterior=groups["posterior"][list(np.atleast_1d(about["parameters"]))],
-            sample_stats=groups["sample_stats"],
-            settings=Settings(**json.loads(about["settings"])),
-        )
+        with storage.read(path) as (groups, about):
+            return cls(
+                model=storage.unpack_model(json.loads(about["model"])),
+                ratings=Ratings(**storage.unpack(groups["ratings"])),
+                posterior=groups["posterior"][list(np.atleast_1d(about["parameters"]))],
+                sample_stats=groups["sample_stats"],
+                settings=Settings(**json.loads(about["settings"])),
+            )
 
     @cached_property
     def _flat(self) -> xr.Dataset:
@@ -340,6 +385,8 @@ class Fit:
 
 
 def _dataset(arrays: Mapping[str, NDArray[np.float64]]) -> xr.Dataset:
+    for values in arrays.values():
+        values.flags.writeable = False
     variables = {
         name: (("chain", "draw", *(f"{name}_dim_{i}" for i in range(values.ndim - 2))), values)
         for name, values in arrays.items()

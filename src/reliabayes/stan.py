@@ -40,10 +40,14 @@ SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
 
 
 class Geometry(NamedTuple):
-    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step."""
+    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step.
+
+    ``acceptance`` is what the step size is adapted to: closer to 1 for smaller, safer steps.
+    """
 
     inverse_metric: Array
     step_size: float
+    acceptance: float = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +91,11 @@ def sample(
         folder = output_dir or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="reliabayes-")
         )
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        stack.enter_context(_quiet())
+        _make(Path(folder))
+        progress = _interactive() if progress is None else progress
+        if progress:  # the bars' last line goes where the bars went
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        stack.enter_context(_silent)
         stack.enter_context(_chains_end_with_us(str(model.exe_file)))
         try:
             result = model.sample(
@@ -101,19 +108,27 @@ def sample(
                 iter_sampling=draws,
                 adapt_engaged=warmup > 0,
                 **_known(geometry, adapted=warmup > 0),
-                show_progress=_interactive() if progress is None else progress,
+                show_progress=progress,
+                time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
                 output_dir=folder,
                 sig_figs=17,
                 timeout=timeout,
             )
         except TimeoutError as error:
             raise SamplingError(
-                f"{program}: sampling took longer than timeout={timeout:g} s. Raise the timeout, "
+                f"{program}: a chain took longer than timeout={timeout:g} s. Raise the timeout, "
                 "or ask for fewer draws."
             ) from error
         except RuntimeError as error:
             raise SamplingError(f"{program}: {_words(error, chains)}") from error
         return _read(result)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SamplingError(f"output_dir: cannot make the folder {folder}: {error}") from error
 
 
 def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
@@ -122,7 +137,8 @@ def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
         return {}
     metric = {"inv_metric": geometry.inverse_metric}
     phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if adapted else ()
-    return {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
+    known = {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
+    return known | ({"adapt_delta": geometry.acceptance} if adapted else {})
 
 
 def load(program: str) -> cmdstanpy.CmdStanModel:
@@ -179,9 +195,16 @@ def _words(error: RuntimeError, chains: int) -> str:
 
 def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
     """Program compiled by a full CmdStan, in a cache folder of its own for these sources."""
-    if cmdstan != "1":
-        cmdstanpy.set_cmdstan_path(cmdstan)
-    source = _cached(folder() / "source", cmdstanpy.cmdstan_path())
+    try:
+        if cmdstan != "1":
+            cmdstanpy.set_cmdstan_path(cmdstan)
+        path = cmdstanpy.cmdstan_path()
+    except ValueError as error:
+        raise SamplingError(
+            f"RELIABAYES_CMDSTAN={cmdstan}: no CmdStan there: {error}. Unset the variable to use "
+            "the compiled programs of the package."
+        ) from error
+    source = _cached(folder() / "source", path)
     return cmdstanpy.CmdStanModel(
         stan_file=source / f"{program}.stan",
         stanc_options={"O1": True, "allow-undefined": True, "include-paths": [str(source)]},
@@ -192,13 +215,17 @@ def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
 def _cached(source: Path, cmdstan: str) -> Path:
     """Copy of a folder of sources, under the hash of their texts and of CmdStan's path."""
     texts = [path.read_bytes() for path in sorted(source.rglob("*")) if path.is_file()]
-    digest = hashlib.sha256(b"\0".join([cmdstan.encode(), *texts])).hexdigest()
+    made_by = f"{cmdstan} {cmdstanpy.cmdstan_version()}".encode()
+    digest = hashlib.sha256(b"\0".join([made_by, *texts])).hexdigest()
     chosen = os.environ.get("RELIABAYES_CACHE") or platformdirs.user_cache_dir("reliabayes")
     target = Path(chosen) / "cmdstan" / digest[:20]
     if not target.exists():
         partial = target.with_suffix(f".{os.getpid()}.partial")
         shutil.copytree(source, partial)
-        partial.rename(target)
+        try:
+            partial.rename(target)
+        except OSError:  # another process was faster
+            shutil.rmtree(partial)
     return target
 
 
@@ -206,18 +233,27 @@ def _interactive() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep cmdstanpy's log and whatever it prints away from the user's standard output."""
-    logger = logging.getLogger("cmdstanpy")
-    level, disabled = logger.level, logger.disabled
-    logger.disabled = True
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            yield
-    finally:
-        logger.setLevel(level)
-        logger.disabled = disabled
+class _Silence(logging.Filter):
+    """Keeps cmdstanpy's log from the user while any fit is running, in whatever thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock, self.running = threading.Lock(), 0
+        logging.getLogger("cmdstanpy").addFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self.running == 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.running += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.running -= 1
+
+
+_silent = _Silence()
 
 
 @contextlib.contextmanager
@@ -226,28 +262,27 @@ def _chains_end_with_us(executable: str) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    interrupted, done = threading.Event(), threading.Event()
+    others = set(psutil.Process().children())
+    signals: list[int] = []
+    done = threading.Event()
 
     def end_chains() -> None:
-        interrupted.wait()
         # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
-        while not done.wait(0.02):
-            for child in psutil.Process().children():
+        while not done.wait(0.05):
+            for child in set(psutil.Process().children()) - others if signals else ():
                 with contextlib.suppress(psutil.Error):
                     if child.exe() == executable:
                         child.terminate()
 
-    # Started ahead: a handler that starts a thread can deadlock with the thread it interrupts.
+    # A thread that looks: a handler that waits for locks can deadlock with what it interrupts.
     watcher = threading.Thread(target=end_chains, daemon=True)
     watcher.start()
-    previous = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    previous = signal.signal(signal.SIGINT, lambda signum, _: signals.append(signum))
     try:
         yield
     finally:
-        is_interrupted = interrupted.is_set()
-        done.set()
-        interrupted.set()
-        watcher.join()
         signal.signal(signal.SIGINT, previous)
-        if is_interrupted:
+        done.set()
+        watcher.join()
+        if signals:
             raise KeyboardInterrupt

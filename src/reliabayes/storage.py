@@ -44,19 +44,24 @@ def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
-    """Groups and attributes of a file that `write` made."""
+@contextmanager
+def read(
+    path: str | os.PathLike[str],
+) -> Iterator[tuple[dict[str, xr.Dataset], dict[str, Any]]]:
+    """Groups and attributes of a file that `write` made; what fails in their use is its fault."""
     if not Path(path).exists():
         raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
     try:
         with xr.open_datatree(path, engine=ENGINE) as tree:
-            if tree.attrs.get("reliabayes_format") != FORMAT:
-                raise ValueError("it lacks the mark of a fit that Fit.save wrote")
+            found = tree.attrs.get("reliabayes_format", "none")
+            if found != FORMAT:
+                raise ValueError(f"its format must be {FORMAT}, and it is {found}")
             groups = {name: group.to_dataset().load() for name, group in tree.children.items()}
-            return groups, {str(key): value for key, value in tree.attrs.items()}
+            about = {str(key): value for key, value in tree.attrs.items()}
+        yield groups, about
     except Exception as error:  # whatever a damaged file makes the readers beneath us raise
         raise ValueError(
-            f"{os.fspath(path)!r} is not a readable fit of reliabayes: {error}. "
+            f"{os.fspath(path)!r} is not a readable fit of this version of reliabayes: {error}. "
             "Save the fit anew with Fit.save."
         ) from error
 

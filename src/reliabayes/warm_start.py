@@ -35,6 +35,7 @@ class WarmStart:
     constrain : maps parameters on that scale to those of the Stan program
     step_size : first step of the sampler, in units of ``sd``; None where ``sd`` says nothing of
         the posterior, so that metric and step are the sampler's to find
+    acceptance : what the step size is adapted to
     path : objective of EM after each step
     """
 
@@ -42,6 +43,7 @@ class WarmStart:
     sd: Mapping[str, Any]
     constrain: Callable[[Mapping[str, Any]], dict[str, Any]]
     step_size: float | None = None
+    acceptance: float = 0.8
     path: tuple[float, ...] = ()
 
     @property
@@ -50,7 +52,7 @@ class WarmStart:
         if self.step_size is None:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
-        return Geometry(variances, self.step_size)
+        return Geometry(variances, self.step_size, self.acceptance)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points, dispersed more widely than the posterior; a chain's own never changes.

@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 
 from reliabayes import stan
-from reliabayes.fit import Fit, Settings
+from reliabayes.fit import Fit, Settings, whole_number
 from reliabayes.ratings import Ratings
 from reliabayes.warm_start import Start, WarmStart
 
@@ -90,8 +90,8 @@ class RatingModel(ABC):
             dispersed starts and full adaptation; an earlier `Fit` to start from its draws
         parallel_chains : chains run at once; as many as there are processors
         progress : show bars on standard error; None does so in terminals and notebooks
-        output_dir : folder that keeps Stan's files; None removes them
-        timeout : seconds after which a chain is given up
+        output_dir : folder that keeps Stan's tables of draws and its messages; None removes them
+        timeout : seconds after which a chain is given up, and the fit with it
 
         Raises
         ------
@@ -105,6 +105,17 @@ class RatingModel(ABC):
         ConvergenceWarning
             The chains disagree, are too short, or diverged.
         """
+        if not isinstance(ratings, Ratings):
+            raise TypeError(
+                f"ratings must be Ratings, not {type(ratings).__name__}. Make them with "
+                "Ratings.from_frame(table, item=..., rater=..., rating=...)."
+            )
+        if not isinstance(warm_start, bool) and not hasattr(warm_start, "create_inits"):
+            raise TypeError(f"warm_start must be True, False or a fit, not {warm_start!r}.")
+        if parallel_chains is not None:
+            parallel_chains = whole_number("parallel_chains", parallel_chains, least=1)
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
         if warmup is None:
             warmup = 150 if warm_start is True else 1000
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes import quantities
 from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
 from reliabayes.crowd import CrowdSums
+from reliabayes.errors import Fault, RatingsError
 from reliabayes.models.base import Margin, RatingModel
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
@@ -33,7 +35,8 @@ class GaussianICC(RatingModel):
 
     with normal effects of items (sd_item) and raters (sd_rater) and normal residuals
     (sd_residual). Effects and mean are summed out exactly, so that a fit costs much the same for
-    a thousand ratings and for a million.
+    a thousand ratings and for a million. Pools and gold are not used: all raters are one
+    population; pick a pool with ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings on the scale of the ratings: ``icc`` and ``labeler_icc`` in
     [0, 1]; ``sd_item``, ``sd_rater``, ``sd_residual`` and ``mean`` in units of the rating.
@@ -58,10 +61,22 @@ class GaussianICC(RatingModel):
     prior_sd_rater: HalfNormal | HalfStudentT | None = None
     prior_sd_residual: HalfNormal | HalfStudentT | None = None
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            allowed = (Normal,) if field.name == "prior_mean" else (HalfNormal, HalfStudentT)
+            prior = getattr(self, field.name)
+            if prior is not None and not isinstance(prior, allowed):
+                names = " or ".join(kind.__name__ for kind in allowed)
+                raise TypeError(f"{field.name} must be a {names}, not {prior!r}.")
+
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
         values = ratings.values
-        spread = float(values.std())
+        with np.errstate(over="ignore", under="ignore"):
+            spread = float(values.std())
+        if not 0 < spread < math.inf:
+            rule, found = "their sd must be a number above 0", f"{spread:g}"
+            raise RatingsError([Fault("rating", rule, found, "Rescale the ratings.")])
         return {
             "mean": self.prior_mean or Normal(float(values.mean()), 2.5 * spread),
             "sd_item": self.prior_sd_item or HalfNormal(spread),
@@ -72,13 +87,16 @@ class GaussianICC(RatingModel):
     def data(self, ratings: Ratings) -> dict[str, Any]:
         """Sums of the centred ratings, as the Stan programs describe them."""
         ratings.require_known_raters("GaussianICC")
+        priors = self.priors(ratings)
+        _check_mean(priors["mean"], ratings)
+        _check_residual(ratings)
         swapped, center, design = _design(ratings)
         sums = CrossedSums.of(design) if _summed_out(design) else CrowdSums.of(design)
         return {
             **sums.to_stan(),
             "swapped": int(swapped),
             "center": center,
-            **{f"prior_{name}": prior.stan for name, prior in self.priors(ratings).items()},
+            **{f"prior_{name}": prior.stan for name, prior in priors.items()},
         }
 
     def program(self, data: Mapping[str, Any]) -> str:
@@ -102,6 +120,7 @@ class GaussianICC(RatingModel):
             | {name: np.ones_like(score) for name, score in found.score.items()},
             constrain=_constrain,
             step_size=found.step_size,
+            acceptance=found.acceptance,
             path=found.path,
         )
 
@@ -169,8 +188,44 @@ def _summed_out(design: CrossedDesign) -> bool:
     The one costs a Cholesky factor and a sum over patterns for each gradient, the other a pass over
     the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
     """
-    few, patterns = len(design.few_total), len(design.patterns[0])
-    return few**2 * (few + 4 * patterns) <= 20 * design.counts.nnz
+    few, patterns, cells = len(design.few_total), len(design.patterns[0]), design.counts.nnz
+    # With less data the sampled levels mix badly, and a fit takes no time anyway.
+    return cells < 1000 or few**2 * (few + 4 * patterns) <= 20 * cells
+
+
+def _check_mean(prior: Normal | HalfNormal | HalfStudentT, ratings: Ratings) -> None:
+    """Refuse a prior of the mean that the ratings contradict: it would show as rater effects."""
+    mean, sd = prior.stan
+    values = ratings.values
+    if abs(values.mean() - mean) > 10 * math.hypot(sd, values.std()):
+        raise ValueError(
+            f"prior_mean must not contradict the ratings; found {prior} and ratings around "
+            f"{values.mean():.4g}. Widen the prior, or leave it out."
+        )
+
+
+def _check_residual(ratings: Ratings) -> None:
+    """Refuse ratings that effects of items and raters explain wholly.
+
+    The density then grows without bound as the residual sd goes to 0. Few ratings show that there
+    is a residual, so all are looked at only if a part of them shows none.
+    """
+    for part in (1000, len(ratings)):
+        rows = slice(min(part, len(ratings)))
+        item, rater, values = ratings.item[rows], ratings.rater[rows], ratings.values[rows]
+        centred = values - values.mean()
+        one = np.ones(len(values))
+        index = np.arange(len(values))
+        effects = sp.hstack([sp.coo_array((one, (index, code))) for code in (item, rater)]).tocsr()
+        left = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
+        if np.abs(left).max() > 1e-9 * np.abs(values).max():
+            return
+    spare = len(ratings) - (ratings.n_items + ratings.n_raters - ratings.n_components)
+    if spare > 0:
+        rule = "ratings must differ by more than their items and raters explain"
+        found = "that every rating is the sum of an item's and a rater's effect"
+        remedy = "Agreement is perfect up to severity: report that, for no model adds to it."
+        raise RatingsError([Fault("rating", rule, found, remedy)])
 
 
 def _share(data: Mapping[str, Any]) -> float:
