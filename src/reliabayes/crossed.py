@@ -50,13 +50,14 @@ class Approximation(NamedTuple):
     """What EM finds of a posterior: log standard deviations, how far they spread, and the rest.
 
     ``score`` holds the other parameters by name, near standard normal; ``step_size`` is the
-    sampler's first, ``acceptance`` what it adapts to, ``path`` the objective of EM by step.
+    sampler's first, None to let it learn metric and step, ``acceptance`` what the step adapts to,
+    and ``path`` the objective of EM by step.
     """
 
     log_sd: Deviations
     spread: Deviations
     score: dict[str, Array]
-    step_size: float
+    step_size: float | None
     acceptance: float
     path: tuple[float, ...]
 
@@ -313,8 +314,9 @@ class CrossedSums:
             return self.log_likelihood(sd, prior) + log_prior(sd) + float(log_sd.sum())
 
         mode, spread = curvature(log_posterior, np.log(best))
-        # Where little is known the posterior is far from normal, and steps must be smaller.
-        step_size, acceptance = (0.9, 0.8) if spread.max() < 0.3 else (0.5, 0.95)
+        # Where little is known the posterior is far from normal: curvature is a poor guide to it,
+        # and steps must be smaller.
+        step_size, acceptance = (0.9, 0.8) if spread.max() < 0.3 else (None, 0.9)
         where = Deviations(*mode), Deviations(*spread)
         return Approximation(*where, {}, step_size, acceptance, path)
 

@@ -40,14 +40,10 @@ SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
 
 
 class Geometry(NamedTuple):
-    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step.
-
-    ``acceptance`` is what the step size is adapted to: closer to 1 for smaller, safer steps.
-    """
+    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step."""
 
     inverse_metric: Array
     step_size: float
-    acceptance: float = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +69,15 @@ def sample(
     seed: int,
     inits: Sequence[Mapping[str, Any]],
     geometry: Geometry | None = None,
+    acceptance: float = 0.8,
     parallel_chains: int | None = None,
     progress: bool | None = None,
     output_dir: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
 ) -> Draws:
     """Draws from the posterior of a packaged program by Stan's NUTS, one process a chain.
+
+    ``acceptance`` is what the step size adapts to: closer to 1 for smaller, safer steps.
 
     Raises
     ------
@@ -107,6 +106,7 @@ def sample(
                 iter_warmup=warmup,
                 iter_sampling=draws,
                 adapt_engaged=warmup > 0,
+                adapt_delta=acceptance if warmup > 0 else None,
                 **_known(geometry, adapted=warmup > 0),
                 show_progress=progress,
                 time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
@@ -137,8 +137,7 @@ def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
         return {}
     metric = {"inv_metric": geometry.inverse_metric}
     phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if adapted else ()
-    known = {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
-    return known | ({"adapt_delta": geometry.acceptance} if adapted else {})
+    return {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
 
 
 def load(program: str) -> cmdstanpy.CmdStanModel:

@@ -52,7 +52,7 @@ class WarmStart:
         if self.step_size is None:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
-        return Geometry(variances, self.step_size, self.acceptance)
+        return Geometry(variances, self.step_size)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points, dispersed more widely than the posterior; a chain's own never changes.

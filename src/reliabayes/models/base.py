@@ -6,7 +6,7 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -82,7 +82,8 @@ class RatingModel(ABC):
         ----------
         ratings : the data
         chains : Markov chains; at least 2 to tell whether they agree
-        warmup : iterations of each chain to adapt, discarded; 150, or 1000 without a warm start
+        warmup : iterations of each chain to adapt, discarded; 150 where a warm start
+            tells metric and step size, else 1000
         draws : draws kept of each chain
         seed : any whole number from 0 to 2**31 - 1; the same seed gives the same draws, however
             many chains run at once. None takes a fresh one, which the fit keeps
@@ -116,11 +117,12 @@ class RatingModel(ABC):
             parallel_chains = whole_number("parallel_chains", parallel_chains, least=1)
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
-        if warmup is None:
-            warmup = 150 if warm_start is True else 1000
-        settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
+        settings = Settings.checked(chains=chains, warmup=warmup or 0, draws=draws, seed=seed)
         data = self.data(ratings)
         start = self._start(warm_start, data)
+        geometry = start.geometry if isinstance(start, WarmStart) else None
+        if warmup is None:
+            settings = replace(settings, warmup=150 if geometry else 1000)
         drawn = stan.sample(
             self.program(data),
             data,
@@ -129,7 +131,8 @@ class RatingModel(ABC):
             draws=settings.draws,
             seed=settings.seed,
             inits=start.create_inits(seed=settings.seed, chains=chains),
-            geometry=start.geometry if isinstance(start, WarmStart) else None,
+            geometry=geometry,
+            acceptance=start.acceptance if isinstance(start, WarmStart) else 0.8,
             parallel_chains=parallel_chains,
             progress=progress,
             output_dir=output_dir,

@@ -131,6 +131,7 @@ class GaussianICC(RatingModel):
             mode=dict.fromkeys(SDS, math.log(_share(data))) | score,
             sd=dict.fromkeys(SDS, 0.5) | score,
             constrain=_constrain,
+            acceptance=0.9,
         )
 
     def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
