@@ -255,23 +255,30 @@ class _Silence(logging.Filter):
 _silent = _Silence()
 
 
+def _children() -> set[psutil.Process]:
+    with contextlib.suppress(psutil.Error):
+        return set(psutil.Process().children())
+    return set()
+
+
 @contextlib.contextmanager
 def _chains_end_with_us(executable: str) -> Iterator[None]:
     """An interrupt of this process alone must end the chains it started, and those that wait."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    others = set(psutil.Process().children())
+    others = _children()
     signals: list[int] = []
     done = threading.Event()
 
     def end_chains() -> None:
         # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
         while not done.wait(0.05):
-            for child in set(psutil.Process().children()) - others if signals else ():
-                with contextlib.suppress(psutil.Error):
-                    if child.exe() == executable:
-                        child.terminate()
+            if signals:
+                for child in _children() - others:
+                    with contextlib.suppress(psutil.Error):
+                        if child.exe() == executable:
+                            child.terminate()
 
     # A thread that looks: a handler that waits for locks can deadlock with what it interrupts.
     watcher = threading.Thread(target=end_chains, daemon=True)
