@@ -14,7 +14,6 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -72,15 +71,8 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; a request to terminate ends it as an interrupt does."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     app(prog_name="reliabayes")
-
-
-def _interrupt(_: int, frame: FrameType | None) -> None:
-    """Do what an interrupt does now; a signal raised here could wait for the chains to end."""
-    handle = signal.getsignal(signal.SIGINT)
-    if callable(handle):
-        handle(signal.SIGINT, frame)
 
 
 def _model_named(name: str) -> type[RatingModel]:

@@ -9,14 +9,15 @@ import logging
 import os
 import re
 import shutil
-import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import cmdstanpy
 import numpy as np
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from reliabayes.errors import SamplingError
 
 Array = NDArray[np.float64]
+Result = TypeVar("Result")
 
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",
@@ -95,25 +97,26 @@ def sample(
         if progress:  # the bars' last line goes where the bars went
             stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         stack.enter_context(_silent)
-        stack.enter_context(_chains_end_with_us(str(model.exe_file)))
+        sampler = partial(
+            model.sample,
+            data=data,
+            chains=chains,
+            parallel_chains=parallel_chains,
+            seed=seed,
+            inits=list(inits),
+            iter_warmup=warmup,
+            iter_sampling=draws,
+            adapt_engaged=warmup > 0,
+            adapt_delta=acceptance if warmup > 0 else None,
+            **_known(geometry, adapted=warmup > 0),
+            show_progress=progress,
+            time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
+            output_dir=folder,
+            sig_figs=17,
+            timeout=timeout,
+        )
         try:
-            result = model.sample(
-                data=data,
-                chains=chains,
-                parallel_chains=parallel_chains,
-                seed=seed,
-                inits=list(inits),
-                iter_warmup=warmup,
-                iter_sampling=draws,
-                adapt_engaged=warmup > 0,
-                adapt_delta=acceptance if warmup > 0 else None,
-                **_known(geometry, adapted=warmup > 0),
-                show_progress=progress,
-                time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
-                output_dir=folder,
-                sig_figs=17,
-                timeout=timeout,
-            )
+            result = _interruptible(sampler, str(model.exe_file))
         except TimeoutError as error:
             raise SamplingError(
                 f"{program}: a chain took longer than timeout={timeout:g} s. Raise the timeout, "
@@ -255,40 +258,36 @@ class _Silence(logging.Filter):
 _silent = _Silence()
 
 
+def _interruptible(run: Callable[[], Result], executable: str) -> Result:
+    """Result of ``run``; an interrupt of this process alone ends the chains that it started, too.
+
+    It runs in a thread of its own, for the main thread can sleep through a signal while it waits
+    for something without limit.
+    """
+    others = _children()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run)
+        try:
+            while not future.done():
+                wait([future], timeout=0.05)
+        except KeyboardInterrupt:
+            # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
+            while not future.done():
+                with contextlib.suppress(KeyboardInterrupt):
+                    _end(_children() - others, executable)
+                    wait([future], timeout=0.02)
+            raise
+    return future.result()
+
+
 def _children() -> set[psutil.Process]:
     with contextlib.suppress(psutil.Error):
         return set(psutil.Process().children())
     return set()
 
 
-@contextlib.contextmanager
-def _chains_end_with_us(executable: str) -> Iterator[None]:
-    """An interrupt of this process alone must end the chains it started, and those that wait."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    others = _children()
-    signals: list[int] = []
-    done = threading.Event()
-
-    def end_chains() -> None:
-        # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
-        while not done.wait(0.05):
-            if signals:
-                for child in _children() - others:
-                    with contextlib.suppress(psutil.Error):
-                        if child.exe() == executable:
-                            child.terminate()
-
-    # A thread that looks: a handler that waits for locks can deadlock with what it interrupts.
-    watcher = threading.Thread(target=end_chains, daemon=True)
-    watcher.start()
-    previous = signal.signal(signal.SIGINT, lambda signum, _: signals.append(signum))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-        done.set()
-        watcher.join()
-        if signals:
-            raise KeyboardInterrupt
+def _end(processes: Iterable[psutil.Process], executable: str) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            if process.exe() == executable:
+                process.terminate()
