@@ -97,10 +97,10 @@ def peers() -> None:
 def start() -> None:
     """Print what the warm start saves at 2,500 and at 100,000 ratings."""
     samplers: dict[str, Sampler] = {
-        "warm start, 200 + 1000": ours,
+        "warm start, 150 + 1000": ours,
         "no warm start, 1000 + 1000": lambda ratings, seed: _fit(ratings, seed, warm_start=False),
-        "no warm start, 200 + 1000": lambda ratings, seed: _fit(
-            ratings, seed, warm_start=False, warmup=200
+        "no warm start, 150 + 1000": lambda ratings, seed: _fit(
+            ratings, seed, warm_start=False, warmup=150
         ),
     }
     for items, raters in ((500, 40), (20_000, 50)):
@@ -142,7 +142,7 @@ def disagreement(one: Run, other: Run) -> float:
 
 
 def ours(ratings: Ratings, seed: int) -> xr.Dataset:
-    """Our fit as a user gets it: 4 chains of 200 + 1000 from a warm start."""
+    """Our fit as a user gets it: 4 chains of 150 + 1000 from a warm start."""
     return _fit(ratings, seed)
 
 
