@@ -248,6 +248,15 @@ def test_draws_that_are_no_numbers_are_not_trusted(fit: rb.Fit) -> None:
     assert problems[0].startswith("R-hat up to nan")
 
 
+def test_draws_that_never_move_are_not_trusted(fit: rb.Fit) -> None:
+    still = xr.zeros_like(fit.posterior) + 1.0
+    stuck = dataclasses.replace(fit, posterior=still)
+
+    problems = stuck.diagnostics().problems
+
+    assert problems[0].startswith("R-hat up to nan")
+
+
 def test_items_need_a_draw(fit: rb.Fit) -> None:
     with pytest.raises(ValueError, match="draws must be a whole number from 1, not 0"):
         fit.items(draws=0)

@@ -189,12 +189,14 @@ class Fit:
     @cached_property
     def _convergence(self) -> pd.DataFrame:
         az = _arviz()
-        measures = {
-            "ess_bulk": az.ess(self.quantities, method="bulk"),
-            "ess_tail": az.ess(self.quantities, method="tail"),
-            "r_hat": az.rhat(self.quantities) if self.settings.chains > 1 else self._unknown,
-            "mcse": az.mcse(self.quantities, method="mean"),
-        }
+        draws = self.quantities
+        with np.errstate(all="ignore"):  # draws that never move give nan, which is told as such
+            measures = {
+                "ess_bulk": az.ess(draws, method="bulk"),
+                "ess_tail": az.ess(draws, method="tail"),
+                "r_hat": az.rhat(draws) if self.settings.chains > 1 else self._unknown,
+                "mcse": az.mcse(draws, method="mean"),
+            }
         return pd.DataFrame(
             {
                 measure: {
