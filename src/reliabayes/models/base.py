@@ -117,7 +117,9 @@ class RatingModel(ABC):
             parallel_chains = whole_number("parallel_chains", parallel_chains, least=1)
         if timeout is not None and not timeout > 0:
             raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
-        settings = Settings.checked(chains=chains, warmup=warmup or 0, draws=draws, seed=seed)
+        settings = Settings.checked(
+            chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
+        )
         data = self.data(ratings)
         start = self._start(warm_start, data)
         geometry = start.geometry if isinstance(start, WarmStart) else None
@@ -130,7 +132,7 @@ class RatingModel(ABC):
             warmup=settings.warmup,
             draws=settings.draws,
             seed=settings.seed,
-            inits=start.create_inits(seed=settings.seed, chains=chains),
+            inits=start.create_inits(seed=settings.seed, chains=settings.chains),
             geometry=geometry,
             acceptance=start.acceptance if isinstance(start, WarmStart) else 0.8,
             parallel_chains=parallel_chains,

@@ -208,25 +208,29 @@ def _check_mean(prior: Normal | HalfNormal | HalfStudentT, ratings: Ratings) -> 
 def _check_residual(ratings: Ratings) -> None:
     """Refuse ratings that effects of items and raters explain wholly.
 
-    The density then grows without bound as the residual sd goes to 0. Few ratings show that there
-    is a residual, so all are looked at only if a part of them shows none.
+    The density then grows without bound as the residual sd goes to 0. Few ratings mostly show that
+    there is a residual, so more are looked at only while those so far show none.
     """
-    for part in (1000, len(ratings)):
-        rows = slice(min(part, len(ratings)))
-        item, rater, values = ratings.item[rows], ratings.rater[rows], ratings.values[rows]
-        centred = values - values.mean()
-        one = np.ones(len(values))
-        index = np.arange(len(values))
-        effects = sp.hstack([sp.coo_array((one, (index, code))) for code in (item, rater)]).tocsr()
-        left = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
-        if np.abs(left).max() > 1e-9 * np.abs(values).max():
-            return
+    digits = max(3, len(str(len(ratings))))
+    if any(_has_residual(ratings, slice(10**power)) for power in range(3, digits + 1)):
+        return
     spare = len(ratings) - (ratings.n_items + ratings.n_raters - ratings.n_components)
     if spare > 0:
         rule = "ratings must differ by more than their items and raters explain"
         found = "that every rating is the sum of an item's and a rater's effect"
         remedy = "Agreement is perfect up to severity: report that, for no model adds to it."
         raise RatingsError([Fault("rating", rule, found, remedy)])
+
+
+def _has_residual(ratings: Ratings, rows: slice) -> bool:
+    """Whether least-squares effects of items and raters leave something of these ratings."""
+    values = ratings.values[rows]
+    centred = values - values.mean()
+    one, index = np.ones(len(values)), np.arange(len(values))
+    codes = (ratings.item[rows], ratings.rater[rows])
+    effects = sp.hstack([sp.coo_array((one, (index, code))) for code in codes]).tocsr()
+    left = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
+    return bool(np.abs(left).max() > 1e-9 * np.abs(values).max())
 
 
 def _share(data: Mapping[str, Any]) -> float:
