@@ -17,6 +17,12 @@ import reliabayes as rb
 from reliabayes import datasets
 
 
+class ByPool(rb.GaussianICC):
+    def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
+        icc = super().quantities(posterior)[["icc"]]
+        return icc.expand_dims(pool=["expert", "crowd"], axis=-1)
+
+
 @pytest.fixture(scope="module")
 def fit() -> rb.Fit:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
@@ -53,6 +59,16 @@ def test_shortest_interval_holds_the_share_and_is_shorter(fit: rb.Fit) -> None:
     widths = [row["upper_90"] - row["lower_90"] for row in (shortest, equal_tailed)]
     assert inside.mean() == pytest.approx(0.9, abs=0.001)
     assert widths[0] < widths[1]
+
+
+def test_quantities_with_coordinates_are_told_apart_by_them(fit: rb.Fit) -> None:
+    by_pool = dataclasses.replace(fit, model=ByPool())
+
+    table = by_pool.summary()
+
+    assert table.index.tolist() == ["icc[expert]", "icc[crowd]"]
+    assert table["mean"].tolist() == pytest.approx([fit.summary()["mean"]["icc"]] * 2)
+    assert table["r_hat"].notna().all()
 
 
 @pytest.mark.parametrize("prob", [0, 1, 90])
