@@ -33,7 +33,7 @@ calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration
 
 bench: $(VENV)/developed
-	$(BIN)/python -m pip install --quiet 'jax' 'numpyro>=0.18'
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.gaussian_icc
 
 wheel: $(VENV)/bin/python
@@ -52,6 +52,6 @@ $(VENV)/installed: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/developed: $(VENV)/installed
+$(VENV)/developed: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@
+	touch $(VENV)/installed $@
