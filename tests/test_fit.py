@@ -18,8 +18,8 @@ from reliabayes import datasets
 
 
 class ByPool(rb.GaussianICC):
-    def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
-        icc = super().quantities(posterior)[["icc"]]
+    def quantities(self, posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
+        icc = super().quantities(posterior, ratings)[["icc"]]
         return icc.expand_dims(pool=["expert", "crowd"], axis=-1)
 
 

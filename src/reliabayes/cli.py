@@ -399,11 +399,11 @@ def _as_json(fitted: rb.Fit, prob: float, source: Mapping[str, Any]) -> str:
             "complete": ratings.is_complete,
         },
         "quantities": {
-            str(name): {key: _finite(row[key]) for key in keys}
+            str(name): {key: _plain(row[key]) for key in keys}
             for name, row in _summary(fitted, prob).iterrows()
         },
         "diagnostics": {
-            **{key: _finite(value) for key, value in asdict(fitted.diagnostics()).items()},
+            **{key: _plain(value) for key, value in asdict(fitted.diagnostics()).items()},
             "problems": fitted.diagnostics().problems,
             "settings": asdict(fitted.settings),
         },
@@ -411,9 +411,9 @@ def _as_json(fitted: rb.Fit, prob: float, source: Mapping[str, Any]) -> str:
     return json.dumps(report, indent=2, allow_nan=False) + "\n"
 
 
-def _finite(value: float) -> float | None:
-    """Return a number as JSON can have it."""
-    return value if math.isfinite(value) else None
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can have it: there are no numbers that are not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _for_shell(error: rb.RatingsError) -> rb.RatingsError:

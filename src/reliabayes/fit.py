@@ -8,34 +8,34 @@ import operator
 import os
 import secrets
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from reliabayes import quantities, storage
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.ratings import Ratings
-from reliabayes.stan import Draws
+from reliabayes.summaries import Interval, describe
 
 if TYPE_CHECKING:
-    from reliabayes.models.base import Margin, RatingModel
-
-Interval = Literal["equal_tailed", "hdi"]
+    from reliabayes.models.base import RatingModel
 
 VERSION = version("reliabayes")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the draws were made."""
+    """How the draws were made.
+
+    ``relabelled`` are the chains whose true categories had to take the names of the others'.
+    """
 
     chains: int
     warmup: int
@@ -44,6 +44,7 @@ class Settings:
     max_tree_depth: int = 10
     stan_version: str = ""
     version: str = VERSION
+    relabelled: tuple[int, ...] = ()
 
     @classmethod
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:
@@ -82,6 +83,7 @@ class Diagnostics:
     tree_depth_hits : transitions that ended at the largest tree depth; slow, not wrong
     bfmi : smallest energy Bayesian fraction of missing information; trusted from 0.3
     chains : number of chains
+    relabelled : chains, from 0, whose true categories had other names than at the mode
 
     References
     ----------
@@ -95,6 +97,7 @@ class Diagnostics:
     tree_depth_hits: int
     bfmi: float
     chains: int
+    relabelled: tuple[int, ...] = ()
 
     @property
     def problems(self) -> list[str]:
@@ -115,6 +118,11 @@ class Diagnostics:
                 f"tail ESS down to {self.ess_tail:.0f} (at least {enough})",
             ),
             (self.divergences > 0, f"{self.divergences} divergent transitions (0)"),
+            (
+                bool(self.relabelled),
+                f"chains {', '.join(map(str, self.relabelled))} had swapped the names of true "
+                "categories, which the ratings and priors do not hold apart, and were relabelled",
+            ),
             (not self.bfmi >= 0.3, f"E-BFMI down to {self.bfmi:.2f} (at least 0.3)"),
         ]
         return [problem for found, problem in checks if found]
@@ -141,21 +149,6 @@ class Fit:
     sample_stats: xr.Dataset
     settings: Settings
 
-    @classmethod
-    def of(cls, model: RatingModel, ratings: Ratings, drawn: Draws, settings: Settings) -> Fit:
-        """Name and label what the sampler left."""
-        return cls(
-            model,
-            ratings,
-            _dataset(drawn.parameters),
-            _dataset(drawn.statistics),
-            replace(
-                settings,
-                max_tree_depth=drawn.max_tree_depth,
-                stan_version=drawn.stan_version,
-            ),
-        )
-
     def __repr__(self) -> str:
         made = f"{self.settings.chains} chains of {self.settings.draws} draws"
         return f"Fit({type(self.model).__name__}, {made}, {self.ratings!r})"
@@ -163,54 +156,72 @@ class Fit:
     @cached_property
     def quantities(self) -> xr.Dataset:
         """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
-        return self.model.quantities(self.posterior)
+        return self.model.quantities(self.posterior, self.ratings)
 
-    def summary(self, prob: float = 0.9, interval: Interval = "equal_tailed") -> pd.DataFrame:
+    def summary(
+        self,
+        prob: float = 0.9,
+        interval: Interval = "equal_tailed",
+        names: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
         """Posterior of each quantity in a row: mean, sd, median, interval, and how well known.
 
         Parameters
         ----------
         prob : probability of the interval, in (0, 1); part of its columns' names
         interval : "equal_tailed", or "hdi" for the shortest interval
+        names : quantities to sum up; by default those that are not of single raters
 
         Returns
         -------
         DataFrame
             Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``), ess_bulk, ess_tail,
-            r_hat, and mcse, the Monte Carlo standard error of the mean.
+            r_hat, and mcse, the Monte Carlo standard error of the mean. A quantity with several
+            values has a row for each, ``prevalence[yes]``.
         """
-        rows = {}
-        for name, draws in self.quantities.items():
-            for label, values in _scalars(str(name), draws):
-                rows[label] = _describe(values.ravel(), prob, interval)
+        if names is None:
+            names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
+        elif unknown := [name for name in names if name not in self.quantities]:
+            raise ValueError(
+                f"names: {', '.join(unknown)} must be among the quantities of "
+                f"{type(self.model).__name__}: {', '.join(map(str, self.quantities))}."
+            )
+        rows = {
+            label: describe(values.ravel(), prob, interval)
+            for name in names
+            for label, values in _scalars(name, self.quantities[name])
+        }
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
-        return table.join(self._convergence)
+        return table.join(pd.concat([self._convergence(name) for name in names]))
+
+    def _convergence(self, name: str) -> pd.DataFrame:
+        """Effective sample sizes, R-hat and Monte Carlo error of a quantity, a row a value."""
+        if name not in self._converged:
+            az, draws = _arviz(), self.quantities[[name]]
+            with np.errstate(all="ignore"):  # draws that never move give nan, which is told as such
+                measures = {
+                    "ess_bulk": az.ess(draws, method="bulk"),
+                    "ess_tail": az.ess(draws, method="tail"),
+                    "r_hat": az.rhat(draws) if self.settings.chains > 1 else _unknown(draws),
+                    "mcse": az.mcse(draws, method="mean"),
+                }
+            self._converged[name] = pd.DataFrame(
+                {
+                    measure: {label: float(value) for label, value in _scalars(name, found[name])}
+                    for measure, found in measures.items()
+                }
+            )
+        return self._converged[name]
 
     @cached_property
-    def _convergence(self) -> pd.DataFrame:
-        az = _arviz()
-        draws = self.quantities
-        with np.errstate(all="ignore"):  # draws that never move give nan, which is told as such
-            measures = {
-                "ess_bulk": az.ess(draws, method="bulk"),
-                "ess_tail": az.ess(draws, method="tail"),
-                "r_hat": az.rhat(draws) if self.settings.chains > 1 else self._unknown,
-                "mcse": az.mcse(draws, method="mean"),
-            }
-        return pd.DataFrame(
-            {
-                measure: {
-                    label: float(value)
-                    for name, values in found.items()
-                    for label, value in _scalars(str(name), values)
-                }
-                for measure, found in measures.items()
-            }
-        )
+    def _converged(self) -> dict[str, pd.DataFrame]:
+        return {}
 
-    @property
-    def _unknown(self) -> xr.Dataset:
-        return xr.full_like(self.quantities.isel(chain=0, draw=0, drop=True), np.nan)
+    @cached_property
+    def _monitored(self) -> pd.DataFrame:
+        """Convergence of all quantities but matrices, which say no more of a rater than others."""
+        small = [str(name) for name, draws in self.quantities.items() if draws.ndim <= 3]
+        return pd.concat([self._convergence(name) for name in small])
 
     def diagnostics(self) -> Diagnostics:
         """Worst convergence figures over all quantities and chains."""
@@ -218,13 +229,14 @@ class Fit:
         energy = stats["energy"]
         bfmi = (energy.diff("draw") ** 2).mean("draw") / energy.var("draw")
         return Diagnostics(
-            r_hat=float(self._convergence["r_hat"].max(skipna=False)),
-            ess_bulk=float(self._convergence["ess_bulk"].min(skipna=False)),
-            ess_tail=float(self._convergence["ess_tail"].min(skipna=False)),
+            r_hat=float(self._monitored["r_hat"].max(skipna=False)),
+            ess_bulk=float(self._monitored["ess_bulk"].min(skipna=False)),
+            ess_tail=float(self._monitored["ess_tail"].min(skipna=False)),
             divergences=int(stats["diverging"].sum()),
             tree_depth_hits=int((stats["tree_depth"] >= self.settings.max_tree_depth).sum()),
             bfmi=float(bfmi.min()),
             chains=self.settings.chains,
+            relabelled=self.settings.relabelled,
         )
 
     def warn_if_unreliable(self) -> None:
@@ -282,7 +294,10 @@ class Fit:
 
         Raters are few, so that all draws are used unless ``draws`` says otherwise.
         """
-        return self._effects("rater", prob, draws)
+        rng = np.random.default_rng(self.settings.seed)
+        table = self.model.raters(self._thinned(draws), self.ratings, prob, rng)
+        table.insert(0, "ratings", self.ratings.ratings_per_rater)
+        return table
 
     def items(self, prob: float = 0.9, draws: int | None = 400) -> pd.DataFrame:
         """What the model says of each item, by the user's ids.
@@ -298,26 +313,17 @@ class Fit:
         DataFrame
             Columns ratings (how many), mean, sd, median, lower_90, upper_90.
         """
-        return self._effects("item", prob, draws)
-
-    def _effects(self, margin: Margin, prob: float, draws: int | None) -> pd.DataFrame:
-        if draws is None:
-            draws = self.settings.chains * self.settings.draws
-        wanted = -(-whole_number("draws", draws, least=1) // self.settings.chains)
-        step = max(1, self.settings.draws // wanted)
-        thinned = self.posterior.isel(draw=slice(None, None, step))
         rng = np.random.default_rng(self.settings.seed)
-        parts = [
-            pd.DataFrame(
-                _describe(chunk.values.reshape(-1, chunk.sizes[margin]), prob, "equal_tailed"),
-                index=pd.Index(chunk.indexes[margin], name=margin),
-            )
-            for chunk in self.model.effects(thinned, self.ratings, margin, rng)
-        ]
-        counts = {"item": "ratings_per_item", "rater": "ratings_per_rater"}[margin]
-        table = pd.concat(parts)
-        table.insert(0, "ratings", getattr(self.ratings, counts))
+        table = self.model.items(self._thinned(draws), self.ratings, prob, rng)
+        table.insert(0, "ratings", self.ratings.ratings_per_item)
         return table
+
+    def _thinned(self, draws: int | None) -> xr.Dataset:
+        """The posterior, or as many draws of it as are wanted, spread evenly over the chains."""
+        if draws is None:
+            return self.posterior
+        wanted = -(-whole_number("draws", draws, least=1) // self.settings.chains)
+        return self.posterior.isel(draw=slice(None, None, max(1, self.settings.draws // wanted)))
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points for another fit: draws taken at random, one dict for each chain."""
@@ -334,7 +340,7 @@ class Fit:
         """
         az = _arviz()
         groups = {
-            "posterior": self.posterior.merge(self.quantities),
+            "posterior": self._everything,
             "sample_stats": self.sample_stats,
         }
         if az.__version__.startswith("0."):
@@ -350,7 +356,7 @@ class Fit:
         storage.write(
             path,
             {
-                "posterior": self.posterior.merge(self.quantities),
+                "posterior": self._everything,
                 "sample_stats": self.sample_stats,
                 "ratings": storage.pack(self.ratings),
             },
@@ -373,28 +379,30 @@ class Fit:
             The file is damaged, or something else.
         """
         with storage.read(path) as (groups, about):
+            model = storage.unpack_model(json.loads(about["model"]))
+            ratings = Ratings(**storage.unpack(groups["ratings"]))
+            settings = Settings(**json.loads(about["settings"]))
+            parameters = groups["posterior"][list(np.atleast_1d(about["parameters"]))]
             return cls(
-                model=storage.unpack_model(json.loads(about["model"])),
-                ratings=Ratings(**storage.unpack(groups["ratings"])),
-                posterior=groups["posterior"][list(np.atleast_1d(about["parameters"]))],
-                sample_stats=groups["sample_stats"],
-                settings=Settings(**json.loads(about["settings"])),
+                model,
+                ratings,
+                model.labelled({str(name): x.values for name, x in parameters.items()}, ratings),
+                groups["sample_stats"],
+                replace(settings, relabelled=tuple(settings.relabelled)),
             )
+
+    @property
+    def _everything(self) -> xr.Dataset:
+        """Parameters, and quantities by names that no parameter has."""
+        return self.posterior.merge(self.quantities.drop_vars(self.posterior, errors="ignore"))
 
     @cached_property
     def _flat(self) -> xr.Dataset:
         return self.posterior.stack(sample=("chain", "draw"), create_index=False)
 
 
-def _dataset(arrays: Mapping[str, NDArray[np.float64]]) -> xr.Dataset:
-    for values in arrays.values():
-        values.flags.writeable = False
-    variables = {
-        name: (("chain", "draw", *(f"{name}_dim_{i}" for i in range(values.ndim - 2))), values)
-        for name, values in arrays.items()
-    }
-    data = xr.Dataset(variables)
-    return data.assign_coords({dim: np.arange(size) for dim, size in data.sizes.items()})
+def _unknown(draws: xr.Dataset) -> xr.Dataset:
+    return xr.full_like(draws.isel(chain=0, draw=0, drop=True), np.nan)
 
 
 def _scalars(name: str, values: xr.DataArray) -> Iterator[tuple[str, Any]]:
@@ -406,32 +414,6 @@ def _scalars(name: str, values: xr.DataArray) -> Iterator[tuple[str, Any]]:
     for key, part in values.stack(entry=dims).groupby("entry"):
         label = ", ".join(map(str, key if isinstance(key, tuple) else (key,)))
         yield f"{name}[{label}]", part.squeeze("entry").values
-
-
-def _describe(draws: NDArray[np.float64], prob: float, interval: Interval) -> dict[str, Any]:
-    """Mean, sd, median and interval of draws, (S,) or (S, units)."""
-    if not 0 < prob < 1:
-        raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
-    if interval == "equal_tailed":
-        lower, upper = np.quantile(draws, [(1 - prob) / 2, (1 + prob) / 2], axis=0)
-    elif interval == "hdi":
-        lower, upper = _shortest(np.sort(draws, axis=0), prob)
-    else:
-        raise ValueError(f"interval must be 'equal_tailed' or 'hdi', not {interval!r}.")
-    return {
-        "mean": draws.mean(axis=0),
-        "sd": draws.std(axis=0, ddof=1),
-        "median": np.median(draws, axis=0),
-        f"lower_{100 * prob:g}": lower,
-        f"upper_{100 * prob:g}": upper,
-    }
-
-
-def _shortest(ordered: NDArray[np.float64], prob: float) -> tuple[Any, Any]:
-    """Shortest interval with a share ``prob`` of the (S,) ascending draws."""
-    inside = int(np.floor(prob * len(ordered)))
-    start = np.argmin(ordered[inside:] - ordered[: len(ordered) - inside])
-    return ordered[start], ordered[start + inside]
 
 
 def _arviz() -> ModuleType:

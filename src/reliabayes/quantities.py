@@ -7,12 +7,15 @@ has not.
 
 from __future__ import annotations
 
+import math
 from typing import TypeVar, cast
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
+Array = NDArray[np.float64]
 Draws = TypeVar("Draws", float, NDArray[np.float64], xr.DataArray)
 
 
@@ -89,3 +92,98 @@ def raters_needed(icc: Draws, reliability: float) -> Draws:
         k = np.divide(reliability * (1 - icc), icc * (1 - reliability))
     # A hair below the whole number it should be must not be rounded up a whole rating.
     return cast(Draws, np.maximum(np.ceil(k * (1 - 1e-12)), 1.0))
+
+
+def accuracy(prevalence: Array, confusion: Array) -> Array:
+    r"""Probability that a rating is the true category, in [0, 1].
+
+    .. math:: \sum_h w_h \pi_{hh}
+
+    Of an item drawn at random, right by knowledge or by luck. Not to be confused with the accuracy
+    a of the t-a-p models, the probability that the rater knows.
+
+    Parameters
+    ----------
+    prevalence : (..., K), probabilities of the true categories
+    confusion : (..., K, K), probabilities of a rating by true category (rows)
+
+    Examples
+    --------
+    >>> float(accuracy(np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.3, 0.7]])))
+    0.8
+    """
+    return cast(Array, (prevalence * np.diagonal(confusion, axis1=-2, axis2=-1)).sum(-1))
+
+
+def informativeness(prevalence: Array, confusion: Array) -> Array:
+    r"""Mutual information of a rating and the true category, in bits, from 0 to log2 K.
+
+    .. math:: \sum_h w_h \sum_k \pi_{hk} \log_2 (\pi_{hk} / \sum_g w_g \pi_{gk})
+
+    A rater who is always wrong in the same way is as informative as one who is always right.
+
+    Parameters
+    ----------
+    prevalence, confusion : as for `accuracy`
+
+    Examples
+    --------
+    >>> float(informativeness(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]])))
+    1.0
+    """
+    expected = np.einsum("...h,...hk->...k", prevalence, confusion)[..., None, :]
+    surprise = xlogy(confusion, confusion) - xlogy(confusion, np.where(expected > 0, expected, 1))
+    return cast(Array, (prevalence * surprise.sum(-1)).sum(-1) / np.log(2))
+
+
+def random_share(confusion: Array) -> Array:
+    r"""Largest share of ratings that may have nothing to do with the true category, in [0, 1].
+
+    .. math:: \sum_k \min_h \pi_{hk}
+
+    Whatever the true category, a rating falls into category k at least that often. It is 1 - theta
+    in MACE, and 1 - a in the t-a-p models.
+
+    Parameters
+    ----------
+    confusion : (..., K, K), probabilities of a rating by true category (rows)
+
+    Examples
+    --------
+    >>> float(random_share(np.array([[0.75, 0.25], [0.5, 0.5]])))
+    0.75
+    """
+    return cast(Array, confusion.min(axis=-2).sum(-1))
+
+
+def entropy(probability: Array) -> Array:
+    r"""Entropy of a distribution over categories, in bits, from 0 to log2 K.
+
+    .. math:: -\sum_k q_k \log_2 q_k
+
+    Parameters
+    ----------
+    probability : (..., K)
+
+    Examples
+    --------
+    >>> float(entropy(np.array([0.5, 0.5])))
+    1.0
+    """
+    return cast(Array, -xlogy(probability, probability).sum(-1) / np.log(2))
+
+
+def bits_per_rating(log_likelihood: Draws, n_ratings: int) -> Draws:
+    r"""Bits needed to tell a rating to one who knows the model and its parameters.
+
+    .. math:: -\log_2 p(\text{ratings}) / N
+
+    The true categories are summed out, so that models with different hidden causes compare; the
+    lower, the better.
+
+    Examples
+    --------
+    >>> bits_per_rating(-30 * math.log(2), 10)
+    3.0
+    """
+    return -log_likelihood / (math.log(2) * n_ratings)

@@ -26,7 +26,7 @@ def write(
     path: str | os.PathLike[str], groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]
 ) -> None:
     """Write groups and attributes."""
-    tree = xr.DataTree.from_dict(dict(groups))
+    tree = xr.DataTree.from_dict({name: _with_plain_ids(group) for name, group in groups.items()})
     tree.attrs.update(about, reliabayes_format=FORMAT)
     with whole(path) as partial:
         tree.to_netcdf(partial, engine=ENGINE)
@@ -118,6 +118,12 @@ def unpack_model(packed: Mapping[str, Any]) -> RatingModel:
     hyperparameters = {name: build(v) for name, v in packed["hyperparameters"].items()}
     model: RatingModel = getattr(models, packed["class"])(**hyperparameters)
     return model
+
+
+def _with_plain_ids(group: xr.Dataset) -> xr.Dataset:
+    return group.assign_coords(
+        {name: (name, _plain(index)) for name, index in group.indexes.items()}
+    )
 
 
 def _plain(ids: pd.Index[Any]) -> Any:

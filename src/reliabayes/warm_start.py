@@ -47,6 +47,11 @@ class WarmStart:
     path: tuple[float, ...] = ()
 
     @property
+    def point(self) -> dict[str, Any]:
+        """The mode, as the Stan program declares its parameters."""
+        return {name: np.asarray(value) for name, value in self.constrain(self.mode).items()}
+
+    @property
     def geometry(self) -> Geometry | None:
         """Metric and step size for the sampler, where they are known."""
         if self.step_size is None:

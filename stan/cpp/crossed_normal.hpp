@@ -21,7 +21,6 @@
 namespace reliabayes {
 
 using Eigen::Index;
-using Matrix = Eigen::MatrixXd;
 
 // beta given the data, as K = factor factor' and whitened = factor^-1 h.
 struct CrossedEffects {

@@ -14,8 +14,6 @@
 
 namespace reliabayes {
 
-using Integers = std::vector<int>;
-
 // Derivatives; the form is linear in the weights, so its value is their product with by_weight.
 struct CrossedSquare {
   Vector by_weight;

@@ -2,3 +2,4 @@
 #pragma once
 #include "crossed_normal.hpp"
 #include "crossed_square.hpp"
+#include "item_mixture.hpp"

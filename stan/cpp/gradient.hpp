@@ -5,14 +5,16 @@
 namespace reliabayes {
 
 using Vector = Eigen::VectorXd;
-using ConstVector = Eigen::Ref<const Eigen::VectorXd>;
-using ConstMatrix = Eigen::Ref<const Eigen::MatrixXd>;
+using Matrix = Eigen::MatrixXd;
+using Integers = std::vector<int>;
+using ConstVector = Eigen::Ref<const Vector>;
+using ConstMatrix = Eigen::Ref<const Matrix>;
 
 // An argument of a density that may or may not be a parameter, with the density's derivative.
-template <typename Argument>
+template <typename Argument, typename Derivative>
 class Differentiated {
  public:
-  Differentiated(const Argument& argument, const Vector& derivative)
+  Differentiated(const Argument& argument, const Derivative& derivative)
       : argument_(argument), derivative_(derivative) {}
 
   void chain(double adjoint) {
@@ -22,15 +24,15 @@ class Differentiated {
 
  private:
   stan::arena_t<Argument> argument_;
-  stan::arena_t<Vector> derivative_;
+  stan::arena_t<Derivative> derivative_;
 };
 
-// A density of two vectors, given its value and derivatives.
-template <typename First, typename Second>
-stan::math::var with_gradient(double value, const First& first, const Vector& by_first,
-                              const Second& second, const Vector& by_second) {
-  Differentiated<First> a(first, by_first);
-  Differentiated<Second> b(second, by_second);
+// A density of two vectors or matrices, given its value and derivatives.
+template <typename First, typename ByFirst, typename Second, typename BySecond>
+stan::math::var with_gradient(double value, const First& first, const ByFirst& by_first,
+                              const Second& second, const BySecond& by_second) {
+  Differentiated<First, ByFirst> a(first, by_first);
+  Differentiated<Second, BySecond> b(second, by_second);
   return stan::math::make_callback_var(value, [a, b](const auto& density) mutable {
     a.chain(density.adj());
     b.chain(density.adj());

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from reliabayes import stan
 from reliabayes.fit import Fit, Settings, whole_number
 from reliabayes.ratings import Ratings
 from reliabayes.warm_start import Start, WarmStart
 
-Margin = Literal["item", "rater"]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +55,47 @@ class RatingModel(ABC):
         """Widely dispersed starting points on the scale of the data, with no look at the fit."""
 
     @abstractmethod
-    def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
+    def quantities(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
         """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
 
     @abstractmethod
-    def effects(
-        self, posterior: xr.Dataset, ratings: Ratings, margin: Margin, rng: np.random.Generator
-    ) -> Iterator[xr.DataArray]:
-        """Draws of what the model says of each item or rater, in chunks of items or raters."""
+    def items(
+        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """What draws tell of each item, by the user's ids."""
+
+    @abstractmethod
+    def raters(
+        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """What draws tell of each rater, by the user's ids."""
+
+    @abstractmethod
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the Stan program's variables, scalars left out or not."""
+
+    def relabel(
+        self, drawn: Mapping[str, Array], start: Start, data: Mapping[str, Any]
+    ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
+        """Draws with the same names in all chains of what the ratings do not name.
+
+        Also the chains that had to be renamed, from 0; most models have nothing to rename.
+        """
+        return drawn, ()
+
+    def labelled(self, drawn: Mapping[str, Array], ratings: Ratings) -> xr.Dataset:
+        """Draws (chains, draws, ...) by name, with dims and the user's ids as coords."""
+        for values in drawn.values():
+            values.flags.writeable = False
+        dims = self.dims()
+        names = {
+            name: dims.get(name, tuple(f"{name}_dim_{i}" for i in range(values.ndim - 2)))
+            for name, values in drawn.items()
+        }
+        data = xr.Dataset({name: (("chain", "draw", *names[name]), drawn[name]) for name in drawn})
+        return data.assign_coords(
+            {dim: ids(str(dim), ratings, size) for dim, size in data.sizes.items()}
+        )
 
     def fit(
         self,
@@ -140,7 +175,19 @@ class RatingModel(ABC):
             output_dir=output_dir,
             timeout=timeout,
         )
-        fit = Fit.of(self, ratings, drawn, settings)
+        parameters, relabelled = self.relabel(drawn.parameters, start, data)
+        fit = Fit(
+            self,
+            ratings,
+            self.labelled(parameters, ratings),
+            self.labelled(drawn.statistics, ratings),
+            replace(
+                settings,
+                max_tree_depth=drawn.max_tree_depth,
+                stan_version=drawn.stan_version,
+                relabelled=relabelled,
+            ),
+        )
         fit.warn_if_unreliable()
         return fit
 
@@ -148,3 +195,14 @@ class RatingModel(ABC):
         if not isinstance(warm_start, bool):
             return warm_start
         return self.warm_start(data) if warm_start else self.cold_start(data)
+
+
+def ids(dim: str, ratings: Ratings, size: int) -> Any:
+    """The user's ids along a dimension of draws, or numbers from 0 where there are none."""
+    if dim == "item":
+        return ratings.items
+    if dim == "rater":
+        return ratings.raters
+    if dim in ("category", "true_category"):
+        return ratings.categories
+    return np.arange(size)

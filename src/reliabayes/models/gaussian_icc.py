@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 import xarray as xr
 from numpy.typing import NDArray
@@ -16,12 +17,14 @@ from reliabayes import quantities
 from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
 from reliabayes.crowd import CrowdSums
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.models.base import Margin, RatingModel
+from reliabayes.models.base import RatingModel
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
+from reliabayes.summaries import describe
 from reliabayes.warm_start import WarmStart
 
 Array = NDArray[np.float64]
+Margin = Literal["item", "rater"]
 
 SDS = ("sd_item", "sd_rater", "sd_residual")
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
@@ -134,7 +137,7 @@ class GaussianICC(RatingModel):
             acceptance=0.9,
         )
 
-    def quantities(self, posterior: xr.Dataset) -> xr.Dataset:
+    def quantities(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
         """ICC and labeler ICC beside the parameters, each (chain, draw)."""
         sds = [posterior[name] for name in SDS]
         return xr.Dataset(
@@ -145,10 +148,26 @@ class GaussianICC(RatingModel):
             }
         )
 
+    def items(
+        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the items, in units of the rating: mean, sd, median and interval."""
+        return _described(self.effects(posterior, ratings, "item", rng), prob)
+
+    def raters(
+        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the raters, in units of the rating: mean, sd, median and interval."""
+        return _described(self.effects(posterior, ratings, "rater", rng), prob)
+
+    def dims(self) -> dict[str, tuple[str, ...]]:
+        """Names of the dimensions of the Stan programs' variables: all are scalars, or scores."""
+        return {"score": ("few",)}
+
     def effects(
         self, posterior: xr.Dataset, ratings: Ratings, margin: Margin, rng: np.random.Generator
     ) -> Iterator[xr.DataArray]:
-        """Exact draws of the effects given the parameters, in units of the rating."""
+        """Exact draws of the effects given the parameters, in units of the rating, in chunks."""
         swapped, center, design = _design(ratings)
         draws = posterior.stack(sample=("chain", "draw")).transpose("sample", ...)
         sd = Deviations(*(draws[name].values for name in SDS)).swap(swapped)
@@ -170,6 +189,19 @@ class GaussianICC(RatingModel):
                 coords={margin: ids[start:stop]},
             )
             start = stop
+
+
+def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:
+    """Summary of draws (chain, draw, units) that come in chunks, a row for each unit."""
+    return pd.concat(
+        [
+            pd.DataFrame(
+                describe(chunk.values.reshape(-1, chunk.shape[-1]), prob),
+                index=pd.Index(chunk.indexes[chunk.dims[-1]], name=chunk.dims[-1]),
+            )
+            for chunk in chunks
+        ]
+    )
 
 
 def _design(ratings: Ratings) -> tuple[bool, float, CrossedDesign]:

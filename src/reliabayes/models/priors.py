@@ -1,9 +1,15 @@
-"""Priors a user may set, in the units of the ratings."""
+"""Priors a user may set; those of means and standard deviations in the units of the ratings."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import truncnorm
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,113 @@ class HalfStudentT:
         return [self.df, self.scale]
 
 
+@dataclass(frozen=True)
+class Beta:
+    """Beta prior of a probability, with finite ``a`` and ``b`` above 0; Beta(1, 1) is uniform."""
+
+    a: float
+    b: float
+
+    def __post_init__(self) -> None:
+        _check_scale(self, self.a)
+        _check_scale(self, self.b)
+
+    @property
+    def stan(self) -> list[float]:
+        """Both, as Stan reads them."""
+        return [self.a, self.b]
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """Dirichlet prior of the shares of categories; 1 is uniform.
+
+    Parameters
+    ----------
+    concentration : one number above 0 for all categories, or one for each
+    """
+
+    concentration: float | tuple[float, ...] = 1.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.concentration, (int, float)):
+            object.__setattr__(self, "concentration", tuple(map(float, self.concentration)))
+        for number in np.atleast_1d(self.concentration):
+            _check_scale(self, float(number))
+
+    def of(self, n_categories: int) -> Array:
+        """Concentrations (K,)."""
+        numbers = np.atleast_1d(np.asarray(self.concentration, float))
+        if len(numbers) not in (1, n_categories):
+            raise ValueError(
+                f"{self} has {len(numbers)} numbers for {n_categories} categories. Give one for "
+                "all, or one for each."
+            )
+        return np.resize(numbers, n_categories)
+
+    def rows(self, n_categories: int) -> Array:
+        """Concentrations (K, K) of alike rows of a confusion matrix."""
+        return np.tile(self.of(n_categories), (n_categories, 1))
+
+    def mean(self, n_categories: int) -> Array:
+        """Expected shares (K,)."""
+        numbers = self.of(n_categories)
+        return np.asarray(numbers / numbers.sum())
+
+
+@dataclass(frozen=True)
+class DiagonalDirichlet:
+    """Dirichlet priors of the rows of a confusion matrix that expect raters to be mostly right.
+
+    Parameters
+    ----------
+    weight : ratings of each true category that the prior counts as, above 0
+    accuracy : share of them that is right, in (0, 1)
+    """
+
+    weight: float = 8.0
+    accuracy: float = 0.6
+
+    def __post_init__(self) -> None:
+        _check_scale(self, self.weight)
+        if not 0 < self.accuracy < 1:
+            raise ValueError(f"accuracy must lie strictly between 0 and 1, not {self}.")
+
+    def rows(self, n_categories: int) -> Array:
+        """Concentrations (K, K), a row for each true category."""
+        wrong = self.weight * (1 - self.accuracy) / (n_categories - 1)
+        rows = np.full((n_categories, n_categories), wrong)
+        np.fill_diagonal(rows, self.weight * self.accuracy)
+        return rows
+
+
+@dataclass(frozen=True)
+class RestrictedNormal:
+    """Normal prior restricted to [0, 1]; of the probability of the second of two categories.
+
+    Parameters
+    ----------
+    location : its mean were it not restricted, finite
+    sd : its standard deviation were it not restricted, above 0
+    """
+
+    location: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.location):
+            raise ValueError(f"The location of a prior must be finite, not {self}.")
+        _check_scale(self, self.sd)
+
+    def mean(self, n_categories: int) -> Array:
+        """Expected shares (2,) of the categories."""
+        if n_categories != 2:
+            raise ValueError(f"{self} is a prior for 2 categories, not {n_categories}.")
+        ends = (0 - self.location) / self.sd, (1 - self.location) / self.sd
+        second = float(truncnorm.mean(*ends, self.location, self.sd))
+        return np.array([1 - second, second])
+
+
 def _check_scale(prior: object, scale: float) -> None:
     if not 0 < scale < math.inf:
-        raise ValueError(f"The scale of a prior must be finite and above 0, not {prior}.")
+        raise ValueError(f"The numbers of this prior must be finite and above 0, not {prior}.")

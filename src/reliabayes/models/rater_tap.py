@@ -1,0 +1,96 @@
+"""t_i-a_j-p_j: each rater knows the true category with an accuracy of their own, or guesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from reliabayes.em import Point
+from reliabayes.models.annotation import Array, CountingModel, Data
+from reliabayes.models.knowing import known_or_guessed, rater_counts, shared_prevalence
+from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
+from reliabayes.parameters import Parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaterTAP(CountingModel):
+    r"""Accuracy of each rater, who knows the true category or else guesses.
+
+    .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}
+
+    The likelihood is linear in the prevalence t_i of an item, so that t_i sums out exactly and only
+    its prior mean stays. What is known of an item is the probability of its true category, in
+    `Fit.items`; t_i itself stays near its prior whatever the ratings.
+
+    Quantities: ``a`` and ``p`` (K,) of each rater, ``confusion`` (K, K), ``accuracy``,
+    ``informativeness`` in bits and ``random_share`` of each rater, ``log_likelihood`` in nats and
+    ``bits_per_rating``, true categories summed out; ``prevalence`` (K,) where it is shared.
+
+    Parameters
+    ----------
+    prevalence : "item" for t_i-a_j-p_j, "shared" for t-a_j-p_j
+    prior_t : Dirichlet or RestrictedNormal
+        Of each item's t_i, or of the shared t, for which it is a Dirichlet.
+    prior_a : Beta
+    prior_p : Dirichlet
+
+    References
+    ----------
+    Eubanks, Hierarchical t-a-p models. https://kappazoo.com
+    """
+
+    summary: ClassVar[str] = "accuracy of each rater, who knows the true category or guesses"
+    reports: ClassVar[tuple[str, ...]] = (
+        "prevalence",
+        "a",
+        "p",
+        "confusion",
+        "accuracy",
+        "informativeness",
+        "random_share",
+        "log_likelihood",
+        "bits_per_rating",
+    )
+
+    prevalence: Literal["item", "shared"] = "item"
+    prior_t: Dirichlet | RestrictedNormal = Dirichlet(1.0)
+    prior_a: Beta = Beta(1.0, 1.0)
+    prior_p: Dirichlet = Dirichlet(1.0)
+
+    def __post_init__(self) -> None:
+        if self.prevalence not in ("item", "shared"):
+            raise ValueError(f"prevalence must be 'item' or 'shared', not {self.prevalence!r}.")
+        if self.prevalence == "shared" and not isinstance(self.prior_t, Dirichlet):
+            raise TypeError(f"prior_t must be a Dirichlet where it is shared, not {self.prior_t}.")
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Prevalence where it is shared, a and p."""
+        return (
+            *shared_prevalence(self.prevalence == "shared"),
+            Parameter("a", "unit", ("rater",)),
+            Parameter("p", "simplex", ("rater", "category")),
+        )
+
+    def priors(self, n_categories: int) -> dict[str, Any]:
+        """Parameters of the priors, and prior mean of t."""
+        shared = self.prior_t if isinstance(self.prior_t, Dirichlet) else Dirichlet()
+        return {
+            "shared": int(self.prevalence == "shared"),
+            "mean_prevalence": self.prior_t.mean(n_categories),
+            "prior_prevalence": shared.of(n_categories),
+            "prior_a": self.prior_a.stan,
+            "prior_p": self.prior_p.of(n_categories),
+        }
+
+    def confusion(self, point: Point) -> Array:
+        """Shares of ratings (..., R, K, K) by true category."""
+        return known_or_guessed(point["a"], point["p"])
+
+    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+        """Expected ratings that were accurate, and those that were guessed."""
+        known, guessed = rater_counts(point["a"], point["p"], expected, data)
+        return {
+            "prevalence": (items + data["prior_prevalence"])[None],
+            "a": known + data["prior_a"],
+            "p": guessed + data["prior_p"],
+        }

@@ -1,0 +1,42 @@
+// Dawid-Skene: each rater has a confusion matrix.
+//
+//   true category ~ categorical(prevalence)
+//   rating ~ categorical(confusion[rater, true category])
+//
+// Dawid & Skene (1979), https://doi.org/10.2307/2346806.
+functions {
+  #include functions/item_mixture.stanfunctions
+}
+data {
+  int<lower=1> R; // raters
+  #include data/ratings.standata
+  
+  vector<lower=0>[K] prior_prevalence; // of a Dirichlet
+  array[K] vector<lower=0>[K] prior_confusion; // of Dirichlets, by true category
+}
+parameters {
+  simplex[K] prevalence; // of the true categories
+  array[R, K] simplex[K] confusion; // of each rater, by true category: shares of the ratings
+}
+transformed parameters {
+  real log_likelihood; // of all ratings, true categories summed out
+  {
+    matrix[K, V] table; // cells: category by category, the raters within
+    for (category in 1 : K) {
+      int last = category * R;
+      for (truth in 1 : K) {
+        table[truth, last - R + 1 : last] = log(to_row_vector(confusion[ : , truth, category]));
+      }
+    }
+    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), items, kind, first, cell,
+                                  count);
+  }
+}
+model {
+  prevalence ~ dirichlet(prior_prevalence);
+  for (truth in 1 : K) {
+    confusion[ : , truth] ~ dirichlet(prior_confusion[truth]);
+  }
+  target += log_likelihood;
+}
+

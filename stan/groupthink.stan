@@ -1,0 +1,38 @@
+// Groupthink, t-a-c_i: a rater who does not know the true category follows the other raters.
+//
+//   true category ~ categorical(prevalence)
+//   accurate ~ bernoulli(a)
+//   rating = true category if accurate, else ~ categorical(shares of the item's ratings)
+//
+// The shares contain the rating itself and explain nearly all of it: the accuracy collapses.
+// Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
+functions {
+  #include functions/item_mixture.stanfunctions
+  #include functions/known_or_followed.stanfunctions
+}
+data {
+  #include data/ratings.standata
+  
+  array[V] int<lower=1, upper=K> category; // of the ratings in a cell
+  vector<lower=0, upper=1>[V] share; // of the ratings of their items that are of their category
+  vector<lower=0>[K] prior_prevalence; // of a Dirichlet
+  vector<lower=0>[2] prior_a; // of a Beta
+}
+parameters {
+  simplex[K] prevalence; // of the true categories
+  real<lower=0, upper=1> a; // accuracy: probability that a rater knows
+}
+transformed parameters {
+  real log_likelihood; // of all ratings, true categories summed out
+  {
+    vector[V] known = rep_vector(a, V);
+    log_likelihood = item_mixture(known_or_followed(known, share, category, K),
+                                  by_kind(log(prevalence), W), items, kind, first, cell, count);
+  }
+}
+model {
+  prevalence ~ dirichlet(prior_prevalence);
+  a ~ beta(prior_a[1], prior_a[2]);
+  target += log_likelihood;
+}
+

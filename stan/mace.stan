@@ -1,0 +1,42 @@
+// MACE, multi-annotator competence estimation: a rater copies the true category, or spams.
+//
+//   true category ~ categorical(prevalence)                  uniform, or estimated
+//   copies ~ bernoulli(theta[rater])
+//   rating = true category if the rater copies, else ~ categorical(xi[rater])
+//
+// Hovy et al. (2013), https://aclanthology.org/N13-1132; priors as in Paun et al. (2018),
+// https://doi.org/10.1162/tacl_a_00040.
+functions {
+  #include functions/item_mixture.stanfunctions
+  #include functions/known_or_guessed.stanfunctions
+}
+data {
+  int<lower=1> R; // raters
+  #include data/ratings.standata
+  
+  int<lower=0, upper=1> shared; // 1: the prevalence is estimated
+  vector<lower=0>[K] prior_prevalence; // of a Dirichlet, where it is estimated
+  simplex[K] mean_prevalence; // the prevalence, where it is not
+  vector<lower=0>[2] prior_theta; // of Betas
+  vector<lower=0>[K] prior_xi; // of Dirichlets
+}
+parameters {
+  array[shared] simplex[K] prevalence; // of the true categories
+  vector<lower=0, upper=1>[R] theta; // competence: probability that the rater copies
+  array[R] simplex[K] xi; // categories of the rater's spam
+}
+transformed parameters {
+  real log_likelihood; // of all ratings, true categories summed out
+  log_likelihood = item_mixture(known_or_guessed(theta, xi, K),
+                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W), items,
+                                kind, first, cell, count);
+}
+model {
+  if (shared) {
+    prevalence[1] ~ dirichlet(prior_prevalence);
+  }
+  theta ~ beta(prior_theta[1], prior_theta[2]);
+  xi ~ dirichlet(prior_xi);
+  target += log_likelihood;
+}
+
