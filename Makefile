@@ -10,7 +10,7 @@ INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test lint packaging sanitize calibrate bench wheel clean
+.PHONY: demo test lint packaging posteriors sanitize calibrate bench wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/reliabayes demo
@@ -26,8 +26,12 @@ lint: $(VENV)/developed
 packaging: $(VENV)/developed
 	$(BIN)/python -m pytest -m packaging
 
+posteriors: $(VENV)/developed
+	$(BIN)/python -m pytest -m posteriors
+
 sanitize: $(VENV)/developed
-	RELIABAYES_SANITIZE=1 $(BIN)/python -m pytest tests/test_runner.py
+	RELIABAYES_SANITIZE=1 UBSAN_OPTIONS=halt_on_error=1 \
+		$(BIN)/python -m pytest tests/test_runner.py tests/test_mixture.py
 
 calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,7 @@ from reliabayes import ConvergenceWarning, Ratings
 from reliabayes.models.base import RatingModel
 
 Array = NDArray[np.float64]
-Parameters = Mapping[str, float]
+Parameters = Mapping[str, Any]
 
 CHAINS = 2
 LENGTHS = (250, 1000, 4000)  # draws of a chain, until enough are effective
@@ -78,9 +79,7 @@ class Calibration:
 
 def calibrate(
     model: RatingModel,
-    design: pd.DataFrame,
-    prior_draw: Callable[[np.random.Generator], Parameters],
-    rate: Callable[[Parameters, pd.DataFrame, np.random.Generator], Array],
+    simulate: Callable[[np.random.Generator], tuple[Parameters, Ratings]],
     n: int,
     *,
     seed: int,
@@ -90,20 +89,30 @@ def calibrate(
     Parameters
     ----------
     model : with priors that do not depend on the ratings
-    design : columns item and rater, a row for each rating to be made
-    prior_draw : draws the parameters of the Stan program from the model's priors
-    rate : draws the ratings of a design given parameters
+    simulate : draws the parameters of the Stan program from the model's priors, and ratings from
+        the parameters
     """
     rows = []
     for rng in map(np.random.default_rng, ([seed, data_set] for data_set in range(n))):
-        truth = prior_draw(rng)
-        ratings = Ratings.from_frame(design.assign(rating=rate(truth, design, rng)))
+        truth, ratings = simulate(rng)
         drawn = nearly_independent_draws(model, ratings, seed=int(rng.integers(2**31)))
-        one_draw = xr.Dataset({name: (("chain", "draw"), [[x]]) for name, x in truth.items()})
-        true = model.quantities(one_draw, ratings).isel(chain=0, draw=0)
-        lower = (drawn < true).sum("sample").to_pandas()
+        one_draw = {name: np.asarray(value, float)[None, None] for name, value in truth.items()}
+        true = model.quantities(model.labelled(one_draw, ratings), ratings)
+        lower = (flat(drawn) < flat(true.isel(chain=0, draw=[0])).iloc[0]).sum()
         rows.append((lower + rng.random(len(lower))) / (RANKED + 1))
     return Calibration(pd.DataFrame(rows))
+
+
+def flat(draws: xr.Dataset) -> pd.DataFrame:
+    """A row for each draw, a column for each value of each quantity."""
+    arrays = {str(name): x.values.reshape(len(x), -1) for name, x in draws.items()}
+    return pd.DataFrame(
+        {
+            f"{name}[{i}]": column
+            for name, array in arrays.items()
+            for i, column in enumerate(array.T)
+        }
+    )
 
 
 def nearly_independent_draws(model: RatingModel, ratings: Ratings, *, seed: int) -> xr.Dataset:
@@ -118,6 +127,6 @@ def nearly_independent_draws(model: RatingModel, ratings: Ratings, *, seed: int)
             fit = model.fit(ratings, chains=CHAINS, draws=draws, seed=seed)
         if fit.diagnostics().ess_bulk >= 2 * RANKED:
             break
-    flat = fit.quantities.stack(sample=("chain", "draw"), create_index=False)
-    spaced = np.linspace(0, flat.sizes["sample"] - 1, RANKED).astype(int)
-    return flat.isel(sample=spaced)
+    drawn = fit.quantities.stack(sample=("chain", "draw"), create_index=False)
+    spaced = np.linspace(0, drawn.sizes["sample"] - 1, RANKED).astype(int)
+    return drawn.isel(sample=spaced).transpose("sample", ...)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from reliabayes import GaussianICC, HalfNormal, HalfStudentT, Normal
+import reliabayes as rb
+from reliabayes import GaussianICC, HalfNormal, HalfStudentT, Normal, Ratings
 from reliabayes.models import gaussian_icc
+from reliabayes.models.annotation import AnnotationModel
 from tests.calibration import Array, Calibration, Parameters, calibrate
 
 FALSE_ALARMS = 1e-4  # at most, of each test with a seed it has not seen
@@ -36,6 +40,14 @@ def gaussian_ratings(truth: Parameters, design: pd.DataFrame, rng: np.random.Gen
     rater = truth["sd_rater"] * rng.standard_normal(design["rater"].max() + 1)
     residual = truth["sd_residual"] * rng.standard_normal(len(design))
     return np.asarray(truth["mean"] + item[design["item"]] + rater[design["rater"]] + residual)
+
+
+def gaussian(
+    design: pd.DataFrame, rng: np.random.Generator, severity: float = 1.0
+) -> tuple[Parameters, Ratings]:
+    truth = gaussian_prior_draw(rng)
+    rated = {**truth, "sd_rater": severity * truth["sd_rater"]}
+    return truth, Ratings.from_frame(design.assign(rating=gaussian_ratings(rated, design, rng)))
 
 
 def complete_design(items: int, raters: int) -> pd.DataFrame:
@@ -67,7 +79,7 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
 
 
 def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
-    return calibrate(GAUSSIAN, DESIGNS[design], gaussian_prior_draw, gaussian_ratings, n, seed=seed)
+    return calibrate(GAUSSIAN, partial(gaussian, DESIGNS[design]), n, seed=seed)
 
 
 @pytest.mark.parametrize("program", ["gaussian_icc", "gaussian_icc_crowd"])
@@ -80,12 +92,9 @@ def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> Non
 
 
 def test_check_flags_ratings_from_another_model() -> None:
-    def twice_as_severe(truth: Parameters, design: pd.DataFrame, rng: np.random.Generator) -> Array:
-        return gaussian_ratings({**truth, "sd_rater": 2 * truth["sd_rater"]}, design, rng)
+    twice_as_severe = partial(gaussian, DESIGNS["swapped"], severity=2.0)
 
-    found = calibrate(
-        GAUSSIAN, DESIGNS["swapped"], gaussian_prior_draw, twice_as_severe, n=40, seed=2
-    )
+    found = calibrate(GAUSSIAN, twice_as_severe, n=40, seed=2)
 
     assert found.p_value < FALSE_ALARMS, str(found)
 
@@ -99,6 +108,76 @@ def test_gaussian_posteriors_are_calibrated_over_many_data_sets(
     choose(program)
 
     found = calibrate_gaussian(design, n=500, seed=3)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+ANNOTATION: dict[str, tuple[AnnotationModel, int]] = {
+    "tap": (rb.TAP(), 2),
+    "tap, by category": (rb.TAP(accuracy="by_category", guessing="by_category"), 2),
+    "rater-tap": (rb.RaterTAP(), 2),
+    "rater-tap, shared": (rb.RaterTAP(prevalence="shared"), 3),
+    "dawid-skene": (rb.DawidSkene(), 3),
+    "mace": (rb.MACE(), 3),
+    "mace, estimated": (rb.MACE(prevalence="estimated"), 2),
+    "latent-tap": (rb.LatentTAP(), 2),
+    "latent-tap, equally difficult": (rb.LatentTAP(difficulty=False), 2),
+}
+
+
+class Polled(rb.Groupthink):
+    """Groupthink of raters who follow shares that are given, not those of their own ratings."""
+
+    def shares_of_votes(self, ratings: Ratings) -> Array:
+        return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
+
+    def program(self, data: Mapping[str, Any]) -> str:
+        return "groupthink"
+
+
+class RaterPolled(rb.RaterGroupthink):
+    """The same, each rater with an accuracy of their own."""
+
+    def shares_of_votes(self, ratings: Ratings) -> Array:
+        return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
+
+    def program(self, data: Mapping[str, Any]) -> str:
+        return "rater_groupthink"
+
+
+ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 2)}
+
+
+def annotated(
+    model: AnnotationModel, n_categories: int, rng: np.random.Generator
+) -> tuple[Parameters, Ratings]:
+    """Ratings of 20 items by 3 of 4 raters each, drawn anew if all are alike."""
+    design = complete_design(20, 4).query("item % 4 != rater")
+    categories = range(n_categories)
+    while True:
+        truth = model.draw_parameters(design, rng, categories=categories)
+        try:
+            return truth, model.simulate(design, rng, categories=categories, parameters=truth)
+        except rb.RatingsError:
+            continue
+
+
+@pytest.mark.parametrize("name", ["tap", "dawid-skene", "rater-tap"])
+def test_annotation_posteriors_are_calibrated(name: str) -> None:
+    model, n_categories = ANNOTATION[name]
+
+    found = calibrate(model, partial(annotated, model, n_categories), n=25, seed=4)
+
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", ANNOTATION)
+def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> None:
+    model, n_categories = ANNOTATION[name]
+
+    found = calibrate(model, partial(annotated, model, n_categories), n=200, seed=5)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)

@@ -30,6 +30,8 @@ JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 PATIENTS = str(datasets.about("dawid_skene_1979").path())
 FIT = ["fit", JUDGES, "--model", "gaussian-icc", "--draws", "500", "--seed", "1"]
 ENDLESS = ["fit", JUDGES, "--model", "gaussian-icc", "--draws", "100000000"]
+PATIENT_OPTIONS = ("--scale", "nominal", "--replicates", "keep")
+EM = ("fit", PATIENTS, *PATIENT_OPTIONS, "--model", "dawid-skene", "--method", "em")
 QUANTITIES = ["icc", "labeler_icc", "sd_item", "sd_rater", "sd_residual", "mean"]
 
 MESSY = """ad,who,score
@@ -165,7 +167,7 @@ def test_json_holds_what_the_fit_tells(tmp_path: Path) -> None:
     fit = rb.Fit.load(tmp_path / "out.nc")
     icc = fit.summary().loc["icc"]
     assert result.exit_code == 0
-    assert list(report) == ["model", "version", "data", "quantities", "diagnostics"]
+    assert list(report) == ["model", "version", "data", "method", "quantities", "diagnostics"]
     assert list(report["quantities"]) == QUANTITIES
     assert report["quantities"]["icc"] == {
         "mean": icc["mean"],
@@ -182,6 +184,56 @@ def test_json_holds_what_the_fit_tells(tmp_path: Path) -> None:
     assert report["diagnostics"]["divergences"] == 0
     assert report["diagnostics"]["settings"]["seed"] == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "out.nc"]
+
+
+def test_items_and_raters_go_to_files(tmp_path: Path) -> None:
+    items, raters = tmp_path / "items.csv", tmp_path / "raters.csv"
+
+    result = run(*EM, "--items", str(items), "--raters", str(raters))
+
+    assert result.exit_code == 0
+    assert items.read_text().splitlines()[0] == "item,ratings,category,probability,entropy"
+    assert len(items.read_text().splitlines()) == 46
+    assert raters.read_text().startswith("rater,ratings,accuracy,informativeness,random_share\n1,")
+
+
+def test_em_prints_the_published_point_and_tells_how_it_came_there() -> None:
+    result = run(*EM)
+
+    assert re.search(r"^prevalence\[2\] +0.4220$", result.stdout, re.MULTILINE)
+    assert re.search(r"^log_likelihood +-192.8909$", result.stdout, re.MULTILINE)
+    assert "PointEstimate(DawidSkene, converged after" in result.stderr
+
+
+def test_em_is_told_in_json_as_well() -> None:
+    report = json.loads(run(*EM, "--json", "-").stdout)
+
+    assert report["method"] == "em"
+    assert report["quantities"]["prevalence[1]"]["estimate"] == pytest.approx(0.3996, abs=5e-5)
+    assert report["diagnostics"]["converged"] is True
+
+
+def test_known_truth_is_a_column(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(
+        "item,rater,rating,truth\n1,a,x,x\n1,b,y,x\n2,a,y,\n2,b,x,\n3,a,x,\n3,b,x,\n"
+    )
+    fit = ("fit", str(tmp_path / "labels.csv"), "--model", "dawid-skene", "--method", "em")
+
+    result = run(*fit, "--gold", "truth", "--items", str(tmp_path / "items.csv"))
+
+    assert result.exit_code == 0
+    assert "1,2,x,1.0,0.0" in (tmp_path / "items.csv").read_text()
+
+
+def test_compare_puts_the_model_first_that_tells_ratings_best() -> None:
+    models = ("--models", "tap,dawid-skene", "--seed", "1", "--draws", "250")
+
+    result = run("compare", PATIENTS, *PATIENT_OPTIONS, *models)
+
+    header, first, second = result.stdout.splitlines()
+    assert header.split()[:3] == ["model", "bits_per_rating", "se"]
+    assert (first.split()[0], second.split()[0]) == ("dawid-skene", "tap")
+    assert "dawid-skene:" in result.stderr
 
 
 def test_json_goes_to_standard_output_alone() -> None:
@@ -294,6 +346,11 @@ def test_all_faults_of_a_table_are_told_with_options_as_remedies(tmp_path: Path)
         ([*FIT, "--json", "/dev/null"], "/dev/null must be a file"),
         ([*FIT, "--json", "out", "--save", "./out"], "must name two files"),
         ([*FIT, "--json", JUDGES], "must not overwrite the ratings"),
+        ([*FIT, "--items", "-"], "--items must name a file"),
+        ([*FIT, "--method", "em"], "gaussian-icc has no method em"),
+        ([*EM, "--save", "out.nc"], "--save keeps draws, and --method em has none"),
+        (["compare", JUDGES, "--models", "tap"], "must name two models or more"),
+        (["compare", JUDGES, "--models", "tap,gaussian-icc"], "is no model of categories"),
         (["fits"], "No such command 'fits'"),
         ([*FIT, "--colour"], "No such option: --colour"),
     ],

@@ -29,6 +29,12 @@ def fit() -> rb.Fit:
     return rb.GaussianICC().fit(ratings, seed=1)
 
 
+@pytest.fixture(scope="module")
+def of_categories() -> rb.Fit:
+    ratings = rb.Ratings.from_frame(datasets.load("dawid_skene_1979"), replicates="keep")
+    return rb.TAP().fit(ratings, chains=2, seed=1)
+
+
 def test_summary_describes_the_draws(fit: rb.Fit) -> None:
     icc = fit.quantities["icc"].values.ravel()
 
@@ -138,6 +144,16 @@ def test_arviz_takes_the_fit(fit: rb.Fit) -> None:
     assert {"icc", "sd_item"} <= set(data["posterior"].data_vars)
     assert "diverging" in data["sample_stats"]
     assert "icc" in az.summary(data, var_names=["icc"]).index
+
+
+def test_arviz_takes_the_log_likelihood_of_items(of_categories: rb.Fit) -> None:
+    data = of_categories.to_arviz(log_likelihood=True)
+
+    by_item = data["log_likelihood"]["ratings"]
+    assert by_item.dims == ("chain", "draw", "item")
+    assert by_item["item"].values.tolist() == of_categories.ratings.items.tolist()
+    xr.testing.assert_equal(by_item["draw"], of_categories.posterior["draw"])
+    assert not hasattr(of_categories.to_arviz(), "log_likelihood")
 
 
 def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
@@ -276,6 +292,36 @@ def test_draws_that_never_move_are_not_trusted(fit: rb.Fit) -> None:
 def test_items_need_a_draw(fit: rb.Fit) -> None:
     with pytest.raises(ValueError, match="draws must be a whole number from 1, not 0"):
         fit.items(draws=0)
+
+
+def test_true_categories_have_probabilities_by_the_users_ids(of_categories: rb.Fit) -> None:
+    table = of_categories.category_probabilities()
+
+    assert table.index.equals(of_categories.ratings.items)
+    assert table.columns.equals(of_categories.ratings.categories)
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    assert table.idxmax(axis=1).tolist() == of_categories.items()["category"].tolist()
+
+
+def test_fewer_draws_are_as_many_as_asked_for_and_spread_evenly(of_categories: rb.Fit) -> None:
+    draws = of_categories.log_likelihood(draws=6)["draw"].values
+
+    assert draws.tolist() == [0, 333, 666]
+    assert of_categories.log_likelihood(draws=10**6).sizes["draw"] == 1000
+
+
+@pytest.mark.parametrize(
+    ("method", "lacking"),
+    [
+        ("loo", "log-likelihood by item"),
+        ("log_likelihood", "log-likelihood by item"),
+        ("check", "replicates of ratings"),
+        ("category_probabilities", "true categories"),
+    ],
+)
+def test_what_a_model_cannot_tell_is_said(fit: rb.Fit, method: str, lacking: str) -> None:
+    with pytest.raises(AttributeError, match=f"GaussianICC has no {lacking}; models of categories"):
+        getattr(fit, method)()
 
 
 def test_draws_cannot_be_changed(fit: rb.Fit) -> None:

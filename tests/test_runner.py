@@ -685,6 +685,15 @@ def test_numbers_beyond_the_usual_are_read(
     assert rows(tmp_path / "output.csv")[1].split(",")[3] == shown
 
 
+@pytest.mark.parametrize("empty", [{}, {"none": []}, {"none": [[], []]}])
+def test_variable_without_elements_may_look_like_any_or_be_left_out(
+    compiled: Compiled, folder: Path, empty: dict[str, Any]
+) -> None:
+    (folder / "data.json").write_text(json.dumps(ECHOED | empty))
+
+    assert run(compiled("echo"), folder, SAMPLE).returncode == 0
+
+
 def test_data_may_hold_what_the_program_does_not_ask_for(compiled: Compiled, folder: Path) -> None:
     data = NORMAL | {"note": "from the pilot", "pairs": [[1], [2, 3]], "empty": None}
     (folder / "data.json").write_text(json.dumps(data))

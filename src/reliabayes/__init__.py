@@ -1,45 +1,26 @@
 """How far to trust human ratings: reliability and validity with honest uncertainty."""
 
-from reliabayes import datasets
+from reliabayes import datasets, models
+from reliabayes.comparison import LeaveOneOut, compare
+from reliabayes.em import PointEstimate
 from reliabayes.errors import ConvergenceWarning, RatingsError, SamplingError
 from reliabayes.fit import Fit
 from reliabayes.intake.reading import read_ratings
-from reliabayes.models import (
-    MACE,
-    MODELS,
-    TAP,
-    Beta,
-    DawidSkene,
-    DiagonalDirichlet,
-    Dirichlet,
-    GaussianICC,
-    HalfNormal,
-    HalfStudentT,
-    Normal,
-    RaterTAP,
-    RestrictedNormal,
-)
+from reliabayes.models import *  # noqa: F403
+from reliabayes.predictive import PredictiveChecks
 from reliabayes.ratings import Ratings
 
 __all__ = [
-    "MACE",
-    "MODELS",
-    "TAP",
-    "Beta",
     "ConvergenceWarning",
-    "DawidSkene",
-    "DiagonalDirichlet",
-    "Dirichlet",
     "Fit",
-    "GaussianICC",
-    "HalfNormal",
-    "HalfStudentT",
-    "Normal",
-    "RaterTAP",
+    "LeaveOneOut",
+    "PointEstimate",
+    "PredictiveChecks",
     "Ratings",
     "RatingsError",
-    "RestrictedNormal",
     "SamplingError",
+    "compare",
     "datasets",
     "read_ratings",
 ]
+__all__ += models.__all__

@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 from rich.console import Console
@@ -32,7 +32,17 @@ if TYPE_CHECKING:
     from reliabayes.models import RatingModel
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 128 + signal.SIGINT
-OPTIONS = ("item", "rater", "rating", "pool", "scale", "replicates", "delimiter", "encoding")
+OPTIONS = (
+    "item",
+    "rater",
+    "rating",
+    "pool",
+    "gold",
+    "scale",
+    "replicates",
+    "delimiter",
+    "encoding",
+)
 STDOUT = Path("-")
 WIDE = 10_000  # columns: nobody's table is folded on its way into a pipe or a file
 
@@ -122,13 +132,27 @@ def _writable(path: Path | None) -> Path | None:
         raise typer.BadParameter(f"cannot write {path}: {error.strerror}.") from error
 
 
-def _check_outputs(file: Path, json_file: Path | None, save: Path | None) -> None:
-    if save == STDOUT:
-        raise typer.BadParameter("--save must name a file; only --json can go to standard output.")
-    if save is not None and save == json_file:
-        raise typer.BadParameter("--json and --save must name two files.")
-    if file.resolve() in (json_file, save):
-        raise typer.BadParameter(f"--json and --save must not overwrite the ratings {file}.")
+def _check_outputs(file: Path, outputs: Mapping[str, Path | None]) -> None:
+    wanted = {f"--{name}": path for name, path in outputs.items() if path is not None}
+    for name, path in wanted.items():
+        if path == STDOUT and name != "--json":
+            raise typer.BadParameter(
+                f"{name} must name a file; only --json can go to standard output."
+            )
+        same = [other for other in wanted if other != name and wanted[other] == path]
+        if same:
+            raise typer.BadParameter(f"{name} and {same[0]} must name two files.")
+        if path == file.resolve():
+            raise typer.BadParameter(f"{name} must not overwrite the ratings {file}.")
+
+
+def _point_estimate(model: RatingModel, ratings: rb.Ratings, save: Path | None) -> rb.PointEstimate:
+    if save is not None:
+        raise typer.BadParameter("--save keeps draws, and --method em has none.")
+    if not hasattr(model, "em"):
+        raise typer.BadParameter(f"{model.name()} has no method em; leave it out for mcmc.")
+    estimate: rb.PointEstimate = model.em(ratings)
+    return estimate
 
 
 def _print_version(wanted: bool) -> None:
@@ -142,6 +166,7 @@ Item = Annotated[str, typer.Option(metavar="COLUMN", help="What was rated.")]
 Rater = Annotated[str, typer.Option(metavar="COLUMN", help="Who rated it.")]
 Rating = Annotated[str, typer.Option(metavar="COLUMN", help="The rating.")]
 Pool = Annotated[str | None, typer.Option(metavar="COLUMN", help="The rater's group.")]
+Gold = Annotated[str | None, typer.Option(metavar="COLUMN", help="The item's known truth.")]
 ScaleOption = Annotated[Scale | None, typer.Option(help="How categories relate; else inferred.")]
 ReplicatesOption = Annotated[
     Replicates, typer.Option(help="Whether a rater may rate an item several times.")
@@ -170,6 +195,11 @@ def options(
     """How far to trust human ratings."""
 
 
+Seed = Annotated[int | None, typer.Option(min=0, max=2**31 - 1, help="Same seed, same draws.")]
+Chains = Annotated[int, typer.Option(min=1, help="Markov chains.")]
+DrawsOption = Annotated[int, typer.Option(min=4, help="Draws a chain.")]
+
+
 @app.command()
 def fit(
     file: File,
@@ -182,22 +212,25 @@ def fit(
             help="Required: one that `reliabayes models` lists.",
         ),
     ] = "",  # no model: refused in words that name them all
+    method: Annotated[
+        Literal["mcmc", "em"],
+        typer.Option(help="The posterior, or the point of largest likelihood alone."),
+    ] = "mcmc",
     item: Item = "item",
     rater: Rater = "rater",
     rating: Rating = "rating",
     pool: Pool = None,
+    gold: Gold = None,
     scale: ScaleOption = None,
     replicates: ReplicatesOption = "error",
     delimiter: Delimiter = None,
     encoding: Encoding = "utf-8",
-    chains: Annotated[int, typer.Option(min=1, help="Markov chains.")] = 4,
+    chains: Chains = 4,
     warmup: Annotated[
         int | None, typer.Option(min=0, help="Iterations a chain to adapt; else the model's.")
     ] = None,
-    draws: Annotated[int, typer.Option(min=4, help="Draws a chain.")] = 1000,
-    seed: Annotated[
-        int | None, typer.Option(min=0, max=2**31 - 1, help="Same seed, same draws.")
-    ] = None,
+    draws: DrawsOption = 1000,
+    seed: Seed = None,
     prob: Prob = 0.9,
     json_file: Annotated[
         Path | None,
@@ -208,14 +241,22 @@ def fit(
             help="Write the results as JSON; - for standard output.",
         ),
     ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.csv", callback=_writable, help="Write what is said of items."),
+    ] = None,
+    raters: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.csv", callback=_writable, help="Write what is said of raters."),
+    ] = None,
     save: Annotated[
         Path | None,
         typer.Option(metavar="OUT.nc", callback=_writable, help="Write the whole fit as netCDF."),
     ] = None,
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
-    _check_outputs(file, json_file, save)
-    columns = {"item": item, "rater": rater, "rating": rating, "pool": pool}
+    _check_outputs(file, {"json": json_file, "items": items, "raters": raters, "save": save})
+    columns = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
     ratings = _read(
         file,
         **columns,
@@ -224,9 +265,18 @@ def fit(
         delimiter=delimiter,
         encoding=encoding,
     )
-    fitted = model().fit(ratings, chains=chains, warmup=warmup, draws=draws, seed=seed)
-    if save is not None:
-        fitted.save(save)
+    fitted: rb.Fit | rb.PointEstimate
+    if method == "em":
+        fitted = _point_estimate(model(), ratings, save)
+    else:
+        fit = model().fit(ratings, chains=chains, warmup=warmup, draws=draws, seed=seed)
+        if save is not None:
+            fit.save(save)
+        fitted = fit
+    for path, table in ((items, fitted.items), (raters, fitted.raters)):
+        if path is not None:
+            with storage.whole(path) as partial:
+                table().to_csv(partial)
     report = _as_json(fitted, prob, {"file": str(file), "columns": columns})
     if json_file is not None and json_file != STDOUT:
         with storage.whole(json_file) as partial:
@@ -234,8 +284,62 @@ def fit(
     if json_file == STDOUT:
         out.out(report, end="")
     else:
-        _print_posterior(fitted, prob)
+        _print_results(fitted, prob)
     _tell_diagnostics(fitted)
+
+
+@app.command()
+def compare(
+    file: File,
+    models: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL,MODEL,...",
+            show_default=False,
+            help="Two or more that `reliabayes models` lists, with commas between.",
+        ),
+    ] = "",
+    item: Item = "item",
+    rater: Rater = "rater",
+    rating: Rating = "rating",
+    gold: Gold = None,
+    scale: ScaleOption = None,
+    replicates: ReplicatesOption = "error",
+    delimiter: Delimiter = None,
+    encoding: Encoding = "utf-8",
+    chains: Chains = 4,
+    draws: DrawsOption = 1000,
+    seed: Seed = None,
+) -> None:
+    """Tell which models predict the ratings of a left-out item best, in bits per rating."""
+    chosen = [_model_named(name) for name in filter(None, map(str.strip, models.split(",")))]
+    if len(set(chosen)) < 2:
+        raise typer.BadParameter("--models must name two models or more, with commas between.")
+    for other in chosen:
+        if not hasattr(other, "pointwise"):
+            raise typer.BadParameter(f"{other.name()} is no model of categories to compare.")
+    ratings = _read(
+        file,
+        item=item,
+        rater=rater,
+        rating=rating,
+        gold=gold,
+        scale=scale,
+        replicates=replicates,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
+    fits = {}
+    for other in chosen:
+        fits[other.name()] = other().fit(ratings, chains=chains, draws=draws, seed=seed)
+        _tell(f"{other.name()}:")
+        _tell_diagnostics(fits[other.name()])
+    table = rb.compare(fits)
+    printed = _table("model", *table.columns, numbers=table.columns)
+    for name, row in zip(table.index, table.itertuples(index=False), strict=True):
+        shown = (f"{x:.4f}" if isinstance(x, float) else str(x) for x in row)
+        printed.add_row(str(name), *shown)
+    _print(printed)
 
 
 @app.command()
@@ -333,6 +437,16 @@ def _print_description(ratings: rb.Ratings) -> None:
     _print(table)
 
 
+def _print_results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> None:
+    if isinstance(fitted, rb.Fit):
+        _print_posterior(fitted, prob)
+        return
+    table = _table("quantity", "estimate", numbers=("estimate",))
+    for name, value in fitted.summary()["estimate"].items():
+        table.add_row(str(name), f"{value:.4f}")
+    _print(table)
+
+
 def _print_posterior(fitted: rb.Fit, prob: float) -> None:
     tail = 50 * (1 - prob)
     bounds = f"{tail:g}%", f"{100 - tail:g}%"
@@ -361,7 +475,10 @@ def _summary(fitted: rb.Fit, prob: float) -> pd.DataFrame:
     return table
 
 
-def _tell_diagnostics(fitted: rb.Fit) -> None:
+def _tell_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
+    if isinstance(fitted, rb.PointEstimate):
+        _tell(fitted)
+        return
     found, made = fitted.diagnostics(), fitted.settings
     _tell(
         f"{made.chains} x {made.draws} draws, seed {made.seed}: "
@@ -383,9 +500,8 @@ def _in_words(fitted: rb.Fit) -> str:
     )
 
 
-def _as_json(fitted: rb.Fit, prob: float, source: Mapping[str, Any]) -> str:
+def _as_json(fitted: rb.Fit | rb.PointEstimate, prob: float, source: Mapping[str, Any]) -> str:
     ratings = fitted.ratings
-    keys = ["mean", "sd", "median", "lower", "upper", "prob", "ess_bulk", "ess_tail", "r_hat"]
     report = {
         "model": fitted.model.name(),
         "version": version("reliabayes"),
@@ -398,6 +514,28 @@ def _as_json(fitted: rb.Fit, prob: float, source: Mapping[str, Any]) -> str:
             "scale": ratings.scale,
             "complete": ratings.is_complete,
         },
+        **_results(fitted, prob),
+    }
+    return json.dumps(report, indent=2, allow_nan=False) + "\n"
+
+
+def _results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> dict[str, Any]:
+    if isinstance(fitted, rb.PointEstimate):
+        return {
+            "method": "em",
+            "quantities": {
+                str(name): {"estimate": _plain(value)}
+                for name, value in fitted.summary()["estimate"].items()
+            },
+            "diagnostics": {
+                "converged": fitted.converged,
+                "iterations": len(fitted.path) - 1,
+                "log_likelihood": fitted.log_likelihood,
+            },
+        }
+    keys = ["mean", "sd", "median", "lower", "upper", "prob", "ess_bulk", "ess_tail", "r_hat"]
+    return {
+        "method": "mcmc",
         "quantities": {
             str(name): {key: _plain(row[key]) for key in keys}
             for name, row in _summary(fitted, prob).iterrows()
@@ -408,7 +546,6 @@ def _as_json(fitted: rb.Fit, prob: float, source: Mapping[str, Any]) -> str:
             "settings": asdict(fitted.settings),
         },
     }
-    return json.dumps(report, indent=2, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:

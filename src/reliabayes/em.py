@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes.ratings import Ratings
+from reliabayes.summaries import scalars
 
 if TYPE_CHECKING:
     from reliabayes.models.annotation import AnnotationModel
@@ -44,12 +45,13 @@ def climb(
     """Step until a step of EM changes no parameter by ``tolerance``, or ``most`` times.
 
     After every two steps the way they point is followed further, as far as their change tells, if
-    the point there is allowed and no worse: EM alone is slow where little is known.
+    the point there is allowed and a step from it leads to none worse: EM alone is slow where little
+    is known.
 
     Parameters
     ----------
     evaluate : objective at a point, and the step from there, which share their work
-    leap : whether a point is allowed
+    leap : whether a point is allowed; shares in it may sum to 1 only nearly
 
     References
     ----------
@@ -66,9 +68,11 @@ def climb(
         second = step()
         far = _extrapolated(here, first, second)
         if leap(far):
-            objective, step = evaluate(far)
+            _, step = evaluate(far)
+            landed = step()  # whose shares sum to 1: where they do not, the objective deceives
+            objective, step = evaluate(landed)
             if objective >= path[-1]:
-                here = far
+                here = landed
                 path.append(objective)
                 continue
         here = second
@@ -127,13 +131,24 @@ class PointEstimate:
         found = self.model.quantities(self._draw, self.ratings)
         return found.isel(chain=0, draw=0, drop=True)
 
+    def summary(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Estimate of each quantity in a row; by default of those that are not of single raters."""
+        if names is None:
+            names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
+        rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
+        return pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
+
     def items(self) -> pd.DataFrame:
         """What is known of each item, by the user's ids; columns as of `Fit.items`."""
-        return self.model.items(self._draw, self.ratings, prob=None)
+        table = self.model.items(self._draw, self.ratings, prob=None)
+        table.insert(0, "ratings", self.ratings.ratings_per_item)
+        return table
 
     def raters(self) -> pd.DataFrame:
         """What is known of each rater, by the user's ids; columns as of `Fit.raters`."""
-        return self.model.raters(self._draw, self.ratings, prob=None)
+        table = self.model.raters(self._draw, self.ratings, prob=None)
+        table.insert(0, "ratings", self.ratings.ratings_per_rater)
+        return table
 
     def category_probabilities(self) -> pd.DataFrame:
         """Probability (I, K) of each true category of each item, by the user's ids."""

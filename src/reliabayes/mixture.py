@@ -80,18 +80,22 @@ class ItemMixture:
 
     def posterior(self, table: Array, log_weight: Array) -> tuple[Array, Array]:
         """Log-probability (D,) of the ratings of each item, and (D, H) of its states given them."""
-        joint = self.counts @ table.T + log_weight.T[self.kind]
-        largest = joint.max(axis=1, keepdims=True)
-        with np.errstate(invalid="ignore"):  # an item that no state can explain
-            state = np.exp(joint - largest)
-        total = state.sum(axis=1, keepdims=True)
-        state /= total
-        return (largest + np.log(total))[:, 0], state
+        # States come first: NumPy is fast along many items, not along the few states of each.
+        weight = log_weight[:, self.kind] if log_weight.shape[1] > 1 else log_weight
+        joint = np.add((self.counts @ table.T).T, weight, order="C")
+        # The largest share is 1, or 0 where no state can explain an item.
+        largest = np.maximum(joint.max(axis=0), np.finfo(float).min)
+        joint -= largest
+        state = np.exp(joint, out=joint)
+        total = state.sum(axis=0)
+        state /= np.maximum(total, 1)
+        with np.errstate(divide="ignore"):
+            return largest + np.log(total), state.T
 
     def expected(self, state: Array) -> tuple[Array, Array]:
         """Expected ratings (H, V) by state and cell, and expected items (H,) by state."""
-        weighted = self.items[:, None] * state
-        return np.asarray(self.counts.T @ weighted).T, weighted.sum(axis=0)
+        weighted = self.items * state.T
+        return np.asarray(self.counts.T @ weighted.T).T, weighted.sum(axis=1)
 
 
 def _hash(counts: sp.csr_array, kind: Codes) -> NDArray[np.void]:

@@ -32,15 +32,22 @@ class Parameter:
 
     def free_shape(self, data: Mapping[str, Any]) -> tuple[int, ...]:
         """Shape of its unconstrained values, given the sizes in Stan's data."""
-        sizes = {"all": 1, "rater": data.get("R", 1)}
+        sizes = {
+            "all": 1,
+            "rater": data.get("R", 1),
+            "covariate": data.get("X", 0),
+            "error": data["K"] * (data["K"] - 1),
+        }
         shape = tuple(int(sizes.get(dim, data["K"])) for dim in self.dims)
         return (*shape[:-1], shape[-1] - 1) if self.support == "simplex" else shape
 
     def holds(self, value: Array) -> bool:
-        """Whether a value, whose sum is right where it is a simplex, lies in the support."""
+        """Whether a value is in the support or on its edge; sums of simplexes are taken as right."""
         if self.support == "real":
             return bool(np.isfinite(value).all())
-        return bool((value > 0).all() and (self.support == "positive" or (value < 1).all()))
+        if self.support == "positive":
+            return bool((value > 0).all())
+        return bool((value >= 0).all() and (value <= 1).all())
 
     def constrain(self, value: Array) -> Array:
         """What Stan's transform makes of an unconstrained value."""

@@ -170,7 +170,7 @@ def entropy(probability: Array) -> Array:
     >>> float(entropy(np.array([0.5, 0.5])))
     1.0
     """
-    return cast(Array, -xlogy(probability, probability).sum(-1) / np.log(2))
+    return cast(Array, np.abs(xlogy(probability, probability).sum(-1)) / np.log(2))
 
 
 def bits_per_rating(log_likelihood: Draws, n_ratings: int) -> Draws:

@@ -30,6 +30,8 @@ from reliabayes.errors import SamplingError
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 
+MOST_DENSE = 40  # parameters whose covariance is learnt
+
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",
     "accept_stat__": "acceptance_rate",
@@ -42,10 +44,14 @@ SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
 
 
 class Geometry(NamedTuple):
-    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step."""
+    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step.
+
+    Where ``adapt`` is true the variances are a first guess, for the sampler to improve on.
+    """
 
     inverse_metric: Array
     step_size: float
+    adapt: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +141,15 @@ def _make(folder: Path) -> None:
 
 
 def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
-    """Arguments that keep a known metric as it is, and adapt the step size alone."""
+    """Arguments that start from a known metric, and keep it as it is if it is not to adapt."""
     if geometry is None:
         return {}
-    metric = {"inv_metric": geometry.inverse_metric}
-    phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if adapted else ()
+    variances = geometry.inverse_metric
+    # A few parameters can be learnt together with how they go together.
+    is_dense = geometry.adapt and adapted and len(variances) <= MOST_DENSE
+    metric = {"inv_metric": np.diag(variances) if is_dense else variances}
+    kept = adapted and not geometry.adapt
+    phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if kept else ()
     return {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
 
 

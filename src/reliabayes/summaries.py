@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 Interval = Literal["equal_tailed", "hdi"]
@@ -43,3 +45,13 @@ def _shortest(ordered: NDArray[np.float64], prob: float) -> tuple[Any, Any]:
     inside = int(np.floor(prob * len(ordered)))
     start = np.argmin(ordered[inside:] - ordered[: len(ordered) - inside])
     return ordered[start], ordered[start + inside]
+
+
+def scalars(name: str, values: xr.DataArray) -> Iterator[tuple[str, Any]]:
+    """Each scalar quantity in an array of them, labelled by its coordinates: ``icc[expert]``."""
+    dims = [dim for dim in values.dims if dim not in ("chain", "draw")]
+    ids = [values.indexes[dim] for dim in dims]
+    array = values.transpose(*dims, ...).values
+    for place in np.ndindex(*array.shape[: len(dims)]):
+        label = ", ".join(str(index[i]) for index, i in zip(ids, place, strict=True))
+        yield f"{name}[{label}]" if dims else name, array[place]

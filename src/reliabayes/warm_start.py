@@ -35,6 +35,7 @@ class WarmStart:
     constrain : maps parameters on that scale to those of the Stan program
     step_size : first step of the sampler, in units of ``sd``; None where ``sd`` says nothing of
         the posterior, so that metric and step are the sampler's to find
+    adapt : whether the sampler is to improve on ``sd`` during warmup
     acceptance : what the step size is adapted to
     path : objective of EM after each step
     """
@@ -43,6 +44,7 @@ class WarmStart:
     sd: Mapping[str, Any]
     constrain: Callable[[Mapping[str, Any]], dict[str, Any]]
     step_size: float | None = None
+    adapt: bool = False
     acceptance: float = 0.8
     path: tuple[float, ...] = ()
 
@@ -57,7 +59,7 @@ class WarmStart:
         if self.step_size is None:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
-        return Geometry(variances, self.step_size)
+        return Geometry(variances, self.step_size, self.adapt)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points, dispersed more widely than the posterior; a chain's own never changes.

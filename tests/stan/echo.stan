@@ -4,6 +4,7 @@ data {
   real number; // any number
   array[2, 3] int table; // integers
   array[2] matrix[3, 2] boxes; // numbers, 2 x 3 x 2
+  matrix[2, 0] none; // no numbers
 }
 generated quantities {
   int count_again = count; // as given

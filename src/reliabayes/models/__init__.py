@@ -1,8 +1,11 @@
 """The models. To add one is to add its name here; see CONTRIBUTING."""
 
 from reliabayes.models.base import RatingModel
+from reliabayes.models.covariates import Covariates
 from reliabayes.models.dawid_skene import DawidSkene
 from reliabayes.models.gaussian_icc import GaussianICC
+from reliabayes.models.groupthink import Groupthink
+from reliabayes.models.latent_tap import LatentTAP
 from reliabayes.models.mace import MACE
 from reliabayes.models.priors import (
     Beta,
@@ -13,23 +16,37 @@ from reliabayes.models.priors import (
     Normal,
     RestrictedNormal,
 )
+from reliabayes.models.rater_groupthink import RaterGroupthink
 from reliabayes.models.rater_tap import RaterTAP
 from reliabayes.models.tap import TAP
 
-MODELS: tuple[type[RatingModel], ...] = (GaussianICC, TAP, RaterTAP, DawidSkene, MACE)
+MODELS: tuple[type[RatingModel], ...] = (
+    GaussianICC,
+    TAP,
+    RaterTAP,
+    DawidSkene,
+    MACE,
+    Groupthink,
+    RaterGroupthink,
+    LatentTAP,
+)
 
 __all__ = [
     "MACE",
     "MODELS",
     "TAP",
     "Beta",
+    "Covariates",
     "DawidSkene",
     "DiagonalDirichlet",
     "Dirichlet",
     "GaussianICC",
+    "Groupthink",
     "HalfNormal",
     "HalfStudentT",
+    "LatentTAP",
     "Normal",
+    "RaterGroupthink",
     "RaterTAP",
     "RatingModel",
     "RestrictedNormal",

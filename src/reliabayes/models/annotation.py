@@ -19,7 +19,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.mixture import ItemMixture
 from reliabayes.models.base import RatingModel, ids
 from reliabayes.parameters import Parameter
-from reliabayes.ratings import Ratings
+from reliabayes.ratings import Ratings, Scale
 from reliabayes.summaries import bounds
 from reliabayes.warm_start import Start, WarmStart
 
@@ -40,6 +40,8 @@ class AnnotationModel(RatingModel):
     """
 
     pooled: ClassVar[bool] = False  # whether all raters are alike, and need not be known
+    adapts: ClassVar[bool] = False  # whether the sampler is to improve on the curvature of EM
+    acceptance: ClassVar[float] = 0.8  # what its step size is adapted to
     exchangeable: ClassVar[bool] = False  # whether the likelihood stays if categories swap names
 
     # What a model says.
@@ -100,7 +102,7 @@ class AnnotationModel(RatingModel):
         """True category (H,) in each state."""
         return np.arange(data["K"], dtype=np.int32)
 
-    def dims(self) -> dict[str, tuple[str, ...]]:
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the Stan program's variables."""
         return {parameter.name: parameter.dims for parameter in self.parameters()}
 
@@ -144,6 +146,10 @@ class AnnotationModel(RatingModel):
     def cell_category(self, data: Data) -> Codes:
         """Category (V,) of the ratings in each cell."""
         return np.arange(data["V"], dtype=np.int32) // np.int32(data.get("R", 1))
+
+    def cell_rater(self, data: Data) -> Codes:
+        """Rater (V,) of the ratings in each cell."""
+        return np.arange(data["V"], dtype=np.int32) % np.int32(data.get("R", 1))
 
     # Expectation maximisation.
 
@@ -211,6 +217,8 @@ class AnnotationModel(RatingModel):
             sd=self.spread(found.point, *mixture.expected(state), data),
             constrain=self._constrain,
             step_size=0.5,
+            adapt=self.adapts,
+            acceptance=self.acceptance,
             path=found.path,
         )
 
@@ -277,7 +285,7 @@ class AnnotationModel(RatingModel):
         """Parameters and what follows from them, draw by draw."""
         names = [name for name in self.dims() if name in posterior]
         found = xr.Dataset({name: _without_one(posterior[name]) for name in names})
-        found = found.merge(self._of_confusion(posterior, ratings))
+        found = found.merge(self._derived(posterior, ratings).drop_vars(names, errors="ignore"))
         if "log_likelihood" in posterior:
             log_likelihood = posterior["log_likelihood"]
         else:
@@ -289,27 +297,37 @@ class AnnotationModel(RatingModel):
         found["bits_per_rating"] = quantities.bits_per_rating(log_likelihood, len(ratings))
         return found[[name for name in self.reports if name in found]]
 
-    def _of_confusion(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+    def _derived(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+        """Confusion with what follows from it, and what else the model reports."""
         point = {str(name): values.values for name, values in posterior.items()}
-        confusion = self.confusion(point)
-        if confusion is None:
-            return xr.Dataset()
-        prevalence = self.shares(point, self.priors(len(ratings.categories)))
-        rater: tuple[str, ...] = () if self.pooled else ("rater",)
-        if rater:
-            prevalence = prevalence[..., None, :]
-        matrix = ("chain", "draw", *rater, "true_category", "category")
-        vector = ("chain", "draw", *rater)
-        found = {
-            "confusion": (matrix, confusion),
-            "accuracy": (vector, quantities.accuracy(prevalence, confusion)),
-            "informativeness": (vector, quantities.informativeness(prevalence, confusion)),
-            "random_share": (vector, quantities.random_share(confusion)),
-        }
-        derived = xr.Dataset(found)
+        data = {**self.cells(ratings)[1], **self.priors(len(ratings.categories))}
+        found = self.more_quantities(point, data)
+        confusion = self.confusion_of_draws(point, data)
+        if confusion is not None:
+            prevalence = self.shares(point, data)
+            rater: tuple[str, ...] = () if self.pooled else ("rater",)
+            if rater:
+                prevalence = prevalence[..., None, :]
+            found |= {
+                "confusion": ((*rater, "true_category", "category"), confusion),
+                "accuracy": (rater, quantities.accuracy(prevalence, confusion)),
+                "informativeness": (rater, quantities.informativeness(prevalence, confusion)),
+                "random_share": (rater, quantities.random_share(confusion)),
+            }
+        derived = xr.Dataset(
+            {name: (("chain", "draw", *dims), x) for name, (dims, x) in found.items()}
+        )
         return derived.assign_coords(
             {dim: ids(str(dim), ratings, size) for dim, size in derived.sizes.items()}
         )
+
+    def confusion_of_draws(self, point: Point, data: Data) -> Array | None:
+        """Probabilities of a rating (..., [R,] K, K) by true category, of an average item."""
+        return self.confusion(point)
+
+    def more_quantities(self, point: Point, data: Data) -> dict[str, tuple[tuple[str, ...], Array]]:
+        """What else a model reports: dims, and values (...) of draws of points."""
+        return {}
 
     def category_probabilities(self, posterior: xr.Dataset, ratings: Ratings) -> pd.DataFrame:
         """Probability (I, K) of each true category of each item, averaged over draws."""
@@ -343,7 +361,10 @@ class AnnotationModel(RatingModel):
     def raters(
         self, posterior: xr.Dataset, ratings: Ratings, prob: float | None, rng: object = None
     ) -> pd.DataFrame:
-        """Posterior means of what is said of each rater, the first with its interval."""
+        """Posterior means of what is said of each rater, the first with its interval.
+
+        No columns where all raters are alike.
+        """
         found = self.quantities(posterior, ratings)
         columns: dict[str, Array] = {}
         for name, draws in found.items():
@@ -357,18 +378,17 @@ class AnnotationModel(RatingModel):
                 columns = {**first, f"lower_{percent}": lower, f"upper_{percent}": upper}
             else:
                 columns[str(name)] = flat.mean(axis=0)
-        if not columns:
-            rule = "it must tell raters apart to say something of each"
-            remedy = "Use a model with parameters for each rater, such as RaterTAP."
-            raise RatingsError([Fault(type(self).__name__, rule, "raters all alike", remedy)])
         return pd.DataFrame(columns, index=ratings.raters.rename("rater"))
 
     def pointwise(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[Array, Codes]:
         """Log-probability (S, D) of distinct items by draw, and which of them each item is."""
         mixture, _ = self.mixture(ratings)
         data = self.data(ratings)
-        rows = [mixture.posterior(*self.columns(x, data))[0] for x in points(posterior)]
-        return np.array(rows), mixture.member
+        n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+        found = np.empty((n_draws, len(mixture.items)))
+        for row, point in zip(found, points(posterior), strict=True):
+            row[:], _ = mixture.posterior(*self.columns(point, data))
+        return found, mixture.member
 
     # Simulation.
 
@@ -390,15 +410,14 @@ class AnnotationModel(RatingModel):
         categories : the values that a rating can have
         parameters : arrays by name, as the Stan program declares them; those that are left out are
             drawn from their priors
+
+        Raises
+        ------
+        RatingsError
+            All ratings came out alike, or the design has faults.
         """
-        if isinstance(design, Ratings):
-            frame, categories = design.to_frame(), design.categories
-        else:
-            frame = design
-        values = pd.Index(list(categories))
-        frame = frame[["item", "rater"]].assign(rating=values[0])
-        blank = Ratings.from_frame(frame, categories=values, replicates="keep")
-        data = {**self.cells(blank)[1], **self.priors(len(values)), "W": 1}
+        blank = _blank(design, categories)
+        data = self._design(blank)
         point = self.draw_point(data, rng)
         given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
         if unknown := set(given) - set(point):
@@ -406,9 +425,34 @@ class AnnotationModel(RatingModel):
                 f"parameters: {', '.join(sorted(unknown))} are not among the parameters of "
                 f"{type(self).__name__}: {', '.join(point)}."
             )
-        category = self.replicate(point | given, blank, data, rng)
-        frame = blank.to_frame().assign(rating=values[category])
-        return Ratings.from_frame(frame, categories=values, replicates="keep")
+        point |= given
+        category = self.replicate(point, self.first_round(point, blank, data, rng), data, rng)
+        return Ratings.from_frame(
+            blank.to_frame().assign(rating=blank.categories[category]),
+            scale=blank.scale,
+            categories=blank.categories,
+            replicates="keep",
+        )
+
+    def draw_parameters(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        categories: Iterable[Any] = (0, 1),
+    ) -> dict[str, Array]:
+        """Parameters drawn from their priors, as `simulate` takes them."""
+        return self.draw_point(self._design(_blank(design, categories)), rng)
+
+    def _design(self, blank: Ratings) -> dict[str, Any]:
+        """What the Stan program reads, but for the ratings."""
+        return {**self.cells(blank)[1], **self.priors(len(blank.categories)), "W": 1}
+
+    def first_round(
+        self, point: Point, blank: Ratings, data: Data, rng: np.random.Generator
+    ) -> Ratings:
+        """What raters know of each other's ratings before they rate: nothing, mostly."""
+        return blank
 
     def replicate(
         self, point: Point, ratings: Ratings, data: Data, rng: np.random.Generator
@@ -419,6 +463,14 @@ class AnnotationModel(RatingModel):
         probability = np.exp(table).reshape(len(table), data["K"], -1)
         rater = 0 if self.pooled else ratings.rater
         return drawn_categories(probability[state, :, rater], rng)
+
+    def replicates(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[Codes]:
+        """Categories (N,) of new ratings at each draw, one draw at a time; see `replicate`."""
+        data = self.data(ratings)
+        for point in points(posterior):
+            yield self.replicate(point, ratings, data, rng)
 
     def draw_states(
         self, point: Point, ratings: Ratings, data: Data, rng: np.random.Generator
@@ -519,6 +571,22 @@ def points(posterior: xr.Dataset) -> Iterator[dict[str, Array]]:
     values = {str(name): draws.values for name, draws in flat.items()}
     for sample in range(flat.sizes["sample"]):
         yield {name: draws[sample] for name, draws in values.items()}
+
+
+def _blank(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
+    """Ratings of a design, of whatever category."""
+    scale: Scale | None = None
+    if isinstance(design, Ratings):
+        categories, scale = design.categories, design.scale
+        design = design.to_frame()
+    values = pd.Index(list(categories))
+    anything = values[np.arange(len(design)) % len(values)]
+    return Ratings.from_frame(
+        design[["item", "rater"]].assign(rating=anything),
+        scale=scale,
+        categories=values,
+        replicates="keep",
+    )
 
 
 def _shares(parameter: Parameter, counts: Array) -> Array:

@@ -74,6 +74,10 @@ class RatingModel(ABC):
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the Stan program's variables, scalars left out or not."""
 
+    def coords(self) -> Mapping[str, Any]:
+        """Names along dimensions of the model's own."""
+        return {}
+
     def relabel(
         self, drawn: Mapping[str, Array], start: Start, data: Mapping[str, Any]
     ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
@@ -93,8 +97,12 @@ class RatingModel(ABC):
             for name, values in drawn.items()
         }
         data = xr.Dataset({name: (("chain", "draw", *names[name]), drawn[name]) for name in drawn})
+        named = self.coords()
         return data.assign_coords(
-            {dim: ids(str(dim), ratings, size) for dim, size in data.sizes.items()}
+            {
+                dim: named.get(str(dim), ids(str(dim), ratings, size))
+                for dim, size in data.sizes.items()
+            }
         )
 
     def fit(
@@ -118,7 +126,7 @@ class RatingModel(ABC):
         ratings : the data
         chains : Markov chains; at least 2 to tell whether they agree
         warmup : iterations of each chain to adapt, discarded; 150 where a warm start
-            tells metric and step size, else 1000
+            tells metric and step size, 500 where it tells them roughly, else 1000
         draws : draws kept of each chain
         seed : any whole number from 0 to 2**31 - 1; the same seed gives the same draws, however
             many chains run at once. None takes a fresh one, which the fit keeps
@@ -159,7 +167,7 @@ class RatingModel(ABC):
         start = self._start(warm_start, data)
         geometry = start.geometry if isinstance(start, WarmStart) else None
         if warmup is None:
-            settings = replace(settings, warmup=150 if geometry else 1000)
+            settings = replace(settings, warmup=_warmup(geometry))
         drawn = stan.sample(
             self.program(data),
             data,
@@ -195,6 +203,12 @@ class RatingModel(ABC):
         if not isinstance(warm_start, bool):
             return warm_start
         return self.warm_start(data) if warm_start else self.cold_start(data)
+
+
+def _warmup(geometry: stan.Geometry | None) -> int:
+    if geometry is None:
+        return 1000
+    return 500 if geometry.adapt else 150
 
 
 def ids(dim: str, ratings: Ratings, size: int) -> Any:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, ClassVar
 
-from reliabayes.models.annotation import ONE, Array, Data, by_rater
+import numpy as np
+from scipy.special import expit, log_expit, softmax
+
+from reliabayes.em import Point
+from reliabayes.models.annotation import ONE, Array, CountingModel, Data, by_rater
+from reliabayes.models.priors import Dirichlet, RestrictedNormal
 from reliabayes.parameters import Parameter
+
+GRID = np.linspace(-20, 20, 161)  # log odds
 
 
 def known_or_guessed(known: Array, guess: Array) -> Array:
@@ -47,6 +54,55 @@ def rater_counts(known: Array, guess: Array, expected: Array, data: Data) -> tup
     return np.stack([knew.sum(-1), guessed.sum((-2, -1))], axis=-1), guessed.sum(-2)
 
 
+class KnowingModel(CountingModel):
+    """A model of raters who know the true category with some probability, or else guess."""
+
+    known: ClassVar[str] = "a"  # name of the probability of knowing
+
+    def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+        """As of all counts, but of the probability of knowing by its own likelihood.
+
+        A right rating may be known or guessed, so that the counts of known ratings are not: where
+        guesses explain nearly all, the log odds of knowing have no lower end but the prior's.
+        """
+        found = {**super().spread(point, expected, items, data)}
+        rater = self.cell_rater(data)
+        shape = point[self.known].shape
+        log_density = np.empty((len(GRID), found[self.known].size))
+        for row, odds in zip(log_density, GRID, strict=True):
+            table = self.table({**point, self.known: np.full(shape, expit(odds))}, data)
+            by_cell = np.where(expected > 0, expected * table, 0).sum(axis=0)
+            row[:] = np.bincount(rater, by_cell, minlength=row.size)
+        a, b = data[f"prior_{self.known}"]
+        log_density += (a * log_expit(GRID) + b * log_expit(-GRID))[:, None]
+        weight = softmax(log_density, axis=0)
+        mean = GRID @ weight
+        # Tails fall as slowly as the prior's, and need longer steps than the middle.
+        stretch = 1.5 if min(a, b) < 1 else 1.0
+        found[self.known] = stretch * np.sqrt(GRID**2 @ weight - mean**2).reshape(shape)
+        return found
+
+
 def shared_prevalence(is_shared: bool) -> tuple[Parameter, ...]:
     """The parameter of a prevalence that may be fixed instead."""
     return (Parameter("prevalence", "simplex", (ONE, "true_category")),) if is_shared else ()
+
+
+def check_prevalence(prevalence: str, prior_t: object) -> None:
+    """Refuse a choice that there is not, or a prior that it cannot have."""
+    if prevalence not in ("item", "shared"):
+        raise ValueError(f"prevalence must be 'item' or 'shared', not {prevalence!r}.")
+    if prevalence == "shared" and not isinstance(prior_t, Dirichlet):
+        raise TypeError(f"prior_t must be a Dirichlet where it is shared, not {prior_t}.")
+
+
+def priors_of_t(
+    prevalence: str, prior_t: Dirichlet | RestrictedNormal, n_categories: int
+) -> dict[str, Any]:
+    """Whether t is shared, its Dirichlet prior if it is, and its prior mean if it is not."""
+    shared = prior_t if isinstance(prior_t, Dirichlet) else Dirichlet()
+    return {
+        "shared": int(prevalence == "shared"),
+        "mean_prevalence": prior_t.mean(n_categories),
+        "prior_prevalence": shared.of(n_categories),
+    }

@@ -8,14 +8,19 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import Array, CountingModel, Data
-from reliabayes.models.knowing import known_or_guessed, rater_counts, shared_prevalence
+from reliabayes.models.annotation import Array, Data
+from reliabayes.models.knowing import (
+    KnowingModel,
+    known_or_guessed,
+    rater_counts,
+    shared_prevalence,
+)
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)
-class MACE(CountingModel):
+class MACE(KnowingModel):
     r"""Multi-annotator competence estimation: raters copy the true category, or spam.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = \theta_j\,[h = k] + (1-\theta_j)\,\xi_{jk}
@@ -52,6 +57,8 @@ class MACE(CountingModel):
         "log_likelihood",
         "bits_per_rating",
     )
+
+    known: ClassVar[str] = "theta"
 
     prevalence: Literal["uniform", "estimated"] = "uniform"
     prior_prevalence: Dirichlet = Dirichlet(1.0)

@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import Array, CountingModel, Data
-from reliabayes.models.knowing import known_or_guessed, rater_counts, shared_prevalence
+from reliabayes.models.annotation import Array, Data
+from reliabayes.models.knowing import (
+    KnowingModel,
+    check_prevalence,
+    known_or_guessed,
+    priors_of_t,
+    rater_counts,
+    shared_prevalence,
+)
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaterTAP(CountingModel):
+class RaterTAP(KnowingModel):
     r"""Accuracy of each rater, who knows the true category or else guesses.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}
@@ -58,10 +65,7 @@ class RaterTAP(CountingModel):
     prior_p: Dirichlet = Dirichlet(1.0)
 
     def __post_init__(self) -> None:
-        if self.prevalence not in ("item", "shared"):
-            raise ValueError(f"prevalence must be 'item' or 'shared', not {self.prevalence!r}.")
-        if self.prevalence == "shared" and not isinstance(self.prior_t, Dirichlet):
-            raise TypeError(f"prior_t must be a Dirichlet where it is shared, not {self.prior_t}.")
+        check_prevalence(self.prevalence, self.prior_t)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is shared, a and p."""
@@ -73,11 +77,8 @@ class RaterTAP(CountingModel):
 
     def priors(self, n_categories: int) -> dict[str, Any]:
         """Parameters of the priors, and prior mean of t."""
-        shared = self.prior_t if isinstance(self.prior_t, Dirichlet) else Dirichlet()
         return {
-            "shared": int(self.prevalence == "shared"),
-            "mean_prevalence": self.prior_t.mean(n_categories),
-            "prior_prevalence": shared.of(n_categories),
+            **priors_of_t(self.prevalence, self.prior_t, n_categories),
             "prior_a": self.prior_a.stan,
             "prior_p": self.prior_p.of(n_categories),
         }

@@ -146,6 +146,8 @@ class JsonData final : public stan::io::var_context {
 
   void validate_dims(const std::string& stage, const std::string& name, const std::string& type,
                      const std::vector<std::size_t>& declared) const override {
+    // "[]" is what any variable without elements looks like, and it may be left out.
+    if (is_empty(declared) && (!contains_r(name) || is_empty(dims_r(name)))) return;
     stan::io::validate_dims(*this, stage, name, type, declared);
   }
 
@@ -159,6 +161,10 @@ class JsonData final : public stan::io::var_context {
     if (!found->second.fault().empty())
       throw std::runtime_error("variable " + name + ": " + found->second.fault());
     return &found->second;
+  }
+
+  static bool is_empty(const std::vector<std::size_t>& dims) {
+    return std::find(dims.begin(), dims.end(), 0) != dims.end();
   }
 
   void list(std::vector<std::string>& names, bool integers) const {
