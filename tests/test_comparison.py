@@ -242,6 +242,15 @@ def test_single_fits_and_other_things_are_refused(fits: dict[str, rb.Fit]) -> No
         rb.compare({**one, "model": rb.TAP()})  # type: ignore[dict-item]
 
 
+def test_models_that_take_votes_for_given_are_refused(
+    fits: dict[str, rb.Fit], simulated: rb.Ratings
+) -> None:
+    followers = rb.Groupthink().fit(simulated, seed=1, warmup=500)
+
+    with pytest.raises(ValueError, match="Groupthink takes the shares of an item's own votes"):
+        rb.compare({**fits, "groupthink": followers})
+
+
 def test_fits_of_different_ratings_are_refused(fits: dict[str, rb.Fit]) -> None:
     flipped = fits["MACE"].ratings.to_frame()
     flipped.loc[0, "rating"] = 4

@@ -98,6 +98,8 @@ def test_unconstrained_values_are_those_of_stan(
         (Parameter("x", "positive", ("all",)), (1,)),
         (Parameter("x", "unit", ("rater",)), (7,)),
         (Parameter("x", "unit", ("true_category",)), (4,)),
+        (Parameter("x", "real", ("covariate",)), (2,)),
+        (Parameter("x", "real", ("rater", "error")), (7, 12)),
         (Parameter("x", "simplex", ("all", "category")), (1, 3)),
         (Parameter("x", "simplex", ("rater", "true_category", "category")), (7, 4, 3)),
     ],
@@ -106,7 +108,7 @@ def test_unconstrained_values_are_those_of_stan(
 def test_free_values_are_as_many_as_the_data_say(
     parameter: Parameter, shape: tuple[int, ...]
 ) -> None:
-    assert parameter.free_shape({"K": 4, "R": 7}) == shape
+    assert parameter.free_shape({"K": 4, "R": 7, "X": 2}) == shape
 
 
 def test_zero_is_the_middle() -> None:

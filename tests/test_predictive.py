@@ -66,6 +66,17 @@ def test_dawid_skene_does_not_give_the_votes_on_dental_x_rays(
     assert all_positive["upper_90"] < 90
 
 
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_model_with_difficulty_gives_the_votes_on_dental_x_rays(
+    dataset: Callable[[str], pd.DataFrame],
+) -> None:
+    ratings = rb.Ratings.from_frame(dataset("caries"))
+
+    fit = rb.LatentTAP().fit(ratings, seed=1, chains=2, warmup=150, draws=100)
+
+    assert fit.check().p_values["votes"] > 0.05
+
+
 def test_model_that_gave_the_ratings_passes(simulated: rb.Ratings) -> None:
     checks = fitted(rb.DawidSkene(), simulated).check()
 

@@ -132,7 +132,8 @@ def compare(fits: Mapping[str, Fit], draws: int | None = None) -> pd.DataFrame:
     RatingsError
         The fits are of different ratings.
     ValueError
-        There are less than two.
+        There are less than two, or one takes part of the ratings for given, as `Groupthink` does the
+        shares of an item's votes: what it gives is not the probability of the ratings.
     AttributeError
         A model has no log-likelihood by item; see `Fit.loo`.
 
@@ -144,9 +145,7 @@ def compare(fits: Mapping[str, Fit], draws: int | None = None) -> pd.DataFrame:
     Notes
     -----
     Standard errors are too small where models say much the same, where a few items make all of the
-    difference, and of less than about 100 items (Sivula et al.). Models compare if they give the
-    probability of the same thing. One that takes the shares of an item's own votes for given, as
-    `Groupthink` does, gives that of another.
+    difference, and of less than about 100 items (Sivula et al.).
 
     References
     ----------
@@ -224,6 +223,11 @@ def _check(fits: Mapping[str, Fit]) -> None:
     for name, fit in fits.items():
         if not hasattr(fit, "loo"):
             raise TypeError(f"fits: {name!r} must be a Fit, not {type(fit).__name__}.")
+        if getattr(fit.model, "conditional", False):
+            raise ValueError(
+                f"fits: {name!r} cannot be compared: {type(fit.model).__name__} takes the shares of "
+                "an item's own votes for given, and does not foretell them."
+            )
     (name, first), *others = fits.items()
     for other, fit in others:
         if fit.ratings != first.ratings:

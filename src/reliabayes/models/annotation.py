@@ -39,6 +39,7 @@ class AnnotationModel(RatingModel):
     a method takes points of many draws at once, their dimensions come first.
     """
 
+    conditional: ClassVar[bool] = False  # whether part of the ratings is taken for given
     pooled: ClassVar[bool] = False  # whether all raters are alike, and need not be known
     adapts: ClassVar[bool] = False  # whether the sampler is to improve on the curvature of EM
     acceptance: ClassVar[float] = 0.8  # what its step size is adapted to

@@ -20,6 +20,7 @@ class FollowingModel(KnowingModel):
     shares are fixed: the model says nothing of how they came about.
     """
 
+    conditional: ClassVar[bool] = True
     acceptance: ClassVar[float] = 0.95  # a near 0 leaves the prevalence to its prior: two scales
 
     @abstractmethod
