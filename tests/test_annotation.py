@@ -380,10 +380,10 @@ def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
     zeros = ratings.counts[:, 0].astype(float)
     share = ones / (ones + zeros)
     wrong = 1 - share if swapped else share
-    a = np.concatenate([np.linspace(1e-7, 0.02, 400), np.linspace(0.0201, 0.3, 400)])[:, None]
+    a = np.concatenate([np.linspace(1e-7, 0.02, 150), np.linspace(0.0202, 0.2, 100)])[:, None]
     true_1 = xlogy(ones, a + (1 - a) * share) + xlogy(zeros, (1 - a) * (1 - wrong))
     true_0 = xlogy(zeros, a + (1 - a) * (1 - share)) + xlogy(ones, (1 - a) * wrong)
-    t = np.linspace(0.0025, 0.9975, 200)[:, None, None]
+    t = np.linspace(0.005, 0.995, 100)[:, None, None]
     log_density = np.logaddexp(np.log(t) + true_1, np.log1p(-t) + true_0).sum(axis=-1)
     by_a = logsumexp(log_density, axis=0)
     density = np.exp(by_a - by_a.max())

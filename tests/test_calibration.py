@@ -163,11 +163,11 @@ def annotated(
             continue
 
 
-@pytest.mark.parametrize("name", ["tap", "dawid-skene", "rater-tap"])
+@pytest.mark.parametrize("name", ["dawid-skene", "rater-tap"])
 def test_annotation_posteriors_are_calibrated(name: str) -> None:
     model, n_categories = ANNOTATION[name]
 
-    found = calibrate(model, partial(annotated, model, n_categories), n=25, seed=4)
+    found = calibrate(model, partial(annotated, model, n_categories), n=20, seed=4)
 
     assert found.p_value > FALSE_ALARMS, str(found)
 

@@ -132,8 +132,8 @@ def compare(fits: Mapping[str, Fit], draws: int | None = None) -> pd.DataFrame:
     RatingsError
         The fits are of different ratings.
     ValueError
-        There are less than two, or one takes part of the ratings for given, as `Groupthink` does the
-        shares of an item's votes: what it gives is not the probability of the ratings.
+        There are less than two, or one takes part of the ratings for given, as `Groupthink` does
+        the shares of an item's votes: what it gives is not the probability of the ratings.
     AttributeError
         A model has no log-likelihood by item; see `Fit.loo`.
 
@@ -225,8 +225,8 @@ def _check(fits: Mapping[str, Fit]) -> None:
             raise TypeError(f"fits: {name!r} must be a Fit, not {type(fit).__name__}.")
         if getattr(fit.model, "conditional", False):
             raise ValueError(
-                f"fits: {name!r} cannot be compared: {type(fit.model).__name__} takes the shares of "
-                "an item's own votes for given, and does not foretell them."
+                f"fits: {name!r} cannot be compared: {type(fit.model).__name__} takes the shares "
+                "of an item's own votes for given, and does not foretell them."
             )
     (name, first), *others = fits.items()
     for other, fit in others:

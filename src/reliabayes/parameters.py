@@ -42,7 +42,7 @@ class Parameter:
         return (*shape[:-1], shape[-1] - 1) if self.support == "simplex" else shape
 
     def holds(self, value: Array) -> bool:
-        """Whether a value is in the support or on its edge; sums of simplexes are taken as right."""
+        """Whether a value is in the support or on its edge; sums of simplexes are not looked at."""
         if self.support == "real":
             return bool(np.isfinite(value).all())
         if self.support == "positive":

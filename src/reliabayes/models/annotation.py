@@ -11,7 +11,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.special import xlogy
 
 from reliabayes import quantities
 from reliabayes.em import Climb, Point, PointEstimate, climb
@@ -514,46 +513,6 @@ class AnnotationModel(RatingModel):
         return draws, tuple(renamed)
 
 
-class CountingModel(AnnotationModel):
-    """A model whose parameters are all probabilities, so that expected ratings count for them."""
-
-    @abstractmethod
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Parameters of the Beta (..., 2) and Dirichlet (..., K) posteriors given expected ratings.
-
-        Priors count as they do on Stan's unconstrained scale, where the mode of a Dirichlet is its
-        mean; so there always is one, inside.
-        """
-
-    def maximise(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Shares of the pseudo-counts; equal ones of what nothing counts for."""
-        counts = self.pseudo_counts(point, expected, items, data)
-        return {p.name: _shares(p, counts[p.name]) for p in self.parameters()}
-
-    def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Those of the posteriors if the expected ratings were observed."""
-        counts = self.pseudo_counts(point, expected, items, data)
-        return {p.name: p.spread(counts[p.name]) for p in self.parameters()}
-
-    def log_prior(self, point: Point, data: Data) -> float:
-        """Prior counts times log-probabilities."""
-        nothing = np.zeros((data["K"], data["V"]))
-        counts = self.pseudo_counts(point, nothing, nothing[:, 0], data)
-        return sum(
-            float(xlogy(counts[p.name], _outcomes(p, point[p.name])).sum())
-            for p in self.parameters()
-        )
-
-    def draw_point(self, data: Data, rng: np.random.Generator) -> dict[str, Array]:
-        """Parameters drawn from their priors."""
-        sizes = {p.name: np.zeros(p.free_shape(data)) for p in self.parameters()}
-        middle = {p.name: p.constrain(sizes[p.name]) for p in self.parameters()}
-        nothing = np.zeros((data["K"], data["V"]))
-        counts = self.pseudo_counts(middle, nothing, nothing[:, 0], data)
-        gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}
-        return {p.name: _shares(p, gammas[p.name]) for p in self.parameters()}
-
-
 def by_rater(expected: Array, data: Data) -> Array:
     """Expected ratings (K, V) as (R, K, K): by rater, true category and category."""
     return expected.reshape(data["K"], data["K"], data["R"]).transpose(2, 0, 1)
@@ -588,18 +547,6 @@ def _blank(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings
         categories=values,
         replicates="keep",
     )
-
-
-def _shares(parameter: Parameter, counts: Array) -> Array:
-    total = counts.sum(axis=-1, keepdims=True)
-    equal = np.full_like(counts, 1 / counts.shape[-1])
-    shares = np.divide(counts, total, out=equal, where=total > 0)
-    return np.asarray(shares if parameter.support == "simplex" else shares[..., 0])
-
-
-def _outcomes(parameter: Parameter, value: Array) -> Array:
-    """Probabilities of all outcomes, along the last axis."""
-    return value if parameter.support == "simplex" else np.stack([value, 1 - value], axis=-1)
 
 
 def _without_one(values: xr.DataArray) -> xr.DataArray:

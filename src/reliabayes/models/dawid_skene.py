@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import Array, CountingModel, Data, by_rater
+from reliabayes.models.annotation import Array, Data, by_rater
+from reliabayes.models.counting import CountingModel
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
 from reliabayes.parameters import Parameter
 

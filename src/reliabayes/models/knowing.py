@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import ONE, Array, CountingModel, Data, by_rater
+from reliabayes.models.annotation import ONE, Array, Data, by_rater
+from reliabayes.models.counting import CountingModel
 from reliabayes.models.priors import Dirichlet, RestrictedNormal
 from reliabayes.parameters import Parameter
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import ONE, Array, CountingModel, Data
+from reliabayes.models.annotation import ONE, Array, Data
+from reliabayes.models.counting import CountingModel
 from reliabayes.models.knowing import known_and_guessed
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.parameters import Parameter
