@@ -119,6 +119,7 @@ ANNOTATION: dict[str, tuple[AnnotationModel, int]] = {
     "rater-tap": (rb.RaterTAP(), 2),
     "rater-tap, shared": (rb.RaterTAP(prevalence="shared"), 3),
     "dawid-skene": (rb.DawidSkene(), 3),
+    "hierarchical-dawid-skene": (rb.HierarchicalDawidSkene(), 2),
     "mace": (rb.MACE(), 3),
     "mace, estimated": (rb.MACE(prevalence="estimated"), 2),
     "latent-tap": (rb.LatentTAP(), 2),

@@ -98,3 +98,13 @@ def test_unknown_interval_is_refused() -> None:
 
 def held_between(draws: Array, lower: float, upper: float) -> int:
     return int(((draws >= lower) & (draws <= upper)).sum())
+
+
+def test_shortest_intervals_of_several_units_are_those_of_each() -> None:
+    draws = np.random.default_rng(1).exponential(size=(500, 3))
+
+    lower, upper = bounds(draws, 0.8, "hdi")
+
+    each = [bounds(unit, 0.8, "hdi") for unit in draws.T]
+    assert lower.tolist() == [low for low, _ in each]
+    assert upper.tolist() == [high for _, high in each]

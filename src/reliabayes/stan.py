@@ -30,7 +30,7 @@ from reliabayes.errors import SamplingError
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 
-MOST_DENSE = 40  # parameters whose covariance is learnt
+MOST_DENSE = 80  # parameters whose covariance is learnt
 
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",

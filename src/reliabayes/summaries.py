@@ -41,10 +41,13 @@ def bounds(
 
 
 def _shortest(ordered: NDArray[np.float64], prob: float) -> tuple[Any, Any]:
-    """Shortest interval with a share ``prob`` of the (S,) ascending draws."""
+    """Shortest interval with a share ``prob`` of the (S,) or (S, units) ascending draws."""
     inside = int(np.floor(prob * len(ordered)))
-    start = np.argmin(ordered[inside:] - ordered[: len(ordered) - inside])
-    return ordered[start], ordered[start + inside]
+    widths = ordered[inside:] - ordered[: len(ordered) - inside]
+    start = widths.argmin(axis=0)[None]
+    ends = (np.take_along_axis(ordered, start + shift, axis=0)[0] for shift in (0, inside))
+    lower, upper = ends
+    return lower, upper
 
 
 def scalars(name: str, values: xr.DataArray) -> Iterator[tuple[str, Any]]:

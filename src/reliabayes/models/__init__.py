@@ -5,6 +5,7 @@ from reliabayes.models.covariates import Covariates
 from reliabayes.models.dawid_skene import DawidSkene
 from reliabayes.models.gaussian_icc import GaussianICC
 from reliabayes.models.groupthink import Groupthink
+from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
 from reliabayes.models.latent_tap import LatentTAP
 from reliabayes.models.mace import MACE
 from reliabayes.models.priors import (
@@ -25,6 +26,7 @@ MODELS: tuple[type[RatingModel], ...] = (
     TAP,
     RaterTAP,
     DawidSkene,
+    HierarchicalDawidSkene,
     MACE,
     Groupthink,
     RaterGroupthink,
@@ -44,6 +46,7 @@ __all__ = [
     "Groupthink",
     "HalfNormal",
     "HalfStudentT",
+    "HierarchicalDawidSkene",
     "LatentTAP",
     "Normal",
     "RaterGroupthink",

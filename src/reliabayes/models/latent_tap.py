@@ -13,6 +13,7 @@ from scipy.special import expit, gammaln, log_expit
 from reliabayes.em import Point
 from reliabayes.models.annotation import AnnotationModel, Array, Codes, Data
 from reliabayes.models.covariates import Covariates
+from reliabayes.models.densities import half_t, log_half_t, log_normal, slope_half_t
 from reliabayes.models.knowing import known_or_guessed
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.parameters import Parameter
@@ -211,10 +212,10 @@ class LatentTAP(AnnotationModel):
         """Parameters drawn from their priors."""
         centred = np.asarray(data["centred"])
         mean = rng.normal(self.prior_mean_alpha.mean, self.prior_mean_alpha.sd)
-        sd = _half_t(data["prior_sd_alpha"], rng)
+        sd = half_t(data["prior_sd_alpha"], rng)
         alpha = rng.normal(mean, sd, data["R"])
         mean_p = rng.dirichlet(data["prior_mean_p"])
-        concentration = _half_t(data["prior_concentration"], rng)
+        concentration = half_t(data["prior_concentration"], rng)
         point: dict[str, Array] = {
             "prevalence": rng.dirichlet(data["prior_prevalence"]),
             "mean_alpha": np.array(mean),
@@ -225,7 +226,7 @@ class LatentTAP(AnnotationModel):
             "p": rng.dirichlet(1 + concentration * mean_p, data["R"]),
         }
         if self.difficulty:
-            point["sd_delta"] = np.array([_half_t(data["prior_sd_delta"], rng)])
+            point["sd_delta"] = np.array([half_t(data["prior_sd_delta"], rng)])
         if self.covariates is not None:
             point["eta"] = rng.normal(self.prior_eta.mean, self.prior_eta.sd, size=int(data["X"]))
         return point
@@ -243,16 +244,16 @@ class LatentTAP(AnnotationModel):
         total = (
             np.dot(data["prior_prevalence"], np.log(point["prevalence"]))
             + np.dot(data["prior_mean_p"], np.log(point["mean_p"]))
-            + _log_normal(point["mean_alpha"], *data["prior_mean_alpha"])
-            + _log_normal(alpha, point["mean_alpha"], spread).sum()
+            + log_normal(point["mean_alpha"], *data["prior_mean_alpha"])
+            + log_normal(alpha, point["mean_alpha"], spread).sum()
             + (np.log(point["p"]) @ shares).sum()
             + len(alpha) * (gammaln(shares.sum()) - gammaln(shares).sum())
         )
         if self.difficulty:
-            total += _log_half_t(float(point["sd_delta"][0]), data["prior_sd_delta"])
+            total += log_half_t(float(point["sd_delta"][0]), data["prior_sd_delta"])
             total += np.log(point["sd_delta"][0])
         if self.covariates is not None:
-            total += _log_normal(point["eta"], *data["prior_eta"]).sum()
+            total += log_normal(point["eta"], *data["prior_eta"]).sum()
         return float(total)
 
     def maximise(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
@@ -302,15 +303,15 @@ class LatentTAP(AnnotationModel):
                 n_raters / spread**2 + 1 / sd_0**2
             )
             value = (knew * log_expit(odds) + (total - knew) * log_expit(-odds)).sum()
-            value += _log_normal(alpha, mean, spread).sum() + _log_normal(mean, mean_0, sd_0)
-            value += _log_normal(eta, eta_0, eta_sd).sum()
+            value += log_normal(alpha, mean, spread).sum() + log_normal(mean, mean_0, sd_0)
+            value += log_normal(eta, eta_0, eta_sd).sum()
             by_rater = slope.sum(axis=0)
             by_alpha = by_rater - (alpha - mean) / spread**2
             by_eta = covariate.T @ by_rater - (eta - eta_0) / eta_sd**2
             by_rest = np.empty(0)
             if self.difficulty:
-                value += _log_half_t(sd_delta, data["prior_sd_delta"]) + rest[0]
-                by_prior = _slope_half_t(sd_delta, data["prior_sd_delta"])
+                value += log_half_t(sd_delta, data["prior_sd_delta"]) + rest[0]
+                by_prior = slope_half_t(sd_delta, data["prior_sd_delta"])
                 by_rest = np.array([sd_delta * (by_prior - node @ slope.sum(axis=1)) + 1])
             return -float(value), -np.concatenate([by_alpha, by_eta, by_rest])
 
@@ -366,26 +367,3 @@ class LatentTAP(AnnotationModel):
                 (covariate**2).sum(axis=0) / spread**2 + 1 / data["prior_eta"][1] ** 2
             )
         return found
-
-
-def _half_t(prior: Any, rng: np.random.Generator) -> float:
-    df, scale = prior
-    draw = rng.standard_normal() if np.isinf(df) else rng.standard_t(df)
-    return float(scale * abs(draw))
-
-
-def _log_normal(x: Any, mean: Any, sd: Any) -> Any:
-    return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd)
-
-
-def _log_half_t(x: float, prior: Any) -> float:
-    df, scale = prior
-    ratio = (x / scale) ** 2
-    return float(-0.5 * ratio if np.isinf(df) else -0.5 * (df + 1) * np.log1p(ratio / df))
-
-
-def _slope_half_t(x: float, prior: Any) -> float:
-    df, scale = prior
-    if np.isinf(df):
-        return float(-x / scale**2)
-    return float(-(df + 1) * x / (df * scale**2 + x**2))
