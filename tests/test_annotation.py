@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ from scipy.stats import beta, dirichlet, halfnorm, norm
 import reliabayes as rb
 from reliabayes import stan
 from reliabayes.models.annotation import AnnotationModel
+from tests.conftest import load_or_skip
 from tests.designs import Array, slopes
 
 Point = dict[str, Array]
@@ -272,9 +274,9 @@ SLOW = pytest.mark.posteriors
     ],
 )
 def test_log_likelihood_has_the_reference_posterior(
-    name: str, model: AnnotationModel, mean: float, sd: float, dataset: Load
+    name: str, model: AnnotationModel, mean: float, sd: float
 ) -> None:
-    fit = model.fit(nominal(dataset(name)), seed=1)
+    fit = fitted(name, model)
 
     row = fit.summary().loc["log_likelihood"].astype(float).to_dict()
 
@@ -297,18 +299,17 @@ def test_log_likelihood_has_the_reference_posterior(
 def test_categories_agree_with_gold_as_in_the_reference(
     name: str, model: AnnotationModel, share: float, dataset: Load
 ) -> None:
-    frame = dataset(name)
-    fit = model.fit(nominal(frame), seed=1)
+    fit = fitted(name, model)
 
-    gold = frame.groupby("item")["gold"].first()
+    gold = dataset(name).groupby("item")["gold"].first()
     right = fit.items()["category"].reindex(gold.index) == gold
 
     # An item on the edge may fall to either side from one seed to another.
     assert right.mean() == pytest.approx(share, abs=1.01 / len(gold))
 
 
-def test_posterior_of_patients_is_the_reference(dataset: Load) -> None:
-    fit = rb.DawidSkene().fit(nominal(dataset("dawid_skene_1979")), seed=1)
+def test_posterior_of_patients_is_the_reference() -> None:
+    fit = fitted("dawid_skene_1979", rb.DawidSkene())
 
     table = fit.summary(names=["prevalence"])
 
@@ -317,8 +318,8 @@ def test_posterior_of_patients_is_the_reference(dataset: Load) -> None:
     assert fit.diagnostics().problems == []
 
 
-def test_accuracies_of_raters_of_ptsd_are_the_reference(dataset: Load) -> None:
-    fit = rb.RaterTAP().fit(nominal(dataset("ptsd")), seed=1)
+def test_accuracies_of_raters_of_ptsd_are_the_reference() -> None:
+    fit = fitted("ptsd", rb.RaterTAP())
 
     a = fit.raters()["a"].reindex([f"Rater_{j}" for j in range(1, 11)])
 
@@ -348,8 +349,8 @@ def test_sensitivity_of_dentists_is_the_reference(dataset: Load) -> None:
 @pytest.mark.parametrize(
     "model", [model() for model in rb.MODELS if hasattr(model, "em")], ids=lambda x: x.name()
 )
-def test_defaults_give_draws_to_trust(model: AnnotationModel, name: str, dataset: Load) -> None:
-    found = model.fit(nominal(dataset(name)), seed=1).diagnostics()
+def test_defaults_give_draws_to_trust(model: AnnotationModel, name: str) -> None:
+    found = fitted(name, model).diagnostics()
 
     assert found.divergences == 0
     assert found.r_hat < 1.01, str(found)
@@ -397,7 +398,9 @@ def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
     with pytest.warns(rb.ConvergenceWarning, match="had swapped the names of true categories"):
-        fit = flat.fit(nominal(dataset("bluebirds")), seed=2, warm_start=False)
+        fit = flat.fit(
+            nominal(dataset("bluebirds")), seed=2, warm_start=False, warmup=300, draws=300
+        )
 
     assert 0 < len(fit.diagnostics().relabelled) < 4
     assert fit.diagnostics().r_hat < 1.05
@@ -497,6 +500,12 @@ def test_own_prevalence_of_items_enters_by_its_prior_mean() -> None:
 def test_impossible_choices_are_refused(make: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@functools.cache
+def fitted(name: str, model: AnnotationModel) -> rb.Fit:
+    """A fit with defaults, made once for all tests."""
+    return model.fit(nominal(load_or_skip(name)), seed=1)
 
 
 def nominal(frame: pd.DataFrame) -> rb.Ratings:
