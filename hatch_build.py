@@ -127,7 +127,8 @@ class Toolchain(NamedTuple):
     def compile(self, source: Path, texts: Iterable[Path]) -> Path:
         """Object file of a C++ source; from the cache where one of the same ``texts`` is there."""
         made_of = [run(self.compiler, "--version"), importlib.metadata.version("httpstan")]
-        made_of += [*self.flags, *(path.read_text() for path in sorted(texts))]
+        by_name = sorted(texts, key=lambda path: path.name)  # wherever the checkout lies
+        made_of += [*self.flags, *(path.read_text() for path in by_name)]
         digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
         target = cache() / f"{source.stem}-{digest[:20]}.o"
         if not target.exists():

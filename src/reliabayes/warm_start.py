@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 Point = TypeVar("Point")
 
 JITTER = 2.0  # posterior sds: starts must differ by more than the posterior for R-hat to tell
+WIDEST = 1.5  # sd of starts: far out in the tails of many parameters at once there is nothing
 
 
 class Start(Protocol):
@@ -69,7 +70,10 @@ class WarmStart:
         return [
             self.constrain(
                 {
-                    name: mode + JITTER * self.sd[name] * rng.uniform(-1, 1, np.shape(mode))
+                    name: mode
+                    + JITTER
+                    * np.minimum(self.sd[name], WIDEST)
+                    * rng.uniform(-1, 1, np.shape(mode))
                     for name, mode in self.mode.items()
                 }
             )
