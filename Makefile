@@ -39,6 +39,7 @@ calibrate: $(VENV)/developed
 bench: $(VENV)/developed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.gaussian_icc
+	$(BIN)/python -m benchmarks.annotation
 
 wheel: $(VENV)/bin/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

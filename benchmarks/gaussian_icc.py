@@ -160,9 +160,9 @@ def _reported(
     """The same quantities from a peer's draws of the parameters."""
 
     def quantities(ratings: Ratings, seed: int) -> xr.Dataset:
-        drawn = sample(ratings, seed)
         dims = ("chain", "draw")
-        return GaussianICC().quantities(xr.Dataset({k: (dims, v) for k, v in drawn.items()}))
+        drawn = xr.Dataset({k: (dims, v) for k, v in sample(ratings, seed).items()})
+        return GaussianICC().quantities(drawn, ratings)
 
     return quantities
 

@@ -1,0 +1,159 @@
+"""DawidSkene and MACE against their peers, and from 10^3 to 10^7 ratings and 2 to 50 categories.
+
+    python -m benchmarks.annotation [em] [gradient] [peers] [growth]
+
+What is compared alternates in one session, so that the machine's other load falls on all alike;
+README.md holds the figures.
+"""
+
+# crowd-kit is an extra that need not be installed where types are checked.
+# mypy: disable-error-code="import-not-found,import-untyped"
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import reliabayes as rb
+from benchmarks.annotated import annotate, ratings
+from benchmarks.annotation_growth import growth
+from benchmarks.gradient import seconds_per_gradient
+from benchmarks.speed import alternate
+from benchmarks.textbook import build_textbook, textbook_data
+from reliabayes import stan
+from reliabayes.models.annotation import AnnotationModel
+
+ROUNDS = 3
+ITEMS, PER_ITEM, RATERS = 40_000, 5, 100
+ITERATIONS = 21
+
+Counted = tuple[int, "pd.Series[int]"]  # iterations done, and the category of each item
+Climb = Callable[[pd.DataFrame, int, int], Counted]  # of a table, categories, iterations
+
+
+def main() -> None:
+    """Run the parts that are named, or all."""
+    parts = {"em": em, "gradient": gradient, "peers": peers, "growth": growth}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
+
+
+def em() -> None:
+    """Print seconds of one iteration of EM at 200,000 ratings, and those of crowd-kit."""
+    from crowdkit.aggregation import MACE, DawidSkene
+
+    climbs: dict[str, tuple[Climb, Climb]] = {
+        "DawidSkene": (
+            partial(_ours, rb.DawidSkene()),
+            partial(_theirs, lambda n: DawidSkene(n_iter=n, tol=-np.inf)),
+        ),
+        "MACE": (
+            partial(_ours, rb.MACE()),
+            partial(_theirs, lambda n: MACE(n_restarts=1, n_iter=n, method="em")),
+        ),
+    }
+    print(f"\nEM, {ITEMS * PER_ITEM:,} ratings, {ROUNDS} rounds; promised: 10 times crowd-kit's")
+    print("              K  ms, ours  crowd-kit  ratio  s of a call  crowd-kit  ratio  same items")
+    for categories in (4, 2):
+        frame = annotate(ITEMS, RATERS, PER_ITEM, categories)
+        for name, pair in climbs.items():
+            timed = [[_timed(climb, frame, categories) for climb in pair] for _ in range(ROUNDS)]
+            one, call = np.median([[run[:2] for run in runs] for runs in timed], axis=0).T
+            ours, theirs = (run[2] for run in timed[0])
+            print(
+                f"{name:14}{categories:2}{1e3 * one[0]:10.2f}{1e3 * one[1]:11.2f}"
+                f"{one[1] / one[0]:7.1f}{call[0]:13.3f}{call[1]:11.3f}{call[1] / call[0]:7.1f}"
+                f"{(ours == theirs.reindex(ours.index)).mean():12.4f}",
+                flush=True,
+            )
+
+
+def _timed(
+    climb: Climb, frame: pd.DataFrame, categories: int
+) -> tuple[float, float, pd.Series[int]]:
+    """Seconds of an iteration, beyond those of a call with one, and of a call with many."""
+    times = [time.perf_counter()]
+    few, _ = climb(frame, categories, 1)
+    times.append(time.perf_counter())
+    many, found = climb(frame, categories, ITERATIONS)
+    times.append(time.perf_counter())
+    short, long = np.diff(times)
+    return (long - short) / (many - few), long, found
+
+
+def _ours(model: AnnotationModel, frame: pd.DataFrame, categories: int, n: int) -> Counted:
+    found = model.em(ratings(frame, categories), max_iterations=n, tolerance=0.0)
+    return len(found.path) - 1, found.items()["category"]
+
+
+def _theirs(aggregator: Callable[[int], object], frame: pd.DataFrame, _: int, n: int) -> Counted:
+    table = frame.rename(columns={"item": "task", "rater": "worker", "rating": "label"})
+    return n, aggregator(n).fit_predict(table)  # type: ignore[attr-defined]
+
+
+def gradient() -> None:
+    """Print milliseconds of one gradient at 200,000 ratings in 4 categories."""
+    print(
+        f"\nGradient, {ITEMS * PER_ITEM:,} ratings, 4 categories, {ROUNDS} rounds; promised: 4 ms,"
+    )
+    print("a quarter of the textbook program's")
+    rated = ratings(annotate(ITEMS, RATERS, PER_ITEM, 4), 4)
+    with tempfile.TemporaryDirectory() as folder:
+        for model, name, options in (
+            (rb.DawidSkene(), "dawid_skene", ((), ("--O1",))),
+            (rb.MACE(), "mace", ((),)),
+        ):
+            data = model.data(rated)
+            start = model.warm_start(data).create_inits(seed=1, chains=1)[0]
+            plain = textbook_data(model, rated)
+            timed: dict[str, Callable[[], float]] = {
+                name: partial(seconds_per_gradient, stan.folder() / name, data, start)
+            }
+            for option in options:
+                program = build_textbook(f"textbook_{name}", Path(folder), *option)
+                timed[program.name] = partial(seconds_per_gradient, program, plain, start)
+            _print_ratios(timed)
+
+
+def _print_ratios(timed: Mapping[str, Callable[[], float]]) -> None:
+    rounds = np.array([[measure() for measure in timed.values()] for _ in range(ROUNDS)])
+    for name, each in zip(timed, rounds.T, strict=True):
+        ratio = np.median(each / rounds[:, 0])
+        print(f"{name:28}{1e3 * np.median(each):9.3f} ms{ratio:9.2f}", flush=True)
+
+
+def peers() -> None:
+    """Print smallest bulk ESS per second of whole fits, all of them started near the mode."""
+    from benchmarks.annotation_peers import CHAINS, numpyro_sampler, ours, textbook_sampler
+
+    print("\nWhole fits; promised: at least 10 times the ESS/s of the textbook program")
+    for model, items, raters, per_item, categories in (
+        (rb.DawidSkene(), 800, 160, 10, 2),
+        (rb.DawidSkene(), 2_000, 50, 5, 4),
+        (rb.MACE(), 800, 160, 10, 2),
+    ):
+        rated = ratings(annotate(items, raters, per_item, categories), categories)
+        start = model.warm_start(model.data(rated))
+        starts = start.create_inits(seed=0, chains=CHAINS)
+        print(f"\n{type(model).__name__}: {rated!r}")
+        with tempfile.TemporaryDirectory() as folder:
+            program = build_textbook(f"textbook_{model.name().replace('-', '_')}", Path(folder))
+            samplers = {
+                "reliabayes": ours(model),
+                "textbook Stan": textbook_sampler(model, program, starts),
+                "numpyro": numpyro_sampler(model, start.point),
+                "numpyro, its compilation alone": numpyro_sampler(model, start.point, draws=4),
+            }
+            ours(model)(rated, 0)  # loads what loads once
+            alternate(samplers, rated, rounds=1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The same models by other means: numpyro's NUTS, and textbook Stan programs by our own runner."""
+
+# numpyro is an extra that need not be installed where types are checked.
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cmdstanpy
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import xarray as xr
+from numpyro.contrib.funsor import config_enumerate
+from numpyro.infer import MCMC, NUTS, init_to_value
+from numpyro.ops.indexing import Vindex
+
+import reliabayes as rb
+from benchmarks.speed import Sampler
+from benchmarks.textbook import textbook_data
+from reliabayes.models.annotation import AnnotationModel
+
+CHAINS, WARMUP, DRAWS = 4, 1000, 1000
+
+numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
+
+Starts = Sequence[Mapping[str, Any]]  # by chain
+
+
+def ours(model: AnnotationModel) -> Sampler:
+    """Our fit as a user gets it: 4 chains of 150 + 1000 from a warm start."""
+
+    def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
+        fit = model.fit(ratings, seed=seed, progress=False)
+        return fit.posterior[[parameter.name for parameter in model.parameters()]]
+
+    return sample
+
+
+def textbook_sampler(model: AnnotationModel, program: Path, starts: Starts) -> Sampler:
+    """The textbook program, compiled beforehand, as cmdstanpy samples any program."""
+    cmdstanpy.disable_logging()
+    compiled = cmdstanpy.CmdStanModel(exe_file=program)
+
+    def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
+        with tempfile.TemporaryDirectory() as folder:
+            fit = compiled.sample(
+                textbook_data(model, ratings),
+                chains=CHAINS,
+                iter_warmup=WARMUP,
+                iter_sampling=DRAWS,
+                seed=seed,
+                inits=list(starts),
+                show_progress=False,
+                output_dir=folder,
+            )
+            drawn = {name: fit.stan_variable(name) for name in model.dims()}
+        shaped = {name: x.reshape(CHAINS, DRAWS, *x.shape[1:]) for name, x in drawn.items()}
+        return model.labelled(shaped, ratings)
+
+    return sample
+
+
+def numpyro_sampler(
+    model: AnnotationModel, start: Mapping[str, Any], draws: int = DRAWS
+) -> Sampler:
+    """NUTS of numpyro, a chain a device, warmup as long as the draws; every call compiles anew."""
+    jax.config.update("jax_enable_x64", True)
+    mode = init_to_value(values={name: jnp.asarray(value) for name, value in start.items()})
+
+    def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
+        priors = model.priors(len(ratings.categories))
+        program = partial(_PROGRAMS[model.name()], priors, ratings.n_raters)
+        kernel = NUTS(config_enumerate(program), init_strategy=mode)
+        mcmc = MCMC(
+            kernel,
+            num_warmup=draws,
+            num_samples=draws,
+            num_chains=CHAINS,
+            chain_method="parallel",
+            progress_bar=False,
+        )
+        order = np.argsort(ratings.item, kind="stable").reshape(ratings.n_items, -1)
+        by_item = (jnp.asarray(codes[order]) for codes in (ratings.rater, ratings.category))
+        mcmc.run(jax.random.PRNGKey(seed), *by_item)
+        drawn = mcmc.get_samples(group_by_chain=True)
+        return model.labelled({name: np.array(drawn[name]) for name in model.dims()}, ratings)
+
+    return sample
+
+
+def _dawid_skene(priors: Mapping[str, Any], raters: int, rater: Any, category: Any) -> None:
+    items, per_item = rater.shape
+    truths = len(priors["prior_prevalence"])
+    prevalence = numpyro.sample("prevalence", dist.Dirichlet(priors["prior_prevalence"]))
+    with numpyro.plate("rater", raters, dim=-2), numpyro.plate("truth", truths, dim=-1):
+        confusion = numpyro.sample("confusion", dist.Dirichlet(priors["prior_confusion"]))
+    with numpyro.plate("item", items, dim=-2):
+        truth = numpyro.sample("state", dist.Categorical(prevalence))
+        with numpyro.plate("rating", per_item, dim=-1):
+            shares = Vindex(confusion)[rater, truth, :]
+            numpyro.sample("category", dist.Categorical(shares), obs=category)
+
+
+def _mace(priors: Mapping[str, Any], raters: int, rater: Any, category: Any) -> None:
+    items, per_item = rater.shape
+    truths = len(priors["prior_xi"])
+    with numpyro.plate("rater", raters, dim=-1):
+        theta = numpyro.sample("theta", dist.Beta(*priors["prior_theta"]))
+        xi = numpyro.sample("xi", dist.Dirichlet(priors["prior_xi"]))
+    with numpyro.plate("item", items, dim=-2):
+        truth = numpyro.sample("state", dist.DiscreteUniform(high=truths - 1))
+        with numpyro.plate("rating", per_item, dim=-1):
+            spams = numpyro.sample("spams", dist.Bernoulli(1 - theta[rater]))
+            copied = jax.nn.one_hot(truth, truths)
+            shares = jnp.where(spams[..., None] == 0, copied, xi[rater])
+            numpyro.sample("category", dist.Categorical(shares), obs=category)
+
+
+_PROGRAMS: Mapping[str, Callable[..., None]] = {"dawid-skene": _dawid_skene, "mace": _mace}

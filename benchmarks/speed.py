@@ -1,0 +1,88 @@
+"""Effective draws per second of samplers that take turns, and whether they agree."""
+
+# arviz 0.23 has no types, arviz 1 has.
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from reliabayes import Ratings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # arviz 0.23 announces 1.0 at import
+    import arviz as az
+
+Array = NDArray[np.float64]
+Sampler = Callable[[Ratings, int], xr.Dataset]
+
+
+class Run(NamedTuple):
+    """Draws of all quantities, and seconds from ratings to draws: by the clock, of processors."""
+
+    draws: xr.Dataset
+    seconds: float
+    processor_seconds: float
+
+    @classmethod
+    def of(cls, sample: Sampler, ratings: Ratings, seed: int) -> Run:
+        """Let a sampler draw."""
+        clock, processors = time.perf_counter(), sum(os.times()[:4])
+        draws = sample(ratings, seed)
+        return cls(draws, time.perf_counter() - clock, sum(os.times()[:4]) - processors)
+
+    @property
+    def ess(self) -> float:
+        """Smallest bulk ESS of all quantities, by the same estimate for every sampler."""
+        return float(_flat(az.ess(self.draws, method="bulk")).min())
+
+    @property
+    def r_hat(self) -> float:
+        """Largest rank-normalised split R-hat of all quantities."""
+        return float(_flat(az.rhat(self.draws)).max())
+
+    @property
+    def speed(self) -> Array:
+        """Smallest bulk ESS per second by the clock, and per second of processors."""
+        return self.ess / np.array([self.seconds, self.processor_seconds])
+
+
+def alternate(samplers: Mapping[str, Sampler], ratings: Ratings, rounds: int) -> None:
+    """Run all samplers in turn, round after round, and print how they compare with the first."""
+    done = [
+        {name: Run.of(sample, ratings, seed) for name, sample in samplers.items()}
+        for seed in range(1, rounds + 1)
+    ]
+    ours = [next(iter(runs.values())) for runs in done]
+    words = ("seconds", "of CPU", "min ESS", "R-hat", "rms z", "max |z|", "ratio", "of CPU")
+    print(f"{'':32}" + "".join(f"{word:>9}" for word in words))
+    for name in samplers:
+        runs = [runs[name] for runs in done]
+        seconds = np.median([(run.seconds, run.processor_seconds) for run in runs], axis=0)
+        ratio = np.median([o.speed / run.speed for o, run in zip(ours, runs, strict=True)], axis=0)
+        z = differences(ours[0], runs[-1])
+        print(
+            f"{name:32}{seconds[0]:9.2f}{seconds[1]:9.2f}{np.median([r.ess for r in runs]):9.0f}"
+            f"{max(run.r_hat for run in runs):9.3f}{np.sqrt(np.mean(z**2)):9.2f}"
+            f"{np.abs(z).max():9.1f}{ratio[0]:9.1f}{ratio[1]:9.1f}",
+            flush=True,
+        )
+
+
+def differences(one: Run, other: Run) -> Array:
+    """Differences of posterior means, in Monte Carlo standard errors."""
+    difference = _flat(one.draws.mean(("chain", "draw")) - other.draws.mean(("chain", "draw")))
+    errors = [_flat(az.mcse(run.draws, method="mean")) for run in (one, other)]
+    return np.asarray(difference / np.hypot(*errors))
+
+
+def _flat(found: xr.Dataset) -> Array:
+    return np.concatenate([values.to_numpy().ravel() for values in found.values()])

@@ -1,0 +1,37 @@
+"""Textbook programs: compiled as our own are, and what they read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import reliabayes as rb
+from hatch_build import Toolchain
+from reliabayes.models.annotation import AnnotationModel
+
+
+def build_textbook(name: str, out: Path, *options: str) -> Path:
+    """Compile a program of this folder with options of stanc, and link it with our own runner."""
+    tools = Toolchain.find()
+    program = out / "-".join([name, *options])
+    source = program.with_suffix(".cpp")
+    tools.stanc(*options, f"--o={source}", Path(__file__).with_name(f"{name}.stan"))
+    tools.link([tools.compile_runner(), tools.compile(source, [source])], program)
+    shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
+    return program
+
+
+def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]:
+    """Data of a textbook program: every rating on its own."""
+    priors = model.priors(len(ratings.categories))
+    return {
+        "N": len(ratings),
+        "I": ratings.n_items,
+        "R": ratings.n_raters,
+        "K": len(ratings.categories),
+        "item": ratings.item + 1,
+        "rater": ratings.rater + 1,
+        "rating": ratings.category + 1,
+        **{name: value for name, value in priors.items() if name.startswith("prior_")},
+    }
