@@ -58,6 +58,7 @@ class MACE(KnowingModel):
         "bits_per_rating",
     )
 
+    adapts: ClassVar[bool] = True  # theta has long tails under its prior, each of its own length
     known: ClassVar[str] = "theta"
 
     prevalence: Literal["uniform", "estimated"] = "uniform"
