@@ -92,6 +92,10 @@ class ItemMixture:
         with np.errstate(divide="ignore"):
             return largest + np.log(total), state.T
 
+    def total(self, log_probability: Array) -> float:
+        """Sum of (D,) over all items; no dot product, whose threads wait for each other."""
+        return float((self.items * log_probability).sum())
+
     def expected(self, state: Array) -> tuple[Array, Array]:
         """Expected ratings (H, V) by state and cell, and expected items (H,) by state."""
         weighted = self.items * state.T

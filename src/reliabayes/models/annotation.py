@@ -236,7 +236,7 @@ class AnnotationModel(RatingModel):
 
         def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
             log_probability, state = mixture.posterior(*self.columns(point, data))
-            objective = float(mixture.items @ log_probability) + self.log_prior(point, data)
+            objective = mixture.total(log_probability) + self.log_prior(point, data)
             return objective, lambda: self.maximise(point, *mixture.expected(state), data)
 
         middle = {p.name: p.constrain(np.zeros(p.free_shape(data))) for p in self.parameters()}
@@ -260,7 +260,7 @@ class AnnotationModel(RatingModel):
         """Log-probability of all ratings, true categories summed out."""
         mixture = ItemMixture.from_stan(data)
         log_probability, _ = mixture.posterior(*self.columns(point, data))
-        return float(mixture.items @ log_probability)
+        return mixture.total(log_probability)
 
     def _votes(
         self, mixture: ItemMixture, point: Point, data: Data, rng: np.random.Generator | None
