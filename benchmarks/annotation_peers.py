@@ -35,7 +35,7 @@ Starts = Sequence[Mapping[str, Any]]  # by chain
 
 
 def ours(model: AnnotationModel) -> Sampler:
-    """Our fit as a user gets it: 4 chains of 150 + 1000 from a warm start."""
+    """Our fit as a user gets it: 4 chains from a warm start."""
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
         fit = model.fit(ratings, seed=seed, progress=False)

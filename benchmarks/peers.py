@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -21,7 +20,6 @@ import numpyro.distributions as dist
 from numpy.typing import NDArray
 
 import reliabayes as rb
-from hatch_build import Toolchain
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 REPORTED = ("sd_item", "sd_rater", "sd_residual", "mean")
@@ -89,17 +87,6 @@ def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
             return {name: fit.stan_variable(name).reshape(CHAINS, -1) for name in REPORTED}
 
     return sample
-
-
-def build_textbook(out: Path, *options: str) -> Path:
-    """Compile the textbook program with options of stanc, and link it with the package's runner."""
-    tools = Toolchain.find()
-    program = out / "-".join(["textbook_icc", *options])
-    source = program.with_suffix(".cpp")
-    tools.stanc(*options, f"--o={source}", Path(__file__).with_name("textbook_icc.stan"))
-    tools.link([tools.compile_runner(), tools.compile(source, [source])], program)
-    shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
-    return program
 
 
 def _crossed(items: int, raters: int, item: Any, rater: Any, rating: Any) -> None:
