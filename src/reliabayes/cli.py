@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 
 import reliabayes as rb
 from reliabayes import datasets, storage
+from reliabayes.comparison import refuses_comparison
 from reliabayes.intake.wording import did_you_mean
 from reliabayes.ratings import Replicates, Scale
 
@@ -318,6 +319,8 @@ def compare(
     for other in chosen:
         if not hasattr(other, "pointwise"):
             raise typer.BadParameter(f"{other.name()} is no model of categories to compare.")
+        if refusal := refuses_comparison(other):
+            raise typer.BadParameter(f"{other.name()} cannot be compared: {refusal}")
     ratings = _read(
         file,
         item=item,

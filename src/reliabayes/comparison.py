@@ -18,6 +18,7 @@ from reliabayes.ratings import Ratings
 
 if TYPE_CHECKING:
     from reliabayes.fit import Fit
+    from reliabayes.models.base import RatingModel
 
 Array = NDArray[np.float64]
 
@@ -223,11 +224,8 @@ def _check(fits: Mapping[str, Fit]) -> None:
     for name, fit in fits.items():
         if not hasattr(fit, "loo"):
             raise TypeError(f"fits: {name!r} must be a Fit, not {type(fit).__name__}.")
-        if getattr(fit.model, "conditional", False):
-            raise ValueError(
-                f"fits: {name!r} cannot be compared: {type(fit.model).__name__} takes the shares "
-                "of an item's own votes for given, and does not foretell them."
-            )
+        if refusal := refuses_comparison(type(fit.model)):
+            raise ValueError(f"fits: {name!r} cannot be compared: {refusal}")
     (name, first), *others = fits.items()
     for other, fit in others:
         if fit.ratings != first.ratings:
@@ -238,6 +236,16 @@ def _check(fits: Mapping[str, Fit]) -> None:
             )
             remedy = "Fit all models to one Ratings object."
             raise RatingsError([Fault("fits", rule, found, remedy)])
+
+
+def refuses_comparison(model: type[RatingModel]) -> str | None:
+    """Why the likelihood of a model cannot be compared with that of others; None where it can."""
+    if not getattr(model, "conditional", False):
+        return None
+    return (
+        f"{model.__name__} takes the shares of an item's own votes for given, and does not "
+        "foretell them."
+    )
 
 
 def _differences(one: Ratings, other: Ratings) -> list[str]:

@@ -13,6 +13,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from reliabayes import quantities
 from reliabayes.ratings import Ratings
 from reliabayes.summaries import scalars
 
@@ -123,7 +124,7 @@ class PointEstimate:
     @property
     def bits_per_rating(self) -> float:
         """Bits needed to tell a rating, if one knows the model: the lower, the better it fits."""
-        return -self.log_likelihood / (math.log(2) * len(self.ratings))
+        return quantities.bits_per_rating(self.log_likelihood, len(self.ratings))
 
     @cached_property
     def quantities(self) -> xr.Dataset:
@@ -157,4 +158,5 @@ class PointEstimate:
     @property
     def _draw(self) -> xr.Dataset:
         """The parameters as if they were a single draw."""
-        return self.parameters.expand_dims(("chain", "draw"))
+        known = self.parameters.assign(log_likelihood=self.log_likelihood)
+        return known.expand_dims(("chain", "draw"))

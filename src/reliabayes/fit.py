@@ -318,7 +318,9 @@ class Fit:
         Returns
         -------
         DataFrame
-            Columns ratings (how many), mean, sd, median, lower_90, upper_90.
+            Columns ratings (how many), and what the model says: effects as mean, sd, median,
+            lower_90 and upper_90; true categories as the most probable category, its probability
+            and the entropy in bits.
         """
         rng = np.random.default_rng(self.settings.seed)
         table = self.model.items(self._thinned(draws), self.ratings, prob, rng)

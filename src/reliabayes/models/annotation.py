@@ -26,6 +26,14 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Data = Mapping[str, Any]
 
+REPORTED = (  # by models that have a confusion of categories
+    "confusion",
+    "accuracy",
+    "informativeness",
+    "random_share",
+    "log_likelihood",
+    "bits_per_rating",
+)
 ONE = "all"  # dimension of size 1: what all share, where each might have had its own
 
 
@@ -111,15 +119,10 @@ class AnnotationModel(RatingModel):
     def data(self, ratings: Ratings) -> dict[str, Any]:
         """Distinct items by their cells, and priors."""
         mixture, described = self.mixture(ratings)
-        return {
-            **mixture.to_stan(),
-            **described,
-            **self.priors(described["K"]),
-            "W": described["K"] + 1 if mixture.kind.any() else 1,
-        }
+        return {**mixture.to_stan(), **described}
 
     def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, and what the Stan program must know of raters and cells."""
+        """Distinct items, and what else of the data tells the table and weights at a point."""
         name = type(self).__name__
         if not self.pooled:
             ratings.require_known_raters(name)
@@ -132,6 +135,8 @@ class AnnotationModel(RatingModel):
         kind = np.zeros(ratings.n_items, np.int32)
         if ratings.gold_category is not None:
             kind += ratings.gold_category + 1
+        described |= self.priors(n_categories)
+        described["W"] = n_categories + 1 if kind.any() else 1
         return ItemMixture.of(ratings.item, cell, described["V"], kind), described
 
     def cells(self, ratings: Ratings) -> tuple[Codes, dict[str, Any]]:
@@ -239,10 +244,14 @@ class AnnotationModel(RatingModel):
             objective = mixture.total(log_probability) + self.log_prior(point, data)
             return objective, lambda: self.maximise(point, *mixture.expected(state), data)
 
-        middle = {p.name: p.constrain(np.zeros(p.free_shape(data))) for p in self.parameters()}
+        middle = self.middle(data)
         votes = self._votes(mixture, middle, data, start)
         first = self.maximise(middle, *mixture.expected(votes), data)
         return climb(evaluate, first, most=most, tolerance=tolerance, leap=self._allowed)
+
+    def middle(self, data: Data) -> dict[str, Array]:
+        """The middle of the range of each parameter."""
+        return {p.name: p.constrain(np.zeros(p.free_shape(data))) for p in self.parameters()}
 
     def _allowed(self, point: Point) -> bool:
         return all(p.holds(point[p.name]) for p in self.parameters())
@@ -331,8 +340,7 @@ class AnnotationModel(RatingModel):
 
     def category_probabilities(self, posterior: xr.Dataset, ratings: Ratings) -> pd.DataFrame:
         """Probability (I, K) of each true category of each item, averaged over draws."""
-        mixture, _ = self.mixture(ratings)
-        data = self.data(ratings)
+        mixture, data = self.mixture(ratings)
         total, n_draws = np.zeros((len(mixture.items), len(self.truth(data)))), 0
         for point in points(posterior):
             total += mixture.posterior(*self.columns(point, data))[1]
@@ -382,8 +390,7 @@ class AnnotationModel(RatingModel):
 
     def pointwise(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[Array, Codes]:
         """Log-probability (S, D) of distinct items by draw, and which of them each item is."""
-        mixture, _ = self.mixture(ratings)
-        data = self.data(ratings)
+        mixture, data = self.mixture(ratings)
         n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
         found = np.empty((n_draws, len(mixture.items)))
         for row, point in zip(found, points(posterior), strict=True):
@@ -468,7 +475,7 @@ class AnnotationModel(RatingModel):
         self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
     ) -> Iterator[Codes]:
         """Categories (N,) of new ratings at each draw, one draw at a time; see `replicate`."""
-        data = self.data(ratings)
+        _, data = self.mixture(ratings)
         for point in points(posterior):
             yield self.replicate(point, ratings, data, rng)
 

@@ -35,8 +35,7 @@ class CountingModel(AnnotationModel):
 
     def log_prior(self, point: Point, data: Data) -> float:
         """Prior counts times log-probabilities."""
-        nothing = np.zeros((data["K"], data["V"]))
-        counts = self.pseudo_counts(point, nothing, nothing[:, 0], data)
+        counts = self._prior_counts(point, data)
         return sum(
             float(xlogy(counts[p.name], _outcomes(p, point[p.name])).sum())
             for p in self.parameters()
@@ -44,12 +43,13 @@ class CountingModel(AnnotationModel):
 
     def draw_point(self, data: Data, rng: np.random.Generator) -> dict[str, Array]:
         """Parameters drawn from their priors."""
-        sizes = {p.name: np.zeros(p.free_shape(data)) for p in self.parameters()}
-        middle = {p.name: p.constrain(sizes[p.name]) for p in self.parameters()}
-        nothing = np.zeros((data["K"], data["V"]))
-        counts = self.pseudo_counts(middle, nothing, nothing[:, 0], data)
+        counts = self._prior_counts(self.middle(data), data)
         gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}
         return {p.name: _shares(p, gammas[p.name]) for p in self.parameters()}
+
+    def _prior_counts(self, point: Point, data: Data) -> Point:
+        nothing = np.zeros((data["K"], data["V"]))
+        return self.pseudo_counts(point, nothing, nothing[:, 0], data)
 
 
 def _shares(parameter: Parameter, counts: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import Array, Data, by_rater
+from reliabayes.models.annotation import REPORTED, Array, Data, by_rater
 from reliabayes.models.counting import CountingModel
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
 from reliabayes.parameters import Parameter
@@ -40,12 +40,7 @@ class DawidSkene(CountingModel):
     summary: ClassVar[str] = "true categories, and a confusion matrix of each rater"
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
-        "confusion",
-        "accuracy",
-        "informativeness",
-        "random_share",
-        "log_likelihood",
-        "bits_per_rating",
+        *REPORTED,
     )
     exchangeable: ClassVar[bool] = True
 

@@ -12,7 +12,7 @@ from scipy.special import log_softmax, logsumexp, softmax, xlogy
 
 from reliabayes.em import Point
 from reliabayes.mixture import ItemMixture
-from reliabayes.models.annotation import AnnotationModel, Array, Data, by_rater
+from reliabayes.models.annotation import REPORTED, AnnotationModel, Array, Data, by_rater
 from reliabayes.models.densities import half_t, log_half_t, log_normal
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.parameters import Parameter
@@ -68,12 +68,7 @@ class HierarchicalDawidSkene(AnnotationModel):
         "typical_confusion",
         "location",
         "spread",
-        "confusion",
-        "accuracy",
-        "informativeness",
-        "random_share",
-        "log_likelihood",
-        "bits_per_rating",
+        *REPORTED,
     )
 
     prior_prevalence: Dirichlet = Dirichlet(3.0)

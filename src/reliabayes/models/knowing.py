@@ -84,6 +84,25 @@ class KnowingModel(CountingModel):
         return found
 
 
+class GuessingModel(KnowingModel):
+    """A model in which each rater knows, or else guesses by probabilities of their own."""
+
+    guess: ClassVar[str] = "p"  # name of the probabilities of guesses
+
+    def confusion(self, point: Point) -> Array:
+        """Shares of ratings (..., R, K, K) by true category."""
+        return known_or_guessed(point[self.known], point[self.guess])
+
+    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+        """Expected ratings that were known, and those that were guessed."""
+        known, guessed = rater_counts(point[self.known], point[self.guess], expected, data)
+        return {
+            "prevalence": (items + data["prior_prevalence"])[None],
+            self.known: known + data[f"prior_{self.known}"],
+            self.guess: guessed + data[f"prior_{self.guess}"],
+        }
+
+
 def shared_prevalence(is_shared: bool) -> tuple[Parameter, ...]:
     """The parameter of a prevalence that may be fixed instead."""
     return (Parameter("prevalence", "simplex", (ONE, "true_category")),) if is_shared else ()

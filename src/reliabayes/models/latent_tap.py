@@ -210,7 +210,6 @@ class LatentTAP(AnnotationModel):
 
     def draw_point(self, data: Data, rng: np.random.Generator) -> dict[str, Array]:
         """Parameters drawn from their priors."""
-        centred = np.asarray(data["centred"])
         mean = rng.normal(self.prior_mean_alpha.mean, self.prior_mean_alpha.sd)
         sd = half_t(data["prior_sd_alpha"], rng)
         alpha = rng.normal(mean, sd, data["R"])
@@ -220,7 +219,7 @@ class LatentTAP(AnnotationModel):
             "prevalence": rng.dirichlet(data["prior_prevalence"]),
             "mean_alpha": np.array(mean),
             "sd_alpha": np.array(sd),
-            "score": centred * mean + (alpha - mean) / sd ** (1 - centred),
+            "score": _scores(alpha, mean, sd, data),
             "mean_p": mean_p,
             "concentration": np.array(concentration),
             "p": rng.dirichlet(1 + concentration * mean_p, data["R"]),
@@ -240,7 +239,7 @@ class LatentTAP(AnnotationModel):
     def log_prior(self, point: Point, data: Data) -> float:
         """Log density of accuracies, guesses and the rest, given how much raters differ."""
         alpha, spread = self.alpha(point, data), float(point["sd_alpha"])
-        shares = 1 + point["concentration"] * point["mean_p"]
+        shares = _guess_counts(point)
         total = (
             np.dot(data["prior_prevalence"], np.log(point["prevalence"]))
             + np.dot(data["prior_mean_p"], np.log(point["mean_p"]))
@@ -262,7 +261,7 @@ class LatentTAP(AnnotationModel):
         Where raters are few, their joint mode has none differ from another.
         """
         knew, total, guessed = self._split(point, expected, data)
-        shares = 1 + point["concentration"] * point["mean_p"]
+        shares = _guess_counts(point)
         p = guessed + shares
         prevalence = items.reshape(data["Q"], data["K"]).sum(axis=0) + data["prior_prevalence"]
         better = {
@@ -293,15 +292,17 @@ class LatentTAP(AnnotationModel):
         mean_0, sd_0 = data["prior_mean_alpha"]
         eta_0, eta_sd = data["prior_eta"]
 
+        def best_mean(alpha: Array) -> float:
+            pull, prior = 1 / spread**2, 1 / sd_0**2
+            return float((alpha.sum() * pull + mean_0 * prior) / (n_raters * pull + prior))
+
         def negative(x: Array) -> tuple[float, Array]:
             alpha, eta, rest = np.split(x, [n_raters, n_raters + n_slopes])
             sd_delta = np.exp(rest[0]) if self.difficulty else 0.0
             odds = alpha + covariate @ eta - sd_delta * node[:, None]
             slope = knew - total * expit(odds)
             # The best mean of the accuracies is put in, so that its slope is nothing.
-            mean = (alpha.sum() / spread**2 + mean_0 / sd_0**2) / (
-                n_raters / spread**2 + 1 / sd_0**2
-            )
+            mean = best_mean(alpha)
             value = (knew * log_expit(odds) + (total - knew) * log_expit(-odds)).sum()
             value += log_normal(alpha, mean, spread).sum() + log_normal(mean, mean_0, sd_0)
             value += log_normal(eta, eta_0, eta_sd).sum()
@@ -326,12 +327,11 @@ class LatentTAP(AnnotationModel):
             negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 20}
         )
         alpha, eta, rest = np.split(found.x, [n_raters, n_raters + n_slopes])
-        mean = (alpha.sum() / spread**2 + mean_0 / sd_0**2) / (n_raters / spread**2 + 1 / sd_0**2)
-        centred = np.asarray(data["centred"])
+        mean = best_mean(alpha)
         better = {
             **point,
             "mean_alpha": np.asarray(mean),
-            "score": centred * mean + (alpha - mean) / spread ** (1 - centred),
+            "score": _scores(alpha, mean, spread, data),
         }
         if self.difficulty:
             better["sd_delta"] = np.exp(rest)
@@ -346,7 +346,7 @@ class LatentTAP(AnnotationModel):
         spread = float(point["sd_alpha"])
         information = (total * known * (1 - known)).sum(axis=0) + 1 / spread**2
         own = 1 - np.asarray(data["centred"])
-        shares = 1 + point["concentration"] * point["mean_p"]
+        shares = _guess_counts(point)
         prevalence = items.reshape(data["Q"], data["K"]).sum(axis=0) + data["prior_prevalence"]
         by_name = {parameter.name: parameter for parameter in self.parameters()}
         n_raters = data["R"]
@@ -367,3 +367,14 @@ class LatentTAP(AnnotationModel):
                 (covariate**2).sum(axis=0) / spread**2 + 1 / data["prior_eta"][1] ** 2
             )
         return found
+
+
+def _guess_counts(point: Point) -> Array:
+    """Parameters (K,) of the Dirichlet distribution of guesses."""
+    return np.asarray(1 + point["concentration"] * point["mean_p"])
+
+
+def _scores(alpha: Any, mean: float, sd: float, data: Data) -> Array:
+    """What the program samples in place of accuracies (R,)."""
+    centred = np.asarray(data["centred"])
+    return np.asarray(centred * mean + (alpha - mean) / sd ** (1 - centred))

@@ -7,20 +7,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from reliabayes.em import Point
-from reliabayes.models.annotation import Array, Data
-from reliabayes.models.knowing import (
-    KnowingModel,
-    known_or_guessed,
-    rater_counts,
-    shared_prevalence,
-)
+from reliabayes.models.annotation import REPORTED
+from reliabayes.models.knowing import GuessingModel, shared_prevalence
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)
-class MACE(KnowingModel):
+class MACE(GuessingModel):
     r"""Multi-annotator competence estimation: raters copy the true category, or spam.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = \theta_j\,[h = k] + (1-\theta_j)\,\xi_{jk}
@@ -50,16 +44,12 @@ class MACE(KnowingModel):
         "prevalence",
         "theta",
         "xi",
-        "confusion",
-        "accuracy",
-        "informativeness",
-        "random_share",
-        "log_likelihood",
-        "bits_per_rating",
+        *REPORTED,
     )
 
     adapts: ClassVar[bool] = True  # theta has long tails under its prior, each of its own length
     known: ClassVar[str] = "theta"
+    guess: ClassVar[str] = "xi"
 
     prevalence: Literal["uniform", "estimated"] = "uniform"
     prior_prevalence: Dirichlet = Dirichlet(1.0)
@@ -88,17 +78,4 @@ class MACE(KnowingModel):
             "prior_prevalence": self.prior_prevalence.of(n_categories),
             "prior_theta": self.prior_theta.stan,
             "prior_xi": self.prior_xi.of(n_categories),
-        }
-
-    def confusion(self, point: Point) -> Array:
-        """Shares of ratings (..., R, K, K) by true category."""
-        return known_or_guessed(point["theta"], point["xi"])
-
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Expected ratings that were copied, and those that were spam."""
-        copied, spam = rater_counts(point["theta"], point["xi"], expected, data)
-        return {
-            "prevalence": (items + data["prior_prevalence"])[None],
-            "theta": copied + data["prior_theta"],
-            "xi": spam + data["prior_xi"],
         }

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from reliabayes.em import Point
-from reliabayes.models.annotation import Array, Data
+from reliabayes.models.annotation import REPORTED
 from reliabayes.models.knowing import (
-    KnowingModel,
+    GuessingModel,
     check_prevalence,
-    known_or_guessed,
     priors_of_t,
-    rater_counts,
     shared_prevalence,
 )
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
@@ -20,7 +17,7 @@ from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaterTAP(KnowingModel):
+class RaterTAP(GuessingModel):
     r"""Accuracy of each rater, who knows the true category or else guesses.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}
@@ -51,12 +48,7 @@ class RaterTAP(KnowingModel):
         "prevalence",
         "a",
         "p",
-        "confusion",
-        "accuracy",
-        "informativeness",
-        "random_share",
-        "log_likelihood",
-        "bits_per_rating",
+        *REPORTED,
     )
 
     prevalence: Literal["item", "shared"] = "item"
@@ -81,17 +73,4 @@ class RaterTAP(KnowingModel):
             **priors_of_t(self.prevalence, self.prior_t, n_categories),
             "prior_a": self.prior_a.stan,
             "prior_p": self.prior_p.of(n_categories),
-        }
-
-    def confusion(self, point: Point) -> Array:
-        """Shares of ratings (..., R, K, K) by true category."""
-        return known_or_guessed(point["a"], point["p"])
-
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Expected ratings that were accurate, and those that were guessed."""
-        known, guessed = rater_counts(point["a"], point["p"], expected, data)
-        return {
-            "prevalence": (items + data["prior_prevalence"])[None],
-            "a": known + data["prior_a"],
-            "p": guessed + data["prior_p"],
         }

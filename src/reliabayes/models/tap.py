@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import ONE, Array, Data
+from reliabayes.models.annotation import ONE, REPORTED, Array, Data
 from reliabayes.models.counting import CountingModel
 from reliabayes.models.knowing import known_and_guessed
 from reliabayes.models.priors import Beta, Dirichlet
@@ -48,12 +48,7 @@ class TAP(CountingModel):
         "prevalence",
         "a",
         "p",
-        "confusion",
-        "accuracy",
-        "informativeness",
-        "random_share",
-        "log_likelihood",
-        "bits_per_rating",
+        *REPORTED,
     )
     pooled: ClassVar[bool] = True
 
