@@ -123,6 +123,24 @@ def test_items_of_a_kind_have_the_states_of_that_kind_alone(
     assert_is_plain_sum(density, items, table, log_weight)
 
 
+@pytest.mark.parametrize("shift", [0, 400, -400])
+@settings(max_examples=6)
+@given(items=designs, states=st.integers(1, 6), seed=seeds)
+def test_densities_far_beyond_the_range_of_doubles_are_summed_all_the_same(
+    program: CmdStanModel, shift: float, items: Items, states: int, seed: int
+) -> None:
+    table, log_weight = log_probabilities(items, states, seed)
+    table = 300 * table + shift
+    mixture = items.mixture
+
+    density = evaluate(program, mixture, table, log_weight)
+
+    by_table, by_weight = mixture.expected(mixture.posterior(table, log_weight)[1])
+    assert density.value == pytest.approx(items.log_density(table, log_weight), rel=1e-13)
+    assert density.by_table == pytest.approx(by_table, rel=1e-9, abs=1e-12)
+    assert density.by_weight.sum(axis=1) == pytest.approx(by_weight, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize(("table_free", "weight_free"), ONE_OF_EACH)
 @pytest.mark.parametrize("states", [2, 6])
 def test_what_is_no_parameter_has_no_gradient(

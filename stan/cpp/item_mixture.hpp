@@ -33,41 +33,64 @@ struct ItemMixtureGradient {
   Matrix by_weight;
 };
 
+// The probabilities of a short item are multiplied, which costs neither exponential nor logarithm,
+// and their sum over states is the item's if it stays above this. A state lost on the way has less
+// than 1e-308, and no factor that follows is large, so that it could not be seen in the sum.
+constexpr double smallest_product = 1e-100, largest_factor = 10;
+constexpr int most_factors = 50;
+
 // The density, and its gradient where one is wanted. The number of states is known at compile time
 // where it is small, so that a column is held in registers.
 template <int States>
 double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const DistinctItems& data,
                          ItemMixtureGradient* gradient) {
   using Column = Eigen::Array<double, States, 1>;
-  using ConstColumn = Eigen::Map<const Column>;
   const Eigen::Index states = table.rows();
   const auto column = [states](const Matrix& of, int number) {
-    return ConstColumn(of.data() + (number - 1) * states, states);
+    return Eigen::Map<const Column>(of.data() + (number - 1) * states, states);
   };
   const auto adjoint = [states](Matrix& of, int number) {
     return Eigen::Map<Column>(of.data() + (number - 1) * states, states);
   };
+  const Matrix factor = table.array().exp(), weight = log_weight.array().exp();
+  const bool moderate = (factor.array() < largest_factor).all() &&
+                        (weight.array() < largest_factor).all();
 
-  double total = 0;
+  double total = 0, product = 1;  // the value is total + log(product)
   Column state(states);
   for (std::size_t i = 0; i < data.items.size(); ++i) {
-    const int begin = data.first[i] - 1, end = data.first[i + 1] - 1;
-    state = column(log_weight, data.kind[i]);
-    for (int c = begin; c < end; ++c) state += data.count[c] * column(table, data.cell[c]);
+    const int kind = data.kind[i], begin = data.first[i] - 1, end = data.first[i + 1] - 1;
 
-    const double largest = state.maxCoeff();
-    if (!(largest > -std::numeric_limits<double>::infinity())) return largest;  // or not a number
-    state = (state - largest).exp();
-    const double sum = state.sum();
-    total += data.items[i] * (largest + std::log(sum));
+    double sum = 0, scale = 0;
+    if (moderate && end - begin <= most_factors) {
+      state = column(weight, kind);
+      int c = begin;
+      for (; c < end && data.count[c] == 1; ++c) state *= column(factor, data.cell[c]);
+      if (c == end) sum = state.sum();
+    }
+    if (!(sum > smallest_product)) {
+      state = column(log_weight, kind);
+      for (int c = begin; c < end; ++c) state += data.count[c] * column(table, data.cell[c]);
+      scale = state.maxCoeff();
+      if (!(scale > -std::numeric_limits<double>::infinity())) return scale;  // or not a number
+      state = (state - scale).exp();
+      sum = state.sum();
+    }
+    total += data.items[i] * scale;
+    if (data.items[i] > 1) total += data.items[i] * std::log(sum);
+    else product *= sum;
+    if (!(product > smallest_product && product < 1 / smallest_product)) {
+      total += std::log(product);
+      product = 1;
+    }
 
     if (gradient == nullptr) continue;
     state *= data.items[i] / sum;
-    adjoint(gradient->by_weight, data.kind[i]) += state;
+    adjoint(gradient->by_weight, kind) += state;
     for (int c = begin; c < end; ++c)
       adjoint(gradient->by_table, data.cell[c]) += data.count[c] * state;
   }
-  return total;
+  return total + std::log(product);
 }
 
 inline double item_mixture_pass(const Matrix& table, const Matrix& log_weight,
