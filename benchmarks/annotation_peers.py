@@ -34,26 +34,27 @@ numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
 Starts = Sequence[Mapping[str, Any]]  # by chain
 
 
-def ours(model: AnnotationModel) -> Sampler:
-    """Our fit as a user gets it: 4 chains from a warm start."""
+def ours(model: AnnotationModel, chains: int) -> Sampler:
+    """Our fit as a user gets it, from a warm start."""
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
-        fit = model.fit(ratings, seed=seed, progress=False)
+        fit = model.fit(ratings, chains=chains, seed=seed, progress=False)
         return fit.posterior[[parameter.name for parameter in model.parameters()]]
 
     return sample
 
 
 def textbook_sampler(model: AnnotationModel, program: Path, starts: Starts) -> Sampler:
-    """The textbook program, compiled beforehand, as cmdstanpy samples any program."""
+    """The textbook program, compiled beforehand, as cmdstanpy samples any; a chain a start."""
     cmdstanpy.disable_logging()
+    chains = len(starts)
     compiled = cmdstanpy.CmdStanModel(exe_file=program)
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
         with tempfile.TemporaryDirectory() as folder:
             fit = compiled.sample(
                 textbook_data(model, ratings),
-                chains=CHAINS,
+                chains=chains,
                 iter_warmup=WARMUP,
                 iter_sampling=DRAWS,
                 seed=seed,
@@ -62,7 +63,7 @@ def textbook_sampler(model: AnnotationModel, program: Path, starts: Starts) -> S
                 output_dir=folder,
             )
             drawn = {name: fit.stan_variable(name) for name in model.dims()}
-        shaped = {name: x.reshape(CHAINS, DRAWS, *x.shape[1:]) for name, x in drawn.items()}
+        shaped = {name: x.reshape(chains, DRAWS, *x.shape[1:]) for name, x in drawn.items()}
         return model.labelled(shaped, ratings)
 
     return sample
