@@ -16,7 +16,7 @@ demo: $(VENV)/installed
 	$(BIN)/reliabayes demo
 
 test: $(VENV)/developed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/developed
 	$(BIN)/ruff check .

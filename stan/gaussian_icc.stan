@@ -15,7 +15,7 @@ functions {
   real crossed_normal(vector weight, vector precision, vector location, data matrix gram,
                       data matrix moment, data vector square); // cpp/crossed_normal.hpp
   vector crossed_normal_last(vector weight, vector precision, vector location, data matrix gram,
-                             data matrix moment); // mean and sd of the last effect
+                             data matrix moment, vector noise); // draws of the last effects
 }
 data {
   int<lower=1> N; // ratings
@@ -57,12 +57,11 @@ model {
 generated quantities {
   real mean; // grand mean, drawn given the standard deviations
   {
-    vector[2] given = crossed_normal_last(pattern_weights(swapped ? sd_rater : sd_item,
-                                                          sd_residual, n),
-                                          few_precision(swapped ? sd_item : sd_rater, F,
-                                                        prior_mean),
-                                          location, gram, moment);
-    mean = center + normal_rng(given[1], given[2]);
+    vector[1] last = crossed_normal_last(pattern_weights(swapped ? sd_rater : sd_item, sd_residual,
+                                                         n),
+                                         few_precision(swapped ? sd_item : sd_rater, F, prior_mean),
+                                         location, gram, moment, [std_normal_rng()]');
+    mean = center + last[1];
   }
 }
 

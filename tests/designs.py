@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from hypothesis import strategies as st
@@ -56,6 +56,56 @@ def dense_covariance(table: LongTable, sd: Deviations) -> Array:
     same_few = table.few[:, None] == table.few
     noise = np.eye(len(table.ratings))
     return np.asarray(sd.many**2 * same_many + sd.few**2 * same_few + sd.residual**2 * noise)
+
+
+class PooledTable(NamedTuple):
+    """Ratings in long form by raters of several pools; each rater has at least one rating."""
+
+    item: Codes
+    rater: Codes
+    ratings: Array
+    pool: Codes
+
+    @classmethod
+    def simulated(cls, *, items: int, raters: int, pools: int, ratings: int, seed: int) -> Self:
+        """As `LongTable`, with ``raters`` in each pool; the last two items have one pool each."""
+        table = LongTable.simulated(items=items, raters=raters * pools, ratings=ratings, seed=seed)
+        pool = np.repeat(np.arange(pools, dtype=np.int32), raters)
+        moved = table.many.copy()
+        moved[(moved == items - 1) & (pool[table.few] > 0)] = 0
+        moved[(moved == items - 2) & (pool[table.few] < 1)] = 0
+        _, item = np.unique(moved, return_inverse=True)
+        return cls(item.astype(np.int32), table.few, table.ratings, pool)
+
+    def part(self, rows: NDArray[np.bool_]) -> Self:
+        """Some of the ratings, the items numbered anew."""
+        _, item = np.unique(self.item[rows], return_inverse=True)
+        return self._replace(
+            item=item.astype(np.int32), rater=self.rater[rows], ratings=self.ratings[rows]
+        )
+
+    def covariance(self, item: Array, rater: Array, residual: Array) -> Array:
+        """(N, N) covariance of the ratings around their pools' means.
+
+        ``item`` is the (G, G) covariance of an item's effects; the others are (G,) deviations.
+        """
+        pool = self.pool[self.rater]
+        same_item = self.item[:, None] == self.item
+        same_rater = self.rater[:, None] == self.rater
+        by_item = same_item * item[np.ix_(pool, pool)]
+        return np.asarray(by_item + same_rater * rater[pool] ** 2 + np.diag(residual[pool] ** 2))
+
+
+def pooled_tables() -> st.SearchStrategy[PooledTable]:
+    """Designs of 2 or 3 pools with 1 to 3 raters each, 4 to 8 items and up to 40 ratings."""
+    return st.builds(
+        PooledTable.simulated,
+        items=st.integers(4, 8),
+        raters=st.integers(1, 3),
+        pools=st.integers(2, 3),
+        ratings=st.integers(6, 40),
+        seed=st.integers(0, 2**16),
+    )
 
 
 def slopes(function: Callable[[Array], float], at: Array, step: float = 1e-3) -> Array:

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 import reliabayes as rb
-from reliabayes import GaussianICC, HalfNormal, HalfStudentT, Normal, Ratings
+from reliabayes import (
+    GaussianICC,
+    GaussianXCC,
+    HalfNormal,
+    HalfStudentT,
+    Normal,
+    Ratings,
+    correlation,
+)
 from reliabayes.models import gaussian_icc
-from reliabayes.models.annotation import AnnotationModel
+from reliabayes.models.hidden import HiddenStateModel
 from tests.calibration import Array, Calibration, Parameters, calibrate
 
 FALSE_ALARMS = 1e-4  # at most, of each test with a seed it has not seen
@@ -86,7 +95,7 @@ def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
 def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> None:
     choose(program)
 
-    found = calibrate_gaussian("incomplete", n=40, seed=1)
+    found = calibrate_gaussian("incomplete", n=20, seed=1)
 
     assert found.p_value > FALSE_ALARMS, str(found)
 
@@ -113,7 +122,98 @@ def test_gaussian_posteriors_are_calibrated_over_many_data_sets(
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
-ANNOTATION: dict[str, tuple[AnnotationModel, int]] = {
+XCC = {
+    "shared": GaussianXCC(**vars(GAUSSIAN)),
+    "per_pool": GaussianXCC(residual="per_pool", **vars(GAUSSIAN)),
+    "doubted": GaussianXCC(prior_lkj=3, **vars(GAUSSIAN)),
+}
+
+
+def pooled_design(items: int, pools: int) -> pd.DataFrame:
+    """Three raters in each pool, two of them for most items; two items have one pool each."""
+    design = complete_design(items, 3 * pools).assign(pool=lambda x: x["rater"] // 3)
+    design = design.query("(item + rater) % 3 != 0 or item % 5 == 0")
+    return design.query("not (item == 0 and pool > 0) and not (item == 1 and pool == 0)")
+
+
+def lkj_factor(size: int, shape: float, rng: np.random.Generator) -> Array:
+    """Cholesky factor of a correlation matrix drawn from LKJ(shape), by partial correlations."""
+    _, column = np.tril_indices(size, -1)
+    concentration = shape + (size - 2 - column) / 2
+    partial = 2 * rng.beta(concentration, concentration) - 1
+    return correlation.factor(np.arctanh(partial), size)
+
+
+def pooled_prior_draw(model: GaussianXCC, pools: int, rng: np.random.Generator) -> Parameters:
+    draws = pd.DataFrame([gaussian_prior_draw(rng) for _ in range(pools)])
+    truth = {str(name): column.to_numpy() for name, column in draws.items()}
+    residuals = 1 if model.residual == "shared" else pools
+    return {
+        **truth,
+        "sd_residual": truth["sd_residual"][:residuals],
+        "factor_item": lkj_factor(pools, model.prior_lkj, rng),
+    }
+
+
+def pooled_ratings(truth: Parameters, design: pd.DataFrame, rng: np.random.Generator) -> Ratings:
+    item, rater, pool = (design[name].to_numpy() for name in ("item", "rater", "pool"))
+    pools = len(truth["mean"])
+    effects = rng.standard_normal((item.max() + 1, pools)) @ truth["factor_item"].T
+    rating = truth["mean"][pool] + truth["sd_item"][pool] * effects[item, pool]
+    rating += truth["sd_rater"][pool] * rng.standard_normal(rater.max() + 1)[rater]
+    rating += np.resize(truth["sd_residual"], pools)[pool] * rng.standard_normal(len(design))
+    return Ratings.from_frame(design.assign(rating=rating), pool="pool")
+
+
+def pooled(
+    model: GaussianXCC, design: pd.DataFrame, rng: np.random.Generator
+) -> tuple[Parameters, Ratings]:
+    truth = pooled_prior_draw(model, design["pool"].nunique(), rng)
+    return truth, pooled_ratings(truth, design, rng)
+
+
+def test_posteriors_of_agreement_between_pools_are_calibrated() -> None:
+    model = XCC["shared"]
+
+    found = calibrate(model, partial(pooled, model, pooled_design(20, 2)), n=10, seed=6)
+
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("pools", [2, 3])
+@pytest.mark.parametrize("name", XCC)
+def test_posteriors_of_agreement_are_calibrated_over_many_data_sets(name: str, pools: int) -> None:
+    simulate = partial(pooled, XCC[name], pooled_design(12, pools))
+
+    found = calibrate(XCC[name], simulate, n=200, seed=7)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
+def test_intervals_of_agreement_cover_whatever_it_is(rho: float) -> None:
+    model, design, n = XCC["shared"], pooled_design(150, 2), 100
+    factor = correlation.factor(np.arctanh([rho]), 2)
+    sds = {"sd_item": np.array([1.0, 1.5]), "sd_rater": np.array([0.4, 0.3])}
+    truth = {**sds, "sd_residual": np.array([0.6]), "mean": np.array([1.0, 2.0])}
+    covered = []
+
+    for seed in range(n):
+        rng = np.random.default_rng([8, seed])
+        ratings = pooled_ratings({**truth, "factor_item": factor}, design, rng)
+        row = model.fit(ratings, chains=2, seed=seed).summary().loc["normalized_xcc[0, 1]"]
+        covered.append(bool(row["lower_90"] <= rho <= row["upper_90"]))
+
+    print(f"rho {rho}: {sum(covered)} of {n} intervals of 90%")
+    assert binomtest(sum(covered), n, 0.9).pvalue > FALSE_ALARMS
+
+
+SDS: dict[str, Any] = {"prior_sd_item": HalfNormal(1.5), "prior_sd_rater": HalfNormal(1)}
+
+ANNOTATION: dict[str, tuple[HiddenStateModel, int]] = {
     "tap": (rb.TAP(), 2),
     "tap, by category": (rb.TAP(accuracy="by_category", guessing="by_category"), 2),
     "rater-tap": (rb.RaterTAP(), 2),
@@ -124,6 +224,9 @@ ANNOTATION: dict[str, tuple[AnnotationModel, int]] = {
     "mace, estimated": (rb.MACE(prevalence="estimated"), 2),
     "latent-tap": (rb.LatentTAP(), 2),
     "latent-tap, equally difficult": (rb.LatentTAP(difficulty=False), 2),
+    "logit-icc": (rb.LogitICC(prior_mean=Normal(0, 1), **SDS), 2),
+    "logit-icc, probit": (rb.LogitICC(link="probit", prior_mean=Normal(0, 1), **SDS), 2),
+    "ordinal-icc": (rb.OrdinalICC(prior_cut=Normal(0, 1.5), **SDS), 3),
 }
 
 
@@ -151,7 +254,7 @@ ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 
 
 
 def annotated(
-    model: AnnotationModel, n_categories: int, rng: np.random.Generator
+    model: HiddenStateModel, n_categories: int, rng: np.random.Generator
 ) -> tuple[Parameters, Ratings]:
     """Ratings of 20 items by 3 of 4 raters each, drawn anew if all are alike."""
     design = complete_design(20, 4).query("item % 4 != rater")

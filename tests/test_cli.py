@@ -273,6 +273,22 @@ def test_columns_may_be_named(tmp_path: Path) -> None:
     assert result.stdout == run(*FIT).stdout
 
 
+def test_pools_are_a_column(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    cells = [(item, rater, item % 4 + rater * item % 3) for item in range(9) for rater in range(6)]
+    rows = [f"{item},{rater},{rating},{'ab'[rater > 2]}" for item, rater, rating in cells]
+    table.write_text("\n".join(["item,rater,rating,team", *rows]))
+    fit = ("fit", str(table), "--model", "gaussian-xcc", "--seed", "1")
+
+    result = run(*fit, "--pool", "team", "--items", str(tmp_path / "items.csv"))
+    without = run(*fit)
+
+    assert re.search(r"^unnormalized_xcc\[a, b\] +-?0\.\d", result.stdout, re.MULTILINE)
+    assert (tmp_path / "items.csv").read_text().startswith("item,pool,ratings,mean,sd,")
+    assert without.exit_code == 2
+    assert "found no pools. Pass --pool ... with the column" in without.stderr
+
+
 def test_describe_prints_size_and_design() -> None:
     result = run("describe", PATIENTS, "--replicates", "keep", "--scale", "nominal")
 

@@ -22,7 +22,7 @@ ELPD, P, ELPD_BY_ITEM = (
 
 NUMBERS = r"MACE has Pareto k up to \d\.\d\d \(at most 0\.\d\d\) in \d of 8 items, worst in \d"
 
-BY_ITEM = [model() for model in rb.MODELS if hasattr(model, "pointwise")]
+BY_ITEM = [model() for model in rb.MODELS if hasattr(model, "em")]
 
 
 def fitted(model: Any, ratings: rb.Ratings, draws: int = 300) -> rb.Fit:
@@ -60,7 +60,7 @@ def lonely() -> dict[str, rb.Fit]:
     """Fits of ratings by raters who rated two items each."""
     rater = np.repeat(np.arange(12), 2)
     design = pd.DataFrame({"item": np.roll(np.arange(24), 3) % 8, "rater": rater})
-    ratings = rb.DawidSkene().simulate(design, np.random.default_rng(1))
+    ratings = rb.DawidSkene().simulate(design, np.random.default_rng(3))
     return {"MACE": fitted(rb.MACE(), ratings), "t-a-p": fitted(rb.TAP(), ratings)}
 
 
@@ -124,7 +124,7 @@ def test_log_likelihood_by_item_is_that_of_all(model: Any, simulated: rb.Ratings
 
 
 def test_fewer_draws_tell_much_the_same(fits: dict[str, rb.Fit]) -> None:
-    all_draws, some = fits["t-a-p"].loo(), fits["t-a-p"].loo(draws=200)
+    all_draws, some = fits["t-a-p"].loo(), fits["t-a-p"].loo(draws=200, warn=False)
 
     assert fits["t-a-p"].log_likelihood(draws=200).sizes["draw"] == 100
     assert some.good_k < all_draws.good_k

@@ -99,7 +99,7 @@ def test_effects_of_the_few_have_their_conditional_distribution() -> None:
     given_data = CrossedSums.of(CrossedDesign.of(*table)).given(SD, PRIOR)
     rng = np.random.default_rng(0)
 
-    draws = np.array([given_data.draw(mean, rng) for _ in range(40_000)])
+    draws = np.array([given_data.draw(np.array([mean]), rng) for _ in range(40_000)])
 
     expected, covariance = _few_given_mean(table, mean)
     assert draws[:, -1] == pytest.approx(np.full(len(draws), mean))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -22,18 +23,14 @@ every_model = pytest.mark.parametrize(
 )
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
-QUICK: dict[str, Any] = {"chains": 2, "warmup": 50, "draws": 25}
+QUICK: dict[str, Any] = {"chains": 2, "parallel_chains": 2, "warmup": 50, "draws": 25, "seed": 3}
+ONE_CHAIN = QUICK | {"chains": 1, "parallel_chains": 1}
 
 
-@pytest.fixture(scope="module")
-def ratings() -> rb.Ratings:
-    """Numbers from 0 to 2, which are three categories as well."""
-    rng = np.random.default_rng(1)
-    item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])
-    noise = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 6)[rater] + rng.normal(0, 0.5, 180)
-    rating = np.clip(np.round(1 + noise), 0, 2)
-    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating})
-    return rb.Ratings.from_frame(frame.sample(150, random_state=1))
+@pytest.fixture
+def ratings(model: RatingModel) -> rb.Ratings:
+    """Ratings that the model can be fitted to."""
+    return suited(model)
 
 
 @every_model
@@ -54,8 +51,8 @@ def test_model_gives_just_what_its_program_reads(model: RatingModel, ratings: rb
 
 
 @every_model
-def test_model_reports_the_quantities_it_promises(model: RatingModel, ratings: rb.Ratings) -> None:
-    fit = model.fit(ratings, seed=3, **QUICK)
+def test_model_reports_the_quantities_it_promises(model: RatingModel) -> None:
+    fit = fitted(model)
 
     assert set(fit.quantities) <= set(model.reports)
     assert list(fit.quantities) == [name for name in model.reports if name in fit.quantities]
@@ -65,22 +62,22 @@ def test_model_reports_the_quantities_it_promises(model: RatingModel, ratings: r
 def test_same_seed_gives_the_same_draws_however_many_chains_run_at_once(
     model: RatingModel, ratings: rb.Ratings
 ) -> None:
-    one_by_one = model.fit(ratings, seed=3, parallel_chains=1, **QUICK)
+    together, fewer = fitted(model), fitted(model, chains=1)
 
-    together = model.fit(ratings, seed=3, parallel_chains=2, **QUICK)
-    fewer = model.fit(ratings, seed=3, **(QUICK | {"chains": 1}))
-    other = model.fit(ratings, seed=4, **QUICK)
+    one_by_one = model.fit(ratings, **(QUICK | {"parallel_chains": 1}))
+    other = model.fit(ratings, **(ONE_CHAIN | {"seed": 4}))
 
     xr.testing.assert_identical(one_by_one.posterior, together.posterior)
     xr.testing.assert_identical(one_by_one.posterior.isel(chain=slice(1)), fewer.posterior)
-    assert not one_by_one.posterior.equals(other.posterior)
+    assert not fewer.posterior.equals(other.posterior)
 
 
 @every_model
 def test_order_of_rows_leaves_no_trace(model: RatingModel, ratings: rb.Ratings) -> None:
-    shuffled = rb.Ratings.from_frame(ratings.to_frame().sample(frac=1, random_state=2))
+    frame = ratings.to_frame().sample(frac=1, random_state=2)
+    shuffled = rb.Ratings.from_frame(frame, pool="pool")
 
-    one, other = (model.fit(table, seed=3, **QUICK) for table in (ratings, shuffled))
+    one, other = fitted(model, chains=1), model.fit(shuffled, **ONE_CHAIN)
 
     xr.testing.assert_identical(one.posterior, other.posterior)
 
@@ -89,21 +86,23 @@ def test_order_of_rows_leaves_no_trace(model: RatingModel, ratings: rb.Ratings) 
 def test_ids_change_nothing_but_labels(model: RatingModel, ratings: rb.Ratings) -> None:
     frame = ratings.to_frame()
     renamed = rb.Ratings.from_frame(
-        frame.assign(item=frame["item"] + 1000, rater=frame["rater"].map("rater {}".format))
+        frame.assign(item=frame["item"] + 1000, rater=frame["rater"].map("rater {}".format)),
+        pool="pool",
     )
 
-    one, other = (model.fit(table, seed=3, **QUICK) for table in (ratings, renamed))
+    one, other = fitted(model, chains=1), model.fit(renamed, **ONE_CHAIN)
 
     xr.testing.assert_identical(*(x.posterior.drop_vars(x.posterior.coords) for x in (one, other)))
     assert other.raters().index.tolist() == [f"rater {rater}" for rater in one.raters().index]
-    assert other.items().index.tolist() == [item + 1000 for item in one.items().index]
+    items = (x.items().index.get_level_values("item") for x in (other, one))
+    assert next(items).tolist() == [item + 1000 for item in next(items)]
 
 
 @every_model
 def test_fit_comes_back_from_disk_as_it_was(
     model: RatingModel, ratings: rb.Ratings, tmp_path: Path
 ) -> None:
-    fit = model.fit(ratings, seed=3, **QUICK)
+    fit = fitted(model)
 
     fit.save(tmp_path / "fit.nc")
     loaded = rb.Fit.load(tmp_path / "fit.nc")
@@ -118,9 +117,9 @@ def test_fit_comes_back_from_disk_as_it_was(
 
 @every_model
 def test_earlier_fit_offers_starting_points(model: RatingModel, ratings: rb.Ratings) -> None:
-    earlier = model.fit(ratings, seed=3, **QUICK)
+    earlier = fitted(model, chains=1)
 
-    later = model.fit(ratings, seed=4, warm_start=earlier, **QUICK)
+    later = model.fit(ratings, warm_start=earlier, **ONE_CHAIN)
 
     assert later.posterior.sizes == earlier.posterior.sizes
     few, more = (earlier.create_inits(seed=1, chains=chains) for chains in (2, 3))
@@ -145,6 +144,29 @@ def test_program_is_laid_out_by_stanc(model: RatingModel) -> None:
         laid_out = Toolchain.find().stanc("--auto-format", "--max-line-length=100", program)
 
         assert text == laid_out
+
+
+@functools.cache
+def fitted(model: RatingModel, chains: int = 2) -> rb.Fit:
+    """A quick fit, made once for all tests."""
+    return model.fit(suited(model), **(QUICK if chains == 2 else ONE_CHAIN))
+
+
+@functools.cache
+def suited(model: RatingModel) -> rb.Ratings:
+    """Numbers from 0 to 2 by raters of two pools: three categories, or two if it takes no more."""
+    rng = np.random.default_rng(1)
+    item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])
+    noise = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 6)[rater] + rng.normal(0, 0.5, 180)
+    rating = np.clip(np.round(1 + noise), 0, 2)
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": rater % 2})
+    some = frame.sample(150, random_state=1)
+    three = rb.Ratings.from_frame(some, pool="pool")
+    try:
+        model.data(three)
+    except rb.RatingsError:
+        return rb.Ratings.from_frame(some.assign(rating=some["rating"] > 1), pool="pool")
+    return three
 
 
 def stan_info(program: Path) -> dict[str, Any]:

@@ -18,8 +18,10 @@ from reliabayes.quantities import (
     icc_k,
     informativeness,
     labeler_icc,
+    normalized_xcc,
     random_share,
     raters_needed,
+    unnormalized_xcc,
 )
 from tests.designs import Array
 
@@ -46,6 +48,16 @@ def test_shares_of_variance_add_up(item: float, rater: float, residual: float) -
     total = sum(shares) + labeler_icc(item, rater, residual)
 
     assert total == pytest.approx(1)
+
+
+@given(correlation=st.floats(-1, 1), one=shares, other=shares)
+def test_normalizing_agreement_undoes_its_attenuation(
+    correlation: float, one: float, other: float
+) -> None:
+    attenuated = unnormalized_xcc(correlation, one, other)
+
+    assert normalized_xcc(attenuated, one, other) == pytest.approx(correlation)
+    assert abs(attenuated) <= max(one, other)
 
 
 # Spearman-Brown on WordSim-353, published for 1, 2, 3, 5, 10 and 13 raters.

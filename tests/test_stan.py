@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
@@ -165,5 +166,9 @@ def wait_for_chains(pid: int) -> list[psutil.Process]:
 
 
 def chains_below(pid: int) -> list[psutil.Process]:
-    children = psutil.Process(pid).children(recursive=True)
-    return [child for child in children if "gaussian_icc" in child.name()]
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if "gaussian_icc" in child.name():
+                found.append(child)
+    return found

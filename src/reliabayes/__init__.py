@@ -2,6 +2,7 @@
 
 from reliabayes import datasets, models
 from reliabayes.comparison import LeaveOneOut, compare
+from reliabayes.contrast import Contrast
 from reliabayes.em import PointEstimate
 from reliabayes.errors import ConvergenceWarning, RatingsError, SamplingError
 from reliabayes.fit import Fit
@@ -11,6 +12,7 @@ from reliabayes.predictive import PredictiveChecks
 from reliabayes.ratings import Ratings
 
 __all__ = [
+    "Contrast",
     "ConvergenceWarning",
     "Fit",
     "LeaveOneOut",

@@ -63,13 +63,16 @@ class Approximation(NamedTuple):
 
 
 class MeanPrior(NamedTuple):
-    """Normal prior of the mean, taken from the centre of the ratings; precision 0 is flat."""
+    """Normal prior of the mean, taken from the centre of the ratings; precision 0 is flat.
 
-    offset: float
-    precision: float
+    Numbers, or (G,) arrays for the means of pools.
+    """
+
+    offset: Any
+    precision: Any
 
     @classmethod
-    def of(cls, mean_and_sd: Sequence[float], center: float) -> MeanPrior:
+    def of(cls, mean_and_sd: Sequence[Any], center: Any) -> MeanPrior:
         """Prior given as mean and standard deviation."""
         mean, sd = mean_and_sd
         return cls(mean - center, sd**-2)
@@ -259,7 +262,7 @@ class CrossedSums:
         self, sd: Deviations, means: Array, prior: MeanPrior, rng: np.random.Generator
     ) -> Array:
         """(S, F + 1) effects of the few, the mean last, drawn given (S,) sds and means."""
-        draws = zip(*sd, means, strict=True)
+        draws = zip(*sd, means[:, None], strict=True)
         return np.array([self.given(Deviations(*at), prior).draw(mean, rng) for *at, mean in draws])
 
     def log_likelihood(self, sd: Deviations, prior: MeanPrior) -> float:
@@ -322,7 +325,7 @@ class CrossedSums:
 
 
 class Conditional(NamedTuple):
-    """Normal distribution of the effects of the few and of the mean, the last, given the data.
+    """Normal distribution of the effects of the few and of the means, the last, given the data.
 
     ``factor`` is the lower Cholesky factor L of the precision, ``whitened`` is L' times the mean.
     """
@@ -332,13 +335,14 @@ class Conditional(NamedTuple):
 
     @property
     def mean(self) -> Array:
-        """(F + 1,) expected effects, and expected mean as distance from the centre."""
+        """Expected effects, and expected means as distances from the centre."""
         return scipy.linalg.solve_triangular(self.factor, self.whitened, lower=True, trans="T")
 
-    def draw(self, mean: float, rng: np.random.Generator) -> Array:
-        """(F + 1,) effects drawn given the data and the mean, which comes back last."""
+    def draw(self, means: Array, rng: np.random.Generator) -> Array:
+        """Effects drawn given the data and the means, which come back last."""
         noise = rng.standard_normal(len(self.whitened))
-        noise[-1] = mean * self.factor[-1, -1] - self.whitened[-1]
+        last = slice(-len(means), None)
+        noise[last] = self.factor[last, last].T @ means - self.whitened[last]
         return scipy.linalg.solve_triangular(
             self.factor, self.whitened + noise, lower=True, trans="T"
         )

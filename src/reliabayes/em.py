@@ -64,7 +64,7 @@ def climb(
         first = step()
         objective, step = evaluate(first)
         path.append(objective)
-        if max(float(np.abs(first[name] - here[name]).max()) for name in here) < tolerance:
+        if max(float(np.abs(first[name] - here[name]).max(initial=0)) for name in here) < tolerance:
             return Climb(first, tuple(path), True)
         second = step()
         far = _extrapolated(here, first, second)

@@ -23,6 +23,7 @@ from scipy.special import logsumexp
 
 from reliabayes import quantities, storage
 from reliabayes.comparison import LeaveOneOut, warn_of_high_k
+from reliabayes.contrast import Contrast
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.predictive import PredictiveChecks
 from reliabayes.ratings import Ratings
@@ -91,6 +92,9 @@ class Diagnostics:
     bfmi : smallest energy Bayesian fraction of missing information; trusted from 0.3
     chains : number of chains
     relabelled : chains, from 0, whose true categories had other names than at the mode
+    integration_error : of the log-likelihood, in nats, where sums stand in for integrals; trusted
+        up to 1e-3
+    nodes : how many such a sum has; 0 if there is none
 
     References
     ----------
@@ -105,6 +109,8 @@ class Diagnostics:
     bfmi: float
     chains: int
     relabelled: tuple[int, ...] = ()
+    integration_error: float = 0.0
+    nodes: int = 0
 
     @property
     def problems(self) -> list[str]:
@@ -129,6 +135,11 @@ class Diagnostics:
                 bool(self.relabelled),
                 f"chains {', '.join(map(str, self.relabelled))} had swapped the names of true "
                 "categories, which the ratings and priors do not hold apart, and were relabelled",
+            ),
+            (
+                not self.integration_error <= 1e-3,
+                f"the sum over nodes misses the log-likelihood by {self.integration_error:.2g} (at "
+                f"most 0.001): set nodes={2 * self.nodes}",
             ),
             (not self.bfmi >= 0.3, f"E-BFMI down to {self.bfmi:.2f} (at least 0.3)"),
         ]
@@ -244,7 +255,17 @@ class Fit:
             bfmi=float(bfmi.min()),
             chains=self.settings.chains,
             relabelled=self.settings.relabelled,
+            **self._integration,
         )
+
+    @cached_property
+    def _integration(self) -> dict[str, Any]:
+        """Error of sums over nodes, and their number, of a model that has them."""
+        measure = getattr(self.model, "integration_error", None)
+        if measure is None:
+            return {}
+        nodes, error = measure(self.posterior, self.ratings)
+        return {"integration_error": error, "nodes": nodes}
 
     def warn_if_unreliable(self) -> None:
         """Warn, once and with the numbers, of draws that cannot be trusted."""
@@ -261,7 +282,7 @@ class Fit:
 
         Returns
         -------
-        DataArray (chain, draw), in [0, 1]
+        DataArray (chain, draw), in [0, 1]; (chain, draw, pool) for several pools
 
         Raises
         ------
@@ -277,7 +298,8 @@ class Fit:
 
         Returns
         -------
-        DataArray (chain, draw), whole numbers from 1; infinite where the ICC is 0
+        DataArray (chain, draw), whole numbers from 1; infinite where the ICC is 0; (chain, draw,
+            pool) for several pools
 
         Raises
         ------
@@ -295,6 +317,28 @@ class Fit:
                 f"{', '.join(map(str, self.quantities))}."
             )
         return self.quantities["icc"]
+
+    def contrast(self, name: str, one: Any, other: Any, *, prob: float = 0.9) -> Contrast:
+        """How much larger a quantity is in one pool, or pair of pools, than in another.
+
+        Parameters
+        ----------
+        name : a quantity of pools or of pairs of pools; "xcc" for normalized and unnormalized xCC
+        one, other : pools by their ids, or pairs as two pools each in any order:
+            ``fit.contrast("xcc", ("treatment", "expert"), ("control", "expert"))``
+        prob : probability of the equal-tailed interval, in (0, 1); part of its columns' names
+
+        Returns
+        -------
+        Contrast
+            ``summary()`` with the probability that the difference is above 0, and ``draws``.
+
+        Raises
+        ------
+        ValueError
+            There is no such quantity, pool or pair; the message names those there are.
+        """
+        return Contrast.of(self.quantities, name, one, other, prob)
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """What the model says of each rater, by the user's ids; see `items`.
@@ -320,12 +364,25 @@ class Fit:
         DataFrame
             Columns ratings (how many), and what the model says: effects as mean, sd, median,
             lower_90 and upper_90; true categories as the most probable category, its probability
-            and the entropy in bits.
+            and the entropy in bits. Models of several pools have a row for each item and pool.
         """
         rng = np.random.default_rng(self.settings.seed)
         table = self.model.items(self._thinned(draws), self.ratings, prob, rng)
-        table.insert(0, "ratings", self.ratings.ratings_per_item)
+        table.insert(0, "ratings", self._ratings_of(table.index))
         return table
+
+    def _ratings_of(self, index: pd.Index[Any]) -> NDArray[np.int64]:
+        """Numbers of ratings of each item, or of each item by each pool."""
+        ratings = self.ratings
+        if "pool" not in index.names or ratings.rater_pool is None:
+            return ratings.ratings_per_item[ratings.items.get_indexer(index)]
+        item, pool = (
+            ids.get_indexer(index.get_level_values(level))
+            for level, ids in (("item", ratings.items), ("pool", ratings.pools))
+        )
+        counts = np.zeros((ratings.n_items, len(ratings.pools)), np.int64)
+        np.add.at(counts, (ratings.item, ratings.rater_pool[ratings.rater]), 1)
+        return counts[item, pool]
 
     def category_probabilities(self, draws: int | None = 400) -> pd.DataFrame:
         """Probability of each true category of each item.

@@ -73,6 +73,11 @@ class ItemMixture:
             "count": self.counts.data,
         }
 
+    def part(self, rows: slice) -> ItemMixture:
+        """Some of the distinct items; which items they stand for is not kept."""
+        none = np.empty(0, np.int32)
+        return ItemMixture(self.counts[rows], self.items[rows], self.kind[rows], none)
+
     @property
     def n_ratings(self) -> float:
         """Number of ratings of all items."""

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, polygamma
 
+from reliabayes import correlation
+
 Array = NDArray[np.float64]
-Support = Literal["real", "positive", "unit", "simplex"]
+Support = Literal["real", "positive", "unit", "simplex", "correlation"]
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class Parameter:
     Attributes
     ----------
     name : as in the program
-    support : set of its values: all numbers, those above 0, those between 0 and 1, or vectors of
-        positive numbers that sum to 1
+    support : set of its values: all numbers, those above 0, those between 0 and 1, vectors of
+        positive numbers that sum to 1, or Cholesky factors of correlation matrices
     dims : names of its dimensions, a simplex's own last; "all" is one of size 1
     """
 
@@ -37,7 +39,11 @@ class Parameter:
             "rater": data.get("R", 1),
             "covariate": data.get("X", 0),
             "error": data["K"] * (data["K"] - 1),
+            "between": data["K"] - 2,
+            "pool": data.get("G", 1),
         }
+        if self.support == "correlation":
+            return (correlation.n_free(sizes["pool"]),)
         shape = tuple(int(sizes.get(dim, data["K"])) for dim in self.dims)
         return (*shape[:-1], shape[-1] - 1) if self.support == "simplex" else shape
 
@@ -47,16 +53,22 @@ class Parameter:
             return bool(np.isfinite(value).all())
         if self.support == "positive":
             return bool((value > 0).all())
+        if self.support == "correlation":
+            return bool((np.abs(value) <= 1).all())
         return bool((value >= 0).all() and (value <= 1).all())
 
     def constrain(self, value: Array) -> Array:
         """What Stan's transform makes of an unconstrained value."""
         if self.support == "simplex":
             return _broken_stick(value)
+        if self.support == "correlation":
+            return correlation.factor(value, correlation.size(value))
         return np.asarray(_CONSTRAIN[self.support](value), float)
 
     def unconstrain(self, value: Array) -> Array:
         """The unconstrained value that Stan's transform makes this value of."""
+        if self.support == "correlation":
+            return correlation.free(value)
         if self.support == "simplex":
             left = np.cumsum(value[..., ::-1], axis=-1)[..., ::-1]
             breaks = np.log(value[..., :-1]) - np.log(left[..., 1:])

@@ -54,6 +54,49 @@ def labeler_icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
     return sd_rater**2 / (sd_item**2 + sd_rater**2 + sd_residual**2)
 
 
+def unnormalized_xcc(normalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Draws:
+    r"""Correlation of single ratings of an item by raters of two pools, in [-1, 1].
+
+    .. math:: \rho \sqrt{\mathrm{ICC}_0} \sqrt{\mathrm{ICC}_1}
+
+    with rho the correlation between pools of an item's effects. A parametric counterpart of
+    cross-replication reliability (xRR): how close one rater's word comes to another pool's, so that
+    disagreement within either pool counts against it.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021). https://doi.org/10.18653/v1/2021.acl-long.548
+
+    Examples
+    --------
+    >>> unnormalized_xcc(0.5, 0.64, 0.25)
+    0.2
+    """
+    reached: Draws = normalized_xcc * (icc**0.5 * other_icc**0.5)
+    return reached
+
+
+def normalized_xcc(unnormalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Draws:
+    r"""Correlation of what two pools have in mind of an item, in [-1, 1].
+
+    .. math:: \mathrm{xCC} / (\sqrt{\mathrm{ICC}_0} \sqrt{\mathrm{ICC}_1})
+
+    What unnormalized xCC would be if raters within a pool agreed: how close the mean of many
+    ratings by one pool comes to that of the other. A correlation corrected for attenuation.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021). https://doi.org/10.18653/v1/2021.acl-long.548
+
+    Examples
+    --------
+    >>> normalized_xcc(0.2, 0.64, 0.25)
+    0.5
+    """
+    corrected: Draws = unnormalized_xcc / (icc**0.5 * other_icc**0.5)
+    return corrected
+
+
 def icc_k(icc: Draws, k: float) -> Draws:
     r"""Reliability of the mean of ``k`` ratings of an item by different raters, in [0, 1].
 

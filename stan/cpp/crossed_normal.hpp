@@ -105,14 +105,18 @@ stan::return_type_t<Weight, Precision> crossed_normal(
   }
 }
 
-// Mean and standard deviation of the last effect given the data.
+// As many of the last effects as there is standard normal noise, drawn given the data: the last block
+// of K is what they have left once the others are summed out.
 inline Vector crossed_normal_last(const ConstVector& weight, const ConstVector& precision,
                                   const ConstVector& location, const ConstMatrix& gram,
-                                  const ConstMatrix& moment, std::ostream* = nullptr) {
+                                  const ConstMatrix& moment, const ConstVector& noise,
+                                  std::ostream* = nullptr) {
   const CrossedEffects effects(weight, precision, location, gram, moment);
-  const Index last = precision.size() - 1;
-  const double sd = 1 / effects.factor(last, last);
-  return Eigen::Vector2d(effects.whitened(last) * sd, sd);
+  const Index last = noise.size();
+  return effects.factor.bottomRightCorner(last, last)
+      .triangularView<Eigen::Lower>()
+      .transpose()
+      .solve(effects.whitened.tail(last) + noise);
 }
 
 }  // namespace reliabayes

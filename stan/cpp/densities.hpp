@@ -2,4 +2,5 @@
 #pragma once
 #include "crossed_normal.hpp"
 #include "crossed_square.hpp"
+#include "graded_mixture.hpp"
 #include "item_mixture.hpp"

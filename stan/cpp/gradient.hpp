@@ -27,16 +27,19 @@ class Differentiated {
   stan::arena_t<Derivative> derivative_;
 };
 
-// A density of two vectors or matrices, given its value and derivatives.
+// A density, given its value and what it depends on.
+template <typename... Arguments, typename... Derivatives>
+stan::math::var with_gradient(double value, Differentiated<Arguments, Derivatives>... parts) {
+  return stan::math::make_callback_var(value, [parts...](const auto& density) mutable {
+    (parts.chain(density.adj()), ...);
+  });
+}
+
+// The same of two vectors or matrices.
 template <typename First, typename ByFirst, typename Second, typename BySecond>
 stan::math::var with_gradient(double value, const First& first, const ByFirst& by_first,
                               const Second& second, const BySecond& by_second) {
-  Differentiated<First, ByFirst> a(first, by_first);
-  Differentiated<Second, BySecond> b(second, by_second);
-  return stan::math::make_callback_var(value, [a, b](const auto& density) mutable {
-    a.chain(density.adj());
-    b.chain(density.adj());
-  });
+  return with_gradient(value, Differentiated(first, by_first), Differentiated(second, by_second));
 }
 
 }  // namespace reliabayes

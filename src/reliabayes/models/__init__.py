@@ -4,10 +4,15 @@ from reliabayes.models.base import RatingModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.dawid_skene import DawidSkene
 from reliabayes.models.gaussian_icc import GaussianICC
+from reliabayes.models.gaussian_xcc import GaussianXCC
 from reliabayes.models.groupthink import Groupthink
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
 from reliabayes.models.latent_tap import LatentTAP
+from reliabayes.models.logit_icc import LogitICC
+from reliabayes.models.logit_xcc import LogitXCC
 from reliabayes.models.mace import MACE
+from reliabayes.models.ordinal_icc import OrdinalICC
+from reliabayes.models.ordinal_xcc import OrdinalXCC
 from reliabayes.models.priors import (
     Beta,
     DiagonalDirichlet,
@@ -23,6 +28,11 @@ from reliabayes.models.tap import TAP
 
 MODELS: tuple[type[RatingModel], ...] = (
     GaussianICC,
+    LogitICC,
+    OrdinalICC,
+    GaussianXCC,
+    LogitXCC,
+    OrdinalXCC,
     TAP,
     RaterTAP,
     DawidSkene,
@@ -43,12 +53,17 @@ __all__ = [
     "DiagonalDirichlet",
     "Dirichlet",
     "GaussianICC",
+    "GaussianXCC",
     "Groupthink",
     "HalfNormal",
     "HalfStudentT",
     "HierarchicalDawidSkene",
     "LatentTAP",
+    "LogitICC",
+    "LogitXCC",
     "Normal",
+    "OrdinalICC",
+    "OrdinalXCC",
     "RaterGroupthink",
     "RaterTAP",
     "RatingModel",

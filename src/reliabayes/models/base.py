@@ -89,6 +89,7 @@ class RatingModel(ABC):
 
     def labelled(self, drawn: Mapping[str, Array], ratings: Ratings) -> xr.Dataset:
         """Draws (chains, draws, ...) by name, with dims and the user's ids as coords."""
+        drawn = {name: values for name, values in drawn.items() if values.size}
         for values in drawn.values():
             values.flags.writeable = False
         dims = self.dims()
@@ -217,6 +218,12 @@ def ids(dim: str, ratings: Ratings, size: int) -> Any:
         return ratings.items
     if dim == "rater":
         return ratings.raters
+    if dim == "pool":
+        return ratings.pools
     if dim in ("category", "true_category"):
         return ratings.categories
+    if dim == "below":  # a cut point
+        return ratings.categories[:-1]
+    if dim == "between":  # two cut points
+        return ratings.categories[1:-1]
     return np.arange(size)

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import xlogy
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import AnnotationModel, Array, Data
+from reliabayes.models.annotation import AnnotationModel
+from reliabayes.models.hidden import Array, Data
 from reliabayes.parameters import Parameter
 
 
@@ -41,7 +42,7 @@ class CountingModel(AnnotationModel):
             for p in self.parameters()
         )
 
-    def draw_point(self, data: Data, rng: np.random.Generator) -> dict[str, Array]:
+    def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
         """Parameters drawn from their priors."""
         counts = self._prior_counts(self.middle(data), data)
         gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import REPORTED, Array, Data, by_rater
+from reliabayes.models.annotation import REPORTED, by_rater
 from reliabayes.models.counting import CountingModel
+from reliabayes.models.hidden import Array, Data
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
 from reliabayes.parameters import Parameter
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import Array, Codes, Data, drawn_categories
+from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
 from reliabayes.models.knowing import KnowingModel
 from reliabayes.ratings import Ratings
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes import quantities
 from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
 from reliabayes.crowd import CrowdSums
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.models.base import RatingModel
+from reliabayes.models.gaussian import (
+    SDS,
+    check_mean,
+    check_priors,
+    check_residual,
+    log_half_t,
+    spread,
+)
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.summaries import describe
@@ -26,7 +32,6 @@ from reliabayes.warm_start import WarmStart
 Array = NDArray[np.float64]
 Margin = Literal["item", "rater"]
 
-SDS = ("sd_item", "sd_rater", "sd_residual")
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
@@ -65,34 +70,24 @@ class GaussianICC(RatingModel):
     prior_sd_residual: HalfNormal | HalfStudentT | None = None
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            allowed = (Normal,) if field.name == "prior_mean" else (HalfNormal, HalfStudentT)
-            prior = getattr(self, field.name)
-            if prior is not None and not isinstance(prior, allowed):
-                names = " or ".join(kind.__name__ for kind in allowed)
-                raise TypeError(f"{field.name} must be a {names}, not {prior!r}.")
+        check_priors(self)
 
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
-        values = ratings.values
-        with np.errstate(over="ignore", under="ignore"):
-            spread = float(values.std())
-        if not 0 < spread < math.inf:
-            rule, found = "their sd must be a number above 0", f"{spread:g}"
-            raise RatingsError([Fault("rating", rule, found, "Rescale the ratings.")])
+        sd = spread(ratings)
         return {
-            "mean": self.prior_mean or Normal(float(values.mean()), 2.5 * spread),
-            "sd_item": self.prior_sd_item or HalfNormal(spread),
-            "sd_rater": self.prior_sd_rater or HalfNormal(spread),
-            "sd_residual": self.prior_sd_residual or HalfNormal(spread),
+            "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
+            "sd_item": self.prior_sd_item or HalfNormal(sd),
+            "sd_rater": self.prior_sd_rater or HalfNormal(sd),
+            "sd_residual": self.prior_sd_residual or HalfNormal(sd),
         }
 
     def data(self, ratings: Ratings) -> dict[str, Any]:
         """Sums of the centred ratings, as the Stan programs describe them."""
         ratings.require_known_raters("GaussianICC")
         priors = self.priors(ratings)
-        _check_mean(priors["mean"], ratings)
-        _check_residual(ratings)
+        check_mean(priors["mean"], ratings.values)
+        check_residual(ratings.item, ratings.rater, ratings.values)
         swapped, center, design = _design(ratings)
         sums = CrossedSums.of(design) if _summed_out(design) else CrowdSums.of(design)
         return {
@@ -113,7 +108,7 @@ class GaussianICC(RatingModel):
 
         def log_prior(sd: Deviations) -> float:
             priors = (data[f"prior_{name}"] for name in SDS)
-            return sum(map(_log_half_t, sd.swap(swapped), priors))
+            return float(sum(map(log_half_t, sd.swap(swapped), priors)))
 
         prior = MeanPrior.of(data["prior_mean"], data["center"])
         found = sums.approximate(_share(data), prior, log_prior)
@@ -226,54 +221,9 @@ def _summed_out(design: CrossedDesign) -> bool:
     return cells < 1000 or few**2 * (few + 4 * patterns) <= 20 * cells
 
 
-def _check_mean(prior: Normal | HalfNormal | HalfStudentT, ratings: Ratings) -> None:
-    """Refuse a prior of the mean that the ratings contradict: it would show as rater effects."""
-    mean, sd = prior.stan
-    values = ratings.values
-    if abs(values.mean() - mean) > 10 * math.hypot(sd, values.std()):
-        raise ValueError(
-            f"prior_mean must not contradict the ratings; found {prior} and ratings around "
-            f"{values.mean():.4g}. Widen the prior, or leave it out."
-        )
-
-
-def _check_residual(ratings: Ratings) -> None:
-    """Refuse ratings that effects of items and raters explain wholly.
-
-    The density then grows without bound as the residual sd goes to 0. Few ratings mostly show that
-    there is a residual, so more are looked at only while those so far show none.
-    """
-    digits = max(3, len(str(len(ratings))))
-    if any(_has_residual(ratings, slice(10**power)) for power in range(3, digits + 1)):
-        return
-    spare = len(ratings) - (ratings.n_items + ratings.n_raters - ratings.n_components)
-    if spare > 0:
-        rule = "ratings must differ by more than their items and raters explain"
-        found = "that every rating is the sum of an item's and a rater's effect"
-        remedy = "Agreement is perfect up to severity: report that, for no model adds to it."
-        raise RatingsError([Fault("rating", rule, found, remedy)])
-
-
-def _has_residual(ratings: Ratings, rows: slice) -> bool:
-    """Whether least-squares effects of items and raters leave something of these ratings."""
-    values = ratings.values[rows]
-    centred = values - values.mean()
-    one, index = np.ones(len(values)), np.arange(len(values))
-    codes = (ratings.item[rows], ratings.rater[rows])
-    effects = sp.hstack([sp.coo_array((one, (index, code))) for code in codes]).tocsr()
-    left = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
-    return bool(np.abs(left).max() > 1e-9 * np.abs(values).max())
-
-
 def _share(data: Mapping[str, Any]) -> float:
     """Standard deviation of each source if all three had a third of the variance."""
     return math.sqrt(data["square"][0] / data["N"] / 3)
-
-
-def _log_half_t(sd: float, prior: tuple[float, float]) -> float:
-    df, scale = prior
-    square = (sd / scale) ** 2
-    return -0.5 * (square if math.isinf(df) else (df + 1) * math.log1p(square / df))
 
 
 def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:

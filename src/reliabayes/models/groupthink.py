@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reliabayes.models.annotation import Array, Data
 from reliabayes.models.following import FollowingModel
+from reliabayes.models.hidden import Array, Data
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.parameters import Parameter
 

@@ -12,8 +12,9 @@ from scipy.special import log_softmax, logsumexp, softmax, xlogy
 
 from reliabayes.em import Point
 from reliabayes.mixture import ItemMixture
-from reliabayes.models.annotation import REPORTED, AnnotationModel, Array, Data, by_rater
+from reliabayes.models.annotation import REPORTED, AnnotationModel, by_rater
 from reliabayes.models.densities import half_t, log_half_t, log_normal
+from reliabayes.models.hidden import Array, Data
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
@@ -115,7 +116,7 @@ class HierarchicalDawidSkene(AnnotationModel):
         typical = softmax(_matrices(point["location"], data["K"]), axis=-1)
         return {"typical_confusion": (("true_category", "category"), typical)}
 
-    def draw_point(self, data: Data, rng: np.random.Generator) -> dict[str, Array]:
+    def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
         """Parameters drawn from their priors."""
         size = data["K"] * (data["K"] - 1)
         mean, sd = data["prior_location"]

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import ONE, Array, Data, by_rater
+from reliabayes.models.annotation import ONE, by_rater
 from reliabayes.models.counting import CountingModel
+from reliabayes.models.hidden import Array, Data
 from reliabayes.models.priors import Dirichlet, RestrictedNormal
 from reliabayes.parameters import Parameter
 
@@ -86,6 +87,8 @@ class KnowingModel(CountingModel):
 
 class GuessingModel(KnowingModel):
     """A model in which each rater knows, or else guesses by probabilities of their own."""
+
+    acceptance: ClassVar[float] = 0.9  # a guess that is hardly made has a long tail in log odds
 
     guess: ClassVar[str] = "p"  # name of the probabilities of guesses
 

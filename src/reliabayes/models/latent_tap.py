@@ -11,9 +11,10 @@ import scipy.optimize
 from scipy.special import expit, gammaln, log_expit
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import AnnotationModel, Array, Codes, Data
+from reliabayes.models.annotation import AnnotationModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.densities import half_t, log_half_t, log_normal, slope_half_t
+from reliabayes.models.hidden import Array, Codes, Data
 from reliabayes.models.knowing import known_or_guessed
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.parameters import Parameter
@@ -208,21 +209,21 @@ class LatentTAP(AnnotationModel):
         """The accuracies on the scale of log odds."""
         return {"alpha": (("rater",), self.alpha(point, data))}
 
-    def draw_point(self, data: Data, rng: np.random.Generator) -> dict[str, Array]:
-        """Parameters drawn from their priors."""
-        mean = rng.normal(self.prior_mean_alpha.mean, self.prior_mean_alpha.sd)
-        sd = half_t(data["prior_sd_alpha"], rng)
-        alpha = rng.normal(mean, sd, data["R"])
-        mean_p = rng.dirichlet(data["prior_mean_p"])
-        concentration = half_t(data["prior_concentration"], rng)
+    def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
+        """Parameters drawn from their priors; those of raters from what is given of them all."""
         point: dict[str, Array] = {
             "prevalence": rng.dirichlet(data["prior_prevalence"]),
-            "mean_alpha": np.array(mean),
-            "sd_alpha": np.array(sd),
+            "mean_alpha": np.array(rng.normal(*data["prior_mean_alpha"])),
+            "sd_alpha": np.array(half_t(data["prior_sd_alpha"], rng)),
+            "mean_p": rng.dirichlet(data["prior_mean_p"]),
+            "concentration": np.array(half_t(data["prior_concentration"], rng)),
+            **given,
+        }
+        mean, sd = float(point["mean_alpha"]), float(point["sd_alpha"])
+        alpha = rng.normal(mean, sd, data["R"])
+        point |= {
             "score": _scores(alpha, mean, sd, data),
-            "mean_p": mean_p,
-            "concentration": np.array(concentration),
-            "p": rng.dirichlet(1 + concentration * mean_p, data["R"]),
+            "p": rng.dirichlet(_guess_counts(point), data["R"]),
         }
         if self.difficulty:
             point["sd_delta"] = np.array([half_t(data["prior_sd_delta"], rng)])

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from reliabayes.models.annotation import Array, Data
 from reliabayes.models.following import FollowingModel
+from reliabayes.models.hidden import Array, Data
 from reliabayes.models.knowing import check_prevalence, priors_of_t, shared_prevalence
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.parameters import Parameter

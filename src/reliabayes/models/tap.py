@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from reliabayes.em import Point
-from reliabayes.models.annotation import ONE, REPORTED, Array, Data
+from reliabayes.models.annotation import ONE, REPORTED
 from reliabayes.models.counting import CountingModel
+from reliabayes.models.hidden import Array, Data
 from reliabayes.models.knowing import known_and_guessed
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.parameters import Parameter

@@ -1,0 +1,82 @@
+"""Logit ICC: crossed random effects of items and raters on binary ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from reliabayes.mixture import ItemMixture
+from reliabayes.models.graded import OBSERVED, SDS, GradedModel, require_two
+from reliabayes.models.hidden import Array, Data
+from reliabayes.models.priors import Normal
+from reliabayes.ratings import Ratings
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogitICC(GradedModel):
+    r"""Reliability of ratings in two categories, for any incomplete, unbalanced design.
+
+    .. math:: \operatorname{logit} \Pr(y_{ij} = 1) = \mu + u_i + v_j
+
+    with normal effects of items (sd_item) and raters (sd_rater); 1 is the second category. Effects
+    of items are summed over nodes, so that only those of raters are sampled. Pools and gold are not
+    used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
+
+    Quantities, for single ratings: ``icc`` and ``labeler_icc`` of the latent score, whose residual
+    has variance pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
+    the rating itself as 0 or 1, which compare with kappas; all in [0, 1]. ``sd_item``,
+    ``sd_rater`` and ``mean`` in log odds; ``rate``, the share of the second category in ratings of
+    new items by new raters; ``log_likelihood`` in nats and ``bits_per_rating``, effects of items
+    summed out.
+
+    Parameters
+    ----------
+    link : "logit", or "probit" for normal residuals
+    nodes : how many the effect of an item is summed over; by default as many as the item with most
+        ratings needs. `Fit.diagnostics` tells the error of the log-likelihood
+    prior_mean : Normal
+    prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
+
+    References
+    ----------
+    Nakagawa, Johnson & Schielzeth (2017), ICC on both scales.
+    https://doi.org/10.1098/rsif.2017.0213
+    """
+
+    summary: ClassVar[str] = "ICC of ratings in two categories"
+    reports: ClassVar[tuple[str, ...]] = (
+        "icc",
+        "labeler_icc",
+        *OBSERVED,
+        *SDS,
+        "mean",
+        "rate",
+        "log_likelihood",
+        "bits_per_rating",
+    )
+    has_steps: ClassVar[bool] = False
+
+    prior_mean: Normal = Normal(0.0, 2.5)
+
+    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
+        """Distinct items, and the nodes that their effects are summed over."""
+        require_two(ratings, "LogitICC")
+        return super().mixture(ratings)
+
+    def priors(self, n_categories: int) -> dict[str, Any]:
+        """Parameters of the priors."""
+        return {
+            "prior_mean": self.prior_mean.stan,
+            "prior_sd_item": self.prior_sd_item.stan,
+            "prior_sd_rater": self.prior_sd_rater.stan,
+        }
+
+    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
+        """The one cut point is the mean, negative."""
+        mean, sd = data["prior_mean"]
+        return -mean, sd
+
+    def located(self, cut: Array, share: Array) -> dict[str, Any]:
+        """Mean in log odds, and share of the second category."""
+        dims = ("chain", "draw")
+        return {"mean": (dims, -cut[..., 0]), "rate": (dims, share[..., 1])}

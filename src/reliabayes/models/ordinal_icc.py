@@ -1,0 +1,87 @@
+"""Ordinal ICC: crossed random effects of items and raters on ratings in ordered categories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from reliabayes.mixture import ItemMixture
+from reliabayes.models.graded import OBSERVED, SDS, GradedModel, require_order
+from reliabayes.models.hidden import Array, Data
+from reliabayes.models.priors import Normal
+from reliabayes.ratings import Ratings
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrdinalICC(GradedModel):
+    r"""Reliability of ratings in ordered categories, for any incomplete, unbalanced design.
+
+    .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_i + v_j - c_k
+
+    with normal effects of items (sd_item) and raters (sd_rater), and ordered cut points c. Effects
+    of items are summed over nodes, so that only those of raters are sampled. Pools and gold are not
+    used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
+
+    Quantities, for single ratings: ``icc`` and ``labeler_icc`` of the latent score, whose residual
+    has variance pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
+    the rating itself, its categories numbered 0, 1, ..., which compare with weighted kappas; all in
+    [0, 1]. ``sd_item``, ``sd_rater`` and ``cut`` (K - 1,), named after the category below it, in
+    log odds; ``rate`` (K,), the share of each category in ratings of new items by new raters;
+    ``log_likelihood`` in nats and ``bits_per_rating``, effects of items summed out.
+
+    Parameters
+    ----------
+    link : "logit", or "probit" for normal residuals
+    nodes : how many the effect of an item is summed over; by default as many as the item with most
+        ratings needs. `Fit.diagnostics` tells the error of the log-likelihood
+    prior_cut : Normal
+        Of each cut point, but for their order.
+    prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
+
+    References
+    ----------
+    McCullagh (1980). https://doi.org/10.1111/j.2517-6161.1980.tb01109.x
+    """
+
+    summary: ClassVar[str] = "ICC of ratings in ordered categories"
+    reports: ClassVar[tuple[str, ...]] = (
+        "icc",
+        "labeler_icc",
+        *OBSERVED,
+        *SDS,
+        "cut",
+        "rate",
+        "log_likelihood",
+        "bits_per_rating",
+    )
+    has_steps: ClassVar[bool] = True
+
+    prior_cut: Normal = Normal(0.0, 5.0)
+
+    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
+        """Distinct items, and the nodes that their effects are summed over."""
+        require_order(ratings, "OrdinalICC")
+        return super().mixture(ratings)
+
+    def priors(self, n_categories: int) -> dict[str, Any]:
+        """Parameters of the priors."""
+        return {
+            "prior_cut": self.prior_cut.stan,
+            "prior_sd_item": self.prior_sd_item.stan,
+            "prior_sd_rater": self.prior_sd_rater.stan,
+        }
+
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the Stan program's variables."""
+        return {**super().dims(), "cut": ("below",)}
+
+    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
+        """Mean and sd, the same for all."""
+        mean, sd = data["prior_cut"]
+        return mean, sd
+
+    def located(self, cut: Array, share: Array) -> dict[str, Any]:
+        """Cut points in log odds, and shares of the categories."""
+        dims = ("chain", "draw")
+        return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), share)}

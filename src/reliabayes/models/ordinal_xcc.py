@@ -1,0 +1,86 @@
+"""Ordinal xCC: agreement between two pools of raters on ratings in ordered categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from reliabayes.mixture import ItemMixture
+from reliabayes.models.graded import require_order
+from reliabayes.models.graded_xcc import GradedXCC
+from reliabayes.models.hidden import Array, Data
+from reliabayes.models.ordinal_icc import OrdinalICC
+from reliabayes.models.priors import Normal
+from reliabayes.ratings import Ratings
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrdinalXCC(GradedXCC):
+    r"""Agreement between two pools of raters of the same items, in ordered categories.
+
+    .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_{i,g(j)} + v_j - c_{k,g(j)}
+
+    with normal effects of an item in each pool (sd_item), correlated between pools, and of raters
+    (sd_rater by pool), and ordered cut points of each pool. Effects of items are summed over pairs
+    of nodes. Only items that both pools have rated tell of the correlation; where there are none,
+    its posterior is its prior.
+
+    Quantities: of the pair of pools ``normalized_xcc``, the correlation of an item's effects, and
+    ``unnormalized_xcc``, that of single latent scores; the same of the ratings themselves, their
+    categories numbered 0, 1, ..., ``normalized_xcc_observed`` and ``unnormalized_xcc_observed``,
+    which estimate what normalized kappa_x and kappa_x with squared distances do, all in [-1, 1]. Of
+    each pool ``icc``, ``labeler_icc`` and their ``_observed`` twins in [0, 1], ``sd_item``,
+    ``sd_rater`` and ``cut`` (K - 1,), named after the category below it, in log odds, and ``rate``
+    (K,), the share of each category in ratings of new items by new raters. ``log_likelihood`` in
+    nats and ``bits_per_rating``, effects of items summed out.
+
+    Parameters
+    ----------
+    link : "logit", or "probit" for normal residuals
+    nodes : how many there are of each of the two scores of an item; by default as many as the item
+        with most ratings needs. `Fit.diagnostics` tells the error of the log-likelihood
+    prior_cut : Normal
+        Of each cut point, but for their order.
+    prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
+    prior_lkj : float
+        Shape of the LKJ prior of the correlation; 1 is uniform, more leans towards 0.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021). https://doi.org/10.18653/v1/2021.acl-long.548
+    """
+
+    summary: ClassVar[str] = "agreement between two pools of raters, in ordered categories"
+    reports: ClassVar[tuple[str, ...]] = (
+        *GradedXCC.reports,
+        "cut",
+        "rate",
+        "log_likelihood",
+        "bits_per_rating",
+    )
+    has_steps: ClassVar[bool] = True
+
+    prior_cut: Normal = Normal(0.0, 5.0)
+
+    def of_one_pool(self) -> OrdinalICC:
+        """The model of the ratings of one pool."""
+        return OrdinalICC(
+            link=self.link,
+            prior_cut=self.prior_cut,
+            prior_sd_item=self.prior_sd_item,
+            prior_sd_rater=self.prior_sd_rater,
+        )
+
+    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
+        """Distinct items, and the pairs of nodes that their effects are summed over."""
+        require_order(ratings, "OrdinalXCC")
+        return super().mixture(ratings)
+
+    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
+        """Mean and sd, the same for all."""
+        return self.of_one_pool().prior_of_cuts(data)
+
+    def located(self, cut: Array, share: Array) -> dict[str, Any]:
+        """Cut points in log odds, and shares of the categories."""
+        dims = ("chain", "draw", "pool")
+        return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), share)}

@@ -1,0 +1,57 @@
+// Logit ICC: crossed random effects of items and raters on binary ratings.
+//
+//   rating ~ bernoulli(inv_logit(mean + item effect + rater effect))
+//   item effect ~ normal(0, sd_item)    rater effect ~ normal(0, sd_rater)
+//
+//   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + pi^2 / 3)
+//
+// Item effects are summed over nodes, equally spaced in standard deviations: a state is a node.
+// Nakagawa, Johnson & Schielzeth (2017), https://doi.org/10.1098/rsif.2017.0213.
+functions {
+  #include functions/graded.stanfunctions
+  #include functions/priors.stanfunctions
+}
+data {
+  int<lower=1> R; // raters
+  #include data/ratings.standata
+  
+  int<lower=1> Q; // nodes
+  vector[Q] node; // item effect, in standard deviations
+  simplex[Q] node_weight; // probability
+  int<lower=0, upper=1> probit; // 1: normal residuals of sd 1, not logistic ones
+  vector[2] prior_mean; // mean and sd
+  vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
+  vector<lower=0>[2] prior_sd_rater; // the same
+  // What a rater's own ratings tell, roughly; it makes sampling fast, and is not in the model.
+  vector[R] own; // level
+  vector<lower=0>[R] variance; // with this variance
+}
+transformed data {
+  array[R] int one_pool = ones_int_array(R);
+  real own_mean = mean(own);
+  real own_variance = mean(variance);
+}
+parameters {
+  real<lower=0> sd_item; // between items, in log odds
+  real<lower=0> sd_rater; // between raters
+  real<offset=own_mean, multiplier=sqrt((square(sd_rater) + own_variance) / R)> mean; // log odds
+  
+  vector<offset=expected_levels([mean]', [sd_rater]', one_pool, own, variance),
+         multiplier=sd_levels([sd_rater]', one_pool, variance)>[R] level; // mean plus effect
+}
+transformed parameters {
+  real log_likelihood; // of all ratings, item effects summed out
+  {
+    matrix[Q, 1] effect = to_matrix(sd_item * node);
+    log_likelihood = graded_mixture(level, effect, [[0]], one_pool, probit, node_weight, items,
+                                    kind, first, cell, count);
+  }
+}
+model {
+  mean ~ normal(prior_mean[1], prior_mean[2]);
+  sd_item ~ half_student_t(prior_sd_item);
+  sd_rater ~ half_student_t(prior_sd_rater);
+  level ~ normal(mean, sd_rater);
+  target += log_likelihood;
+}
+

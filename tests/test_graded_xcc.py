@@ -1,0 +1,276 @@
+"""LogitXCC and OrdinalXCC: their programs are the model, their integrals and posteriors right."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import norm
+
+import reliabayes as rb
+from reliabayes import correlation, stan
+from reliabayes.em import Point
+from reliabayes.models.graded_xcc import GradedXCC
+from tests.conftest import load_or_skip
+from tests.designs import Array, slopes
+
+MODELS: dict[str, tuple[GradedXCC, int]] = {
+    "logit": (rb.LogitXCC(), 2),
+    "probit": (rb.LogitXCC(link="probit"), 2),
+    "ordinal": (rb.OrdinalXCC(), 3),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@every_model
+@settings(max_examples=4)
+@given(seed=st.integers(0, 2**16), rho=st.sampled_from([-0.6, 0.0, 0.5, 0.9, 0.98, 0.999]))
+def test_likelihood_is_the_integral_over_pairs_of_item_effects(
+    name: str, seed: int, rho: float
+) -> None:
+    model, _ = MODELS[name]
+    ratings, point = small(name, seed, rho)
+    data = replace(model, nodes=61).data(ratings)
+
+    in_numpy = model.log_likelihood(point, data)
+    program = stan.load(model.program(data))
+    one, other = (
+        program.log_prob(dict(at), data, jacobian=False) for at in (point, shifted(point))
+    )
+
+    assert in_numpy == pytest.approx(by_lattice(model, ratings, point), abs=1e-6)
+    # Between two points that differ in the correlation alone nothing but the likelihood changes.
+    difference = model.log_likelihood(shifted(point), data) - in_numpy
+    assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
+
+
+@every_model
+@settings(max_examples=1)
+@given(seed=st.integers(0, 2**16))
+def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    ratings, _ = small(name, seed, 0.5)
+    data = replace(model, nodes=15).data(ratings)
+    program = stan.load(model.program(data))
+    start = model.warm_start(data)
+    rng = np.random.default_rng(seed)
+    free = [np.asarray(x) + rng.normal(0, 0.5, np.shape(x)) for x in start.mode.values()]
+    ends = np.cumsum([part.size for part in free])[:-1]
+
+    def evaluated(x: Array) -> Array:
+        parts = [x.reshape(like.shape) for x, like in zip(np.split(x, ends), free, strict=True)]
+        point = start.constrain(dict(zip(start.mode, parts, strict=True)))
+        return np.asarray(program.log_prob(point, data, sig_figs=17).to_numpy(float)[0])
+
+    at = np.concatenate([np.ravel(part) for part in free])
+
+    expected = slopes(lambda x: float(evaluated(x)[0]), at)
+    assert evaluated(at)[1:] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
+@every_model
+def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: float) -> None:
+    model, n_categories = MODELS[name]
+    given_: dict[str, Any] = {
+        "sd_item": [1.5, 2.0],
+        "sd_rater": [0.8, 0.4],
+        "mean": [0.4, -0.5],
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        "level": np.zeros(4),
+    }
+    if model.has_steps:
+        given_["step"] = np.full((2, n_categories - 2), 0.8)
+    blank, _ = small(name, 1, rho)
+    one_draw = {key: np.asarray(x, float)[None, None] for key, x in given_.items()}
+
+    found = model.quantities(model.labelled(one_draw, blank), blank).squeeze()
+
+    rng = np.random.default_rng(2)
+    items = rng.standard_normal((400_000, 2)) @ given_["factor_item"].T
+    rated = []
+    for pool in (0, 1):
+        steps = given_["step"][pool] if model.has_steps else []
+        cut = np.append(0.0, np.cumsum(steps)) - given_["mean"][pool]
+        noise = (
+            rng.logistic(size=len(items)) if model.link == "logit" else rng.normal(size=len(items))
+        )
+        score = items[:, pool] * given_["sd_item"][pool] + noise
+        score += given_["sd_rater"][pool] * rng.standard_normal(len(items))
+        rated.append((score > cut[:, None]).sum(axis=0))
+    unnormalized = float(found["unnormalized_xcc_observed"])
+    assert np.corrcoef(rated[0], rated[1])[0, 1] == pytest.approx(unnormalized, abs=0.008)
+    ceiling = math.sqrt(float(found["icc_observed"][0] * found["icc_observed"][1]))
+    assert float(found["normalized_xcc_observed"]) == pytest.approx(unnormalized / ceiling)
+    assert float(found["normalized_xcc"]) == pytest.approx(rho)
+
+
+HATE = {
+    "hate_speech": {"rho": (0.827, 0.036), "icc": (0.766, 0.724), "xcc": (0.613, 0.061)},
+    "offensive": {"rho": (0.883, 0.026), "icc": (0.633, 0.707), "xcc": (0.589, 0.055)},
+}
+
+
+@pytest.mark.posteriors
+@pytest.mark.parametrize("rating", HATE)
+def test_posterior_of_tweets_is_the_reference(rating: str) -> None:
+    ratings = rb.Ratings.from_frame(load_or_skip("hs_brexit"), rating=rating, pool="pool")
+
+    fit = rb.LogitXCC().fit(ratings, seed=1)
+
+    reference = HATE[rating]
+    for name, (mean, sd) in (
+        ("normalized_xcc", reference["rho"]),
+        ("unnormalized_xcc", reference["xcc"]),
+    ):
+        draws = fit.quantities[name]
+        # The reference has some 300 effective draws.
+        assert float(draws.mean()) == pytest.approx(mean, abs=0.15 * sd)
+        assert float(draws.std()) == pytest.approx(sd, rel=0.15)
+    iccs = fit.quantities["icc"].mean(("chain", "draw")).sel(pool=["control", "target"])
+    assert iccs.values == pytest.approx(reference["icc"], abs=0.015)
+    assert fit.diagnostics().divergences == 0
+    assert fit.diagnostics().r_hat < 1.01
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_pools_that_see_the_same_agree_and_items_have_scores_in_both() -> None:
+    fit = fitted(0.95)
+
+    lower, upper = np.quantile(fit.quantities["normalized_xcc"], [0.005, 0.995])
+    items, raters = fit.items(draws=100), fit.raters()
+
+    assert lower < 0.95 < upper
+    assert np.corrcoef(items["mean"].to_numpy().reshape(-1, 2).T)[0, 1] > 0.8
+    assert raters.groupby("pool").size().tolist() == [3, 3]
+    assert fit.diagnostics().divergences == 0
+
+
+@pytest.mark.posteriors
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_pools_that_share_no_items_leave_the_correlation_to_its_prior() -> None:
+    fit = fitted(0.0, shared=False)
+
+    rho = fit.quantities["normalized_xcc"]
+
+    assert float(rho.mean()) == pytest.approx(0, abs=0.2)
+    assert float(rho.std()) == pytest.approx(1 / math.sqrt(3), abs=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "rater in (0, 1, 4, 5)",
+        pytest.param("rater < 3 or rater - 3 == item % 3", marks=pytest.mark.posteriors),
+    ],
+)
+def test_pools_with_little_give_a_posterior_without_holes(query: str) -> None:
+    frame = fitted(0.95).ratings.to_frame().query(query)
+
+    fit = rb.LogitXCC().fit(rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, draws=100)
+
+    assert all(np.isfinite(x).all() for x in fit.quantities.values())
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_three_pools_and_one_are_refused() -> None:
+    frame = fitted(0.95).ratings.to_frame()
+
+    three = frame.assign(pool=frame["rater"] % 3)
+
+    with pytest.raises(rb.RatingsError, match="two pools"):
+        rb.LogitXCC().fit(rb.Ratings.from_frame(three, pool="pool"))
+    with pytest.raises(rb.RatingsError, match="pool="):
+        rb.LogitXCC().fit(rb.Ratings.from_frame(frame.drop(columns="pool")))
+
+
+def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
+    """A few ratings by two raters of each pool, and the point that they are drawn at."""
+    model, n_categories = MODELS[name]
+    rng = np.random.default_rng(seed)
+    design = pd.DataFrame([(i, j) for i in range(5) for j in range(4)], columns=["item", "rater"])
+    design = design.query("not (item == 0 and rater > 1) and not (item == 1 and rater < 2)")
+    blank = rb.Ratings.from_frame(
+        design.assign(rating=np.arange(len(design)) % n_categories, pool=design["rater"] // 2),
+        categories=range(n_categories),
+        pool="pool",
+    )
+    given_: dict[str, Any] = {
+        "sd_item": rng.uniform(0.3, 1.5, 2),
+        "sd_rater": rng.uniform(0.2, 1, 2),
+        "mean": rng.normal(size=2),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+    }
+    if model.has_steps:
+        given_["step"] = rng.uniform(0.2, 1.5, (2, n_categories - 2))
+    while True:  # until the ratings differ
+        with contextlib.suppress(rb.RatingsError):
+            ratings = model.simulate(blank, rng, parameters=given_)
+            levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
+            return ratings, {key: np.asarray(x) for key, x in {**given_, "level": levels}.items()}
+
+
+def shifted(point: Point) -> Point:
+    """The point with another correlation."""
+    free = correlation.free(point["factor_item"])
+    return {**point, "factor_item": correlation.factor(0.9 * free, 2)}
+
+
+def by_lattice(model: GradedXCC, ratings: rb.Ratings, point: Point) -> float:
+    """Log-likelihood by a fine sum over the standard scores of an item, one item at a time."""
+    share: Any = expit if model.link == "logit" else norm.cdf
+    node = np.linspace(-8, 8, 321)
+    first, second = np.meshgrid(node, node, indexing="ij")
+    weight = norm.pdf(first) * norm.pdf(second) * (node[1] - node[0]) ** 2
+    factor = point["factor_item"]
+    effect = (
+        point["sd_item"][0] * first,
+        point["sd_item"][1] * (factor[1, 0] * first + factor[1, 1] * second),
+    )
+    assert ratings.rater_pool is not None
+    total = 0.0
+    for item in range(ratings.n_items):
+        chance = weight.copy()
+        for row in np.flatnonzero(ratings.item == item):
+            rater, category = ratings.rater[row], ratings.category[row]
+            pool = ratings.rater_pool[rater]
+            step = point["step"][pool] if model.has_steps else []
+            cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
+            at = point["level"][rater] + effect[pool]
+            chance *= share(at - cut[category]) - share(at - cut[category + 1])
+        total += math.log(chance.sum())
+    return total
+
+
+FITS: dict[tuple[float, bool], rb.Fit] = {}
+
+
+def fitted(rho: float, shared: bool = True) -> rb.Fit:
+    """A fit of 80 items that two pools of three raters rated, or half of them each."""
+    if (rho, shared) not in FITS:
+        pairs = pd.MultiIndex.from_product([range(80), range(6)], names=["item", "rater"])
+        design = pairs.to_frame(index=False).assign(
+            pool=lambda x: np.where(x["rater"] < 4, "a", "b")
+        )
+        if not shared:
+            design = design[(design["item"] % 2 == 0) == (design["pool"] == "a")]
+        parameters: Mapping[str, Any] = {
+            "sd_item": [2.0, 1.5],
+            "sd_rater": [0.5, 0.5],
+            "mean": [0.0, 0.3],
+            "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        }
+        blank = rb.Ratings.from_frame(design.assign(rating=np.arange(len(design)) % 2), pool="pool")
+        ratings = rb.LogitXCC().simulate(blank, np.random.default_rng(1), parameters=parameters)
+        FITS[rho, shared] = rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=200)
+    return FITS[rho, shared]
