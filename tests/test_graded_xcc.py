@@ -260,7 +260,7 @@ def fitted(rho: float, shared: bool = True) -> rb.Fit:
     if (rho, shared) not in FITS:
         pairs = pd.MultiIndex.from_product([range(80), range(6)], names=["item", "rater"])
         design = pairs.to_frame(index=False).assign(
-            pool=lambda x: np.where(x["rater"] < 4, "a", "b")
+            pool=lambda x: np.where(x["rater"] < 3, "a", "b")
         )
         if not shared:
             design = design[(design["item"] % 2 == 0) == (design["pool"] == "a")]
