@@ -227,6 +227,8 @@ ANNOTATION: dict[str, tuple[HiddenStateModel, int]] = {
     "logit-icc": (rb.LogitICC(prior_mean=Normal(0, 1), **SDS), 2),
     "logit-icc, probit": (rb.LogitICC(link="probit", prior_mean=Normal(0, 1), **SDS), 2),
     "ordinal-icc": (rb.OrdinalICC(prior_cut=Normal(0, 1.5), **SDS), 3),
+    "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), **SDS), 2),
+    "ordinal-xcc": (rb.OrdinalXCC(prior_cut=Normal(0, 1.5), **SDS), 3),
 }
 
 
@@ -258,6 +260,7 @@ def annotated(
 ) -> tuple[Parameters, Ratings]:
     """Ratings of 20 items by 3 of 4 raters each, drawn anew if all are alike."""
     design = complete_design(20, 4).query("item % 4 != rater")
+    design = design.assign(pool=design["rater"] // 2)  # of which most models know nothing
     categories = range(n_categories)
     while True:
         truth = model.draw_parameters(design, rng, categories=categories)
