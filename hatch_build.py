@@ -116,7 +116,9 @@ class Toolchain(NamedTuple):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, f"{program.stem}.cpp")
             self.stanc("--O1", f"--filename-in-msg={program.name}", f"--o={source}", program)
-            source.write_text(f'#include "densities.hpp"\n{source.read_text()}')
+            # The same wherever the checkout lies.
+            text = source.read_text().replace(f"{STAN}/", "").replace(str(STAN), "stan")
+            source.write_text(f'#include "densities.hpp"\n{text}')
             return self.compile(source, [source, *(STAN / "cpp").glob("*.hpp")])
 
     def stanc(self, *arguments: str | Path) -> str:

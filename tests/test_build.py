@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,13 @@ def test_executables_can_be_moved_with_their_library(tmp_path: Path, compiled: o
     )
 
     assert "stan_version_minor = 35" in answer.stdout
+
+
+def test_programs_do_not_tell_where_they_were_compiled(compiled: Callable[[str], Path]) -> None:
+    program = compiled("item_mixture").read_bytes()
+
+    assert b"functions/item_mixture.stanfunctions" in program
+    assert str(hatch_build.STAN).encode() not in program
 
 
 def test_missing_compiler_is_told_with_the_remedy(
