@@ -132,7 +132,10 @@ def test_posterior_is_the_reference_one(
         # 16,000 draws here, some thousands there, printed to three digits
         error = 0.0006 + 5 * found["sd"] / math.sqrt(4000)
         for column, figure in figures.items():
-            assert found[column] == pytest.approx(figure, abs=error), (quantity, column)
+            # An end of a 90% interval is known 2.1 times as badly as a normal mean, and a long
+            # tail's still worse.
+            of_end = 3 if column.startswith(("lower", "upper")) else 1
+            assert found[column] == pytest.approx(figure, abs=of_end * error), (quantity, column)
 
 
 def test_posterior_under_half_t_and_flat_priors_is_that_of_the_grid(dataset: Load) -> None:
