@@ -19,11 +19,11 @@ def log_normal(x: Any, mean: Any, sd: Any) -> Any:
     return -0.5 * ((x - mean) / sd) ** 2 - np.log(sd)
 
 
-def log_half_t(x: float, prior: Any) -> float:
+def log_half_t(x: Any, prior: Any) -> Any:
     """Log density of a half t, given as degrees of freedom and scale."""
     df, scale = prior
-    ratio = (x / scale) ** 2
-    return float(-0.5 * ratio if np.isinf(df) else -0.5 * (df + 1) * np.log1p(ratio / df))
+    ratio = np.square(np.divide(x, scale))
+    return -0.5 * (ratio if np.isinf(df) else (df + 1) * np.log1p(ratio / df))
 
 
 def slope_half_t(x: float, prior: Any) -> float:

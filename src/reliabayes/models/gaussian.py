@@ -83,10 +83,3 @@ def _rank(item: Codes, rater: Codes) -> int:
     sizes = int(items.max()) + 1, int(raters.max()) + 1
     links = sp.csr_array((np.ones(len(items)), (items, sizes[0] + raters)), shape=(sum(sizes),) * 2)
     return sum(sizes) - int(csgraph.connected_components(links, directed=False)[0])
-
-
-def log_half_t(sd: Any, prior: tuple[float, float]) -> Any:
-    """Log density of a half t or half normal prior, but for a constant."""
-    df, scale = prior
-    square = np.square(np.divide(sd, scale))
-    return -0.5 * (square if math.isinf(df) else (df + 1) * np.log1p(square / df))

@@ -16,12 +16,12 @@ from reliabayes import quantities
 from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
 from reliabayes.crowd import CrowdSums
 from reliabayes.models.base import RatingModel
+from reliabayes.models.densities import log_half_t
 from reliabayes.models.gaussian import (
     SDS,
     check_mean,
     check_priors,
     check_residual,
-    log_half_t,
     spread,
 )
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal

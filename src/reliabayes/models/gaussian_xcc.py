@@ -16,12 +16,12 @@ from reliabayes import correlation, quantities
 from reliabayes.crossed import MeanPrior
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.models.base import RatingModel
+from reliabayes.models.densities import log_half_t
 from reliabayes.models.gaussian import (
     SDS,
     check_mean,
     check_priors,
     check_residual,
-    log_half_t,
     spread,
 )
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal

@@ -17,6 +17,7 @@ from reliabayes.models.densities import half_t, log_half_t, log_normal, slope_ha
 from reliabayes.models.hidden import Array, Codes, Data
 from reliabayes.models.knowing import known_or_guessed
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
+from reliabayes.nodes import enough, grid
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
 
@@ -132,15 +133,14 @@ class LatentTAP(AnnotationModel):
     def cells(self, ratings: Ratings) -> tuple[Codes, dict[str, Any]]:
         """Cells of raters and categories; nodes of difficulty, and what is known of raters."""
         cell, described = super().cells(ratings)
-        node = self._nodes(int(ratings.ratings_per_item.max()))
-        weight = np.exp(-0.5 * node**2)
+        node, weight = self._nodes(int(ratings.ratings_per_item.max()))
         covariate = np.empty((ratings.n_raters, 0))
         if self.covariates is not None:
             covariate = self.covariates.of(ratings.raters)
         described |= {
             "Q": len(node),
             "node": node,
-            "node_weight": weight / weight.sum(),
+            "node_weight": weight,
             "X": covariate.shape[1],
             "covariate": covariate,
             # A rating tells of an accuracy about a thousandth of what others do.
@@ -148,18 +148,17 @@ class LatentTAP(AnnotationModel):
         }
         return cell, described
 
-    def _nodes(self, most_ratings: int) -> Array:
-        """Nodes, in sds of the difficulty, as close as its narrowest posterior is wide.
+    def _nodes(self, most_ratings: int) -> tuple[Array, Array]:
+        """Nodes in sds of the difficulty, as close as its narrowest posterior is wide, and weights.
 
         The error of equal spacing h falls as exp(-2 pi^2 (s / h)^2) with the sd s of the narrowest
         posterior. A rating tells of the difficulty 0.15 of what its normal distribution does, where
         its sd is 1.5 or so.
         """
         if not self.difficulty:
-            return np.zeros(1)
+            return np.zeros(1), np.ones(1)
         narrowest = 1 / np.sqrt(1 + 0.15 * most_ratings)
-        enough = 1 + int(np.ceil(2 * REACH / (0.8 * narrowest)))
-        return np.linspace(-REACH, REACH, self.nodes or enough)
+        return grid(self.nodes or enough(0.8 * narrowest, REACH), REACH)
 
     def truth(self, data: Data) -> Codes:
         """True category of each state: node by node, true categories within."""
