@@ -442,8 +442,11 @@ class GradedModel(HiddenStateModel):
         Closer ones, that reach farther, at the draw whose items differ most.
         """
         point = max(points(posterior), key=lambda point: float(np.max(point["sd_item"])))
-        data = self.data(ratings)
-        coarse, fine = (self.log_likelihood(point, data | more) for more in ({}, self.finer(data)))
+        mixture, data = self.mixture(ratings)
+        coarse, fine = (
+            mixture.total(mixture.posterior(*self.columns(point, data | more))[0])
+            for more in ({}, self.finer(data))
+        )
         return len(np.unique(data["node"])), abs(fine - coarse)
 
     def finer(self, data: Data) -> dict[str, Any]:

@@ -199,8 +199,9 @@ class HiddenStateModel(RatingModel):
         """Log-probability (chain, draw) of all ratings: the program's own, or computed here."""
         if "log_likelihood" in posterior:
             return posterior["log_likelihood"]
-        data = self.data(ratings)
-        values = [self.log_likelihood(point, data) for point in points(posterior)]
+        mixture, data = self.mixture(ratings)
+        found = (mixture.posterior(*self.columns(point, data))[0] for point in points(posterior))
+        values = [mixture.total(log_probability) for log_probability in found]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]
         return xr.DataArray(np.reshape(values, shape), dims=("chain", "draw"))
 
