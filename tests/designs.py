@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from reliabayes import stan
 from reliabayes.crossed import Deviations
+from reliabayes.models.base import RatingModel
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -106,6 +108,23 @@ def pooled_tables() -> st.SearchStrategy[PooledTable]:
         ratings=st.integers(6, 40),
         seed=st.integers(0, 2**16),
     )
+
+
+def gradients(model: RatingModel, data: dict[str, Any], seed: int) -> tuple[Array, Array]:
+    """The program's gradient near the mode, and that by differences, on the unconstrained scale."""
+    program = stan.load(model.program(data))
+    start = model.warm_start(data)
+    rng = np.random.default_rng(seed)
+    free = [np.asarray(x) + rng.normal(0, 0.5, np.shape(x)) for x in start.mode.values()]
+    ends = np.cumsum([part.size for part in free])[:-1]
+
+    def evaluated(x: Array) -> Array:
+        parts = [x.reshape(like.shape) for x, like in zip(np.split(x, ends), free, strict=True)]
+        point = start.constrain(dict(zip(start.mode, parts, strict=True)))
+        return np.asarray(program.log_prob(point, data, sig_figs=17).to_numpy(float)[0])
+
+    at = np.concatenate([np.ravel(part) for part in free])
+    return evaluated(at)[1:], slopes(lambda x: float(evaluated(x)[0]), at)
 
 
 def slopes(function: Callable[[Array], float], at: Array, step: float = 1e-3) -> Array:

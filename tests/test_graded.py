@@ -23,7 +23,7 @@ from reliabayes import stan
 from reliabayes.em import Point
 from reliabayes.models.graded import GradedModel
 from tests.conftest import load_or_skip
-from tests.designs import Array, slopes
+from tests.designs import Array, gradients
 
 MODELS: dict[str, tuple[GradedModel, int]] = {
     "logit": (rb.LogitICC(), 2),
@@ -58,21 +58,10 @@ def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, _ = small(name, seed)
     data = replace(model, nodes=101).data(ratings)
-    program = stan.load(model.program(data))
-    start = model.warm_start(data)
-    rng = np.random.default_rng(seed)
-    free = [np.asarray(x) + rng.normal(0, 0.5, np.shape(x)) for x in start.mode.values()]
-    ends = np.cumsum([part.size for part in free])[:-1]
 
-    def evaluated(x: Array) -> Array:
-        parts = [x.reshape(like.shape) for x, like in zip(np.split(x, ends), free, strict=True)]
-        point = start.constrain(dict(zip(start.mode, parts, strict=True)))
-        return np.asarray(program.log_prob(point, data, sig_figs=17).to_numpy(float)[0])
+    found, expected = gradients(model, data, seed)
 
-    at = np.concatenate([np.ravel(part) for part in free])
-
-    expected = slopes(lambda x: float(evaluated(x)[0]), at)
-    assert evaluated(at)[1:] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
 def test_twice_the_categories_with_no_room_between_are_the_same_ratings() -> None:

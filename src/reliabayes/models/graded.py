@@ -110,8 +110,7 @@ class GradedModel(HiddenStateModel):
         A rater who always says the same would be nowhere: a faint prior keeps levels in reach.
         """
         mixture = ItemMixture.from_stan(data)
-        _, state = mixture.posterior(*self.columns(point, data))
-        information = self._information(point, mixture.expected(state)[0], data)
+        information = self._information_at(point, mixture, data)
         held = information + self.by_rater(point["sd_rater"], data) ** -2
         own = self.effects(point, data) * held / (information + FAINT)
         items = self.by_rater(point["sd_item"], data) ** 2 / mixture.items.sum()
@@ -120,9 +119,13 @@ class GradedModel(HiddenStateModel):
 
     def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
         """Distinct items, and the nodes that their effects are summed over."""
+        _check_categories(ratings, type(self).__name__, self.has_steps)
         mixture, described = super().mixture(ratings)
-        number = self.nodes or enough(self.spacing(mixture, described))
-        return mixture, {**described, **nodes(number)}
+        return mixture, {**described, **self.grid(mixture, described)}
+
+    def grid(self, mixture: ItemMixture, data: Data) -> dict[str, Any]:
+        """The nodes, as many as asked for or as are needed."""
+        return nodes(self.nodes or enough(self.spacing(mixture, data)))
 
     def spacing(self, mixture: ItemMixture, data: Data) -> float:
         """Of nodes that resolve the effect of the item with most ratings, with something to spare.
@@ -182,6 +185,10 @@ class GradedModel(HiddenStateModel):
         """What all raters share (...), so that it goes with values (..., R) of each."""
         return value[..., None]
 
+    def item_effects(self, point: Point, score: Array) -> Array:
+        """Effects (n,) of items with standard scores (n,)."""
+        return np.asarray(point["sd_item"] * score)
+
     def table(self, point: Point, data: Data) -> Array:
         """Log-probabilities of a rating, by node, by category and rater."""
         probability = self.graded(point, data).probability
@@ -193,8 +200,9 @@ class GradedModel(HiddenStateModel):
 
     def graded(self, point: Point, data: Data) -> Graded:
         """Categories of ratings by node and rater, (Q, R, K)."""
-        item = point["sd_item"] * np.asarray(data["node"])
-        return Graded.of(item[:, None] + self.effects(point, data), self.cut(point), self.link)
+        item = self.by_rater(self.item_effects(point, np.asarray(data["node"])), data)
+        cut = self.by_rater(self.cut(point).T, data).T
+        return Graded.of(item + self.effects(point, data), cut, self.link)
 
     def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
         """Parameters drawn from their priors; effects of raters from what is given of them."""
@@ -212,7 +220,7 @@ class GradedModel(HiddenStateModel):
         self, point: Point, ratings: Ratings, data: Data, rng: np.random.Generator
     ) -> Codes:
         """Categories (N,) of ratings of new items, drawn at a point, by the same raters."""
-        item = point["sd_item"] * rng.standard_normal(ratings.n_items)
+        item = self.item_effects(point, rng.standard_normal(ratings.n_items))
         location = item[ratings.item] + self.effects(point, data)[ratings.rater]
         return drawn_categories(Graded.of(location, self.cut(point), self.link).probability, rng)
 
@@ -246,9 +254,7 @@ class GradedModel(HiddenStateModel):
         Then the raters' levels say how much they differ.
         """
         found = super().climb(data, start, most, tolerance)
-        mixture = ItemMixture.from_stan(data)
-        _, state = mixture.posterior(*self.columns(found.point, data))
-        information = self._information(found.point, mixture.expected(state)[0], data)
+        information = self._information_at(found.point, ItemMixture.from_stan(data), data)
         effect, sd = self.effects(found.point, data), float(found.point["sd_rater"])
         alone = effect * (1 + 1 / (information * sd**2))  # unless drawn to the others
         for _ in range(50):
@@ -353,6 +359,10 @@ class GradedModel(HiddenStateModel):
             better["step"] = np.exp(found[2 : 2 + n_steps])
         return {**better, "level": found[2 + n_steps :]}
 
+    def _information_at(self, point: Point, mixture: ItemMixture, data: Data) -> Array:
+        _, state = mixture.posterior(*self.columns(point, data))
+        return self._information(point, mixture.expected(state)[0], data)
+
     def _information(self, point: Point, expected: Array, data: Data) -> Array:
         """Information (R,) of expected ratings on the level of each rater, items known."""
         ratings = _by_state(expected, data).sum(axis=2)
@@ -383,10 +393,11 @@ class GradedModel(HiddenStateModel):
         point = {str(name): values.values for name, values in posterior.items()}
         observed = Observed.of(point["sd_item"], point["sd_rater"], self.cut(point), self.link)
         log_likelihood = self.log_likelihoods(posterior, ratings)
+        dims = tuple(map(str, posterior["sd_item"].dims))
         found = {
             **self.iccs(posterior, observed, ratings),
             **{name: posterior[name] for name in SDS},
-            **self.located(self.cut(point), observed.share),
+            **self.located(self.cut(point), observed.share, dims),
             "log_likelihood": log_likelihood,
             "bits_per_rating": quantities.bits_per_rating(log_likelihood, len(ratings)),
         }
@@ -407,26 +418,32 @@ class GradedModel(HiddenStateModel):
         }
 
     @abstractmethod
-    def located(self, cut: Array, share: Array) -> dict[str, Any]:
-        """What is said of cut points (..., K - 1) and shares (..., K) of the categories."""
+    def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
+        """What is said of cut points (*dims, K - 1) and shares (*dims, K) of the categories."""
 
     def items(
         self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items on the latent scale: mean, sd, median and interval."""
         mixture, data = self.mixture(ratings)
-        node, drawn = np.asarray(data["node"]), list(points(posterior))
-        block = max(1, CHUNK // len(drawn))
+        index, drawn = self.of_items(ratings), list(points(posterior))
+        each, node = len(index) // ratings.n_items, np.asarray(data["node"])
+        block = max(1, CHUNK // (len(drawn) * each))
         described = []
         for start in range(0, len(mixture.items), block):
             part = mixture.part(slice(start, start + block))
-            effects = np.empty((len(drawn), len(part.items)))
+            effects = np.empty((len(drawn), len(part.items) * each))
             for row, point in zip(effects, drawn, strict=True):
                 _, state = part.posterior(*self.columns(point, data))
-                row[:] = point["sd_item"] * node[drawn_categories(state, rng)]
+                row[:] = self.item_effects(point, node[drawn_categories(state, rng)]).ravel()
             described.append(pd.DataFrame(describe(effects, prob)))
-        by_item = pd.concat(described, ignore_index=True).iloc[mixture.member]
-        return by_item.set_axis(ratings.items.rename("item"))
+        rows = mixture.member[:, None] * each + np.arange(each)
+        table: pd.DataFrame = pd.concat(described, ignore_index=True).iloc[rows.ravel()]
+        return table.set_axis(index)
+
+    def of_items(self, ratings: Ratings) -> pd.Index[Any]:
+        """Labels of the effects of the items, those of an item side by side."""
+        return ratings.items.rename("item")
 
     def raters(
         self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
@@ -465,26 +482,17 @@ def _by_state(expected: Array, data: Data) -> Array:
     return expected.reshape(data["Q"], data["K"], data["R"]).transpose(0, 2, 1)
 
 
-def require_two(ratings: Ratings, model: str) -> None:
-    """Refuse ratings in other than two categories."""
-    if len(ratings.categories) != 2:
-        rule = f"{model} is for two categories"
-        found = f"{len(ratings.categories)}"
-        raise RatingsError(
-            [
-                Fault(
-                    "rating",
-                    rule,
-                    found,
-                    "If they are ordered, take " + model.replace("Logit", "Ordinal") + ".",
-                )
-            ]
-        )
-
-
-def require_order(ratings: Ratings, model: str) -> None:
-    """Refuse ratings in more than two categories without an order."""
-    if ratings.scale == "nominal" and len(ratings.categories) > 2:
+def _check_categories(ratings: Ratings, model: str, any_number: bool) -> None:
+    """Refuse more than two categories of a model for two, or without an order."""
+    number = len(ratings.categories)
+    if number <= 2:
+        return
+    if not any_number:
+        rule, found = f"{model} is for two categories", f"{number}"
+        remedy = f"If they are ordered, take {model.replace('Logit', 'Ordinal')}."
+    elif ratings.scale == "nominal":
         rule, found = f"{model} is for categories in order", "categories without one"
         remedy = 'Pass scale="ordered", and categories=[...] from the lowest to the highest.'
-        raise RatingsError([Fault("rating", rule, found, remedy)])
+    else:
+        return
+    raise RatingsError([Fault("rating", rule, found, remedy)])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,16 +16,15 @@ from numpy.typing import NDArray
 from reliabayes import correlation
 from reliabayes.em import Climb, Point
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.latent import CHUNK, Graded, Observed
+from reliabayes.latent import Graded, Observed
 from reliabayes.mixture import ItemMixture
 from reliabayes.models.densities import half_t
-from reliabayes.models.graded import OBSERVED, SDS, GradedModel, nodes
-from reliabayes.models.hidden import Array, Codes, Data, drawn_categories, points
-from reliabayes.models.xcc import XCC, agreement, pool_of_raters
+from reliabayes.models.graded import SDS, GradedModel, nodes
+from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
+from reliabayes.models.xcc import agreement, pool_of_raters
 from reliabayes.nodes import REACH, enough, grid
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
-from reliabayes.summaries import describe
 
 Mask = NDArray[np.bool_]
 
@@ -41,15 +39,7 @@ class GradedXCC(GradedModel):
     Cholesky factor of the correlation makes the effects. Parameters of pools are (..., G).
     """
 
-    reports: ClassVar[tuple[str, ...]] = (
-        *XCC,
-        *XCC_OBSERVED,
-        "icc",
-        "labeler_icc",
-        *OBSERVED,
-        *SDS,
-    )
-
+    alone: ClassVar[type[GradedModel]]  # the model of one pool
     acceptance: ClassVar[float] = 0.98  # with few raters a pool, steps must be small
 
     prior_lkj: float = 1.0
@@ -59,9 +49,10 @@ class GradedXCC(GradedModel):
         if not 0 < self.prior_lkj < math.inf:
             raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
 
-    @abstractmethod
     def of_one_pool(self) -> GradedModel:
         """The model of the ratings of one pool."""
+        given = {field.name: getattr(self, field.name) for field in fields(self.alone)}
+        return self.alone(**given | {"nodes": None})
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Those of the model of one pool, by pool, and the correlation between them."""
@@ -92,14 +83,14 @@ class GradedXCC(GradedModel):
         cell, described = super().cells(ratings)
         return cell, {**described, "G": len(ratings.pools), "pool": pool + 1}
 
-    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, and the pairs of nodes that their effects are summed over."""
-        mixture, described = super(GradedModel, self).mixture(ratings)
+    def grid(self, mixture: ItemMixture, data: Data) -> dict[str, Any]:
+        """Pairs of nodes, of as many as asked for or as are needed."""
         number = self.nodes
         if number is None:
-            parts, alone = self._parts(mixture, described), self.of_one_pool()
+            alone = self.of_one_pool()
+            parts = self._parts(mixture, data)
             number = enough(min(alone.spacing(part, of_pool) for _, part, of_pool in parts))
-        return mixture, {**described, **_pairs(number, described["G"])}
+        return _pairs(number, data["G"])
 
     def _parts(self, whole: ItemMixture, data: Data) -> Iterator[tuple[Mask, ItemMixture, Data]]:
         """By pool: which raters are its own, and what they have rated, as data of one pool."""
@@ -136,12 +127,13 @@ class GradedXCC(GradedModel):
         """What the raters of a pool share (..., G), by rater (..., R)."""
         return value[..., np.asarray(data["pool"]) - 1]
 
-    def graded(self, point: Point, data: Data) -> Graded:
-        """Categories of ratings by pair of nodes and rater, (Q, R, K)."""
-        pool = np.asarray(data["pool"]) - 1
-        effect = np.asarray(data["node"]) @ _root(point).T
-        location = effect[:, pool] + self.effects(point, data)
-        return Graded.of(location, self.cut(point)[pool], self.link)
+    def item_effects(self, point: Point, score: Array) -> Array:
+        """Effects (n, G) of items with independent standard scores (n, G)."""
+        return np.asarray(score @ (point["sd_item"][:, None] * point["factor_item"]).T)
+
+    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
+        """The same in all pools."""
+        return self.of_one_pool().prior_of_cuts(data)
 
     def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
         """Parameters drawn from their priors; effects of raters from what is given of them."""
@@ -162,7 +154,7 @@ class GradedXCC(GradedModel):
     ) -> Codes:
         """Categories (N,) of ratings of new items, drawn at a point, by the same raters."""
         pool = (np.asarray(data["pool"]) - 1)[ratings.rater]
-        item = rng.standard_normal((ratings.n_items, data["G"])) @ _root(point).T
+        item = self.item_effects(point, rng.standard_normal((ratings.n_items, data["G"])))
         location = item[ratings.item, pool] + self.effects(point, data)[ratings.rater]
         graded = Graded.of(location, self.cut(point)[pool], self.link)
         return drawn_categories(graded.probability, rng)
@@ -194,14 +186,6 @@ class GradedXCC(GradedModel):
         )
         point["factor_item"] = correlation.factor(np.array([best.x]), 2)
         return Climb(point, tuple(path), bool(best.success))
-
-    def maximise(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """The point itself: pools are climbed one by one."""
-        return point
-
-    def log_prior(self, point: Point, data: Data) -> float:
-        """Of no use where pools are climbed one by one."""
-        return 0.0
 
     def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
         """Standard deviations pool by pool, and of the correlation from the number of items."""
@@ -238,25 +222,13 @@ class GradedXCC(GradedModel):
         """Names of the dimensions of the Stan program's variables."""
         return {**super().dims(), "cut": ("below", "pool")}
 
-    def items(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the items in each pool on the latent scale: mean, sd, median, interval."""
-        mixture, data = self.mixture(ratings)
-        node, drawn = np.asarray(data["node"]), list(points(posterior))
-        block = max(1, CHUNK // (len(drawn) * data["G"]))
-        described = []
-        for start in range(0, len(mixture.items), block):
-            part = mixture.part(slice(start, start + block))
-            effects = np.empty((len(drawn), len(part.items), data["G"]))
-            for row, point in zip(effects, drawn, strict=True):
-                _, state = part.posterior(*self.columns(point, data))
-                row[:] = node[drawn_categories(state, rng)] @ _root(point).T
-            described.append(pd.DataFrame(describe(effects.reshape(len(drawn), -1), prob)))
-        rows = mixture.member[:, None] * data["G"] + np.arange(data["G"])
-        index = pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])
-        table: pd.DataFrame = pd.concat(described, ignore_index=True).iloc[rows.ravel()]
-        return table.set_axis(index)
+    def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
+        """What the model of one pool says of them, by pool."""
+        return self.of_one_pool().located(cut, share, dims)
+
+    def of_items(self, ratings: Ratings) -> pd.Index[Any]:
+        """Items and pools."""
+        return pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])
 
     def raters(
         self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
@@ -270,11 +242,6 @@ class GradedXCC(GradedModel):
         """Pairs of nodes that lie closer and reach farther."""
         number = len(np.unique(np.asarray(data["node"])[:, 0]))
         return _pairs(2 * number, data["G"], reach=1.2 * REACH)
-
-
-def _root(point: Point) -> Array:
-    """Root (G, G) of the covariance of an item's effects."""
-    return np.asarray(point["sd_item"][:, None] * point["factor_item"])
 
 
 def _pairs(number: int, pools: int, reach: float = REACH) -> dict[str, Any]:

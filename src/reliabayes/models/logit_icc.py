@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reliabayes.mixture import ItemMixture
-from reliabayes.models.graded import OBSERVED, SDS, GradedModel, require_two
+from reliabayes.models.graded import OBSERVED, SDS, GradedModel
 from reliabayes.models.hidden import Array, Data
 from reliabayes.models.priors import Normal
-from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +56,6 @@ class LogitICC(GradedModel):
 
     prior_mean: Normal = Normal(0.0, 2.5)
 
-    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, and the nodes that their effects are summed over."""
-        require_two(ratings, "LogitICC")
-        return super().mixture(ratings)
-
     def priors(self, n_categories: int) -> dict[str, Any]:
         """Parameters of the priors."""
         return {
@@ -76,7 +69,6 @@ class LogitICC(GradedModel):
         mean, sd = data["prior_mean"]
         return -mean, sd
 
-    def located(self, cut: Array, share: Array) -> dict[str, Any]:
+    def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
         """Mean in log odds, and share of the second category."""
-        dims = ("chain", "draw")
         return {"mean": (dims, -cut[..., 0]), "rate": (dims, share[..., 1])}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from reliabayes.mixture import ItemMixture
-from reliabayes.models.graded import require_two
-from reliabayes.models.graded_xcc import GradedXCC
-from reliabayes.models.hidden import Array, Data
+from reliabayes.models.graded import GradedModel
+from reliabayes.models.graded_xcc import XCC_OBSERVED, GradedXCC
 from reliabayes.models.logit_icc import LogitICC
 from reliabayes.models.priors import Normal
-from reliabayes.ratings import Ratings
+from reliabayes.models.xcc import XCC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,36 +47,8 @@ class LogitXCC(GradedXCC):
     """
 
     summary: ClassVar[str] = "agreement between two pools of raters, in two categories"
-    reports: ClassVar[tuple[str, ...]] = (
-        *GradedXCC.reports,
-        "mean",
-        "rate",
-        "log_likelihood",
-        "bits_per_rating",
-    )
+    reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *LogitICC.reports)
+    alone: ClassVar[type[GradedModel]] = LogitICC
     has_steps: ClassVar[bool] = False
 
     prior_mean: Normal = Normal(0.0, 2.5)
-
-    def of_one_pool(self) -> LogitICC:
-        """The model of the ratings of one pool."""
-        return LogitICC(
-            link=self.link,
-            prior_mean=self.prior_mean,
-            prior_sd_item=self.prior_sd_item,
-            prior_sd_rater=self.prior_sd_rater,
-        )
-
-    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, and the pairs of nodes that their effects are summed over."""
-        require_two(ratings, "LogitXCC")
-        return super().mixture(ratings)
-
-    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
-        """The one cut point is the mean, negative."""
-        return self.of_one_pool().prior_of_cuts(data)
-
-    def located(self, cut: Array, share: Array) -> dict[str, Any]:
-        """Means in log odds, and shares of the second category."""
-        dims = ("chain", "draw", "pool")
-        return {"mean": (dims, -cut[..., 0]), "rate": (dims, share[..., 1])}

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reliabayes.mixture import ItemMixture
-from reliabayes.models.graded import OBSERVED, SDS, GradedModel, require_order
+from reliabayes.models.graded import OBSERVED, SDS, GradedModel
 from reliabayes.models.hidden import Array, Data
 from reliabayes.models.priors import Normal
-from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,11 +57,6 @@ class OrdinalICC(GradedModel):
 
     prior_cut: Normal = Normal(0.0, 5.0)
 
-    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, and the nodes that their effects are summed over."""
-        require_order(ratings, "OrdinalICC")
-        return super().mixture(ratings)
-
     def priors(self, n_categories: int) -> dict[str, Any]:
         """Parameters of the priors."""
         return {
@@ -81,7 +74,6 @@ class OrdinalICC(GradedModel):
         mean, sd = data["prior_cut"]
         return mean, sd
 
-    def located(self, cut: Array, share: Array) -> dict[str, Any]:
+    def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
         """Cut points in log odds, and shares of the categories."""
-        dims = ("chain", "draw")
         return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), share)}

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from reliabayes.mixture import ItemMixture
-from reliabayes.models.graded import require_order
-from reliabayes.models.graded_xcc import GradedXCC
-from reliabayes.models.hidden import Array, Data
+from reliabayes.models.graded import GradedModel
+from reliabayes.models.graded_xcc import XCC_OBSERVED, GradedXCC
 from reliabayes.models.ordinal_icc import OrdinalICC
 from reliabayes.models.priors import Normal
-from reliabayes.ratings import Ratings
+from reliabayes.models.xcc import XCC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,36 +49,8 @@ class OrdinalXCC(GradedXCC):
     """
 
     summary: ClassVar[str] = "agreement between two pools of raters, in ordered categories"
-    reports: ClassVar[tuple[str, ...]] = (
-        *GradedXCC.reports,
-        "cut",
-        "rate",
-        "log_likelihood",
-        "bits_per_rating",
-    )
+    reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
+    alone: ClassVar[type[GradedModel]] = OrdinalICC
     has_steps: ClassVar[bool] = True
 
     prior_cut: Normal = Normal(0.0, 5.0)
-
-    def of_one_pool(self) -> OrdinalICC:
-        """The model of the ratings of one pool."""
-        return OrdinalICC(
-            link=self.link,
-            prior_cut=self.prior_cut,
-            prior_sd_item=self.prior_sd_item,
-            prior_sd_rater=self.prior_sd_rater,
-        )
-
-    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, and the pairs of nodes that their effects are summed over."""
-        require_order(ratings, "OrdinalXCC")
-        return super().mixture(ratings)
-
-    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
-        """Mean and sd, the same for all."""
-        return self.of_one_pool().prior_of_cuts(data)
-
-    def located(self, cut: Array, share: Array) -> dict[str, Any]:
-        """Cut points in log odds, and shares of the categories."""
-        dims = ("chain", "draw", "pool")
-        return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), share)}
