@@ -40,12 +40,9 @@ parameters {
          multiplier=sd_levels([sd_rater]', one_pool, variance)>[R] level; // mean plus effect
 }
 transformed parameters {
-  real log_likelihood; // of all ratings, item effects summed out
-  {
-    matrix[Q, 1] effect = to_matrix(sd_item * node);
-    log_likelihood = graded_mixture(level, effect, [[0]], one_pool, probit, node_weight, items,
-                                    kind, first, cell, count);
-  }
+  // of all ratings, item effects summed out
+  real log_likelihood = graded_mixture(level, sd_item * node, [0]', probit, node_weight, items,
+                                       kind, first, cell, count);
 }
 model {
   mean ~ normal(prior_mean[1], prior_mean[2]);

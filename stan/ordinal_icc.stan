@@ -43,12 +43,9 @@ parameters {
 }
 transformed parameters {
   vector[K - 1] cut = append_row(0, cumulative_sum(step)) - mean;
-  real log_likelihood; // of all ratings, item effects summed out
-  {
-    matrix[Q, 1] effect = to_matrix(sd_item * node);
-    log_likelihood = graded_mixture(level, effect, to_matrix(cut + mean), one_pool, probit,
-                                    node_weight, items, kind, first, cell, count);
-  }
+  // of all ratings, item effects summed out
+  real log_likelihood = graded_mixture(level, sd_item * node, cut + mean, probit, node_weight,
+                                       items, kind, first, cell, count);
 }
 model {
   cut ~ normal(prior_cut[1], prior_cut[2]);

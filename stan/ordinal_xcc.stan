@@ -7,8 +7,8 @@
 //   normalized xCC = rho    unnormalized xCC = rho sqrt(ICC[1] ICC[2])
 //
 // Cut points are counted from the first: cut = (0, step 1, step 1 + step 2, ...) - mean, by pool.
-// Item effects are summed over pairs of nodes, equally spaced in standard scores that make them:
-// factor_item is the Cholesky factor of their correlation. A state is a pair of nodes.
+// Item effects are summed over equally spaced nodes, in standard deviations. factor_item is the
+// Cholesky factor of their correlation.
 // Wong, Paritosh & Aroyo (2021), https://doi.org/10.18653/v1/2021.acl-long.548.
 functions {
   #include functions/graded.stanfunctions
@@ -16,12 +16,12 @@ functions {
 }
 data {
   int<lower=1> R; // raters
-  int<lower=1> G; // pools
+  int<lower=2, upper=2> G; // pools
   array[R] int<lower=1, upper=G> pool; // of each rater
   #include data/ratings.standata
   
-  int<lower=1> Q; // states: nodes of G standard scores
-  matrix[Q, G] node; // the scores
+  int<lower=2> Q; // nodes
+  vector[Q] node; // item effect, in standard deviations
   simplex[Q] node_weight; // probability
   int<lower=0, upper=1> probit; // 1: normal residuals of sd 1, not logistic ones
   vector[2] prior_cut; // mean and sd
@@ -33,16 +33,9 @@ data {
   vector<lower=0>[R] variance; // with this variance
 }
 transformed data {
-  vector[G] raters = zeros_vector(G); // of each pool
-  vector[G] own_mean = zeros_vector(G); // of their own levels, and of their variances
-  vector[G] own_variance = zeros_vector(G);
-  for (rater in 1 : R) {
-    raters[pool[rater]] += 1;
-    own_mean[pool[rater]] += own[rater];
-    own_variance[pool[rater]] += variance[rater];
-  }
-  own_mean ./= raters;
-  own_variance ./= raters;
+  vector[G] raters = pool_sizes(pool, G); // how many there are
+  vector[G] own_mean = pool_means(own, pool, G); // of their own levels, and of their variances
+  vector[G] own_variance = pool_means(variance, pool, G);
 }
 parameters {
   vector<lower=0>[G] sd_item; // between items, in log odds
@@ -59,13 +52,9 @@ transformed parameters {
   for (g in 1 : G) {
     cut[ : , g] = append_row(0, cumulative_sum(step[g])) - mean[g];
   }
-  real log_likelihood; // of all ratings, item effects summed out
-  {
-    matrix[Q, G] effect = node * diag_pre_multiply(sd_item, factor_item)';
-    matrix[K - 1, G] from_first = cut + rep_matrix(mean', K - 1);
-    log_likelihood = graded_mixture(level, effect, from_first, pool, probit, node_weight, items,
-                                    kind, first, cell, count);
-  }
+  // of all ratings, item effects summed out
+  real log_likelihood = paired_mixture(level, sd_item, factor_item, cut + rep_matrix(mean', K - 1),
+                                       pool, probit, node, node_weight, items, first, cell, count);
 }
 model {
   to_vector(cut) ~ normal(prior_cut[1], prior_cut[2]);

@@ -6,6 +6,7 @@ import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.special import expit, log_expit, logsumexp
+from scipy.stats import multivariate_normal, norm
 
 import reliabayes as rb
 from reliabayes import correlation, stan
@@ -53,13 +54,37 @@ def test_likelihood_is_the_integral_over_pairs_of_item_effects(
     assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
 
 
+def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> None:
+    ratings = contradicting(300)
+    data = replace(rb.LogitXCC(), nodes=601).data(ratings)
+    points = [contradicted(rho) for rho in (0.999, 0.99)]
+
+    program = stan.load("logit_xcc")
+    by_program = [
+        program.log_prob(dict(at), data, jacobian=False, sig_figs=17)["lp__"][0] for at in points
+    ]
+    expected = [in_logarithms(ratings, point) for point in points]
+
+    # Nothing but the likelihood changes: the prior of the correlation is flat.
+    assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
+    assert expected[0] < -600
+
+
+def test_gradient_is_right_where_pools_contradict_each_other() -> None:
+    data = replace(rb.LogitXCC(), nodes=101).data(contradicting(300))
+
+    found, expected = gradients(rb.LogitXCC(), data, seed=1)
+
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-4)
+
+
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
 def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, _ = small(name, seed, 0.5)
-    data = replace(model, nodes=15).data(ratings)
+    data = replace(model, nodes=61).data(ratings)
 
     found, expected = gradients(model, data, seed)
 
@@ -207,6 +232,46 @@ def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
             ratings = model.simulate(blank, rng, parameters=given_)
             levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
             return ratings, {key: np.asarray(x) for key, x in {**given_, "level": levels}.items()}
+
+
+def contradicting(times: int) -> rb.Ratings:
+    """Two pools of two raters; of the first two items they say the contrary, many times over."""
+    design = pd.MultiIndex.from_product([range(3), range(4)], names=["item", "rater"])
+    frame = design.to_frame(index=False).assign(pool=lambda x: x["rater"] // 2)
+    often = frame[frame["item"] < 2].loc[lambda x: x.index.repeat(times)]
+    rated = often.assign(rating=(often["item"] + often["pool"]) % 2)
+    rest = frame[frame["item"] == 2].assign(rating=[0, 1, 1, 0])
+    return rb.Ratings.from_frame(pd.concat([rated, rest]), pool="pool", replicates="keep")
+
+
+def contradicted(rho: float) -> Point:
+    return {
+        "sd_item": np.array([2.0, 1.5]),
+        "sd_rater": np.array([0.5, 0.5]),
+        "mean": np.array([0.0, 0.2]),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        "level": np.array([0.1, -0.1, 0.3, 0.1]),
+    }
+
+
+def in_logarithms(ratings: rb.Ratings, point: Point) -> float:
+    """Log-likelihood of binary ratings by a fine sum over an item's two standard scores."""
+    node = np.linspace(-6, 6, 1601)
+    rho = point["factor_item"][1, 0]
+    covariance = [[1, rho], [rho, 1]]
+    x, y = np.meshgrid(node, node, indexing="ij")
+    density = multivariate_normal([0, 0], covariance).logpdf(np.stack([x, y], axis=-1))
+    density += 2 * math.log(node[1] - node[0])
+    total = 0.0
+    for item in range(ratings.n_items):
+        by_pool = np.zeros((2, len(node)))
+        for rater, category in product(range(4), range(2)):
+            same = (ratings.item == item) & (ratings.rater == rater)
+            times = int((same & (ratings.category == category)).sum())
+            score = point["level"][rater] + point["sd_item"][rater // 2] * node
+            by_pool[rater // 2] += times * log_expit(score if category else -score)
+        total += float(logsumexp(density + by_pool[0][:, None] + by_pool[1]))
+    return total
 
 
 def shifted(point: Point) -> Point:

@@ -78,6 +78,14 @@ class ItemMixture:
         none = np.empty(0, np.int32)
         return ItemMixture(self.counts[rows], self.items[rows], self.kind[rows], none)
 
+    def grouped(self, cells: NDArray[np.bool_]) -> ItemMixture:
+        """The same, distinct items that are alike in some of the cells (V,) side by side."""
+        order = np.argsort(_hash(self.counts[:, cells], self.kind), kind="stable")
+        place = np.argsort(order).astype(np.int32)
+        return ItemMixture(
+            self.counts[order], self.items[order], self.kind[order], place[self.member]
+        )
+
     @property
     def n_ratings(self) -> float:
         """Number of ratings of all items."""
@@ -115,5 +123,6 @@ def _hash(counts: sp.csr_array, kind: Codes) -> NDArray[np.void]:
         of_cell = random.integers(0, 2**64, counts.shape[1], np.uint64)
         of_kind = random.integers(0, 2**64, int(kind.max()) + 1, np.uint64)
         terms = of_cell[counts.indices] * counts.data.astype(np.uint64)
-        half[:] = np.add.reduceat(terms, counts.indptr[:-1]) + of_kind[kind]
+        until = np.append(np.uint64(0), np.cumsum(terms))  # modulo 2^64
+        half[:] = until[counts.indptr[1:]] - until[counts.indptr[:-1]] + of_kind[kind]
     return hashes.view([("", np.uint64), ("", np.uint64)])[:, 0]

@@ -101,7 +101,8 @@ stan::return_type_t<Weight, Precision> crossed_normal(
                                      - 2 * (moment.transpose() * mean));
     const Vector by_precision = -0.5 * (second.diagonal() - 2 * location.cwiseProduct(mean)
                                         + location.cwiseAbs2());
-    return with_gradient(value, weight, by_weight, precision, by_precision);
+    return with_gradient(value, Differentiated(weight, by_weight),
+                         Differentiated(precision, by_precision));
   }
 }
 

@@ -48,7 +48,8 @@ stan::return_type_t<Weight, Level> crossed_square(
   if constexpr (stan::is_constant_all<Weight, Level>::value)
     return value;
   else
-    return with_gradient(value, weight, form.by_weight, level, form.by_level);
+    return with_gradient(value, Differentiated(weight, form.by_weight),
+                         Differentiated(level, form.by_level));
 }
 
 }  // namespace reliabayes

@@ -4,3 +4,4 @@
 #include "crossed_square.hpp"
 #include "graded_mixture.hpp"
 #include "item_mixture.hpp"
+#include "paired_mixture.hpp"

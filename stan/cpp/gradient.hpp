@@ -35,11 +35,4 @@ stan::math::var with_gradient(double value, Differentiated<Arguments, Derivative
   });
 }
 
-// The same of two vectors or matrices.
-template <typename First, typename ByFirst, typename Second, typename BySecond>
-stan::math::var with_gradient(double value, const First& first, const ByFirst& by_first,
-                              const Second& second, const BySecond& by_second) {
-  return with_gradient(value, Differentiated(first, by_first), Differentiated(second, by_second));
-}
-
 }  // namespace reliabayes

@@ -119,7 +119,8 @@ stan::return_type_t<Table, Weight> item_mixture(const Table& table, const Weight
     ItemMixtureGradient gradient{Matrix::Zero(t.rows(), t.cols()),
                                  Matrix::Zero(w.rows(), w.cols())};
     const double value = item_mixture_pass(t, w, data, &gradient);
-    return with_gradient(value, table, gradient.by_table, log_weight, gradient.by_weight);
+    return with_gradient(value, Differentiated(table, gradient.by_table),
+                         Differentiated(log_weight, gradient.by_weight));
   }
 }
 

@@ -186,21 +186,25 @@ class GradedModel(HiddenStateModel):
         return value[..., None]
 
     def item_effects(self, point: Point, score: Array) -> Array:
-        """Effects (n,) of items with standard scores (n,)."""
+        """Effects (n, ...) of items with standard scores (n, ...)."""
         return np.asarray(point["sd_item"] * score)
 
     def table(self, point: Point, data: Data) -> Array:
         """Log-probabilities of a rating, by node, by category and rater."""
         probability = self.graded(point, data).probability
-        return np.asarray(np.log(probability).transpose(0, 2, 1).reshape(data["Q"], -1))
+        return np.asarray(np.log(probability).transpose(0, 2, 1).reshape(len(probability), -1))
 
     def log_weight(self, point: Point, data: Data) -> Array:
-        """Log-probabilities (Q,) of the nodes."""
-        return np.asarray(np.log(np.asarray(data["node_weight"])))
+        """Log-probabilities (H,) of the states."""
+        return np.asarray(np.log(self.states(data)[1]))
+
+    def states(self, data: Data) -> tuple[Array, Array]:
+        """Standard scores of an item in each state, and their probabilities: nodes."""
+        return np.asarray(data["node"]), np.asarray(data["node_weight"])
 
     def graded(self, point: Point, data: Data) -> Graded:
-        """Categories of ratings by node and rater, (Q, R, K)."""
-        item = self.by_rater(self.item_effects(point, np.asarray(data["node"])), data)
+        """Categories of ratings by state and rater, (H, R, K)."""
+        item = self.by_rater(self.item_effects(point, self.states(data)[0]), data)
         cut = self.by_rater(self.cut(point).T, data).T
         return Graded.of(item + self.effects(point, data), cut, self.link)
 
@@ -427,7 +431,7 @@ class GradedModel(HiddenStateModel):
         """Effects of the items on the latent scale: mean, sd, median and interval."""
         mixture, data = self.mixture(ratings)
         index, drawn = self.of_items(ratings), list(points(posterior))
-        each, node = len(index) // ratings.n_items, np.asarray(data["node"])
+        each, (score, _) = len(index) // ratings.n_items, self.states(data)
         block = max(1, CHUNK // (len(drawn) * each))
         described = []
         for start in range(0, len(mixture.items), block):
@@ -435,7 +439,7 @@ class GradedModel(HiddenStateModel):
             effects = np.empty((len(drawn), len(part.items) * each))
             for row, point in zip(effects, drawn, strict=True):
                 _, state = part.posterior(*self.columns(point, data))
-                row[:] = self.item_effects(point, node[drawn_categories(state, rng)]).ravel()
+                row[:] = self.item_effects(point, score[drawn_categories(state, rng)]).ravel()
             described.append(pd.DataFrame(describe(effects, prob)))
         rows = mixture.member[:, None] * each + np.arange(each)
         table: pd.DataFrame = pd.concat(described, ignore_index=True).iloc[rows.ravel()]
@@ -464,7 +468,7 @@ class GradedModel(HiddenStateModel):
             mixture.total(mixture.posterior(*self.columns(point, data | more))[0])
             for more in ({}, self.finer(data))
         )
-        return len(np.unique(data["node"])), abs(fine - coarse)
+        return data["Q"], abs(fine - coarse)
 
     def finer(self, data: Data) -> dict[str, Any]:
         """Nodes that lie closer and reach farther."""
@@ -478,8 +482,8 @@ def nodes(number: int, reach: float = REACH) -> dict[str, Any]:
 
 
 def _by_state(expected: Array, data: Data) -> Array:
-    """Expected ratings (Q, V) as (Q, R, K): by node, rater and category."""
-    return expected.reshape(data["Q"], data["K"], data["R"]).transpose(0, 2, 1)
+    """Expected ratings (H, V) as (H, R, K): by state, rater and category."""
+    return expected.reshape(-1, data["K"], data["R"]).transpose(0, 2, 1)
 
 
 def _check_categories(ratings: Ratings, model: str, any_number: bool) -> None:

@@ -22,7 +22,7 @@ from reliabayes.models.densities import half_t
 from reliabayes.models.graded import SDS, GradedModel, nodes
 from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
 from reliabayes.models.xcc import agreement, pool_of_raters
-from reliabayes.nodes import REACH, enough, grid
+from reliabayes.nodes import REACH, enough
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
 
@@ -36,7 +36,8 @@ class GradedXCC(GradedModel):
     """A model of latent scores in two pools: an item has an effect in each, and they correlate.
 
     The hidden state of an item is a pair of nodes of independent standard scores, of which the
-    Cholesky factor of the correlation makes the effects. Parameters of pools are (..., G).
+    Cholesky factor of the correlation makes the effects. Parameters of pools are (..., G). The
+    program needs fewer nodes of the second score where the correlation is large.
     """
 
     alone: ClassVar[type[GradedModel]]  # the model of one pool
@@ -83,14 +84,27 @@ class GradedXCC(GradedModel):
         cell, described = super().cells(ratings)
         return cell, {**described, "G": len(ratings.pools), "pool": pool + 1}
 
+    def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
+        """Distinct items, those that the second pool rates alike side by side; and nodes."""
+        mixture, described = super().mixture(ratings)
+        by_second = described["pool"][self.cell_rater(described)] == 2
+        return mixture.grouped(by_second), described
+
     def grid(self, mixture: ItemMixture, data: Data) -> dict[str, Any]:
-        """Pairs of nodes, of as many as asked for or as are needed."""
-        number = self.nodes
-        if number is None:
-            alone = self.of_one_pool()
-            parts = self._parts(mixture, data)
-            number = enough(min(alone.spacing(part, of_pool) for _, part, of_pool in parts))
-        return _pairs(number, data["G"])
+        """Nodes of each of the two scores, as many as asked for or as are needed."""
+        if self.nodes is not None:
+            return nodes(self.nodes)
+        alone = self.of_one_pool()
+        parts = self._parts(mixture, data)
+        return nodes(enough(min(alone.spacing(part, of_pool) for _, part, of_pool in parts)))
+
+    def states(self, data: Data) -> tuple[Array, Array]:
+        """Pairs (H, 2) of scores, those out of reach of both together left out, and probability."""
+        node, weight = (np.asarray(data[name]) for name in ("node", "node_weight"))
+        pairs = np.stack([axis.ravel() for axis in np.meshgrid(node, node, indexing="ij")], axis=1)
+        near = (pairs**2).sum(axis=1) <= node[-1] ** 2 * (1 + 1e-9)
+        probability = np.outer(weight, weight).ravel()[near]
+        return pairs[near], probability / probability.sum()
 
     def _parts(self, whole: ItemMixture, data: Data) -> Iterator[tuple[Mask, ItemMixture, Data]]:
         """By pool: which raters are its own, and what they have rated, as data of one pool."""
@@ -239,21 +253,5 @@ class GradedXCC(GradedModel):
         return table
 
     def finer(self, data: Data) -> dict[str, Any]:
-        """Pairs of nodes that lie closer and reach farther."""
-        number = len(np.unique(np.asarray(data["node"])[:, 0]))
-        return _pairs(2 * number, data["G"], reach=1.2 * REACH)
-
-
-def _pairs(number: int, pools: int, reach: float = REACH) -> dict[str, Any]:
-    """Nodes of as many standard scores, those out of reach of all together left out."""
-    node, weight = grid(number, reach)
-    axes = np.meshgrid(*[node] * pools, indexing="ij")
-    together = np.stack([axis.ravel() for axis in axes], axis=1)
-    weights = np.meshgrid(*[weight] * pools, indexing="ij")
-    product = np.prod([axis.ravel() for axis in weights], axis=0)
-    near = (together**2).sum(axis=1) <= reach**2 * (1 + 1e-9)
-    return {
-        "Q": int(near.sum()),
-        "node": together[near],
-        "node_weight": product[near] / product[near].sum(),
-    }
+        """Nodes that lie closer and reach farther."""
+        return nodes(2 * data["Q"], reach=1.2 * REACH)

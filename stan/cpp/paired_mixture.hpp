@@ -1,0 +1,206 @@
+// Ratings in ordered categories by two pools, whose item effects are correlated and summed out.
+//
+// An item's effects in the pools are sd[1] x and sd[2] y, with standard scores x and y whose correlation
+// is rho. What the second pool says is summed over y first, given x:
+//
+//     p(ratings) = sum_x weight[x] p(ratings of pool 1 | x) sum_y p(y | x) p(ratings of pool 2 | y),
+//     y given x ~ normal(rho x, sqrt(1 - rho^2)),
+//
+// a product of matrices, all of it positive. Nodes of y lie as close as that normal density asks for,
+// whatever rho. The inner sum is shared by items that follow each other and that the second pool has
+// rated alike.
+#pragma once
+#include "graded_table.hpp"
+
+#include <array>
+#include <cmath>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+namespace reliabayes {
+
+// Nodes of the second score y, and its density given x: an equally spaced sum in place of an integral.
+struct Conditional {
+  Vector second;       // the nodes
+  Matrix log_density;  // (nodes of x, nodes of y), times the spacing
+  Matrix density;
+  Matrix by_mean, by_scale;  // derivatives of log_density by rho and by sqrt(1 - rho^2)
+
+  // Nodes resolve both what nodes of x would, a precision, and the density given x, another.
+  Conditional(const Vector& first, double rho, double scale) {
+    constexpr double widest = 1.1;  // spacing, in standard deviations of a normal density
+    const double reach = first(first.size() - 1), near = first(1) - first(0);
+    const double precision = 1 / (near * near) + (1 / (scale * scale) - 1) / (widest * widest);
+    second = Vector::LinSpaced(1 + std::ceil(2 * reach * std::sqrt(precision)), -reach, reach);
+    const Matrix from = (second.transpose().replicate(first.size(), 1).colwise() - rho * first) / scale;
+    const double constant = std::log((second(1) - second(0)) / scale * M_SQRT1_2 * M_2_SQRTPI / 2);
+    log_density = constant - 0.5 * from.array().square();
+    density = log_density.array().exp();
+    by_mean = (from.array().colwise() * first.array()) / scale;
+    by_scale = (from.array().square() - 1) / scale;
+  }
+};
+
+// Cells of an item's ratings by one pool, in its table, and how many ratings each has.
+using PoolCells = std::vector<std::pair<Eigen::Index, double>>;
+
+// The raters of each pool, numbered within it.
+struct PoolsOfRaters {
+  std::array<Eigen::Index, 2> size{0, 0};
+  std::vector<Eigen::Index> within;
+  const Integers& pool;
+
+  explicit PoolsOfRaters(const Integers& pool) : pool(pool) {
+    for (const int of : pool) within.push_back(size[of - 1]++);
+  }
+
+  // Values of the raters of a pool.
+  Vector of(const Vector& values, int which) const {
+    Vector own(size[which]);
+    for (std::size_t rater = 0; rater < pool.size(); ++rater)
+      if (pool[rater] == which + 1) own(within[rater]) = values(rater);
+    return own;
+  }
+
+  std::array<PoolCells, 2> split(const Integers& cell, const ConstVector& count, int begin,
+                                 int end) const {
+    std::array<PoolCells, 2> cells;
+    for (int c = begin; c < end; ++c) {
+      const auto [category, rater] = std::div(cell[c] - 1, static_cast<int>(pool.size()));
+      const int which = pool[rater] - 1;
+      cells[which].emplace_back(category * size[which] + within[rater], count[c]);
+    }
+    return cells;
+  }
+};
+
+// The second pool's ratings of an item, summed over the second score: by node of the first.
+class InnerSum {
+ public:
+  InnerSum(const Matrix& table, const Conditional& given)
+      : table_(table),
+        given_(given),
+        weight_(Matrix::Zero(given.density.rows(), given.density.cols())),
+        contradicting_(weight_) {}
+
+  const PoolCells& cells() const { return cells_; }
+  const Values& log_sum() const { return log_sum_; }
+
+  void evaluate(const PoolCells& cells) {
+    cells_ = cells;
+    Vector log_probability = Vector::Zero(given_.density.cols());
+    for (const auto& [column, count] : cells) log_probability += count * table_.col(column);
+    const double largest = log_probability.maxCoeff();
+    probability_ = (log_probability.array() - largest).exp();
+    sum_ = given_.density * probability_;
+    log_sum_ = largest + sum_.array().log();
+    contradicts_ = !(sum_.minCoeff() > smallest_sum);
+    if (contradicts_) {  // perhaps what the first pool says: all in logarithms
+      joint_ = given_.log_density.rowwise() + log_probability.transpose();
+      const Vector by_row = joint_.rowwise().maxCoeff();
+      joint_ = (joint_.colwise() - by_row).array().exp();
+      sum_ = joint_.rowwise().sum();
+      log_sum_ = by_row.array() + sum_.array().log();
+    }
+    items_ = Vector::Zero(sum_.size());
+  }
+
+  // Expected items by node of the first score.
+  void add(const Values& items) { items_.array() += items; }
+
+  // Shares them out among the nodes of the second.
+  void spread(Matrix& by_table) {
+    const Vector share = items_.cwiseQuotient(sum_);
+    Vector by_second;
+    if (contradicts_) {
+      joint_ = share.asDiagonal() * joint_;
+      contradicting_ += joint_;
+      by_second = joint_.colwise().sum();
+    } else {
+      weight_.noalias() += share * probability_.transpose();
+      by_second = (given_.density.transpose() * share).cwiseProduct(probability_);
+    }
+    for (const auto& [column, count] : cells_) by_table.col(column) += count * by_second;
+  }
+
+  // Expected items by node of both scores.
+  Matrix expected() const { return weight_.cwiseProduct(given_.density) + contradicting_; }
+
+ private:
+  static constexpr double smallest_sum = 1e-200;
+  const Matrix& table_;
+  const Conditional& given_;
+  Matrix weight_, contradicting_;  // of `expected`, but for a factor, and what is left
+  Matrix joint_;
+  Vector probability_, sum_, items_;
+  Values log_sum_;
+  PoolCells cells_;
+  bool contradicts_;
+};
+
+template <typename Level, typename Sd, typename Factor, typename Cut>
+stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
+    const Level& level, const Sd& sd, const Factor& factor, const Cut& cut, const Integers& pool,
+    int probit, const ConstVector& node, const ConstVector& weight, const Integers& items,
+    const Integers& first, const Integers& cell, const ConstVector& count,
+    std::ostream* = nullptr) {
+  const Vector l = stan::math::value_of(level), s = stan::math::value_of(sd);
+  const Matrix f = stan::math::value_of(factor), c = stan::math::value_of(cut);
+  const Conditional given(node, f(1, 0), f(1, 1));
+  const std::array<Vector, 2> score{node, given.second};
+
+  const PoolsOfRaters raters(pool);
+  const auto table = [&](int g) {
+    return GradedTable(raters.of(l, g), s(g) * score[g].array(), c.col(g), probit);
+  };
+  const std::array<GradedTable, 2> tables{table(0), table(1)};
+  std::array<Matrix, 2> by_table;
+  for (int g = 0; g < 2; ++g)
+    by_table[g] = Matrix::Zero(tables[g].log_probability.rows(), tables[g].log_probability.cols());
+
+  const Values log_weight = weight.array().log();
+  InnerSum sum(tables[1].log_probability, given);
+  double value = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto cells = raters.split(cell, count, first[i] - 1, first[i + 1] - 1);
+    if (i == 0 || cells[1] != sum.cells()) {
+      if (i > 0) sum.spread(by_table[1]);
+      sum.evaluate(cells[1]);
+    }
+    Values state = log_weight + sum.log_sum();
+    for (const auto& [column, times] : cells[0])
+      state += times * tables[0].log_probability.col(column).array();
+    const double largest = state.maxCoeff();
+    state = (state - largest).exp();
+    const double total = state.sum();
+    value += items[i] * (largest + std::log(total));
+    state *= items[i] / total;
+    sum.add(state);
+    for (const auto& [column, times] : cells[0]) by_table[0].col(column) += times * state.matrix();
+  }
+  sum.spread(by_table[1]);
+
+  if constexpr (stan::is_constant_all<Level, Sd, Factor, Cut>::value) {
+    return value;
+  } else {
+    const std::array<GradedGradient, 2> by{GradedGradient(tables[0], by_table[0]),
+                                           GradedGradient(tables[1], by_table[1])};
+    Vector by_level(l.size());
+    for (Eigen::Index rater = 0; rater < l.size(); ++rater)
+      by_level(rater) = by[pool[rater] - 1].by_level(raters.within[rater]);
+    const Vector by_sd{{by[0].by_effect.dot(score[0]), by[1].by_effect.dot(score[1])}};
+    const Matrix expected = sum.expected();
+    const Matrix by_factor{{0, 0},
+                           {expected.cwiseProduct(given.by_mean).sum(),
+                            expected.cwiseProduct(given.by_scale).sum()}};
+    Matrix by_cut(c.rows(), 2);
+    by_cut << by[0].by_cut, by[1].by_cut;
+    return with_gradient(value, Differentiated(level, by_level), Differentiated(sd, by_sd),
+                         Differentiated(factor, by_factor), Differentiated(cut, by_cut));
+  }
+}
+
+}  // namespace reliabayes
+
+using reliabayes::paired_mixture;
