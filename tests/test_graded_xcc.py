@@ -70,6 +70,20 @@ def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> 
     assert expected[0] < -600
 
 
+def test_correlation_next_to_one_is_no_trouble() -> None:
+    ratings, point = small("logit", 1, 0.5)
+    data = rb.LogitXCC(nodes=61).data(ratings)
+    program = stan.load("logit_xcc")
+
+    densities = [
+        program.log_prob({**point, "factor_item": np.array(factor)}, data, jacobian=False)
+        for factor in ([[1, 0], [1 - 5e-7, 1e-3]], [[1, 0], [1 - 5e-13, 1e-6]])
+    ]
+
+    one, other = (float(density["lp__"].iloc[0]) for density in densities)
+    assert one == pytest.approx(other, abs=1e-4)
+
+
 def test_gradient_is_right_where_pools_contradict_each_other() -> None:
     data = replace(rb.LogitXCC(), nodes=101).data(contradicting(300))
 

@@ -12,6 +12,7 @@
 #pragma once
 #include "graded_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ostream>
@@ -27,9 +28,12 @@ struct Conditional {
   Matrix density;
   Matrix by_mean, by_scale;  // derivatives of log_density by rho and by sqrt(1 - rho^2)
 
-  // Nodes resolve both what nodes of x would, a precision, and the density given x, another.
-  Conditional(const Vector& first, double rho, double scale) {
+  // Nodes resolve both what nodes of x would, a precision, and the density given x, another. Their
+  // number has an end: a density narrower than any that ratings could tell from it is not resolved.
+  Conditional(const Vector& first, double rho, double root) {
     constexpr double widest = 1.1;  // spacing, in standard deviations of a normal density
+    constexpr double narrowest = 1. / 256;  // rho = .99999
+    const double scale = std::max(root, narrowest);
     const double reach = first(first.size() - 1), near = first(1) - first(0);
     const double precision = 1 / (near * near) + (1 / (scale * scale) - 1) / (widest * widest);
     second = Vector::LinSpaced(1 + std::ceil(2 * reach * std::sqrt(precision)), -reach, reach);
@@ -38,7 +42,7 @@ struct Conditional {
     log_density = constant - 0.5 * from.array().square();
     density = log_density.array().exp();
     by_mean = (from.array().colwise() * first.array()) / scale;
-    by_scale = (from.array().square() - 1) / scale;
+    by_scale = (root > narrowest) * (from.array().square() - 1) / scale;
   }
 };
 
