@@ -236,6 +236,19 @@ def test_compare_puts_the_model_first_that_tells_ratings_best() -> None:
     assert "dawid-skene:" in result.stderr
 
 
+def test_models_of_numbers_are_compared(tmp_path: Path) -> None:
+    table = datasets.load("shrout_fleiss_1979")
+    first_two = table["rater"].isin(table["rater"].unique()[:2])
+    table.assign(team=first_two).to_csv(tmp_path / "scores.csv", index=False)
+    models = ("--models", "gaussian-icc,gaussian-xcc", "--seed", "1", "--draws", "250")
+
+    result = run("compare", str(tmp_path / "scores.csv"), "--pool", "team", *models)
+
+    assert result.exit_code == 0
+    assert result.stdout.split()[0] == "model"
+    assert {"gaussian-icc", "gaussian-xcc"} <= set(result.stdout.split())
+
+
 def test_json_goes_to_standard_output_alone() -> None:
     result = run(*FIT, "--json", "-")
 

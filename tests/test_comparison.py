@@ -10,10 +10,17 @@ import arviz as az
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+from scipy.stats import multivariate_normal, norm
 
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.comparison import LeaveOneOut, stacking_weights
+from reliabayes.fit import Settings
+from reliabayes.models import gaussian
+
+Array = NDArray[np.float64]
 
 # Names of arviz 0.x, and of 1.x.
 ELPD, P, ELPD_BY_ITEM = (
@@ -23,6 +30,42 @@ ELPD, P, ELPD_BY_ITEM = (
 NUMBERS = r"MACE has Pareto k up to \d\.\d\d \(at most 0\.\d\d\) in \d of 8 items, worst in \d"
 
 BY_ITEM = [model() for model in rb.MODELS if hasattr(model, "em")]
+LEVEL = [0.9, -1.2, 0.1, 0.4, -0.6, 0.3]
+BINARY: dict[str, Any] = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7, "level": LEVEL}
+BINARY_POOLS: dict[str, Any] = {
+    "mean": [0.3, -0.5],
+    "sd_item": [1.5, 0.8],
+    "sd_rater": [0.7, 1.1],
+    "factor_item": [[1.0, 0.0], [0.8, 0.6]],
+    "level": LEVEL,
+}
+GRADED: list[tuple[Any, dict[str, Any]]] = [
+    (rb.LogitICC, BINARY),
+    (rb.OrdinalICC, BINARY | {"step": [1.2]}),
+    (rb.LogitXCC, BINARY_POOLS),
+    (rb.OrdinalXCC, BINARY_POOLS | {"step": [[1.2], [0.8]]}),
+]
+POINT: dict[str, Any] = {"mean": 3.0, "sd_item": 1.0, "sd_rater": 0.3, "sd_residual": 0.7}
+OF_POOLS: dict[str, Any] = {
+    "mean": [3.0, 5.0],
+    "sd_item": [1.0, 2.0],
+    "sd_rater": [0.2, 0.4],
+    "sd_residual": [0.7],
+    "factor_item": [[1.0, 0.0], [0.8, 0.6]],
+}
+GAUSSIAN: dict[str, tuple[Any, dict[str, Any], tuple[int, int]]] = {
+    "more items": (rb.GaussianICC(), POINT, (12, 6)),
+    "more raters": (rb.GaussianICC(), POINT, (10, 12)),
+    "one residual": (rb.GaussianXCC(), OF_POOLS, (12, 6)),
+    "residuals by pool": (
+        rb.GaussianXCC(residual="per_pool"),
+        OF_POOLS | {"sd_residual": [0.7, 0.4]},
+        (12, 6),
+    ),
+}
+of_gaussians = pytest.mark.parametrize(
+    ("model", "point", "shape"), GAUSSIAN.values(), ids=GAUSSIAN.keys()
+)
 
 
 def fitted(model: Any, ratings: rb.Ratings, draws: int = 300) -> rb.Fit:
@@ -121,6 +164,61 @@ def test_log_likelihood_by_item_is_that_of_all(model: Any, simulated: rb.Ratings
     distinct, member = model.pointwise(one_draw, simulated)
 
     assert distinct[0, member].sum() == pytest.approx(estimate.log_likelihood)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+@pytest.mark.parametrize(("model", "point"), GRADED)
+def test_log_likelihood_by_item_is_an_integral_over_its_effects(
+    model: Any, point: dict[str, Any], link: Any
+) -> None:
+    at = {name: np.array(values) for name, values in point.items()}
+    categories = range(3 if "step" in point else 2)
+    rng = np.random.default_rng(1)
+    ratings = model().simulate(pooled(8, 6), rng, categories=categories, parameters=at)
+    one_draw = model().labelled({name: x[None, None] for name, x in at.items()}, ratings)
+
+    distinct, member = model(link=link, nodes=61).pointwise(one_draw, ratings)
+
+    # 2e-9 of a normal distribution lies beyond the nodes, and a larger share of unlikely ratings.
+    expected = integrated(at, ratings, {"logit": expit, "probit": ndtr}[link])
+    np.testing.assert_allclose(distinct[0, member], expected, rtol=0, atol=1e-6)
+
+
+@of_gaussians
+def test_density_by_item_is_the_dense_one(
+    model: Any, point: dict[str, Any], shape: tuple[int, int]
+) -> None:
+    fit = drawn_at(model, point, shape, draws=2)
+    rating, rater, item = fit.ratings.values, fit.ratings.rater, fit.ratings.item
+
+    found = fit.log_likelihood().values[0]
+
+    levels = list(model.levels(fit.posterior, fit.ratings, np.random.default_rng(gaussian.SEED)))
+    given_levels = dense(point | {"sd_rater": [0.0]}, fit.ratings)
+    assert np.abs(levels[0] - levels[1]).max() > 0.1
+    for densities, level in zip(found, levels, strict=True):
+        for code, density in enumerate(densities):
+            own = np.flatnonzero(item == code)
+            expected = multivariate_normal(level[rater[own]], given_levels[np.ix_(own, own)])
+            assert density == pytest.approx(expected.logpdf(rating[own]), abs=1e-9)
+
+
+@of_gaussians
+def test_numbers_left_out_are_as_the_others_foretell(
+    model: Any, point: dict[str, Any], shape: tuple[int, int]
+) -> None:
+    fit = drawn_at(model, point, shape, draws=2000)
+    rating, item = fit.ratings.values, fit.ratings.item
+
+    left_out = fit.loo(warn=False)
+
+    mean = np.resize(point["mean"], 2)[pools_of(fit.ratings)]
+    covariance = dense(point, fit.ratings)
+    of_all = multivariate_normal(mean, covariance).logpdf(rating)
+    for code, found in enumerate(left_out.elpd_by_item):
+        rest = np.flatnonzero(item != code)
+        of_rest = multivariate_normal(mean[rest], covariance[np.ix_(rest, rest)])
+        assert found == pytest.approx(of_all - of_rest.logpdf(rating[rest]), abs=0.1)
 
 
 def test_fewer_draws_tell_much_the_same(fits: dict[str, rb.Fit]) -> None:
@@ -251,6 +349,15 @@ def test_models_that_take_votes_for_given_are_refused(
         rb.compare({**fits, "groupthink": followers})
 
 
+def test_densities_and_probabilities_are_not_compared() -> None:
+    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+    models = {"scores": rb.GaussianICC(), "votes": rb.TAP()}
+    fits = {name: fitted(model, ratings, draws=20) for name, model in models.items()}
+
+    with pytest.raises(ValueError, match=r"scores is no model of categories: densities .* votes"):
+        rb.compare(fits)
+
+
 def test_fits_of_different_ratings_are_refused(fits: dict[str, rb.Fit]) -> None:
     flipped = fits["MACE"].ratings.to_frame()
     flipped.loc[0, "rating"] = 4
@@ -259,3 +366,53 @@ def test_fits_of_different_ratings_are_refused(fits: dict[str, rb.Fit]) -> None:
 
     with pytest.raises(rb.RatingsError, match=r"in 'MACE', and in 'other' .* with other rating\."):
         rb.compare({**fits, "other": other})
+
+
+def pooled(items: int, raters: int) -> pd.DataFrame:
+    """Most pairs of items and raters, the raters in two pools; some items by one pool only."""
+    design = complete(items, raters)
+    design = design.assign(pool=np.where(design["rater"] % 2, "b", "a"))
+    return design.query("(item + rater) % 5 and (item > 1 or pool == 'a')")
+
+
+def drawn_at(model: Any, point: dict[str, Any], shape: tuple[int, int], draws: int) -> rb.Fit:
+    """A fit whose draws are all at one point, of ratings that were drawn there."""
+    ratings = model.simulate(pooled(*shape), np.random.default_rng(1), parameters=point)
+    same = {name: np.tile(x, (1, draws, *[1] * np.ndim(x))) for name, x in point.items()}
+    posterior = model.labelled(same, ratings)
+    return rb.Fit(model, ratings, posterior, posterior, Settings(1, 0, draws, seed=1))
+
+
+def pools_of(ratings: rb.Ratings) -> NDArray[np.int32]:
+    """Pool (N,) of the rater of each rating."""
+    assert ratings.rater_pool is not None
+    return ratings.rater_pool[ratings.rater]
+
+
+def dense(point: dict[str, Any], ratings: rb.Ratings) -> Array:
+    """Covariance (N, N) of all ratings, given the means."""
+    pool, rater, item = pools_of(ratings), ratings.rater, ratings.item
+    factor = np.array(point.get("factor_item", [[1, 0], [1, 0]]))
+    root = np.resize(point["sd_item"], (2, 1)) * factor
+    severity, residual = (np.resize(point[name], 2)[pool] for name in ("sd_rater", "sd_residual"))
+    of_item = (item[:, None] == item) * (root @ root.T)[np.ix_(pool, pool)]
+    of_rater = (rater[:, None] == rater) * severity**2
+    return np.asarray(of_item + of_rater + np.diag(residual**2))
+
+
+def integrated(point: dict[str, Any], ratings: rb.Ratings, share: Any) -> Array:
+    """Log-probability (I,) of the ratings of each item, by a sum over a fine grid."""
+    root = np.atleast_1d(point["sd_item"])[:, None] * point.get("factor_item", 1.0)
+    pools, steps = len(root), len(ratings.categories) - 2
+    pool = pools_of(ratings) if pools > 1 else np.zeros_like(ratings.rater)
+    axes = np.meshgrid(*[np.linspace(-8, 8, 161)] * pools)
+    scores = np.stack([axis.ravel() for axis in axes], axis=1)
+    weight = norm.pdf(scores).prod(axis=1)
+    step = np.reshape(point.get("step", []), (pools, steps))
+    ends = np.full((pools, 1), np.inf)
+    cut = np.hstack([-ends, np.zeros((pools, 1)), step.cumsum(axis=1), ends])
+    location = (scores @ root.T)[:, pool] + point["level"][ratings.rater]
+    lower, upper = (cut[pool, ratings.category + place] for place in (0, 1))
+    probability = np.maximum(share(location - lower) - share(location - upper), 1e-300)
+    by_item = np.log(probability) @ np.eye(ratings.n_items)[ratings.item]
+    return np.asarray(np.log(weight @ np.exp(by_item) / weight.sum()))

@@ -53,6 +53,11 @@ REFERENCE: dict[str, dict[str, dict[str, float]]] = {
     },
 }
 
+COMPLETE, SMALL = (
+    pd.DataFrame(np.indices((size, size)).reshape(2, -1).T, columns=["item", "rater"])
+    for size in (300, 3)
+)
+
 points = st.tuples(*[st.floats(0.1, 4)] * 3)
 Load = Callable[[str], pd.DataFrame]
 
@@ -181,6 +186,9 @@ def test_both_programs_have_the_same_posterior(monkeypatch: pytest.MonkeyPatch) 
     error = 4 * np.hypot(joint.summary()["mcse"], crowd.summary()["mcse"])
     assert "score" in crowd.posterior
     assert (abs(joint.summary()["mean"] - crowd.summary()["mean"]) < error).all()
+    severity = crowd.raters()["mean"] + crowd.quantities["mean"].values.mean()
+    levels = rb.GaussianICC().levels(crowd.posterior, ratings, np.random.default_rng(1))
+    np.testing.assert_allclose(np.mean(list(levels), axis=0), severity, rtol=1e-9)
     for one, other in ((joint.raters(), crowd.raters()), (joint.items(), crowd.items())):
         assert one["mean"].to_numpy() == pytest.approx(other["mean"].to_numpy(), abs=0.1)
         assert one["sd"].to_numpy() == pytest.approx(other["sd"].to_numpy(), rel=0.25)
@@ -284,6 +292,71 @@ def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
     fit = rb.GaussianICC().fit(ratings, seed=1)
 
     assert fit.diagnostics().divergences <= 4
+
+
+def test_simulated_ratings_vary_as_asked() -> None:
+    parameters = {"mean": 5, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}
+
+    ratings = rb.GaussianICC().simulate(COMPLETE, np.random.default_rng(1), parameters=parameters)
+
+    wide = ratings.to_frame().pivot(index="item", columns="rater", values="rating")
+    by_item, by_rater = wide.mean(axis=1), wide.mean(axis=0)
+    residual = wide.sub(by_item, axis=0).sub(by_rater, axis=1)
+    error = 4 / math.sqrt(2 * 300)  # of a standard deviation of 300
+    assert ratings.scale == "numeric"
+    assert by_item.mean() == pytest.approx(5, abs=4 * math.hypot(2, 1) / math.sqrt(300))
+    assert by_item.std() == pytest.approx(2, rel=error)
+    assert by_rater.std() == pytest.approx(1, rel=error)
+    assert residual.to_numpy().std() == pytest.approx(0.5, rel=0.02)
+
+
+def test_parameters_that_are_not_given_come_from_their_priors() -> None:
+    model = rb.GaussianICC(
+        prior_mean=rb.Normal(3, 2),
+        prior_sd_item=rb.HalfNormal(1),
+        prior_sd_rater=rb.HalfStudentT(30, 2),
+        prior_sd_residual=rb.HalfNormal(3),
+    )
+    rng = np.random.default_rng(1)
+
+    drawn = pd.DataFrame([model.draw_parameters(SMALL, rng) for _ in range(200)], dtype=float)
+
+    # Means of half bells are 0.8 scales, or little more; within 4 standard errors of 200 draws.
+    assert drawn["mean"].mean() == pytest.approx(3, abs=0.57)
+    assert drawn["sd_item"].mean() == pytest.approx(0.798, abs=0.17)
+    assert drawn["sd_rater"].mean() == pytest.approx(1.64, abs=0.36)
+    assert drawn["sd_residual"].mean() == pytest.approx(2.394, abs=0.52)
+
+
+def test_ratings_are_simulated_for_a_design_of_ratings() -> None:
+    ratings = simulated(items=20, raters=5, per_item=3)
+    parameters = {"mean": 50, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}
+
+    again = rb.GaussianICC().simulate(ratings, np.random.default_rng(1), parameters=parameters)
+
+    assert again.values.min() > 40
+    assert again.items.equals(ratings.items)
+    np.testing.assert_array_equal(again.rater, ratings.rater)
+    assert rb.GaussianICC().fit(again, seed=1, chains=2).check(draws=10).replicates == 10
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "message"),
+    [
+        (rb.GaussianICC(), {}, "prior_mean must be set, and not be flat, for mean to be drawn"),
+        (
+            rb.GaussianICC(prior_mean=rb.Normal(0, math.inf)),
+            {},
+            r"found Normal\(mean=0, sd=inf\). Set it, or pass parameters=\{'mean'",
+        ),
+        (rb.GaussianICC(), {"sd": 1}, "parameters: sd are not among the parameters of GaussianICC"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(
+    model: rb.GaussianICC, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        model.simulate(SMALL, np.random.default_rng(1), parameters=parameters)
 
 
 @pytest.mark.parametrize(

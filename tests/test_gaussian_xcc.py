@@ -307,6 +307,57 @@ def test_designs_that_would_fill_the_memory_are_refused(monkeypatch: pytest.Monk
         rb.GaussianXCC().fit(simulated(items=10, raters=3, per_item=2))
 
 
+@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+def test_simulated_pools_differ_as_asked(residual: Any) -> None:
+    item, rater = np.indices((400, 200)).reshape(2, -1)
+    design = pd.DataFrame({"item": item, "rater": rater, "pool": np.where(rater < 100, "a", "b")})
+    own = {"shared": [0.5], "per_pool": [0.5, 2.0]}[residual]
+    parameters = {
+        "mean": [5, 9],
+        "sd_item": [2, 1],
+        "sd_rater": [0, 1],
+        "sd_residual": own,
+        "factor_item": [[1, 0], [0.6, 0.8]],
+    }
+
+    ratings = rb.GaussianXCC(residual=residual).simulate(
+        design, np.random.default_rng(1), parameters=parameters
+    )
+
+    frame = ratings.to_frame()
+    by_item = frame.pivot_table(index="item", columns="pool", values="rating")
+    by_rater = frame.groupby(["pool", "rater"])["rating"].mean()
+    left = frame["rating"] - frame.groupby(["item", "pool"])["rating"].transform("mean")
+    left -= left.groupby(frame["rater"]).transform("mean")
+    # 4 standard errors of 400 items and 100 raters, means of whose ratings hardly vary by residual
+    assert by_item.mean().tolist() == pytest.approx([5, 9], abs=0.5)
+    assert by_item.std().tolist() == pytest.approx([2, 1], rel=0.15)
+    assert by_item.corr().loc["a", "b"] == pytest.approx(0.6, abs=0.14)
+    assert by_rater.groupby("pool").std().tolist() == pytest.approx([0, 1], abs=0.3)
+    assert left.groupby(frame["pool"]).std().tolist() == pytest.approx(
+        np.resize(own, 2).tolist(), rel=0.03
+    )
+
+
+def test_parameters_that_are_not_given_come_from_their_priors() -> None:
+    normal, half = rb.Normal(3, 2), rb.HalfNormal(1)
+    model = rb.GaussianXCC(
+        prior_mean=normal, prior_sd_item=half, prior_sd_rater=half, prior_sd_residual=half
+    )
+    ratings = simulated(items=6, raters=2, per_item=1, pools=3)
+    rng = np.random.default_rng(1)
+
+    drawn = [model.draw_parameters(ratings, rng) for _ in range(100)]
+
+    shapes = {name: values.shape for name, values in drawn[0].items()}
+    correlations = [draw["factor_item"][[1, 2], 0] for draw in drawn]
+    assert shapes == {
+        "mean": (3,), "sd_item": (3,), "sd_rater": (3,), "sd_residual": (1,), "factor_item": (3, 3),
+    }  # fmt: skip
+    # Each correlation is 2 Beta(1.5, 1.5) - 1 under LKJ(1): its sd is 0.5, and has an error of 0.02
+    assert np.std(correlations) == pytest.approx(0.5, abs=0.08)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [

@@ -303,6 +303,7 @@ def compare(
     item: Item = "item",
     rater: Rater = "rater",
     rating: Rating = "rating",
+    pool: Pool = None,
     gold: Gold = None,
     scale: ScaleOption = None,
     replicates: ReplicatesOption = "error",
@@ -316,16 +317,14 @@ def compare(
     chosen = [_model_named(name) for name in filter(None, map(str.strip, models.split(",")))]
     if len(set(chosen)) < 2:
         raise typer.BadParameter("--models must name two models or more, with commas between.")
-    for other in chosen:
-        if not hasattr(other, "pointwise"):
-            raise typer.BadParameter(f"{other.name()} is no model of categories to compare.")
-        if refusal := refuses_comparison(other):
-            raise typer.BadParameter(f"{other.name()} cannot be compared: {refusal}")
+    if refusal := refuses_comparison({other.name(): other for other in chosen}):
+        raise typer.BadParameter(refusal)
     ratings = _read(
         file,
         item=item,
         rater=rater,
         rating=rating,
+        pool=pool,
         gold=gold,
         scale=scale,
         replicates=replicates,

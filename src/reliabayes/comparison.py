@@ -35,6 +35,11 @@ class LeaveOneOut:
     state. The posterior without it is that of all items, reweighted (PSIS). Not to be confused with
     ``bits_per_rating`` of `Fit.quantities`, which is of ratings that the model has seen.
 
+    Of ratings in categories p is a probability. Of numbers (`GaussianICC`, `GaussianXCC`) it is a
+    density per unit of the ratings: of ratings in cents elpd is lower by log(100) a rating than of
+    the same in euros, and bits are more by 6.6. They may even be below 0. So differences between
+    models of the same ratings mean something, their level does not.
+
     Attributes
     ----------
     elpd_by_item : Series (I,) by the user's ids, in nats
@@ -120,7 +125,8 @@ def compare(fits: Mapping[str, Fit], draws: int | None = None) -> pd.DataFrame:
     DataFrame
         A row for each model, the best first. Columns:
 
-        - bits_per_rating, of ratings of items left out, and its standard error se
+        - bits_per_rating, of ratings of items left out, and its standard error se; of numbers it
+          depends on their unit, see `LeaveOneOut`
         - difference from the best in bits per rating, 0 or above, and its standard error
           se_difference, items being paired; one below about twice its error may be chance
         - p_loo, effective number of parameters
@@ -133,10 +139,9 @@ def compare(fits: Mapping[str, Fit], draws: int | None = None) -> pd.DataFrame:
     RatingsError
         The fits are of different ratings.
     ValueError
-        There are less than two, or one takes part of the ratings for given, as `Groupthink` does
-        the shares of an item's votes: what it gives is not the probability of the ratings.
-    AttributeError
-        A model has no log-likelihood by item; see `Fit.loo`.
+        There are less than two; or one takes part of the ratings for given, as `Groupthink` does
+        the shares of an item's votes: what it gives is not the probability of the ratings; or some
+        give densities of numbers and others probabilities of categories.
 
     Warns
     -----
@@ -224,8 +229,8 @@ def _check(fits: Mapping[str, Fit]) -> None:
     for name, fit in fits.items():
         if not hasattr(fit, "loo"):
             raise TypeError(f"fits: {name!r} must be a Fit, not {type(fit).__name__}.")
-        if refusal := refuses_comparison(type(fit.model)):
-            raise ValueError(f"fits: {name!r} cannot be compared: {refusal}")
+    if refusal := refuses_comparison({name: type(fit.model) for name, fit in fits.items()}):
+        raise ValueError(f"fits: {refusal}")
     (name, first), *others = fits.items()
     for other, fit in others:
         if fit.ratings != first.ratings:
@@ -238,14 +243,23 @@ def _check(fits: Mapping[str, Fit]) -> None:
             raise RatingsError([Fault("fits", rule, found, remedy)])
 
 
-def refuses_comparison(model: type[RatingModel]) -> str | None:
-    """Why the likelihood of a model cannot be compared with that of others; None where it can."""
-    if not getattr(model, "conditional", False):
-        return None
-    return (
-        f"{model.__name__} takes the shares of an item's own votes for given, and does not "
-        "foretell them."
-    )
+def refuses_comparison(models: Mapping[str, type[RatingModel]]) -> str:
+    """Why likelihoods of these models, by name, cannot be compared; empty where they can."""
+    for name, model in models.items():
+        if getattr(model, "conditional", False):
+            return (
+                f"{name} cannot be compared: {model.__name__} takes the shares of an item's own "
+                "votes for given, and does not foretell them."
+            )
+    of_numbers = [name for name, model in models.items() if model.continuous]
+    of_categories = [name for name in models if name not in of_numbers]
+    if of_numbers and of_categories:
+        return (
+            f"{of_numbers[0]} is no model of categories: densities of numbers, which depend on "
+            f"their unit, cannot be compared with probabilities, as of {of_categories[0]}. "
+            "Compare models of one kind."
+        )
+    return ""
 
 
 def _differences(one: Ratings, other: Ratings) -> list[str]:

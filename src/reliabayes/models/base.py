@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -32,6 +32,7 @@ class RatingModel(ABC):
 
     summary: ClassVar[str]  # what it is for, in a line
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
+    continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
 
     @classmethod
     def name(cls) -> str:
@@ -69,6 +70,16 @@ class RatingModel(ABC):
         self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """What draws tell of each rater, by the user's ids."""
+
+    @abstractmethod
+    def pointwise(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[Array, NDArray[np.int32]]:
+        """Log-probability (S, D) of distinct items by draw, and which of them each item is."""
+
+    @abstractmethod
+    def replicates(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[NDArray[Any]]:
+        """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
 
     @abstractmethod
     def dims(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,34 +1,187 @@
-"""What models of normal ratings share: which priors and which ratings they take."""
+"""What models of normal ratings share: their priors, what ratings they take, and what they say."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
+import xarray as xr
 from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.models.base import RatingModel
+from reliabayes.models.densities import half_t
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.normal_items import NormalItems
+from reliabayes.pools import Spreads
 from reliabayes.ratings import Ratings
 
 Array = NDArray[np.float64]
 Codes = NDArray[Any]
+Point = Mapping[str, Any]
 
 SDS = ("sd_item", "sd_rater", "sd_residual")
+SEED = 1979  # of levels that likelihoods are told of: the same draws give the same likelihoods
 
 
-def check_priors(model: object) -> None:
-    """Refuse priors of the wrong kind: of the mean, normal; of standard deviations, half a bell."""
-    for name in ("mean", *SDS):
-        allowed = (Normal,) if name == "mean" else (HalfNormal, HalfStudentT)
-        prior = getattr(model, f"prior_{name}")
-        if prior is not None and not isinstance(prior, allowed):
-            names = " or ".join(kind.__name__ for kind in allowed)
-            raise TypeError(f"prior_{name} must be a {names}, not {prior!r}.")
+@dataclass(frozen=True, kw_only=True)
+class GaussianModel(RatingModel):
+    """A model of normal ratings: an item's effect in a pool, plus a rater's level, plus residual.
+
+    A subclass says who is in which pool (`pool_of_raters`), how large parameters are (`shapes`),
+    what ratings vary by (`by_pool`), and draws the levels of raters given the ratings (`levels`).
+    """
+
+    continuous: ClassVar[bool] = True
+
+    prior_mean: Normal | None = None
+    prior_sd_item: HalfNormal | HalfStudentT | None = None
+    prior_sd_rater: HalfNormal | HalfStudentT | None = None
+    prior_sd_residual: HalfNormal | HalfStudentT | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("mean", *SDS):
+            allowed = (Normal,) if name == "mean" else (HalfNormal, HalfStudentT)
+            prior = getattr(self, f"prior_{name}")
+            if prior is not None and not isinstance(prior, allowed):
+                names = " or ".join(kind.__name__ for kind in allowed)
+                raise TypeError(f"prior_{name} must be a {names}, not {prior!r}.")
+
+    @abstractmethod
+    def pool_of_raters(self, ratings: Ratings) -> Codes:
+        """Position (R,) of each rater's pool."""
+
+    @abstractmethod
+    def shapes(self, pools: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of the parameters, by name."""
+
+    @abstractmethod
+    def by_pool(self, point: Point) -> tuple[Array, Spreads]:
+        """Means (..., G), and what ratings vary by, of parameters by name."""
+
+    @abstractmethod
+    def levels(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[Array]:
+        """Levels (R,) of the raters, each a mean plus an effect, drawn given each draw in turn."""
+
+    # What draws tell.
+
+    def pointwise(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[Array, NDArray[np.int32]]:
+        """Log density (S, I) of the ratings of items by draw, given levels drawn for the raters."""
+        items = NormalItems.of(ratings, self.pool_of_raters(ratings))
+        n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+        found = np.empty((n_draws, ratings.n_items))
+        drawn = self._drawn(posterior, ratings, np.random.default_rng(SEED))
+        for row, (level, at) in zip(found, drawn, strict=True):
+            row[:] = items.log_density(ratings.values, level, at)
+        return found, np.arange(ratings.n_items, dtype=np.int32)
+
+    def replicates(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[Array]:
+        """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
+        items = NormalItems.of(ratings, self.pool_of_raters(ratings))
+        for level, at in self._drawn(posterior, ratings, rng):
+            yield items.draw(level, at, rng)
+
+    def _drawn(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Spreads]]:
+        """Levels (R,) of the raters, and what ratings vary by, draw by draw."""
+        _, spreads = self.by_pool(stacked(posterior))
+        for level, *at in zip(self.levels(posterior, ratings, rng), *spreads, strict=True):
+            yield level, Spreads(*at)
+
+    # Simulation.
+
+    def simulate(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> Ratings:
+        """Ratings drawn from the model.
+
+        Parameters
+        ----------
+        design : who rates what: a table with the columns item and rater, and pool if there are
+            pools, a row for each rating; or ratings, whose numbers are then of no consequence
+        rng : source of all randomness
+        parameters : numbers or, by pool, arrays by name, as the Stan program declares them; those
+            that are left out are drawn from their priors
+
+        Raises
+        ------
+        RatingsError
+            The design has faults.
+        ValueError
+            There is no such parameter, or one is to be drawn whose prior is not set.
+        """
+        blank = _blank(design)
+        pool = self.pool_of_raters(blank)
+        mean, at = self.by_pool(self._point(blank, rng, parameters or {}))
+        level = mean[pool] + at.rater[pool] * rng.standard_normal(blank.n_raters)
+        return replace(blank, rating=NormalItems.of(blank, pool).draw(level, at, rng))
+
+    def draw_parameters(
+        self, design: pd.DataFrame | Ratings, rng: np.random.Generator
+    ) -> dict[str, Array]:
+        """Parameters drawn from their priors, as `simulate` takes them."""
+        return self._point(_blank(design), rng, {})
+
+    def _point(self, blank: Ratings, rng: np.random.Generator, given: Point) -> dict[str, Array]:
+        """Parameters: those given, and the others drawn from their priors."""
+        shapes = self.shapes(len(blank.pools))
+        if unknown := set(given) - set(shapes):
+            raise ValueError(
+                f"parameters: {', '.join(sorted(unknown))} are not among the parameters of "
+                f"{type(self).__name__}: {', '.join(shapes)}."
+            )
+        return {
+            name: np.broadcast_to(np.asarray(given[name], float), shape)
+            if name in given
+            else self.draw_parameter(name, shape, rng)
+            for name, shape in shapes.items()
+        }
+
+    def draw_parameter(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """A parameter drawn from its prior, which must have been set."""
+        prior = getattr(self, f"prior_{name}")
+        if prior is None or math.isinf(prior.stan[1]):
+            raise ValueError(
+                f"prior_{name} must be set, and not be flat, for {name} to be drawn; found "
+                f"{prior}. Set it, or pass parameters={{{name!r}: ...}}."
+            )
+        if name == "mean":
+            mean, sd = prior.stan
+            return np.asarray(mean + sd * rng.standard_normal(shape))
+        return np.reshape([half_t(prior.stan, rng) for _ in range(math.prod(shape))], shape)
+
+
+def stacked(posterior: xr.Dataset) -> dict[str, Array]:
+    """Draws (S, ...) of each parameter by name, chain by chain."""
+    flat = posterior.stack(sample=("chain", "draw"), create_index=False)
+    return {str(name): x.transpose("sample", ...).values for name, x in flat.items()}
+
+
+def _blank(design: pd.DataFrame | Ratings) -> Ratings:
+    """Ratings of a design, of whatever numbers."""
+    table = design.to_frame() if isinstance(design, Ratings) else design
+    kept = [name for name in ("item", "rater", "pool") if name in table]
+    return Ratings.from_frame(
+        table[kept].assign(rating=np.arange(float(len(table)))),
+        pool="pool" if "pool" in table else None,
+        replicates="keep",
+    )
 
 
 def spread(ratings: Ratings) -> float:

@@ -15,16 +15,19 @@ from numpy.typing import NDArray
 from reliabayes import quantities
 from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
 from reliabayes.crowd import CrowdSums
-from reliabayes.models.base import RatingModel
 from reliabayes.models.densities import log_half_t
 from reliabayes.models.gaussian import (
     SDS,
+    Codes,
+    GaussianModel,
+    Point,
     check_mean,
-    check_priors,
     check_residual,
     spread,
+    stacked,
 )
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.pools import Spreads
 from reliabayes.ratings import Ratings
 from reliabayes.summaries import describe
 from reliabayes.warm_start import WarmStart
@@ -36,7 +39,7 @@ CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianICC(RatingModel):
+class GaussianICC(GaussianModel):
     r"""Reliability of ratings on a continuous scale, for any incomplete, unbalanced design.
 
     .. math:: y_{ij} = \mu + u_i + v_j + \epsilon_{ij}
@@ -63,14 +66,6 @@ class GaussianICC(RatingModel):
 
     summary: ClassVar[str] = "ICC of ratings on a continuous scale"
     reports: ClassVar[tuple[str, ...]] = ("icc", "labeler_icc", *SDS, "mean")
-
-    prior_mean: Normal | None = None
-    prior_sd_item: HalfNormal | HalfStudentT | None = None
-    prior_sd_rater: HalfNormal | HalfStudentT | None = None
-    prior_sd_residual: HalfNormal | HalfStudentT | None = None
-
-    def __post_init__(self) -> None:
-        check_priors(self)
 
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
@@ -163,16 +158,8 @@ class GaussianICC(RatingModel):
         self, posterior: xr.Dataset, ratings: Ratings, margin: Margin, rng: np.random.Generator
     ) -> Iterator[xr.DataArray]:
         """Exact draws of the effects given the parameters, in units of the rating, in chunks."""
-        swapped, center, design = _design(ratings)
-        draws = posterior.stack(sample=("chain", "draw")).transpose("sample", ...)
-        sd = Deviations(*(draws[name].values for name in SDS)).swap(swapped)
-        means = draws["mean"].values - center
-        prior = MeanPrior.of(self.priors(ratings)["mean"].stan, center)
-        if "score" in draws:
-            levels = CrowdSums.of(design).levels(draws["score"].values, sd, prior)
-            few = np.column_stack([levels - means[:, None], means])
-        else:
-            few = CrossedSums.of(design).draw_few(sd, means, prior, rng)
+        swapped, _, design = _design(ratings)
+        sd, few = self._effects_of_the_few(posterior, ratings, rng)
         is_few = (margin == "rater") != swapped
         chunks = [few[:, :-1]] if is_few else design.draw_many(sd, few, CHUNK, rng)
         ids, start = (ratings.items if margin == "item" else ratings.raters), 0
@@ -184,6 +171,50 @@ class GaussianICC(RatingModel):
                 coords={margin: ids[start:stop]},
             )
             start = stop
+
+    def levels(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[Array]:
+        """Levels (R,) of the raters, drawn given each draw in turn."""
+        swapped, center, design = _design(ratings)
+        sd, few = self._effects_of_the_few(posterior, ratings, rng)
+        for draw, row in enumerate(few):
+            effect = row[:-1]
+            if swapped:
+                one = Deviations(*(values[[draw]] for values in sd))
+                (chunk,) = design.draw_many(one, row[None], ratings.n_raters, rng)
+                effect = chunk[0]
+            yield center + row[-1] + effect
+
+    def _effects_of_the_few(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> tuple[Deviations, Array]:
+        """(S,) deviations, and draws (S, F + 1) of the effects of the few, the mean last."""
+        swapped, center, design = _design(ratings)
+        draws = stacked(posterior)
+        sd = Deviations(*(draws[name] for name in SDS)).swap(swapped)
+        means = draws["mean"] - center
+        prior = MeanPrior.of(self.priors(ratings)["mean"].stan, center)
+        if "score" not in draws:
+            return sd, CrossedSums.of(design).draw_few(sd, means, prior, rng)
+        levels = CrowdSums.of(design).levels(draws["score"], sd, prior)
+        return sd, np.column_stack([levels - means[:, None], means])
+
+    def pool_of_raters(self, ratings: Ratings) -> Codes:
+        """All raters are one population."""
+        ratings.require_known_raters("GaussianICC")
+        return np.zeros(ratings.n_raters, np.intp)
+
+    def shapes(self, pools: int) -> dict[str, tuple[int, ...]]:
+        """The mean and the standard deviations are numbers."""
+        return dict.fromkeys(("mean", *SDS), ())
+
+    def by_pool(self, point: Point) -> tuple[Array, Spreads]:
+        """Mean (..., 1), and what ratings vary by, of parameters (...)."""
+        mean, item, rater, residual = (
+            np.asarray(point[name])[..., None] for name in ("mean", *SDS)
+        )
+        return mean, Spreads(item[..., None], rater, residual)
 
 
 def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:

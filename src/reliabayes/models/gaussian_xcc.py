@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 from reliabayes import correlation, quantities
 from reliabayes.crossed import MeanPrior
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.models.base import RatingModel
 from reliabayes.models.densities import log_half_t
 from reliabayes.models.gaussian import (
     SDS,
+    Codes,
+    GaussianModel,
+    Point,
     check_mean,
-    check_priors,
     check_residual,
     spread,
+    stacked,
 )
-from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.models.priors import HalfNormal, Normal
 from reliabayes.models.xcc import XCC, agreement, pool_of_raters
 from reliabayes.pools import PooledDesign, PooledSums, Spreads
 from reliabayes.ratings import Ratings
@@ -39,7 +41,7 @@ LARGEST = 30_000_000  # numbers in the sums: 240 MB for each chain
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianXCC(RatingModel):
+class GaussianXCC(GaussianModel):
     r"""Agreement between pools of raters on a continuous scale, for any incomplete design.
 
     .. math:: y_{ij} = \mu_{g(j)} + u_{i,g(j)} + v_j + \epsilon_{ij}
@@ -80,14 +82,10 @@ class GaussianXCC(RatingModel):
     reports: ClassVar[tuple[str, ...]] = (*XCC, "icc", "labeler_icc", *SDS, "mean")
 
     residual: Literal["shared", "per_pool"] = "shared"
-    prior_mean: Normal | None = None
-    prior_sd_item: HalfNormal | HalfStudentT | None = None
-    prior_sd_rater: HalfNormal | HalfStudentT | None = None
-    prior_sd_residual: HalfNormal | HalfStudentT | None = None
     prior_lkj: float = 1.0
 
     def __post_init__(self) -> None:
-        check_priors(self)
+        super().__post_init__()
         if self.residual not in ("shared", "per_pool"):
             raise ValueError(f"residual must be 'shared' or 'per_pool', not {self.residual!r}.")
         if not 0 < self.prior_lkj < math.inf:
@@ -223,16 +221,44 @@ class GaussianXCC(RatingModel):
         at, few = self._effects_of_the_few(posterior, ratings, rng)
         return design.draw_items(at, few, CHUNK, rng)
 
+    def levels(
+        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    ) -> Iterator[Array]:
+        """Levels (R,) of the raters, drawn given each draw in turn."""
+        center, _ = _design(self, ratings)
+        pool = self.pool_of_raters(ratings)
+        _, few = self._effects_of_the_few(posterior, ratings, rng)
+        for effects, means in zip(*np.split(few, [len(pool)], axis=1), strict=True):
+            yield effects + (center + means)[pool]
+
     def _effects_of_the_few(
         self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
     ) -> tuple[Spreads, Array]:
         """(S, ...) spreads, and draws (S, F + G) of raters' effects and of the means."""
         center, design = _design(self, ratings)
         prior = MeanPrior.of([*_mean_and_sd(self.priors(ratings)).T], center)
-        draws = posterior.stack(sample=("chain", "draw")).transpose("sample", "pool", ...)
-        at = _spreads({name: draws[name].values for name in (*SDS, "factor_item")})
-        means = draws["mean"].values - center
-        return at, PooledSums.of(design).draw_few(at, means, prior, rng)
+        means, at = self.by_pool(stacked(posterior))
+        return at, PooledSums.of(design).draw_few(at, means - center, prior, rng)
+
+    def pool_of_raters(self, ratings: Ratings) -> Codes:
+        """Position (R,) of each rater's pool."""
+        return pool_of_raters(self, ratings)
+
+    def shapes(self, pools: int) -> dict[str, tuple[int, ...]]:
+        """Means and standard deviations are by pool, but for a residual that all share."""
+        by_pool = dict.fromkeys(("mean", *SDS), (pools,))
+        shared = {"sd_residual": (1,)} if self.residual == "shared" else {}
+        return {**by_pool, **shared, "factor_item": (pools, pools)}
+
+    def by_pool(self, point: Point) -> tuple[Array, Spreads]:
+        """Means (..., G), and what ratings vary by, of parameters (..., G)."""
+        return np.asarray(point["mean"]), _spreads(point)
+
+    def draw_parameter(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """A parameter drawn from its prior."""
+        if name == "factor_item":
+            return correlation.draw(shape[0], self.prior_lkj, rng)
+        return super().draw_parameter(name, shape, rng)
 
     def dims(self) -> dict[str, tuple[str, ...]]:
         """Names of the dimensions of the Stan program's variables."""
