@@ -1,6 +1,6 @@
 """How far to trust human ratings: reliability and validity with honest uncertainty."""
 
-from reliabayes import datasets, models
+from reliabayes import agreement, datasets, models
 from reliabayes.comparison import LeaveOneOut, compare
 from reliabayes.contrast import Contrast
 from reliabayes.em import PointEstimate
@@ -21,6 +21,7 @@ __all__ = [
     "Ratings",
     "RatingsError",
     "SamplingError",
+    "agreement",
     "compare",
     "datasets",
     "read_ratings",

@@ -1,0 +1,37 @@
+"""Classical agreement: kappas, alpha, iota, xRR, with intervals."""
+
+from reliabayes.agreement.alpha import krippendorff_alpha
+from reliabayes.agreement.coefficient import Coefficient, difference
+from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
+from reliabayes.agreement.conger import conger_kappa, iota
+from reliabayes.agreement.counts import percent_agreement, unanimous_agreement
+from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
+from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
+from reliabayes.agreement.information import information_agreement
+from reliabayes.agreement.interval import Interval
+from reliabayes.agreement.specific import specific_agreement
+from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
+
+__all__ = [
+    "Coefficient",
+    "Interval",
+    "brennan_prediger",
+    "cohen_kappa",
+    "conger_kappa",
+    "difference",
+    "fleiss_kappa",
+    "fleiss_kappa_by_category",
+    "fleiss_z",
+    "gwet_ac1",
+    "gwet_ac2",
+    "information_agreement",
+    "iota",
+    "kappa_x",
+    "krippendorff_alpha",
+    "light_kappa",
+    "normalized_kappa_x",
+    "percent_agreement",
+    "scott_pi",
+    "specific_agreement",
+    "unanimous_agreement",
+]
