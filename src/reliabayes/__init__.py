@@ -1,6 +1,6 @@
 """How far to trust human ratings: reliability and validity with honest uncertainty."""
 
-from reliabayes import agreement, datasets, models
+from reliabayes import agreement, datasets, guidelines, models, simulate
 from reliabayes.comparison import LeaveOneOut, compare
 from reliabayes.contrast import Contrast
 from reliabayes.em import PointEstimate
@@ -24,6 +24,8 @@ __all__ = [
     "agreement",
     "compare",
     "datasets",
+    "guidelines",
     "read_ratings",
+    "simulate",
 ]
 __all__ += models.__all__

@@ -1,0 +1,18 @@
+"""Simulated ratings and designs, and studies of coefficients on them."""
+
+from reliabayes.simulate.designs import crossed, crowd, incomplete, nested
+from reliabayes.simulate.matrices import rating_matrix
+from reliabayes.simulate.regression import AgreementRegression, agreement_regression
+from reliabayes.simulate.study import COEFFICIENTS, reliability_study
+
+__all__ = [
+    "COEFFICIENTS",
+    "AgreementRegression",
+    "agreement_regression",
+    "crossed",
+    "crowd",
+    "incomplete",
+    "nested",
+    "rating_matrix",
+    "reliability_study",
+]

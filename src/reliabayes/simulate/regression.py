@@ -1,0 +1,221 @@
+"""What percent agreement tells of a coefficient: the regression of one on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from reliabayes.simulate.study import TENTHS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+Curve = Literal["linear", "quadratic", "loess"]
+
+SPAN = 0.75  # share of the matrices that a point of a loess curve looks at
+
+
+def agreement_regression(
+    study: pd.DataFrame, coefficient: str = "ICC(1,1)", curve: Curve = "quadratic"
+) -> AgreementRegression:
+    r"""Regression of a coefficient on the observed share of items agreed upon.
+
+    Parameters
+    ----------
+    study : DataFrame
+        What `reliability_study` returns, or those of its rows that are of one design.
+    coefficient : str
+        A column of it; matrices in which it is nan are left out.
+    curve : {"linear", "quadratic", "loess"}
+        Polynomial of degree 1 or 2; or locally one of degree 2, fitted to the nearest three
+        quarters of the matrices with tricube weights.
+
+    Returns
+    -------
+    AgreementRegression
+
+    Raises
+    ------
+    ValueError
+        The study has no such column, or too few different agreements for the curve.
+
+    References
+    ----------
+    Bryer, IRRsim, https://irrsim.bryer.org; Cleveland & Devlin (1988), loess,
+    https://doi.org/10.1080/01621459.1988.10478639
+
+    Examples
+    --------
+    >>> from reliabayes import simulate
+    >>> study = simulate.reliability_study(matrices=20, seed=1)
+    >>> simulate.agreement_regression(study, "ICC(1,1)", "linear").coefficients.round(1).to_dict()
+    {'constant': -0.5, 'agreement': 1.5}
+    """
+    if coefficient not in study or curve not in get_args(Curve):
+        raise ValueError(
+            f"coefficient must be a column of the study and curve one of "
+            f"{', '.join(get_args(Curve))}; found {coefficient!r} and {curve!r}."
+        )
+    points = study[["observed_agreement", coefficient]].dropna().to_numpy(float)
+    agreement, place, times = np.unique(points[:, 0], return_inverse=True, return_counts=True)
+    degree = 1 if curve == "linear" else 2
+    if len(agreement) <= degree or len(points) <= degree + 1:
+        raise ValueError(
+            f"observed_agreement must take more than {degree} values in more than {degree + 1} "
+            f"matrices for a curve that is {curve}; found {len(agreement)} in {len(points)}."
+        )
+    return AgreementRegression(
+        coefficient=coefficient,
+        curve=curve,
+        points=points,
+        agreement=agreement,
+        times=times,
+        mean=np.bincount(place, points[:, 1]) / times,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreementRegression:
+    """A coefficient as a function of observed agreement.
+
+    Attributes
+    ----------
+    coefficient : str
+    curve : str
+        "linear", "quadratic" or "loess".
+    points : array (N, 2)
+        Observed agreement and coefficient of each matrix.
+    agreement : array (U,)
+        The different agreements, ascending.
+    times : array (U,)
+        In how many matrices each was observed.
+    mean : array (U,)
+        Mean of their coefficients.
+    """
+
+    coefficient: str
+    curve: Curve
+    points: Array
+    agreement: Array
+    times: NDArray[Any]
+    mean: Array
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.coefficient} on agreement, {self.curve}: R2 {self.r_squared:.4f}, residual "
+            f"standard error {self.residual_standard_error:.4f}, {len(self.points)} matrices"
+        )
+
+    @property
+    def coefficients(self) -> pd.Series[float]:
+        """Factors of the powers of agreement; a loess curve has none."""
+        if self.curve == "loess":
+            raise ValueError("curve must be linear or quadratic to have coefficients; found loess.")
+        names = ["constant", "agreement", "agreement^2"][: 1 + self._degree]
+        at_zero = self._local(np.zeros(1))[0]
+        return pd.Series(at_zero @ self.mean, index=names)
+
+    @property
+    def r_squared(self) -> float:
+        """Share of the variance of the coefficient that the curve explains."""
+        spread = ((self.points[:, 1] - self.points[:, 1].mean()) ** 2).sum()
+        return float(1 - self._residual_square / spread)
+
+    @property
+    def residual_standard_error(self) -> float:
+        """Root of the residual sum of squares over its degrees of freedom."""
+        return float(np.sqrt(self._residual_square / self.degrees_of_freedom))
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """Expected residual sum of squares, in units of the residual variance."""
+        weight = self._weights(self.agreement)
+        own = np.trace(weight)
+        others = (self.times[:, None] * weight**2 / self.times).sum()
+        return float(len(self.points) - 2 * own + others)
+
+    def predict(self, agreement: Sequence[float] = TENTHS, prob: float = 0.95) -> pd.DataFrame:
+        """Mean of the coefficient at some agreements, with its confidence interval.
+
+        Returns
+        -------
+        DataFrame
+            Index agreement, columns mean, lower_95, upper_95 (for ``prob=0.95``).
+        """
+        at = np.asarray(agreement, float)
+        weight = self._weights(at)
+        error = self.residual_standard_error * np.sqrt((weight**2 / self.times).sum(axis=1))
+        reach = stats.t.ppf((1 + prob) / 2, self.degrees_of_freedom) * error
+        mean = weight @ self.mean
+        level = f"{100 * prob:g}"
+        return pd.DataFrame(
+            {"mean": mean, f"lower_{level}": mean - reach, f"upper_{level}": mean + reach},
+            index=pd.Index(at, name="agreement"),
+        )
+
+    def plot(self, ax: Axes | None = None, prob: float = 0.95) -> Axes:
+        """Draw matrices as points, and the curve with its confidence band.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default the current one.
+        prob : float
+            Nominal coverage of the band.
+
+        Returns
+        -------
+        Axes
+        """
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.gca()
+        at = np.linspace(self.agreement[0], self.agreement[-1], 200)
+        mean, lower, upper = self.predict(list(at), prob).to_numpy().T
+        ax.plot(*self.points.T, linestyle="", marker=".", alpha=0.3, label="matrix")
+        ax.plot(at, mean, label=f"{self.curve}, R² = {self.r_squared:.2f}")
+        ax.fill_between(at, lower, upper, alpha=0.3)
+        ax.set(xlabel="share of items agreed upon", ylabel=self.coefficient)
+        ax.legend()
+        return ax
+
+    @property
+    def _degree(self) -> int:
+        return 1 if self.curve == "linear" else 2
+
+    @property
+    def _residual_square(self) -> float:
+        fitted = self._weights(self.agreement) @ self.mean
+        place = np.searchsorted(self.agreement, self.points[:, 0])
+        return float(((self.points[:, 1] - fitted[place]) ** 2).sum())
+
+    def _weights(self, at: Array) -> Array:
+        """(A, U) weights of the means in the curve at some agreements."""
+        return self._local(at)[:, 0]
+
+    def _local(self, at: Array) -> Array:
+        """(A, degree + 1, U) weights of the means in the polynomials around some agreements."""
+        distance = self.agreement - at[:, None]
+        weight = self.times * self._kernel(np.abs(distance))
+        powers = distance[:, None, :] ** np.arange(self._degree + 1)[:, None]
+        weighted = powers * weight[:, None, :]
+        inverse = np.linalg.pinv(weighted @ np.swapaxes(powers, 1, 2), hermitian=True)
+        return np.asarray(inverse @ weighted)
+
+    def _kernel(self, distance: Array) -> Array:
+        """(A, U) how much agreements at some distance count."""
+        if self.curve != "loess":
+            return np.ones_like(distance)
+        near = np.argsort(distance, axis=1)
+        reached = np.cumsum(self.times[near], axis=1) >= np.floor(SPAN * len(self.points))
+        last = np.take_along_axis(near, reached.argmax(axis=1)[:, None], axis=1)
+        share = distance / np.take_along_axis(distance, last, axis=1)
+        return np.clip(1 - share**3, 0, None) ** 3

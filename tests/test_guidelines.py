@@ -1,0 +1,93 @@
+"""Guidelines: the published words, at the published borders, with their caution."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliabayes import guidelines
+from reliabayes.guidelines import GUIDELINES, Guideline, interpret
+
+PUBLISHED = {
+    "altman": {0.1: "poor", 0.3: "fair", 0.5: "moderate", 0.7: "good", 0.9: "very good"},
+    "cicchetti": {0.3: "poor", 0.5: "fair", 0.7: "good", 0.8: "excellent"},
+    "fleiss": {0.3: "poor", 0.7: "fair", 0.8: "excellent"},
+    "koo_li": {0.4: "poor", 0.7: "moderate", 0.8: "good", 0.95: "excellent"},
+    "landis_koch": {
+        -0.1: "poor", 0.1: "slight", 0.3: "fair", 0.5: "moderate", 0.7: "substantial",
+        0.9: "almost perfect",
+    },
+    "portney_watkins": {0.7: "poor to moderate", 0.8: "reasonable"},
+    "shrout": {
+        0.05: "virtually none", 0.2: "slight", 0.5: "fair", 0.7: "moderate", 0.9: "substantial",
+    },
+}  # fmt: skip
+
+named = st.sampled_from(sorted(GUIDELINES))
+
+
+def test_no_guideline_is_left_out() -> None:
+    assert set(PUBLISHED) == set(GUIDELINES)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "word"),
+    [(name, value, word) for name, words in PUBLISHED.items() for value, word in words.items()],
+)
+def test_words_are_the_published_ones(name: str, value: float, word: str) -> None:
+    assert interpret(value, name) == word
+
+
+@given(name=named, values=st.lists(st.floats(-1, 1), min_size=2))
+def test_larger_values_never_have_lesser_words(name: str, values: list[float]) -> None:
+    words = GUIDELINES[name].words
+
+    ranks = [words.index(interpret(value, name)) for value in sorted(values)]
+
+    assert ranks == sorted(ranks)
+
+
+@given(name=named)
+def test_a_border_belongs_to_the_upper_range(name: str) -> None:
+    guideline = GUIDELINES[name]
+
+    assert [interpret(start, name) for start in guideline.lower] == list(guideline.words)
+    assert interpret(math.nextafter(guideline.lower[-1], 0), name) == guideline.words[-2]
+
+
+def test_an_undefined_value_is_called_so() -> None:
+    assert interpret(np.nan, "altman") == "undefined"
+
+
+def test_own_guidelines_are_taken() -> None:
+    mine = Guideline(name="Us", lower=(0, 0.5), words=("no", "yes"), made_for="this", source="")
+
+    assert interpret(0.5, mine) == "yes"
+
+
+@given(name=named)
+def test_caution_names_what_the_guideline_was_made_for(name: str) -> None:
+    guideline = GUIDELINES[name]
+
+    assert guideline.name in guideline.caution
+    assert guideline.made_for in guideline.caution
+
+
+def test_catalogue_has_a_row_for_each_range() -> None:
+    rows = guidelines.catalogue().groupby("guideline").size()
+
+    assert rows.to_dict() == {name: len(each.words) for name, each in GUIDELINES.items()}
+
+
+def test_an_unknown_guideline_is_refused_with_a_guess() -> None:
+    with pytest.raises(ValueError, match=r"guideline: .* found 'koo-li'. Did you mean 'koo_li'"):
+        interpret(0.5, "koo-li")
+
+
+def test_a_value_above_one_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"must not be above 1; found 55"):
+        interpret(55, "altman")
