@@ -11,7 +11,6 @@ from reliabayes.agreement.cells import Codes, ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.design import Design
 from reliabayes.agreement.resampling import Array, Rows
-from reliabayes.agreement.scales import require_pairs
 from reliabayes.agreement.stepping_up import stepped_up
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -76,7 +75,6 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
     if name not in NAMES or k not in get_args(Averaged):
         known = ", ".join((*NAMES, *get_args(Averaged)))
         raise ValueError(f"name and k must be among {known}; found {name!r} and {k!r}.")
-    require_pairs(ratings)
     ratings.values  # noqa: B018 - raises unless they are numbers
     sums = _sums(ratings, name, k)
 

@@ -91,11 +91,3 @@ def _falling(position: Array, weights: str) -> Array:
         raise ValueError(f"weights must be {known}, an array or None, not {weights!r}.")
     far = np.abs(position[:, None] - position) / np.ptp(position)
     return np.asarray(1 - far ** powers[weights])
-
-
-def require_pairs(ratings: Ratings) -> None:
-    """Raise if no item has two ratings, for then nobody can agree."""
-    if len(ratings) == ratings.n_items:
-        rule = "some item must have two ratings or more"
-        remedy = "Collect more ratings of the same items."
-        raise RatingsError([Fault("item", rule, "one rating of each", remedy)])
