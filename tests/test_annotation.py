@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy.integrate import quad
 from scipy.special import expit, logsumexp, xlogy
-from scipy.stats import beta, dirichlet, halfnorm, norm
+from scipy.stats import beta, dirichlet, halfnorm, norm, truncnorm
 
 import reliabayes as rb
 from reliabayes import stan
@@ -464,10 +464,10 @@ def test_known_categories_are_certain_and_teach_who_is_right() -> None:
     assert fit.items()["entropy"].max() == 0
 
 
-def test_own_prevalence_of_items_enters_by_its_prior_mean() -> None:
-    prior = rb.RestrictedNormal(0.8, 0.3)
-    mean = quad(lambda t: t * norm(0.8, 0.3).pdf(t), 0, 1)[0]
-    mean /= norm(0.8, 0.3).cdf(1) - norm(0.8, 0.3).cdf(0)
+@pytest.mark.parametrize(("location", "sd"), [(0.8, 0.3), (0.5, 100), (5, 0.1), (-3, 0.2)])
+def test_own_prevalence_of_items_enters_by_its_prior_mean(location: float, sd: float) -> None:
+    prior = rb.RestrictedNormal(location, sd)
+    mean = truncnorm.mean((0 - location) / sd, (1 - location) / sd, location, sd)
 
     found = rb.RaterTAP(prior_t=prior).priors(2)["mean_prevalence"]
 

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 import scipy.optimize
-from scipy import stats
+from scipy.special import chdtri, fdtrc, fdtri
 
 from reliabayes.agreement.cells import ratio
 from reliabayes.agreement.intraclass import (
@@ -142,7 +142,7 @@ class Analysis:
             between = self.products.cleared(between + df.few * square.few - severity)
         with np.errstate(divide="ignore", invalid="ignore"):
             f = np.divide(np.divide(between, freedom), square.residual)
-        p = stats.f.sf(f, freedom, df.residual)
+        p = fdtrc(freedom, df.residual, f)
         return float(f), float(freedom), float(df.residual), float(p)
 
     def interval(self, prob: float) -> tuple[float, float]:
@@ -156,8 +156,8 @@ class Analysis:
         df, share = self.squares.df, (1 + prob) / 2
         with np.errstate(divide="ignore"):
             f = np.divide(self.squares.many, self.squares.residual)
-        low = f / stats.f.ppf(share, df.many, df.residual)
-        high = f * stats.f.ppf(share, df.residual, df.many)
+        low = f / fdtri(df.many, df.residual, share)
+        high = f * fdtri(df.residual, df.many, share)
         return float(1 - self.k / (low + self.k - 1)), float(1 - self.k / (high + self.k - 1))
 
     def _interval_of_agreement(self, prob: float) -> tuple[float, float]:
@@ -166,10 +166,8 @@ class Analysis:
         if few == rest == 0:
             return 1.0, 1.0
         n, k, share = self.squares.df.many + 1, self.k, (1 + prob) / 2
-        low, high = (
-            stats.f.ppf(share, *pair)
-            for pair in ((n - 1, self.satterthwaite), (self.satterthwaite, n - 1))
-        )
+        low = fdtri(n - 1, self.satterthwaite, share)
+        high = fdtri(self.satterthwaite, n - 1, share)
         raters = k * few + (k * n - k - n) * rest
         lower = n * (many - low * rest) / (low * raters + n * many)
         upper = n * (high * many - rest) / (raters + n * high * many)
@@ -189,7 +187,7 @@ class Analysis:
         if self.value > NEARLY_ONE:
             return 1.0, 1.0
         best, _ = self.products.best()
-        most = float(self.products.deviance(best)) + stats.chi2.ppf(prob, 1)
+        most = float(self.products.deviance(best) + chdtri(1, 1 - prob))
 
         def excess(share: float) -> float:
             return self._least_deviance(share) - most

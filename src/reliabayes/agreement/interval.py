@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import ndtr, ndtri, stdtrit
 
 from reliabayes.agreement.cells import ratio
 
@@ -66,7 +66,7 @@ class Interval:
         """Student's t around a value, given how much each of n units moves it."""
         n = len(pulls)
         error = float(np.sqrt((pulls**2).sum() * n / (n - 1))) if n > 1 else np.nan
-        reach = float(stats.t.ppf((1 + prob) / 2, n - 1)) * error
+        reach = float(stdtrit(n - 1, (1 + prob) / 2)) * error
         return cls(
             lower=value - reach,
             upper=value + reach,
@@ -79,7 +79,7 @@ class Interval:
     @classmethod
     def normal(cls, value: float, error: float, prob: float, over: str) -> Interval:
         """Normal around a value."""
-        reach = float(stats.norm.ppf((1 + prob) / 2)) * error
+        reach = float(ndtri((1 + prob) / 2)) * error
         return cls(
             lower=value - reach,
             upper=value + reach,
@@ -103,7 +103,7 @@ def bca_shares(shares: Array, values: Array, value: float, pulls: Array) -> Arra
     """
     defined = values[~np.isnan(values)]
     below = ratio(np.sum(defined < value) + np.sum(defined <= value), 2 * len(defined))
-    bias = stats.norm.ppf(below)
+    bias = ndtri(below)
     acceleration = ratio((pulls**3).sum(), 6 * (pulls**2).sum() ** 1.5, 0.0)
-    shifted = bias + stats.norm.ppf(shares)
-    return np.asarray(stats.norm.cdf(bias + shifted / (1 - acceleration * shifted)))
+    shifted = bias + ndtri(shares)
+    return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)))

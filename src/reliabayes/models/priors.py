@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import truncnorm
+from scipy.special import log_ndtr
 
 Array = NDArray[np.float64]
 
@@ -164,9 +164,20 @@ class RestrictedNormal:
         """Expected shares (2,) of the categories."""
         if n_categories != 2:
             raise ValueError(f"{self} is a prior for 2 categories, not {n_categories}.")
-        ends = (0 - self.location) / self.sd, (1 - self.location) / self.sd
-        second = float(truncnorm.mean(*ends, self.location, self.sd))
+        second = self.location + self.sd * _restricted_mean(
+            (0 - self.location) / self.sd, (1 - self.location) / self.sd
+        )
         return np.array([1 - second, second])
+
+
+def _restricted_mean(lower: float, upper: float) -> float:
+    """Mean of a standard normal restricted to an interval, however far from 0 it lies."""
+    if lower + upper < 0:
+        return -_restricted_mean(-upper, -lower)
+    # Densities and tails beyond the ends, as shares of those beyond the lower one.
+    hazard = math.exp(-0.5 * lower**2 - 0.5 * math.log(2 * math.pi) - log_ndtr(-lower))
+    beyond = math.expm1(log_ndtr(-upper) - log_ndtr(-lower))
+    return hazard * math.expm1(0.5 * (lower**2 - upper**2)) / beyond
 
 
 def _check_scale(prior: object, scale: float) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import stdtrit
 
 from reliabayes.simulate.study import TENTHS
 
@@ -152,7 +152,7 @@ class AgreementRegression:
         at = np.asarray(agreement, float)
         weight = self._weights(at)
         error = self.residual_standard_error * np.sqrt((weight**2 / self.times).sum(axis=1))
-        reach = stats.t.ppf((1 + prob) / 2, self.degrees_of_freedom) * error
+        reach = stdtrit(self.degrees_of_freedom, (1 + prob) / 2) * error
         mean = weight @ self.mean
         level = f"{100 * prob:g}"
         return pd.DataFrame(
