@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes import stan
 from reliabayes.fit import Fit, Settings, whole_number
@@ -175,8 +176,10 @@ class RatingModel(ABC):
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
-        data = self.data(ratings)
-        start = self._start(warm_start, data)
+        # Matrices are small here: threads would wait for each other, on a busy machine for long.
+        with threadpool_limits(limits=1, user_api="blas"):
+            data = self.data(ratings)
+            start = self._start(warm_start, data)
         geometry = start.geometry if isinstance(start, WarmStart) else None
         if warmup is None:
             settings = replace(settings, warmup=_warmup(geometry))
