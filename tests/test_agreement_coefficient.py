@@ -160,7 +160,7 @@ def test_weights_of_items_are_what_drawing_items_is(function: Function) -> None:
     coefficient = function(table.ratings(categories=range(4)))
     times: NDArray[np.int64] = np.random.default_rng(1).multinomial(12, np.full(12, 1 / 12))
 
-    reweighted = coefficient.formula(np.asarray(times @ np.asarray(coefficient.rows(None))))
+    reweighted = coefficient.formula(np.asarray(times @ coefficient.rows(None)))
 
     drawn = function(table.with_items(times).ratings(categories=range(4)))
     assert reweighted == pytest.approx(float(drawn), abs=1e-12)

@@ -26,6 +26,9 @@ from reliabayes.intake.wording import listed
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
+    from reliabayes.agreement.coefficient import Method, Over
+    from reliabayes.guidelines import Guideline
+
 __all__ = ["Ratings", "Replicates", "Scale"]
 
 
@@ -430,6 +433,80 @@ class Ratings:
         1.0
         """
         return description(self)
+
+    def agreement(
+        self,
+        *,
+        prob: float = 0.95,
+        over: Over = "items",
+        method: Method = "percentile",
+        replicates: int = 2000,
+        seed: int = 0,
+        n_jobs: int = 1,
+        guideline: str | Guideline | None = None,
+    ) -> pd.DataFrame:
+        """Return the classical coefficients that suit the scale and the design, with intervals.
+
+        Nominal: percent agreement, kappas of Fleiss (of two raters Scott's pi) and Brennan &
+        Prediger, AC1, alpha; of two raters Cohen's kappa and P_I, of more Conger's kappa. Ordered:
+        kappas with linear and quadratic weights, AC2, ordinal alpha. Numeric: interval alpha and
+        ICCs. Anonymous raters leave what need not know them. With two pools also kappa_x, plain and
+        normalized; all others take both pools for one.
+
+        Parameters
+        ----------
+        prob, over, method, replicates, seed, n_jobs
+            As for `agreement.Coefficient.interval`. Percentile intervals of all coefficients come
+            from the same samples, in about the time of one; other methods take each by itself.
+        guideline : str or Guideline, optional
+            Whose word to add, one of `guidelines.GUIDELINES`. By default none: words were made for
+            other designs than most.
+
+        Returns
+        -------
+        DataFrame
+            Index coefficient; columns value, standard_error, lower_95, upper_95 (for
+            ``prob=0.95``), and word if there is a guideline. What is undefined is NaN, what cannot
+            be found is left out, and a warning says why. ``attrs`` holds over, method and, if there
+            is a guideline, its name and the caution to quote with its words.
+
+        Raises
+        ------
+        RatingsError
+            Raters are to be drawn, but anonymous, or too few.
+        ValueError
+            An option is out of range, there is no such guideline, or the method has no answer to
+            ``over``.
+
+        Notes
+        -----
+        Ratings that are numbers of few categories, such as 1 to 5, have kappas if they are read
+        with ``scale="ordered"``. In incomplete designs of more than 25 raters ICC(2, .) and
+        ICC(3, .) are left out, as each sample would maximise a likelihood: `agreement.icc_table`
+        has them. More coefficients, such as Light's kappa and iota, are in `agreement`. Which
+        intervals hold what they promise, `agreement.Coefficient.interval` tells.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from reliabayes.ratings import Ratings
+        >>> table = np.array([["a", "a"], ["b", "b"], ["b", "a"], ["a", "a"], ["c", "c"]])
+        >>> found = Ratings.from_wide(table).agreement(method="analytic", guideline="fleiss")
+        >>> found.loc["Cohen's kappa", "word"]
+        'fair'
+        """
+        from reliabayes.agreement.table import agreement_table
+
+        return agreement_table(
+            self,
+            prob=prob,
+            over=over,
+            method=method,
+            replicates=replicates,
+            seed=seed,
+            n_jobs=n_jobs,
+            guideline=guideline,
+        )
 
     def subset(
         self,

@@ -15,7 +15,8 @@ from reliabayes.ratings import Ratings
 Codes = NDArray[np.int32]
 Indices = NDArray[np.intp]
 
-DENSE = 2**25  # largest array of statistics, 256 MB: equal rows are found in arrays only
+DENSE = 2**25  # largest array of statistics, 256 MB
+FILLED = 1 / 16  # least share of it that is filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +123,9 @@ def added(place: Indices, values: Array | None, size: int) -> Array:
 
 def statistics(item: Indices, column: Indices, values: Array, shape: tuple[int, int]) -> Rows:
     """(I, S) statistics of items, given by places; equal places add up."""
-    if shape[0] * shape[1] <= DENSE:
-        return added(item * shape[1] + column, values, shape[0] * shape[1]).reshape(shape)
+    size = shape[0] * shape[1]
+    if size <= DENSE and len(item) >= FILLED * size:
+        return added(item * shape[1] + column, values, size).reshape(shape)
     return sp.csr_array((values, (item, column)), shape)
 
 

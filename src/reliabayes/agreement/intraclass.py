@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
@@ -20,6 +21,7 @@ Averaged = Literal["ratings", "columns"]
 
 NAMES: tuple[IccName, ...] = get_args(IccName)
 LARGEST = 2**27  # numbers that sums of products may take, 1 GB
+LARGEST_ROWS = 2**25  # numbers that rows of them may take, ten times over while they are made
 ROUNDING = 1e-13  # of differences of sums of squares, relative to these
 UNDEFINED = "nothing varies that it could be a share of (0/0)"
 
@@ -83,11 +85,15 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
         return single if name.endswith("1)") else stepped_up(single, sums.averaged(totals))
 
     shown = f"{name}, k = {ratings.n_raters} columns" if k == "columns" else name
-    return Coefficient.of(ratings, shown, sums.rows, formula, undefined=UNDEFINED)
+    return Coefficient.of(ratings, shown, sums.rows, formula, total=sums.total, undefined=UNDEFINED)
 
 
 class IccSums(Protocol):
     """Statistics of items, and what their sums say."""
+
+    @property
+    def total(self) -> Callable[[], Array] | None:
+        """Sum of the rows, where there is a shorter way to it."""
 
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
@@ -125,8 +131,8 @@ def design_of(ratings: Ratings, name: str) -> Design:
     return design
 
 
-def _require_space(numbers: int, ratings: Ratings, name: str) -> None:
-    if numbers > LARGEST:
+def _require_space(numbers: int, ratings: Ratings, name: str, largest: int = LARGEST) -> None:
+    if numbers > largest:
         rule = "raters, and ratings of an item, must be few enough for tables of pairs in memory"
         most = ratings.ratings_per_item.max()
         found = f"{ratings.n_raters} and up to {most}, which would take {8 * numbers / 1e9:.2g} GB"
@@ -143,6 +149,10 @@ class OneWaySums:
     """
 
     ratings: Ratings
+
+    @property
+    def total(self) -> None:
+        """No shorter way to the sum of the rows."""
 
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
@@ -173,6 +183,10 @@ class TwoWaySums:
 
     ratings: Ratings
     name: IccName
+
+    @property
+    def total(self) -> None:
+        """No shorter way to the sum of the rows."""
 
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
@@ -218,13 +232,18 @@ class ProductSums:
         self.name = name
         self.design = design_of(ratings, name)
 
+    @property
+    def total(self) -> Callable[[], Array]:
+        """Sum of the rows, without making them."""
+        return self.design.totals
+
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics; raters cannot be drawn."""
         if weights is not None:
             rule = "raters can be drawn only if all items have equally many ratings, or all raters"
             remedy = 'Pass over="items", or fit GaussianICC, whose interval allows for raters.'
             raise RatingsError([Fault("over", rule, "an incomplete design", remedy)])
-        _require_space(self.design.cells, self.ratings, self.name)
+        _require_space(self.design.cells, self.ratings, self.name, LARGEST_ROWS)
         return self.design.rows()
 
 

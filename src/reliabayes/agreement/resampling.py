@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from pandas.util import hash_array
 
 Array = NDArray[np.float64]
 Rows = Array | sp.csr_array
@@ -42,17 +43,14 @@ class Statistics:
 
     @classmethod
     def of(cls, rows: Rows) -> Statistics:
-        """Merge equal rows (I, S), unless they are sparse or hardly any are equal."""
-        if not isinstance(rows, np.ndarray):
-            return cls(rows, np.ones(_height(rows), np.int64))
-        label = np.zeros(len(rows), np.int64)
-        for column in rows.T:
-            value, values = pd.factorize(column)
-            label, labels = pd.factorize(label * len(values) + value)
-            if 2 * len(labels) > len(rows):
-                return cls(rows, np.ones(len(rows), np.int64))
+        """Merge equal rows (I, S), unless hardly any are equal."""
+        label = _labels(rows) if isinstance(rows, np.ndarray) else _labels_of_sparse(rows)
         _, first, times = np.unique(label, return_index=True, return_counts=True)
-        return cls(rows[first], times.astype(np.int64))
+        if 2 * len(first) > len(label):
+            return cls(rows, np.ones(len(label), np.int64))
+        distinct = rows[first]
+        is_small = len(first) * width(rows) <= CELLS
+        return cls(dense(distinct) if is_small else distinct, times.astype(np.int64))
 
     @property
     def n_items(self) -> int:
@@ -149,5 +147,24 @@ def dense(rows: Rows) -> Array:
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
 
 
-def _height(rows: Rows) -> int:
-    return int(rows.shape[0])
+def _labels(rows: Array) -> NDArray[np.intp]:
+    """(I,) codes of rows, equal ones of equal rows; any codes if hardly any are equal."""
+    label = np.zeros(len(rows), np.intp)
+    for column in rows.T:
+        value, values = pd.factorize(column)
+        label, labels = pd.factorize(label * len(values) + value)
+        if 2 * len(labels) > len(rows):
+            break
+    return label
+
+
+def _labels_of_sparse(rows: sp.csr_array) -> NDArray[np.intp]:
+    """(I,) codes of sparse rows, equal ones of equal rows; any codes if two rows look alike."""
+    rows.sum_duplicates()
+    random = np.random.default_rng(1960).integers(0, 2**64, width(rows), np.uint64)
+    term = random[rows.indices] * hash_array(rows.data)
+    until = np.append(np.uint64(0), np.cumsum(term))  # modulo 2^64
+    label, _ = pd.factorize(until[rows.indptr[1:]] - until[rows.indptr[:-1]])
+    _, first = np.unique(label, return_index=True)
+    differences = rows - rows[first][label]
+    return np.arange(len(label)) if differences.count_nonzero() else label

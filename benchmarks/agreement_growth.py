@@ -1,0 +1,93 @@
+"""How coefficients with intervals grow from 10^3 to 10^7 ratings, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import reliabayes as rb
+from benchmarks.agreement_timing import evaluated, spent
+from benchmarks.annotated import annotate
+from reliabayes.agreement import Coefficient
+
+RATERS, PER_ITEM, CATEGORIES = 50, 5, 5
+COLUMNS = ("item", "rater", "rating")
+SIZES = tuple(10**power for power in range(3, 8))
+REPLICATES = 1000
+
+COEFFICIENTS: Mapping[str, Callable[[rb.Ratings], Coefficient]] = {
+    "alpha, nominal": partial(rb.agreement.krippendorff_alpha, metric="nominal"),
+    "alpha, ordinal": partial(rb.agreement.krippendorff_alpha, metric="ordinal"),
+    "alpha, interval": partial(rb.agreement.krippendorff_alpha, metric="interval"),
+    "Fleiss' kappa": rb.agreement.fleiss_kappa,
+    "Gwet's AC1": rb.agreement.gwet_ac1,
+    "ICC(1,1)": partial(rb.agreement.icc, name="ICC(1,1)"),
+    "ICC(2,1)": partial(rb.agreement.icc, name="ICC(2,1)"),
+    "kappa_x, absolute": partial(rb.agreement.kappa_x, distance="absolute"),
+}
+
+
+def growth() -> None:
+    """Print seconds and peak memory of reading a table, of a coefficient, and of its interval."""
+    print(f"\n{RATERS} raters, {PER_ITEM} ratings an item, {CATEGORIES} categories, two pools")
+    print("promised: 10,000,000 ratings in 4 GB")
+    print("                      ratings  table s  value s  interval s  table GB  in all GB")
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder, "ratings.npz")
+            frame = annotate(size // PER_ITEM, RATERS, PER_ITEM, CATEGORIES)
+            np.savez(table, *(frame[name] for name in COLUMNS))
+            del frame
+            for name in COEFFICIENTS:
+                print(f"{name:20}{size:9}{_told(name, table)}", flush=True)
+
+
+def _told(name: str, table: Path) -> str:
+    """What a new process finds."""
+    said = subprocess.run(
+        [sys.executable, "-m", "benchmarks.agreement_growth", name, table],
+        capture_output=True,
+        text=True,
+    )
+    if said.returncode:
+        return f"  {said.stderr.strip().splitlines()[-1]}"
+    return "{table_s:9.2f}{value_s:9.3f}{interval_s:12.2f}{table_gb:10.2f}{peak_gb:11.2f}".format(
+        **json.loads(said.stdout)
+    )
+
+
+def measure(name: str, table: Path) -> dict[str, float]:
+    """Seconds and peak memory, each of one call."""
+    with np.load(table) as columns:
+        frame = pd.DataFrame(dict(zip(COLUMNS, columns.values(), strict=True)))
+    frame["pool"] = frame["rater"] % 2
+    table_s, _, ratings = spent(lambda: rb.Ratings.from_frame(frame, pool="pool"))
+    table_gb = _peak()
+    value_s, _, coefficient = spent(lambda: evaluated(COEFFICIENTS[name](ratings)))
+    interval_s, _, _ = spent(lambda: coefficient.interval(replicates=REPLICATES))
+    return {
+        "table_s": table_s,
+        "value_s": value_s,
+        "interval_s": interval_s,
+        "table_gb": table_gb,
+        "peak_gb": _peak(),
+    }
+
+
+def _peak() -> float:
+    """Peak resident memory in GB, of this program alone: ru_maxrss starts from its parent's."""
+    status = Path("/proc/self/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(peak.split()[1]) * 1024 / 1e9
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(sys.argv[1], Path(sys.argv[2]))))

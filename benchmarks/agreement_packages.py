@@ -1,0 +1,108 @@
+"""The same coefficients by the packages of others, each given ratings as it is fastest on them."""
+
+# The packages are extras that need not be installed where types are checked.
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pingouin
+from irrCAC.raw import CAC
+from numpy.typing import NDArray
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
+
+import reliabayes as rb
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Ratings (I, R) of all items by all raters, and coefficients of items drawn from it."""
+
+    rating: NDArray[Any]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame) -> Table:
+        """The same ratings as a long table's."""
+        return cls(frame.pivot(index="item", columns="rater", values="rating").to_numpy())
+
+    def __str__(self) -> str:
+        size = len(self.categories)
+        return f"K={size}" if size < len(self.rating) else "all different"
+
+    @cached_property
+    def ratings(self) -> rb.Ratings:
+        """For us."""
+        return rb.Ratings.from_wide(self.rating)
+
+    @cached_property
+    def categories(self) -> NDArray[Any]:
+        """(K,) that occur."""
+        return np.unique(self.rating)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(I, K) ratings of an item by category."""
+        return np.stack([(self.rating == k).sum(axis=1) for k in self.categories], axis=1)
+
+    @cached_property
+    def pair(self) -> NDArray[np.int64]:
+        """(I,) which two categories an item has of two raters."""
+        one, other = np.searchsorted(self.categories, self.rating).T
+        return np.asarray(one * len(self.categories) + other)
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """A row an item, a column a rater."""
+        return pd.DataFrame(self.rating)
+
+    def krippendorff(self, metric: str, drawn: Indices) -> float:
+        """Alpha, from counts of categories."""
+        counts = self.counts[drawn]
+        found = krippendorff.alpha(
+            value_counts=counts, value_domain=self.categories, level_of_measurement=metric
+        )
+        return float(found)
+
+    def irrcac(self, coefficient: Callable[[CAC], Any], weights: str, drawn: Indices) -> float:
+        """A coefficient with its analytic error, from a row an item."""
+        categories = self.categories.tolist()
+        table = CAC(self.frame.iloc[drawn], weights=weights, categories=categories, digits=15)
+        return float(coefficient(table)["est"]["coefficient_value"])
+
+    def fleiss(self, drawn: Indices) -> float:
+        """Fleiss' kappa by statsmodels, from counts of categories."""
+        return float(fleiss_kappa(self.counts[drawn]))
+
+    def statsmodels_cohen(self, weights: str | None, drawn: Indices) -> float:
+        """Cohen's kappa by statsmodels, from a table of pairs of categories."""
+        size = len(self.categories)
+        table = np.bincount(self.pair[drawn], minlength=size**2).reshape(size, size)
+        return float(cohens_kappa(table, wt=weights, return_results=False))
+
+    def sklearn_cohen(self, weights: str | None, drawn: Indices) -> float:
+        """Cohen's kappa by scikit-learn, from two ratings an item."""
+        return float(cohen_kappa_score(*self.rating[drawn].T, weights=weights))
+
+    def pingouin(self, drawn: Indices) -> Array:
+        """All six ICCs with their intervals, from a long table of items that count as different."""
+        items, raters = self.rating.shape
+        frame = pd.DataFrame(
+            {
+                "item": np.repeat(np.arange(items), raters),
+                "rater": np.tile(np.arange(raters), items),
+                "rating": self.rating[drawn].ravel(),
+            }
+        )
+        found = pingouin.intraclass_corr(frame, targets="item", raters="rater", ratings="rating")
+        return np.asarray(found["ICC"], float)

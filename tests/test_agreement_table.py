@@ -1,0 +1,307 @@
+"""The table of coefficients: which ones, their values and intervals, words and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import joblib  # type: ignore[import-untyped]
+import numpy as np
+import pandas as pd
+import pytest
+
+from reliabayes import Ratings, RatingsError, agreement, datasets
+from reliabayes.agreement import Coefficient, Interval
+from reliabayes.agreement.coefficient import Method, Over
+from reliabayes.agreement.intraclass import IccName
+from reliabayes.guidelines import GUIDELINES
+from reliabayes.ratings import Scale
+
+SAMPLES = 400
+POOL = {0: "a", 1: "a", 2: "b", 3: "b"}
+ICCS = ["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
+LINEAR_AND_QUADRATIC = [
+    "percent agreement", "Fleiss' kappa (linear)", "Fleiss' kappa (quadratic)",
+    "Gwet's AC2 (quadratic)", "alpha (ordinal)",
+]  # fmt: skip
+UNWEIGHTED = [
+    "percent agreement", "Fleiss' kappa", "Brennan & Prediger's S", "Gwet's AC1",
+    "alpha (nominal)",
+]  # fmt: skip
+
+
+Function = Callable[[Ratings], Coefficient]
+
+
+def apart(interval: Interval) -> float:
+    """Five standard errors of the difference of two limits that SAMPLES give, if they are normal.
+
+    That of a quantile is sqrt(p (1 - p) / n) over the density, 0.0584 at p = 0.025.
+    """
+    limit = np.sqrt(0.025 * 0.975 / SAMPLES) / 0.0584 * interval.standard_error
+    return float(5 * np.sqrt(2) * limit)
+
+
+def simulated(raters: int = 4, *, items: int = 60, missing: float = 0) -> pd.DataFrame:
+    """Wide; raters err in a third of their ratings, and all rated the first two items."""
+    rng = np.random.default_rng(raters)
+    true, other = rng.integers(4, size=(items, 1)), rng.integers(4, size=(items, raters))
+    rating = np.where(rng.random((items, raters)) < 0.65, true, other).astype(float)
+    rating[2:][rng.random((items - 2, raters)) < missing] = np.nan
+    return pd.DataFrame(rating)
+
+
+@pytest.mark.parametrize(
+    ("scale", "raters", "expected"),
+    [
+        ("nominal", 2, [*UNWEIGHTED, "Cohen's kappa", "P_I"]),
+        ("nominal", 3, [*UNWEIGHTED, "Conger's kappa"]),
+        (
+            "ordered",
+            2,
+            [*LINEAR_AND_QUADRATIC, "Cohen's kappa (linear)", "Cohen's kappa (quadratic)"],
+        ),
+        (
+            "ordered",
+            3,
+            [*LINEAR_AND_QUADRATIC, "Conger's kappa (linear)", "Conger's kappa (quadratic)"],
+        ),
+        ("numeric", 2, ["alpha (interval)", *ICCS]),
+        ("numeric", 3, ["alpha (interval)", *ICCS]),
+    ],
+)
+def test_coefficients_suit_scale_and_raters(scale: Scale, raters: int, expected: list[str]) -> None:
+    ratings = Ratings.from_wide(simulated(raters), scale=scale)
+
+    table = ratings.agreement(method="analytic")
+
+    assert set(table.index) == set(expected)
+    assert table.index.name == "coefficient"
+    assert table.notna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    [
+        ("nominal", UNWEIGHTED),
+        ("ordered", LINEAR_AND_QUADRATIC),
+        ("numeric", ["alpha (interval)", "ICC(1,1)", "ICC(1,k)"]),
+    ],
+)
+def test_anonymous_raters_leave_what_need_not_know_them(scale: Scale, expected: list[str]) -> None:
+    ratings = Ratings.from_counts(np.array([[3, 0], [1, 2], [0, 3], [3, 0]]), scale=scale)
+
+    table = ratings.agreement(method="analytic")
+
+    assert list(table.index) == expected
+
+
+def test_two_pools_add_cross_replication_reliability() -> None:
+    ratings = Ratings.from_wide(simulated(), pool=POOL, scale="nominal")
+
+    table = ratings.agreement(method="analytic")
+
+    values = table.loc[["kappa_x", "normalized kappa_x"], "value"].tolist()
+    assert values == [
+        float(agreement.kappa_x(ratings)),
+        float(agreement.normalized_kappa_x(ratings)),
+    ]
+
+
+def test_iccs_are_the_published_ones() -> None:
+    ratings = Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+
+    table = ratings.agreement(method="analytic")
+
+    published = [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]  # Shrout & Fleiss (1979), Table 4
+    assert table.loc[ICCS, "value"].round(2).tolist() == published
+
+
+@pytest.mark.parametrize(
+    ("over", "label", "function"),
+    [
+        ("items", "Fleiss' kappa", agreement.fleiss_kappa),
+        ("items", "Gwet's AC1", agreement.gwet_ac1),
+        ("items", "Conger's kappa", agreement.conger_kappa),
+        ("items", "alpha (nominal)", agreement.krippendorff_alpha),
+        ("raters", "Fleiss' kappa", agreement.fleiss_kappa),
+        ("raters", "Conger's kappa", agreement.conger_kappa),
+        ("both", "Fleiss' kappa", agreement.fleiss_kappa),
+    ],
+)
+def test_intervals_are_those_of_each_coefficient_but_for_the_samples(
+    over: Over, label: str, function: Function
+) -> None:
+    ratings = Ratings.from_wide(simulated(6), scale="nominal")
+
+    table = ratings.agreement(over=over, replicates=SAMPLES, seed=1)
+
+    alone = function(ratings).interval(over=over, replicates=SAMPLES, seed=2)
+    assert table.loc[label, "lower_95"] == pytest.approx(alone.lower, abs=apart(alone))
+    assert table.loc[label, "upper_95"] == pytest.approx(alone.upper, abs=apart(alone))
+    assert table.attrs["over"] == over
+
+
+@pytest.mark.parametrize("missing", [0, 0.3])
+@pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(2,k)", "ICC(3,1)"])
+def test_intervals_of_numbers_are_those_of_each_coefficient(name: IccName, missing: float) -> None:
+    ratings = Ratings.from_wide(simulated(missing=missing))
+
+    table = ratings.agreement(replicates=SAMPLES, seed=1)
+
+    alone = agreement.icc(ratings, name).interval(replicates=SAMPLES, seed=2)
+    assert table.loc[name, "lower_95"] == pytest.approx(alone.lower, abs=apart(alone))
+    assert table.loc[name, "upper_95"] == pytest.approx(alone.upper, abs=apart(alone))
+
+
+@pytest.mark.parametrize("method", ["bca", "jackknife", "analytic"])
+def test_other_methods_give_the_interval_of_each_coefficient(method: Method) -> None:
+    ratings = Ratings.from_wide(simulated(2), scale="nominal")
+
+    table = ratings.agreement(prob=0.9, method=method, replicates=200)
+
+    alone = agreement.cohen_kappa(ratings).interval(0.9, method=method, replicates=200)
+    assert table.T["Cohen's kappa"].tolist() == [
+        float(agreement.cohen_kappa(ratings)),
+        alone.standard_error,
+        alone.lower,
+        alone.upper,
+    ]
+
+
+def test_columns_name_the_probability() -> None:
+    table = Ratings.from_wide(simulated(2)).agreement(prob=0.8, method="analytic")
+
+    assert list(table) == ["value", "standard_error", "lower_80", "upper_80"]
+
+
+def test_the_same_seed_gives_the_same_table_for_any_number_of_jobs() -> None:
+    ratings = Ratings.from_wide(simulated())
+
+    one = ratings.agreement(replicates=300, seed=3)
+    with joblib.parallel_config(backend="threading"):
+        two = ratings.agreement(replicates=300, seed=3, n_jobs=2)
+
+    pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+def test_a_guideline_adds_words_and_its_caution() -> None:
+    ratings = Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+
+    table = ratings.agreement(method="analytic", guideline="koo_li")
+
+    words = ["poor", "poor", "moderate", "poor", "moderate", "excellent"]
+    assert table.loc[ICCS, "word"].tolist() == words
+    assert table.attrs["guideline"] == "Koo & Li"
+    assert table.attrs["caution"] == GUIDELINES["koo_li"].caution
+
+
+def test_percent_agreement_has_no_word() -> None:
+    ratings = Ratings.from_wide(simulated(2), scale="nominal")
+
+    table = ratings.agreement(method="analytic", guideline=GUIDELINES["fleiss"])
+
+    assert table.loc["percent agreement", "word"] == ""
+    assert table.loc["Cohen's kappa", "word"] == "poor"
+
+
+def test_words_are_added_only_if_asked_for() -> None:
+    table = Ratings.from_wide(simulated(2)).agreement(method="analytic")
+
+    assert "word" not in table
+    assert "caution" not in table.attrs
+
+
+def test_what_is_undefined_is_nan_and_a_warning_says_why() -> None:
+    rows = [["x", "y", "x", "x"], ["y", "x", "y", "x"], ["x", "y", "y", "y"]]
+    ratings = Ratings.from_wide(np.array(rows), pool=POOL)
+
+    with pytest.warns(UserWarning, match="normalized kappa_x is undefined: a pool's alpha is not"):
+        table = ratings.agreement(method="analytic", guideline="fleiss")
+
+    assert table.T["normalized kappa_x"].isna().tolist() == [True] * 4 + [False]
+    assert table.loc["normalized kappa_x", "word"] == "undefined"
+    assert table.T["kappa_x"].notna().all()
+
+
+def test_what_cannot_be_found_is_left_out_and_a_warning_says_why() -> None:
+    wide = pd.DataFrame(np.array([list("xxx"), list("yyx"), list("xyy"), list("yyy")]))
+    ratings = Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "b"})
+
+    with pytest.warns(UserWarning, match=r"^normalized kappa_x: left out\. .* by pool 'b'"):
+        table = ratings.agreement(method="analytic")
+
+    assert "kappa_x" in table.index
+    assert "normalized kappa_x" not in table.index
+
+
+def test_one_pool_is_told_that_it_is_none_to_compare() -> None:
+    ratings = Ratings.from_wide(simulated(), pool=dict.fromkeys(range(4), "a"))
+
+    with pytest.warns(UserWarning, match="^kappa_x, normalized kappa_x: left out.*two pools"):
+        table = ratings.agreement(method="analytic")
+
+    assert "ICC(2,1)" in table.index
+
+
+def test_likelihoods_of_many_raters_are_not_sampled() -> None:
+    ratings = Ratings.from_wide(simulated(26, missing=0.1))
+
+    with pytest.warns(UserWarning, match=r"^ICC\(2,1\), ICC\(2,k\), .* 25 or fewer.*icc_table"):
+        table = ratings.agreement(replicates=10)
+
+    assert set(table.index) == {"alpha (interval)", "ICC(1,1)", "ICC(1,k)"}
+
+
+def test_samples_of_raters_leave_likelihoods_without_an_interval() -> None:
+    ratings = Ratings.from_wide(simulated(missing=0.2))
+
+    with pytest.warns(UserWarning, match="^ICC.*: no interval.*incomplete design"):
+        table = ratings.agreement(over="raters", replicates=10)
+
+    assert table.T["ICC(2,1)"].isna().tolist() == [False, True, True, True]
+    assert table.T["alpha (interval)"].notna().all()
+
+
+def test_samples_without_a_value_are_told_of() -> None:
+    ratings = Ratings.from_wide(np.array([["x", "x"], ["y", "y"], ["x", "y"]]))
+
+    with pytest.warns(UserWarning, match=r"undefined in \d+ of 500 samples") as told:
+        ratings.agreement(replicates=500)
+
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("raters", "pool", "found"),
+    [(2, None, "found 2"), (3, {0: "a", 1: "b", 2: "b"}, "found 1 and 2")],
+)
+def test_too_few_raters_are_not_drawn(raters: int, pool: dict[int, str] | None, found: str) -> None:
+    ratings = Ratings.from_wide(simulated(raters), pool=pool, scale="nominal")
+
+    with pytest.raises(RatingsError, match=found):
+        ratings.agreement(over="raters")
+
+
+def test_anonymous_raters_are_not_drawn() -> None:
+    ratings = Ratings.from_counts(np.array([[3, 0], [1, 2], [0, 3]]))
+
+    with pytest.raises(RatingsError, match="anonymous raters"):
+        ratings.agreement(over="both")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prob": 1.0}, "strictly between 0 and 1, not 1.0"),
+        ({"method": "boot"}, "method must be one of percentile"),
+        ({"over": "rater"}, "over must be one of items"),
+        ({"replicates": 1}, "at least 2, not 1"),
+        ({"guideline": "koo"}, "the name of a guideline; found 'koo'"),
+        ({"method": "analytic", "over": "raters"}, "is over items"),
+    ],
+)
+def test_options_out_of_range_are_refused(options: dict[str, str], message: str) -> None:
+    ratings = Ratings.from_wide(simulated(), scale="nominal")
+
+    with pytest.raises(ValueError, match=message):
+        ratings.agreement(**options)  # type: ignore[arg-type]

@@ -1,0 +1,252 @@
+"""The commands agree and simulate: what they print where, what they write, and how they end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import reliabayes as rb
+from reliabayes import datasets
+from reliabayes.cli import app
+from reliabayes.guidelines import GUIDELINES
+
+JUDGES = str(datasets.about("shrout_fleiss_1979").path())
+PATIENTS = str(datasets.about("dawid_skene_1979").path())
+AGREE = ("agree", JUDGES, "--method", "analytic")
+SIMULATE = ("simulate", "--agreement", "0.6")
+ICCS = ["ICC(1,1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"]
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, [*arguments])
+
+
+@pytest.fixture
+def moods(tmp_path: Path) -> str:
+    """Path of a table of ratings in words that have an order."""
+    path = tmp_path / "moods.csv"
+    path.write_text("item,rater,rating\n1,a,low\n1,b,mid\n2,a,high\n2,b,high\n3,a,low\n3,b,low\n")
+    return str(path)
+
+
+def test_agree_prints_a_row_for_each_coefficient_and_nothing_else() -> None:
+    result = run(*AGREE)
+
+    header, *rows = result.stdout.splitlines()
+    assert header.split() == ["coefficient", "value", "se", "2.5%", "97.5%"]
+    assert [row.rsplit(maxsplit=4)[0].strip() for row in rows] == ["alpha (interval)", *ICCS]
+    assert rows[3].split()[1] == "0.2898"  # Shrout & Fleiss (1979), Table 4: .29
+    assert result.exit_code == 0
+
+
+def test_agree_tells_what_was_read_on_standard_error() -> None:
+    result = run(*AGREE)
+
+    assert result.stderr == (
+        "reliabayes: Ratings(24 ratings of 6 items by 4 raters, numeric 1..10)\n"
+    )
+
+
+def test_a_guideline_adds_words_and_its_caution() -> None:
+    result = run(*AGREE, "--guideline", "koo-li")
+
+    header, *rows = result.stdout.splitlines()
+    assert header.split()[-1] == "word"
+    assert rows[6].split() == ["ICC(3,k)", *rows[6].split()[1:5], "excellent"]
+    assert f"reliabayes: {GUIDELINES['koo_li'].caution}\n" in result.stderr
+
+
+def test_the_same_seed_draws_the_same_samples() -> None:
+    one, same, other = (
+        run("agree", JUDGES, "--bootstrap", "50", "--seed", seed).stdout for seed in "112"
+    )
+
+    assert one == same
+    assert one != other
+
+
+def test_json_holds_what_the_table_tells(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+
+    result = run(*AGREE, "--prob", "0.9", "--guideline", "koo_li", "--json", str(out))
+
+    report = json.loads(out.read_text())
+    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+    row = ratings.agreement(method="analytic", prob=0.9, guideline="koo_li").loc["ICC(2,1)"]
+    assert result.stdout.startswith("coefficient")
+    assert report["data"]["items"] == 6
+    assert report["sampling"] == {
+        "over": "items",
+        "method": "analytic",
+        "replicates": 2000,
+        "prob": 0.9,
+        "seed": 0,
+    }
+    assert (report["guideline"], report["caution"]) == ("Koo & Li", GUIDELINES["koo_li"].caution)
+    assert report["coefficients"]["ICC(2,1)"] == {
+        "value": row["value"],
+        "standard_error": row["standard_error"],
+        "lower": row["lower_90"],
+        "upper": row["upper_90"],
+        "word": "poor",
+    }
+
+
+def test_json_goes_to_standard_output_alone() -> None:
+    result = run(*AGREE, "--json", "-")
+
+    assert list(json.loads(result.stdout)["coefficients"]) == ["alpha (interval)", *ICCS]
+
+
+def test_json_has_null_for_what_is_not_a_number(tmp_path: Path) -> None:
+    table = tmp_path / "pools.csv"
+    table.write_text(
+        "item,rater,rating,team\n1,a,x,s\n1,b,y,s\n1,c,x,t\n1,d,x,t\n2,a,y,s\n2,b,x,s\n2,c,y,t\n2,d,x,t\n"
+    )
+
+    result = run("agree", str(table), "--pool", "team", "--method", "analytic", "--json", "-")
+
+    report = json.loads(result.stdout, parse_constant=pytest.fail)
+    assert report["coefficients"]["normalized kappa_x"]["value"] is None
+    assert "reliabayes: warning: normalized kappa_x is undefined" in result.stderr
+
+
+def test_ratings_in_words_may_have_an_order(moods: str) -> None:
+    result = run("agree", moods, "--scale", "ordered", "--categories", "low,mid, high")
+
+    assert result.exit_code == 0
+    assert "Cohen's kappa (quadratic)  0.8000" in result.stdout  # by hand: 1 - (1/4/3) / (5/12)
+
+
+def test_words_without_an_order_are_told_the_option(moods: str) -> None:
+    result = run("agree", moods, "--scale", "ordered")
+
+    assert result.exit_code == 2
+    assert "Pass --categories [...], lowest first" in result.stderr
+
+
+def test_categories_in_numbers_are_numbers(tmp_path: Path) -> None:
+    run(*SIMULATE, "--out", str(tmp_path / "r.csv"))
+
+    result = run(
+        "describe", str(tmp_path / "r.csv"), "--scale", "nominal", "--categories", "4,3,2,1"
+    )
+
+    assert "4, 3, 2, 1" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["agree", "absent.csv"], "absent.csv: there is no such file"),
+        ([*AGREE, "--guideline", "koo-lee"], "not 'koo-lee'. Did you mean koo-li?"),
+        ([*AGREE, "--rater", "judge"], "(rater='judge'); found only 'item', 'rater', 'rating'"),
+        ([*AGREE, "--pool", "team"], "(pool='team'); found only"),
+        ([*AGREE, "--bootstrap", "1"], "Invalid value for '--bootstrap'"),
+        ([*AGREE, "--prob", "0"], "must lie strictly between 0 and 1, not 0"),
+        ([*AGREE, "--over", "raters"], 'method "analytic" is over items, not raters'),
+        ([*AGREE, "--over", "rater"], "'rater' is not one of 'items', 'raters', 'both'"),
+        ([*AGREE, "--categories", "1,2"], "ratings must be among the categories 1, 2"),
+        ([*AGREE, "--json", "/absent/out.json"], "cannot write /absent/out.json"),
+        ([*AGREE, "--json", JUDGES], "must not overwrite the ratings"),
+        (["agree", PATIENTS, "--scale", "nominal"], 'pass --replicates "keep"'),
+        (["simulate"], "Missing option '--agreement'"),
+        (["simulate", "--agreement", "1.5"], "must lie between 0 and 1; found 1.5"),
+        ([*SIMULATE, "--raters", "1"], "raters must be 2 or more; found 1"),
+        ([*SIMULATE, "--distribution", "a,b,c"], "must be numbers with commas between"),
+        ([*SIMULATE, "--distribution", "1,2"], "must be 3 weights of 0 or more"),
+        ([*SIMULATE, "--match", "near"], "'near' is not"),
+        ([*SIMULATE, "--out", "/absent/out.csv"], "cannot write /absent/out.csv"),
+    ],
+)
+def test_bad_input_is_refused(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERMINAL_WIDTH", "300")
+
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_one_rater_is_too_few(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("item,rater,rating\n1,a,1\n2,a,2\n")
+
+    result = run("agree", str(tmp_path / "r.csv"))
+
+    assert result.exit_code == 2
+    assert "there must be two raters or more; found only 'a'" in result.stderr
+
+
+def test_one_pool_is_warned_of_and_the_rest_is_printed(tmp_path: Path) -> None:
+    table = datasets.load("shrout_fleiss_1979").assign(team="all")
+    table.to_csv(tmp_path / "r.csv", index=False)
+
+    result = run("agree", str(tmp_path / "r.csv"), *AGREE[2:], "--pool", "team")
+
+    assert result.exit_code == 0
+    assert result.stdout == run(*AGREE).stdout
+    assert "warning: kappa_x, normalized kappa_x: left out." in result.stderr
+
+
+def test_simulate_writes_the_table_that_the_library_draws() -> None:
+    options = ("--raters", "5", "--ratings-per-item", "3", "--categories", "4", "--items", "50")
+
+    result = run(*SIMULATE, *options, "--distribution", "4,3,2,1", "--seed", "7")
+
+    expected = rb.simulate.rating_matrix(
+        agreement=0.6,
+        rng=np.random.default_rng(7),
+        items=50,
+        raters=5,
+        ratings_per_item=3,
+        categories=4,
+        distribution=[4, 3, 2, 1],
+    ).to_frame()
+    assert result.stdout == expected.astype(int).to_csv(index=False)
+    assert result.stderr.startswith("reliabayes: Ratings(150 ratings of 50 items")
+    assert result.exit_code == 0
+
+
+def test_the_agreement_asked_for_may_be_realised(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    run(*SIMULATE, "--match", "observed", "--items", "50", "--out", str(table))
+
+    result = run("agree", str(table), "--scale", "nominal")
+
+    assert "percent agreement       0.6000" in result.stdout
+
+
+def test_simulate_writes_a_file_and_prints_nothing(tmp_path: Path) -> None:
+    result = run(*SIMULATE, "--out", str(tmp_path / "r.csv"))
+
+    assert result.stdout == ""
+    assert len(pd.read_csv(tmp_path / "r.csv")) == 200
+    assert [path.name for path in tmp_path.iterdir()] == ["r.csv"]
+
+
+@pytest.mark.parametrize(("command", "option"), [(AGREE, "--json"), (SIMULATE, "--out")])
+def test_a_failed_replacement_keeps_the_old_file(
+    command: tuple[str, ...], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, target: Path) -> None:
+        raise OSError(f"cannot replace {target}")
+
+    target = tmp_path / "out"
+    target.write_text("old")
+    monkeypatch.setattr(Path, "replace", refuse)
+
+    result = run(*command, option, str(target))
+
+    assert result.exit_code == 1
+    assert "cannot replace" in result.stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
