@@ -255,12 +255,16 @@ class RaterPolled(rb.RaterGroupthink):
 ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 2)}
 
 
-def annotated(
-    model: HiddenStateModel, n_categories: int, rng: np.random.Generator
-) -> tuple[Parameters, Ratings]:
-    """Ratings of 20 items by 3 of 4 raters each, drawn anew if all are alike."""
+def few_raters() -> pd.DataFrame:
+    """3 of 4 raters for each of 20 items; of their pools most models know nothing."""
     design = complete_design(20, 4).query("item % 4 != rater")
-    design = design.assign(pool=design["rater"] // 2)  # of which most models know nothing
+    return design.assign(pool=design["rater"] // 2)
+
+
+def annotated(
+    model: HiddenStateModel, n_categories: int, design: pd.DataFrame, rng: np.random.Generator
+) -> tuple[Parameters, Ratings]:
+    """Ratings in categories, drawn anew if all are alike."""
     categories = range(n_categories)
     while True:
         truth = model.draw_parameters(design, rng, categories=categories)
@@ -274,7 +278,7 @@ def annotated(
 def test_annotation_posteriors_are_calibrated(name: str) -> None:
     model, n_categories = ANNOTATION[name]
 
-    found = calibrate(model, partial(annotated, model, n_categories), n=20, seed=4)
+    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=20, seed=4)
 
     assert found.p_value > FALSE_ALARMS, str(found)
 
@@ -284,7 +288,7 @@ def test_annotation_posteriors_are_calibrated(name: str) -> None:
 def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> None:
     model, n_categories = ANNOTATION[name]
 
-    found = calibrate(model, partial(annotated, model, n_categories), n=200, seed=5)
+    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=200, seed=5)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)

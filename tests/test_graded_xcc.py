@@ -211,15 +211,19 @@ def test_pools_with_little_give_a_posterior_without_holes(query: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_three_pools_and_one_are_refused() -> None:
+def test_one_pool_is_refused() -> None:
     frame = fitted(0.95).ratings.to_frame()
 
-    three = frame.assign(pool=frame["rater"] % 3)
-
-    with pytest.raises(rb.RatingsError, match="two pools"):
-        rb.LogitXCC().fit(rb.Ratings.from_frame(three, pool="pool"))
     with pytest.raises(rb.RatingsError, match="pool="):
         rb.LogitXCC().fit(rb.Ratings.from_frame(frame.drop(columns="pool")))
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_quantities_of_pairs_have_their_names() -> None:
+    fit = fitted(0.95)
+
+    assert fit.quantities["normalized_xcc"].indexes["pair"].tolist() == ["a, b"]
+    assert fit.quantities["normalized_xcc_observed"].indexes["pair"].tolist() == ["a, b"]
 
 
 def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import scipy.optimize
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr, ndtri
-from scipy.stats import multivariate_normal
+from scipy.special import expit, ndtr, ndtri, owens_t
 
 from reliabayes.nodes import enough, grid
 
@@ -63,6 +62,14 @@ class Graded(NamedTuple):
         upper, lower = weight * self.upper, weight * self.lower
         by_end = (lower[..., :-1] - upper[..., 1:]).reshape(-1, ratings.shape[-1] - 1)
         return np.asarray((upper - lower).sum(axis=-1)), np.asarray(by_end.sum(axis=0))
+
+
+def log_between(location: Array, lower: Array, upper: Array, link: Link) -> Array:
+    """Log-probability (...) that locations plus residuals lie between cut points, or infinities."""
+    far, near = location - lower, location - upper
+    beyond = near > 0  # differences of what is small are exact
+    far, near = np.where(beyond, -near, far), np.where(beyond, -far, near)
+    return np.asarray(np.log(np.maximum(_SHARE[link](far) - _SHARE[link](near), TINY)))
 
 
 def _logistic_density(x: Array) -> Array:
@@ -161,7 +168,7 @@ def normal_correlation(n: Any, above: Any, weight: Array, share: float) -> float
     both, at = float(weight @ (above * (above - 1))) / pairs, ndtri(share)
 
     def excess(r: float) -> float:
-        both_at_r = multivariate_normal.cdf([at, at], cov=[[1, r], [r, 1]])
+        both_at_r = ndtr(at) - 2 * owens_t(at, math.sqrt((1 - r) / (1 + r)))  # Owen (1956)
         return float(both_at_r) - both
 
     least, most = 0.02, 0.9

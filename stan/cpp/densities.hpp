@@ -3,5 +3,6 @@
 #include "crossed_normal.hpp"
 #include "crossed_square.hpp"
 #include "graded_mixture.hpp"
+#include "graded_ratings.hpp"
 #include "item_mixture.hpp"
 #include "paired_mixture.hpp"

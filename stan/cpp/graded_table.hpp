@@ -45,8 +45,21 @@ struct Edge {
   }
 };
 
-// The table (states, categories by raters), and its derivatives by the cut points below and above the
-// category, but for the sign of the latter.
+// Probability of the category between two edges, and the derivatives of its logarithm by the cut points
+// below and above it, but for the sign of the latter.
+struct Between {
+  Values probability, by_upper, by_lower;
+
+  Between(const Edge& upper, const Edge& lower)
+      // Differences of what is small lose nothing.
+      : probability((lower.from > 0)
+                        .select(lower.complement - upper.complement, upper.share - lower.share)
+                        .max(std::numeric_limits<double>::min())),
+        by_upper(upper.density / probability),
+        by_lower(lower.density / probability) {}
+};
+
+// The table (states, categories by raters), and its derivatives.
 struct GradedTable {
   Eigen::Index raters, cuts;
   Matrix log_probability, by_upper, by_lower;
@@ -64,15 +77,11 @@ struct GradedTable {
       for (Eigen::Index k = 0; k <= cuts; ++k) {
         const Edge lower = k < cuts ? Edge::at(location - cut(k), probit)
                                     : Edge::outermost(states, -1);
-        // Differences of what is small lose nothing.
-        const Values probability
-            = (lower.from > 0)
-                  .select(lower.complement - upper.complement, upper.share - lower.share)
-                  .max(std::numeric_limits<double>::min());
+        const Between here(upper, lower);
         const Eigen::Index cell = k * raters + rater;
-        log_probability.col(cell) = probability.log();
-        by_upper.col(cell) = upper.density / probability;
-        by_lower.col(cell) = lower.density / probability;
+        log_probability.col(cell) = here.probability.log();
+        by_upper.col(cell) = here.by_upper;
+        by_lower.col(cell) = here.by_lower;
         upper = lower;
       }
     }

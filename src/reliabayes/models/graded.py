@@ -101,10 +101,10 @@ class GradedModel(HiddenStateModel):
         """Distinct items, nodes and priors; and where raters' own ratings put their levels."""
         mixture, described = self.mixture(ratings)
         data = {**mixture.to_stan(), **described}
-        own, variance = self.told(self.climb(data, None, most=100, tolerance=1e-3).point, data)
-        return {**data, "own": own, "variance": variance}
+        point = self.climb(data, None, most=100, tolerance=1e-3).point
+        return {**data, **self.told(point, data)}
 
-    def told(self, point: Point, data: Data) -> tuple[Array, Array]:
+    def told(self, point: Point, data: Data) -> dict[str, Array]:
         """Levels (R,) that raters' own ratings tell, others of raters aside, and their variances.
 
         A rater who always says the same would be nowhere: a faint prior keeps levels in reach.
@@ -115,7 +115,7 @@ class GradedModel(HiddenStateModel):
         own = self.effects(point, data) * held / (information + FAINT)
         items = self.by_rater(point["sd_item"], data) ** 2 / mixture.items.sum()
         mean = self.by_rater(point["mean"], data)
-        return np.asarray(mean + own), np.asarray(1 / (information + FAINT) + items)
+        return {"own": mean + own, "variance": 1 / (information + FAINT) + items}
 
     def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
         """Distinct items, and the nodes that their effects are summed over."""
@@ -396,18 +396,17 @@ class GradedModel(HiddenStateModel):
         """ICCs on both scales beside the parameters, draw by draw."""
         point = {str(name): values.values for name, values in posterior.items()}
         observed = Observed.of(point["sd_item"], point["sd_rater"], self.cut(point), self.link)
-        log_likelihood = self.log_likelihoods(posterior, ratings)
         dims = tuple(map(str, posterior["sd_item"].dims))
         found = {
             **self.iccs(posterior, observed, ratings),
             **{name: posterior[name] for name in SDS},
             **self.located(self.cut(point), observed.share, dims),
-            "log_likelihood": log_likelihood,
-            "bits_per_rating": quantities.bits_per_rating(log_likelihood, len(ratings)),
+            **self.explained(posterior, ratings),
         }
-        reported = xr.Dataset(found)[list(self.reports)]
+        reported = xr.Dataset(found)[[name for name in self.reports if name in found]]
+        unnamed = {dim: n for dim, n in reported.sizes.items() if dim not in reported.coords}
         return reported.assign_coords(
-            {dim: ids(str(dim), ratings, size) for dim, size in reported.sizes.items()}
+            {dim: ids(str(dim), ratings, size) for dim, size in unnamed.items()}
         )
 
     def iccs(self, posterior: xr.Dataset, observed: Observed, ratings: Ratings) -> dict[str, Any]:
@@ -420,6 +419,12 @@ class GradedModel(HiddenStateModel):
             "icc_observed": (item.dims, observed.icc),
             "labeler_icc_observed": (item.dims, observed.labeler_icc),
         }
+
+    def explained(self, posterior: xr.Dataset, ratings: Ratings) -> dict[str, Any]:
+        """How probable the ratings are, effects of items summed out."""
+        log_likelihood = self.log_likelihoods(posterior, ratings)
+        bits = quantities.bits_per_rating(log_likelihood, len(ratings))
+        return {"log_likelihood": log_likelihood, "bits_per_rating": bits}
 
     @abstractmethod
     def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:

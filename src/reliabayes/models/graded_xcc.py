@@ -1,11 +1,12 @@
-"""Agreement between two pools of raters on ratings in ordered categories, two or more."""
+"""Agreement between pools of raters on ratings in ordered categories, two or more of each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,29 +16,63 @@ from numpy.typing import NDArray
 
 from reliabayes import correlation
 from reliabayes.em import Climb, Point
-from reliabayes.errors import Fault, RatingsError
-from reliabayes.latent import Graded, Observed
+from reliabayes.latent import CHUNK, Graded, Observed
 from reliabayes.mixture import ItemMixture
 from reliabayes.models.densities import half_t
 from reliabayes.models.graded import SDS, GradedModel, nodes
-from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
-from reliabayes.models.xcc import agreement, pool_of_raters
+from reliabayes.models.hidden import Array, Codes, Data, drawn_categories, points
+from reliabayes.models.xcc import XCC, agreement, pool_of_raters
 from reliabayes.nodes import REACH, enough
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
+from reliabayes.scores import PooledCategories, standard_scores, told_in_turn
+from reliabayes.summaries import describe
+from reliabayes.warm_start import WarmStart
 
 Mask = NDArray[np.bool_]
 
+BY_RATER = {"level", "own", "variance"}
+AROUND_MODE = 9  # nodes of each of three scores or more, for comparisons of models
+ENOUGH = 10  # raters of a pool, so that larger steps will do
+LEAST = 0.01  # eigenvalue of the correlation to start from
 XCC_OBSERVED = ("normalized_xcc_observed", "unnormalized_xcc_observed")
+
+
+class Part(NamedTuple):
+    """What one pool has rated, or some.
+
+    Attributes
+    ----------
+    pools : position of the pool, or of several
+    raters : (R,) whether a rater is of these
+    items : (D,) whether a distinct item has ratings by them
+    mixture : those items
+    data : what the model of so many pools reads, but for what ratings tell of raters
+    """
+
+    pools: Any
+    raters: Mask
+    items: Mask
+    mixture: ItemMixture
+    data: Data
+
+    def at(self, point: Point) -> dict[str, Array]:
+        """A point of all pools, but for the correlation."""
+        of_all = {name: value for name, value in point.items() if name != "factor_item"}
+        level = of_all.pop("level")
+        return {name: value[self.pools] for name, value in of_all.items()} | {
+            "level": level[self.raters]
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
 class GradedXCC(GradedModel):
-    """A model of latent scores in two pools: an item has an effect in each, and they correlate.
+    """A model of latent scores in several pools: an item has an effect in each, and they correlate.
 
-    The hidden state of an item is a pair of nodes of independent standard scores, of which the
-    Cholesky factor of the correlation makes the effects. Parameters of pools are (..., G). The
-    program needs fewer nodes of the second score where the correlation is large.
+    Effects are made of independent standard scores by the Cholesky factor of the correlation. Of
+    two pools, the hidden state of an item is a pair of nodes of its scores; the program needs fewer
+    nodes of the second where the correlation is large. Of three pools or more scores are sampled,
+    and each item stands for itself. Parameters of pools are (..., G).
     """
 
     alone: ClassVar[type[GradedModel]]  # the model of one pool
@@ -50,13 +85,17 @@ class GradedXCC(GradedModel):
         if not 0 < self.prior_lkj < math.inf:
             raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
 
+    def program(self, data: Data) -> str:
+        """The program that sums over pairs of nodes, or the one that samples scores."""
+        return super().program(data) + ("_pools" if data["G"] > 2 else "")
+
     def of_one_pool(self) -> GradedModel:
         """The model of the ratings of one pool."""
         given = {field.name: getattr(self, field.name) for field in fields(self.alone)}
         return self.alone(**given | {"nodes": None})
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those of the model of one pool, by pool, and the correlation between them."""
+        """Those of the model of one pool, by pool, and the correlation; not sampled scores."""
         step = [Parameter("step", "positive", ("pool", "between"))] if self.has_steps else []
         return (
             Parameter("sd_item", "positive", ("pool",)),
@@ -76,27 +115,29 @@ class GradedXCC(GradedModel):
     def cells(self, ratings: Ratings) -> tuple[Codes, dict[str, Any]]:
         """Cells of raters and categories, and the pool of each rater."""
         pool = pool_of_raters(self, ratings)
-        if len(ratings.pools) > 2:
-            name = type(self).__name__
-            rule, found = f"{name} is for two pools", f"{len(ratings.pools)}"
-            remedy = "Take a pair of them at a time: ratings.subset(pools=[...])."
-            raise RatingsError([Fault("pool", rule, found, remedy)])
         cell, described = super().cells(ratings)
         return cell, {**described, "G": len(ratings.pools), "pool": pool + 1}
 
     def mixture(self, ratings: Ratings) -> tuple[ItemMixture, dict[str, Any]]:
-        """Distinct items, those that the second pool rates alike side by side; and nodes."""
+        """Distinct items, those that the second of two pools rates alike side by side; and nodes.
+
+        Of more pools, all items.
+        """
         mixture, described = super().mixture(ratings)
+        if described["G"] > 2:
+            return _each(mixture), described
         by_second = described["pool"][self.cell_rater(described)] == 2
         return mixture.grouped(by_second), described
 
     def grid(self, mixture: ItemMixture, data: Data) -> dict[str, Any]:
-        """Nodes of each of the two scores, as many as asked for or as are needed."""
+        """Nodes of each of two scores, as many as asked for or as are needed."""
+        if data["G"] > 2:
+            return {}
         if self.nodes is not None:
             return nodes(self.nodes)
+        parts = (self._part(mixture, data, pool) for pool in range(data["G"]))
         alone = self.of_one_pool()
-        parts = self._parts(mixture, data)
-        return nodes(enough(min(alone.spacing(part, of_pool) for _, part, of_pool in parts)))
+        return nodes(enough(min(alone.spacing(part.mixture, part.data) for part in parts)))
 
     def states(self, data: Data) -> tuple[Array, Array]:
         """Pairs (H, 2) of scores, those out of reach of both together left out, and probability."""
@@ -106,34 +147,48 @@ class GradedXCC(GradedModel):
         probability = np.outer(weight, weight).ravel()[near]
         return pairs[near], probability / probability.sum()
 
-    def _parts(self, whole: ItemMixture, data: Data) -> Iterator[tuple[Mask, ItemMixture, Data]]:
-        """By pool: which raters are its own, and what they have rated, as data of one pool."""
-        alone = self.of_one_pool()
-        for pool in range(data["G"]):
-            is_own = np.asarray(data["pool"]) == pool + 1
-            raters = np.flatnonzero(is_own)
-            cells = (np.arange(data["K"])[:, None] * data["R"] + raters).ravel()
-            counts = whole.counts[:, cells]
-            rated = np.diff(counts.indptr) > 0
-            none = np.empty(0, np.int32)
-            part = ItemMixture(counts[rated], whole.items[rated], whole.kind[rated], none)
-            of_pool = {
-                **{name: data[name] for name in ("K", "probit", "W")},
-                **alone.priors(data["K"]),
-                **part.to_stan(),
-                "R": len(raters),
-            }
-            yield is_own, part, of_pool | nodes(enough(alone.spacing(part, of_pool)))
+    def told(self, point: Point, data: Data) -> dict[str, Array]:
+        """What ratings tell of levels and, of three pools or more, of effects of items."""
+        alone, parts = self.of_one_pool(), self._by_pool(data)
+        found = _gathered(parts, [alone.told(part.at(point), part.data) for part in parts])
+        if data["G"] == 2:
+            return found
+        precision, pull = np.zeros((2, data["D"], data["G"]))
+        for part in parts:
+            sd = part.at(point)["sd_item"]
+            _, state = part.mixture.posterior(*alone.columns(part.at(point), part.data))
+            effect = sd * part.data["node"]
+            mean = state @ effect
+            variance = state @ effect**2 - mean**2
+            precision[part.items, part.pools] = np.maximum(1 / variance - sd**-2, 0)
+            pull[part.items, part.pools] = mean / variance
+        return found | told_in_turn(_root(point), precision, pull)
 
-    def _gathered(self, parts: Iterable[tuple[Mask, Point]], data: Data) -> dict[str, Array]:
-        """Values of the models of one pool, by pool and by rater."""
-        found = list(parts)
-        names = [name for name in found[0][1] if name != "level"]
-        together = {name: np.array([part[name] for _, part in found]) for name in names}
-        level = np.empty(data["R"])
-        for is_own, part in found:
-            level[is_own] = part["level"]
-        return {**together, "level": level}
+    def _by_pool(self, data: Data) -> list[Part]:
+        """What each pool has rated."""
+        whole = ItemMixture.from_stan(data)
+        return [self._part(whole, data, pool) for pool in range(data["G"])]
+
+    def _part(self, whole: ItemMixture, data: Data, pools: Any) -> Part:
+        """What one pool or two have rated."""
+        of_part = np.atleast_1d(pools)
+        is_own = np.isin(data["pool"], of_part + 1)
+        raters = np.flatnonzero(is_own)
+        counts = whole.counts[:, (np.arange(data["K"])[:, None] * data["R"] + raters).ravel()]
+        rated = np.diff(counts.indptr) > 0
+        none = np.empty(0, np.int32)
+        mixture = ItemMixture(counts[rated], whole.items[rated], whole.kind[rated], none)
+        described = {
+            **{name: data[name] for name in ("K", "probit", "W")},
+            **self.priors(data["K"]),
+            **mixture.to_stan(),
+            "R": len(raters),
+            "G": len(of_part),
+            "pool": 1 + np.searchsorted(of_part, data["pool"][is_own] - 1),
+        }
+        model = self.of_one_pool() if len(of_part) == 1 else replace(self, nodes=None)
+        of_pools = {**described, **model.grid(mixture, described)}
+        return Part(pools, is_own, rated, mixture, of_pools)
 
     # The model at a point.
 
@@ -143,7 +198,7 @@ class GradedXCC(GradedModel):
 
     def item_effects(self, point: Point, score: Array) -> Array:
         """Effects (n, G) of items with independent standard scores (n, G)."""
-        return np.asarray(score @ (point["sd_item"][:, None] * point["factor_item"]).T)
+        return np.asarray(score @ _root(point).T)
 
     def prior_of_cuts(self, data: Data) -> tuple[float, float]:
         """The same in all pools."""
@@ -173,48 +228,68 @@ class GradedXCC(GradedModel):
         graded = Graded.of(location, self.cut(point)[pool], self.link)
         return drawn_categories(graded.probability, rng)
 
+    def log_probability(self, point: Point, mixture: ItemMixture, data: Data) -> Array:
+        """Log-probability (D,) of the ratings of each distinct item, its scores summed out."""
+        if data["G"] == 2:
+            return super().log_probability(point, mixture, data)
+        number, root = self.nodes or AROUND_MODE, _root(point)
+        at = self.effects(point, data), root, self.cut(point), self.link, number
+        parts = PooledCategories.in_parts(mixture.counts, data["pool"] - 1, number)
+        return np.concatenate([part.log_probability(*at) for part in parts])
+
     # Expectation maximisation.
 
     def climb(
         self, data: Data, start: np.random.Generator | None, most: int, tolerance: float
     ) -> Climb:
-        """Climb pool by pool, then search for the correlation that makes both likeliest."""
-        alone, whole = self.of_one_pool(), ItemMixture.from_stan(data)
-        climbs = (
-            (is_own, alone.climb(of_pool, start, most, tolerance).point)
-            for is_own, _, of_pool in self._parts(whole, data)
-        )
-        point = self._gathered(climbs, data)
+        """Climb pool by pool, then pair by pair for the correlation that makes both likeliest."""
+        alone, whole, parts = self.of_one_pool(), ItemMixture.from_stan(data), self._by_pool(data)
+        climbs = [alone.climb(part.data, start, most, tolerance).point for part in parts]
+        point = _gathered(parts, climbs)
+        pairs = [list(pair) for pair in combinations(range(data["G"]), 2)]
+        found = [self._correlation(self._part(whole, data, pair), point) for pair in pairs]
+        rho = np.array([best.point["rho"] for best in found])
+        point["factor_item"] = _factor(rho, data["G"])
+        longest = max(len(best.path) for best in found)  # as if they climbed side by side
+        paths = [np.pad(best.path, (0, longest - len(best.path)), mode="edge") for best in found]
+        path = tuple(np.sum(paths, axis=0).tolist())
+        return Climb(point, path, all(best.converged for best in found))
+
+    def _correlation(self, part: Part, point: Point) -> Climb:
+        """Search for the correlation of two pools."""
         path: list[float] = []
 
         def negative(free: float) -> float:
             numbers = np.array([free])
-            at = {**point, "factor_item": correlation.factor(numbers, 2)}
-            log_probability, _ = whole.posterior(*self.columns(at, data))
+            at = {**part.at(point), "factor_item": correlation.factor(numbers, 2)}
+            log_probability, _ = part.mixture.posterior(*self.columns(at, part.data))
             lkj = correlation.log_lkj(numbers, 2, self.prior_lkj)
-            path.append(max([*path, whole.total(log_probability) + lkj]))
-            return -(whole.total(log_probability) + lkj)
+            path.append(max([*path, part.mixture.total(log_probability) + lkj]))
+            return -(part.mixture.total(log_probability) + lkj)
 
         best = scipy.optimize.minimize_scalar(
             negative, bounds=(-2.5, 2.5), method="bounded", options={"xatol": 0.01}
         )
-        point["factor_item"] = correlation.factor(np.array([best.x]), 2)
-        return Climb(point, tuple(path), bool(best.success))
+        return Climb({"rho": np.tanh(best.x)}, tuple(path), bool(best.success))
 
-    def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+    def warm_start(self, data: Data) -> WarmStart:
+        """Mode of the posterior; scores that are sampled from where the items' ratings put them."""
+        return _with_scores(super().warm_start(data), data)
+
+    def cold_start(self, data: Data) -> WarmStart:
+        """Parameters around the middle of their ranges, a factor e of odds away or so."""
+        return _with_scores(super().cold_start(data), data)
+
+    def _constrain_levels(self, free: Any, data: Data) -> dict[str, Any]:
+        found = super()._constrain_levels(free, data)
+        return found if data["G"] == 2 else {**found, "score": np.asarray(free["score"]).tolist()}
+
+    def spread_at(self, point: Point, data: Data) -> Point:
         """Standard deviations pool by pool, and of the correlation from the number of items."""
-        alone, whole = self.of_one_pool(), ItemMixture.from_stan(data)
-
-        def by_pool() -> Iterator[tuple[Mask, Point]]:
-            for pool, (is_own, part, of_pool) in enumerate(self._parts(whole, data)):
-                here = {name: point[name][pool] for name in alone_names}
-                here["level"] = point["level"][is_own]
-                _, state = part.posterior(*alone.columns(here, of_pool))
-                yield is_own, alone.spread(here, *part.expected(state), of_pool)
-
-        alone_names = [p.name for p in alone.parameters() if p.name != "level"]
-        found = self._gathered(by_pool(), data)
-        found["factor_item"] = np.array([min(2 / np.sqrt(whole.items.sum()) + 0.1, 0.5)])
+        alone, parts = self.of_one_pool(), self._by_pool(data)
+        found = _gathered(parts, [alone.spread_at(part.at(point), part.data) for part in parts])
+        by_items = min(2 / np.sqrt(np.sum(data["items"])) + 0.1, 0.5)
+        found["factor_item"] = np.full(correlation.n_free(data["G"]), by_items)
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}
 
     # What draws tell.
@@ -223,22 +298,52 @@ class GradedXCC(GradedModel):
         """ICCs by pool and xCCs by pair, of the latent scores and of the ratings as numbers."""
         found = super().iccs(posterior, observed, ratings)
         xcc = agreement(posterior["factor_item"], found["icc"], ratings.pools)
-        rho = posterior["factor_item"].values[..., 1, 0]
-        covariance = observed.covariance(rho, 0, 1)
-        of_items = observed.icc * observed.variance
+        pairs = list(combinations(range(len(ratings.pools)), 2))
+        rho = xcc[XCC[0]].values
+        covariance = np.stack(
+            [observed.covariance(rho[..., k], *pair) for k, pair in enumerate(pairs)], axis=-1
+        )
+        first, second = np.transpose(pairs)
+        totals = (observed.icc * observed.variance, observed.variance)
+        shares = (covariance / np.sqrt(x[..., first] * x[..., second]) for x in totals)
         dims = ("chain", "draw", "pair")
-        both = (np.sqrt(x[..., 0] * x[..., 1]) for x in (of_items, observed.variance))
-        shares = ((covariance / total)[..., None] for total in both)
         named = {name: (dims, share) for name, share in zip(XCC_OBSERVED, shares, strict=True)}
         return {**xcc, **named, **found}
 
+    def explained(self, posterior: xr.Dataset, ratings: Ratings) -> dict[str, Any]:
+        """How probable the ratings are; of three pools or more that takes too long."""
+        return {} if len(ratings.pools) > 2 else super().explained(posterior, ratings)
+
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the Stan program's variables."""
-        return {**super().dims(), "cut": ("below", "pool")}
+        return {**super().dims(), "cut": ("below", "pool"), "score": ("pool", "item")}
 
     def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
         """What the model of one pool says of them, by pool."""
         return self.of_one_pool().located(cut, share, dims)
+
+    def items(
+        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the items on the latent scale: mean, sd, median and interval."""
+        if len(ratings.pools) == 2:
+            return super().items(posterior, ratings, prob, rng)
+        data, drawn = self.data(ratings), list(points(posterior))
+        block = max(1, CHUNK // (len(drawn) * data["G"]))
+        described = []
+        for start in range(0, data["D"], block):
+            items = slice(start, start + block)
+            effects = [self._effects(point, items, data).ravel() for point in drawn]
+            described.append(pd.DataFrame(describe(np.array(effects), prob)))
+        return pd.concat(described).set_axis(self.of_items(ratings))
+
+    def _effects(self, point: Point, items: slice, data: Data) -> Array:
+        """Effects (n, G) of some items at a draw of their scores."""
+        pool, root = np.asarray(data["pool"]) - 1, _root(point)
+        higher = np.bincount(pool, point["level"] - data["own"]) / np.bincount(pool)
+        told = data["precision"][:, items], data["pull"][:, items]
+        standard = standard_scores(point["score"][:, items], root, higher, *told)
+        return np.asarray((root @ standard).T)
 
     def of_items(self, ratings: Ratings) -> pd.Index[Any]:
         """Items and pools."""
@@ -252,6 +357,70 @@ class GradedXCC(GradedModel):
         table.insert(0, "pool", ratings.pools[pool_of_raters(self, ratings)])
         return table
 
+    def integration_error(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[int, float]:
+        """Number of nodes, and what the log-likelihood changes by with far more; 0 without any."""
+        if len(ratings.pools) > 2:
+            return 0, 0.0
+        return super().integration_error(posterior, ratings)
+
     def finer(self, data: Data) -> dict[str, Any]:
         """Nodes that lie closer and reach farther."""
         return nodes(2 * data["Q"], reach=1.2 * REACH)
+
+
+def _each(mixture: ItemMixture) -> ItemMixture:
+    """All items, those with the same ratings, too."""
+    every = mixture.member
+    one = np.ones(len(every))
+    return ItemMixture(
+        mixture.counts[every], one, mixture.kind[every], np.arange(len(every), dtype=np.int32)
+    )
+
+
+def _gathered(parts: Sequence[Part], found: Sequence[Point]) -> dict[str, Array]:
+    """What was found pool by pool, together: by pool, or by rater."""
+    together = {
+        name: np.array([of_pool[name] for of_pool in found])
+        for name in found[0]
+        if name not in BY_RATER
+    }
+    for name in BY_RATER & found[0].keys():
+        together[name] = np.empty(len(parts[0].raters))
+        for part, of_pool in zip(parts, found, strict=True):
+            together[name][part.raters] = of_pool[name]
+    return together
+
+
+def _factor(rho: Array, pools: int) -> Array:
+    """Cholesky factor of correlations pair by pair, drawn to 0 where they contradict each other."""
+    one, other = np.triu_indices(pools, 1)
+    matrix = np.eye(pools)
+    matrix[one, other] = matrix[other, one] = rho
+    least = np.linalg.eigvalsh(matrix)[0]
+    share = max(0.0, (LEAST - least) / (1 - least))
+    return np.asarray(np.linalg.cholesky((1 - share) * matrix + share * np.eye(pools)))
+
+
+def _root(point: Point) -> Array:
+    """What makes effects of standard scores."""
+    return np.asarray(point["sd_item"][:, None] * point["factor_item"])
+
+
+def _with_scores(start: WarmStart, data: Data) -> WarmStart:
+    """A start with scores of items, near standard normal, where they are sampled.
+
+    Effects of items and levels of raters of a pool can trade what they have in common: levels go
+    farther together than each would alone, and step as far.
+    """
+    if data["G"] == 2:
+        return start
+    pool, shape = data["pool"] - 1, (data["G"], data["D"])
+    common = np.exp(2 * start.mode["sd_item"]) / data["D"]
+    wider = np.sqrt(1 + common * np.bincount(pool, 1 / data["variance"]))
+    few = np.bincount(pool).min() < ENOUGH
+    return replace(
+        start,
+        mode={**start.mode, "score": np.zeros(shape)},
+        sd={**start.sd, "level": wider[pool] * start.sd["level"], "score": np.ones(shape)},
+        acceptance=start.acceptance if few else 0.9,
+    )

@@ -138,19 +138,23 @@ class HiddenStateModel(RatingModel):
     def warm_start(self, data: Data) -> WarmStart:
         """Mode of the posterior on the unconstrained scale, and its curvature, by EM."""
         found = self.climb(data, None, most=300, tolerance=1e-4)
-        mixture = ItemMixture.from_stan(data)
-        _, state = mixture.posterior(*self.columns(found.point, data))
         mode = {p.name: p.unconstrain(found.point[p.name]) for p in self.parameters()}
         few = sum(np.size(value) for value in mode.values()) <= self.few
         return WarmStart(
             mode=mode,
-            sd=self.spread(found.point, *mixture.expected(state), data),
+            sd=self.spread_at(found.point, data),
             constrain=self._constrain,
             step_size=0.5,
             adapt=few or self.adapts,
             acceptance=self.acceptance,
             path=found.path,
         )
+
+    def spread_at(self, point: Point, data: Data) -> Point:
+        """What `spread` says of the ratings that are expected at a point."""
+        mixture = ItemMixture.from_stan(data)
+        _, state = mixture.posterior(*self.columns(point, data))
+        return self.spread(point, *mixture.expected(state), data)
 
     def cold_start(self, data: Data) -> WarmStart:
         """Parameters around the middle of their ranges, a factor e of odds away or so."""
@@ -187,8 +191,11 @@ class HiddenStateModel(RatingModel):
     def log_likelihood(self, point: Point, data: Data) -> float:
         """Log-probability of all ratings, true categories summed out."""
         mixture = ItemMixture.from_stan(data)
-        log_probability, _ = mixture.posterior(*self.columns(point, data))
-        return mixture.total(log_probability)
+        return mixture.total(self.log_probability(point, mixture, data))
+
+    def log_probability(self, point: Point, mixture: ItemMixture, data: Data) -> Array:
+        """Log-probability (D,) of the ratings of each distinct item, its state summed out."""
+        return mixture.posterior(*self.columns(point, data))[0]
 
     def _constrain(self, free: Mapping[str, Any]) -> dict[str, Any]:
         return {p.name: p.constrain(np.asarray(free[p.name])).tolist() for p in self.parameters()}
@@ -200,7 +207,7 @@ class HiddenStateModel(RatingModel):
         if "log_likelihood" in posterior:
             return posterior["log_likelihood"]
         mixture, data = self.mixture(ratings)
-        found = (mixture.posterior(*self.columns(point, data))[0] for point in points(posterior))
+        found = (self.log_probability(point, mixture, data) for point in points(posterior))
         values = [mixture.total(log_probability) for log_probability in found]
         shape = posterior.sizes["chain"], posterior.sizes["draw"]
         return xr.DataArray(np.reshape(values, shape), dims=("chain", "draw"))
@@ -211,7 +218,7 @@ class HiddenStateModel(RatingModel):
         n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
         found = np.empty((n_draws, len(mixture.items)))
         for row, point in zip(found, points(posterior), strict=True):
-            row[:], _ = mixture.posterior(*self.columns(point, data))
+            row[:] = self.log_probability(point, mixture, data)
         return found, mixture.member
 
     # Simulation.

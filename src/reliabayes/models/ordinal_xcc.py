@@ -1,4 +1,4 @@
-"""Ordinal xCC: agreement between two pools of raters on ratings in ordered categories."""
+"""Ordinal xCC: agreement between pools of raters on ratings in ordered categories."""
 
 from __future__ import annotations
 
@@ -14,41 +14,45 @@ from reliabayes.models.xcc import XCC
 
 @dataclass(frozen=True, kw_only=True)
 class OrdinalXCC(GradedXCC):
-    r"""Agreement between two pools of raters of the same items, in ordered categories.
+    r"""Agreement between pools of raters of the same items, in ordered categories.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_{i,g(j)} + v_j - c_{k,g(j)}
 
     with normal effects of an item in each pool (sd_item), correlated between pools, and of raters
     (sd_rater by pool), and ordered cut points of each pool. Effects of items are summed over pairs
-    of nodes. Only items that both pools have rated tell of the correlation; where there are none,
-    its posterior is its prior.
+    of nodes, those of three pools or more are sampled. Only items that both pools of a pair have
+    rated tell of their correlation; where there are none, its posterior is its prior.
 
-    Quantities: of the pair of pools ``normalized_xcc``, the correlation of an item's effects, and
+    Quantities: of each pair of pools ``normalized_xcc``, the correlation of an item's effects, and
     ``unnormalized_xcc``, that of single latent scores; the same of the ratings themselves, their
     categories numbered 0, 1, ..., ``normalized_xcc_observed`` and ``unnormalized_xcc_observed``,
     which estimate what normalized kappa_x and kappa_x with squared distances do, all in [-1, 1]. Of
     each pool ``icc``, ``labeler_icc`` and their ``_observed`` twins in [0, 1], ``sd_item``,
     ``sd_rater`` and ``cut`` (K - 1,), named after the category below it, in log odds, and ``rate``
-    (K,), the share of each category in ratings of new items by new raters. ``log_likelihood`` in
-    nats and ``bits_per_rating``, effects of items summed out.
+    (K,), the share of each category in ratings of new items by new raters. Of two pools also
+    ``log_likelihood`` in nats and ``bits_per_rating``, effects of items summed out; of more pools
+    that takes too long for all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on
+    request.
 
     Parameters
     ----------
     link : "logit", or "probit" for normal residuals
-    nodes : how many there are of each of the two scores of an item; by default as many as the item
-        with most ratings needs. `Fit.diagnostics` tells the error of the log-likelihood
+    nodes : how many there are of each of the scores of an item. Of two pools by default as many as
+        the item with most ratings needs; `Fit.diagnostics` tells the error of the log-likelihood.
+        Of more pools by default 9, around the mode of an item, on which the draws do not depend
     prior_cut : Normal
         Of each cut point, but for their order.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
     prior_lkj : float
-        Shape of the LKJ prior of the correlation; 1 is uniform, more leans towards 0.
+        Shape of the LKJ prior of the correlations; 1 is uniform, more leans towards 0. That of
+        single correlations among G pools is LKJ(shape + (G - 2) / 2).
 
     References
     ----------
     Wong, Paritosh & Aroyo (2021). https://doi.org/10.18653/v1/2021.acl-long.548
     """
 
-    summary: ClassVar[str] = "agreement between two pools of raters, in ordered categories"
+    summary: ClassVar[str] = "agreement between pools of raters, in ordered categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
     alone: ClassVar[type[GradedModel]] = OrdinalICC
     has_steps: ClassVar[bool] = True
