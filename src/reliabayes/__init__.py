@@ -1,6 +1,6 @@
 """How far to trust human ratings: reliability and validity with honest uncertainty."""
 
-from reliabayes import agreement, datasets, guidelines, models, simulate
+from reliabayes import agreement, datasets, guidelines, models, plots, simulate
 from reliabayes.comparison import LeaveOneOut, compare
 from reliabayes.contrast import Contrast
 from reliabayes.em import PointEstimate
@@ -25,6 +25,7 @@ __all__ = [
     "compare",
     "datasets",
     "guidelines",
+    "plots",
     "read_ratings",
     "simulate",
 ]
