@@ -165,7 +165,7 @@ def normal_correlation(n: Any, above: Any, weight: Array, share: float) -> float
     pairs = float(weight @ (n * (n - 1)))
     if pairs == 0:
         return 0.2
-    both, at = float(weight @ (above * (above - 1))) / pairs, ndtri(share)
+    both, at = float(weight @ (above * (above - 1))) / pairs, float(ndtri(share))
 
     def excess(r: float) -> float:
         both_at_r = ndtr(at) - 2 * owens_t(at, math.sqrt((1 - r) / (1 + r)))  # Owen (1956)
