@@ -34,6 +34,7 @@ Mask = NDArray[np.bool_]
 BY_RATER = {"level", "own", "variance"}
 AROUND_MODE = 9  # nodes of each of three scores or more, for comparisons of models
 ENOUGH = 10  # raters of a pool, so that larger steps will do
+COARSE = 101  # nodes of each of two scores at most, to find a correlation to start from
 LEAST = 0.01  # eigenvalue of the correlation to start from
 XCC_OBSERVED = ("normalized_xcc_observed", "unnormalized_xcc_observed")
 
@@ -258,11 +259,12 @@ class GradedXCC(GradedModel):
     def _correlation(self, part: Part, point: Point) -> Climb:
         """Search for the correlation of two pools."""
         path: list[float] = []
+        data = {**part.data, **nodes(min(part.data["Q"], COARSE))}
 
         def negative(free: float) -> float:
             numbers = np.array([free])
             at = {**part.at(point), "factor_item": correlation.factor(numbers, 2)}
-            log_probability, _ = part.mixture.posterior(*self.columns(at, part.data))
+            log_probability, _ = part.mixture.posterior(*self.columns(at, data))
             lkj = correlation.log_lkj(numbers, 2, self.prior_lkj)
             path.append(max([*path, part.mixture.total(log_probability) + lkj]))
             return -(part.mixture.total(log_probability) + lkj)
