@@ -21,6 +21,17 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # arviz 0.23 announces 1.0 at import
     import arviz as az
 
+COMPARED = (  # quantities, of the models that have them
+    "icc",
+    "labeler_icc",
+    "normalized_xcc",
+    "unnormalized_xcc",
+    "sd_item",
+    "sd_rater",
+    "sd_residual",
+    "mean",
+)
+
 Array = NDArray[np.float64]
 Sampler = Callable[[Ratings, int], xr.Dataset]
 
@@ -79,9 +90,14 @@ def alternate(samplers: Mapping[str, Sampler], ratings: Ratings, rounds: int) ->
 
 def differences(one: Run, other: Run) -> Array:
     """Differences of posterior means, in Monte Carlo standard errors."""
-    difference = _flat(one.draws.mean(("chain", "draw")) - other.draws.mean(("chain", "draw")))
+    means = [_flat(run.draws.mean(("chain", "draw"))) for run in (one, other)]
     errors = [_flat(az.mcse(run.draws, method="mean")) for run in (one, other)]
-    return np.asarray(difference / np.hypot(*errors))
+    return np.asarray((means[0] - means[1]) / np.hypot(*errors))
+
+
+def compared(found: xr.Dataset) -> xr.Dataset:
+    """Those of the quantities that samplers are compared by, in one order."""
+    return found[[name for name in COMPARED if name in found]]
 
 
 def _flat(found: xr.Dataset) -> Array:

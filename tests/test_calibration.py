@@ -136,14 +136,6 @@ def pooled_design(items: int, pools: int) -> pd.DataFrame:
     return design.query("not (item == 0 and pool > 0) and not (item == 1 and pool == 0)")
 
 
-def lkj_factor(size: int, shape: float, rng: np.random.Generator) -> Array:
-    """Cholesky factor of a correlation matrix drawn from LKJ(shape), by partial correlations."""
-    _, column = np.tril_indices(size, -1)
-    concentration = shape + (size - 2 - column) / 2
-    partial = 2 * rng.beta(concentration, concentration) - 1
-    return correlation.factor(np.arctanh(partial), size)
-
-
 def pooled_prior_draw(model: GaussianXCC, pools: int, rng: np.random.Generator) -> Parameters:
     draws = pd.DataFrame([gaussian_prior_draw(rng) for _ in range(pools)])
     truth = {str(name): column.to_numpy() for name, column in draws.items()}
@@ -151,7 +143,7 @@ def pooled_prior_draw(model: GaussianXCC, pools: int, rng: np.random.Generator) 
     return {
         **truth,
         "sd_residual": truth["sd_residual"][:residuals],
-        "factor_item": lkj_factor(pools, model.prior_lkj, rng),
+        "factor_item": correlation.draw(pools, model.prior_lkj, rng),
     }
 
 

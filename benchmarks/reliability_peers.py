@@ -1,0 +1,178 @@
+"""LogitICC and the xCCs by other means: numpyro's NUTS, and textbook Stan by our own runner."""
+
+# numpyro is an extra that need not be installed where types are checked.
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cmdstanpy
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import xarray as xr
+from numpyro.infer import MCMC, NUTS
+
+import reliabayes as rb
+from benchmarks.speed import Sampler, compared
+from reliabayes import quantities
+from reliabayes.models.base import RatingModel
+from reliabayes.models.xcc import agreement
+
+CHAINS, WARMUP, DRAWS = 4, 1000, 1000
+
+numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
+
+PARAMETERS = ("sd_item", "sd_rater", "sd_residual", "factor_item", "mean")
+CODES = ("item", "rater", "pool")
+LOGISTIC = math.pi / math.sqrt(3)  # standard deviation
+
+
+def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> Sampler:
+    """The textbook program, compiled beforehand, as cmdstanpy samples any."""
+    cmdstanpy.disable_logging()
+    compiled = cmdstanpy.CmdStanModel(exe_file=program)
+    data = textbook_data(model, ratings)
+
+    def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
+        with tempfile.TemporaryDirectory() as folder:
+            fit = compiled.sample(
+                data,
+                chains=CHAINS,
+                iter_warmup=WARMUP,
+                iter_sampling=DRAWS,
+                seed=seed,
+                show_progress=False,
+                output_dir=folder,
+            )
+            drawn = {name: fit.stan_variable(name) for name in _scalars(model)}
+        shape = CHAINS, DRAWS
+        shaped = {name: x.reshape(*shape, *x.shape[1:]) for name, x in drawn.items()}
+        return _labelled(model, shaped, ratings)
+
+    return sample
+
+
+def textbook_data(model: RatingModel, ratings: rb.Ratings) -> dict[str, Any]:
+    """Data of a textbook program: every rating on its own."""
+    sizes, arrays = _data(model, ratings)
+    codes = {name: arrays[name] + 1 for name in CODES if name in arrays}
+    return {**sizes, **arrays, **codes, "N": len(ratings)}
+
+
+def numpyro_sampler(model: RatingModel, ratings: rb.Ratings) -> Sampler:
+    """NUTS of numpyro, effects non-centred, a chain a device; every call compiles anew."""
+    jax.config.update("jax_enable_x64", True)
+    sizes, arrays = _data(model, ratings)
+    data = {name: jnp.asarray(values) for name, values in arrays.items()}
+
+    def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
+        mcmc = MCMC(
+            NUTS(partial(_PROGRAMS[model.name()], sizes)),
+            num_warmup=WARMUP,
+            num_samples=DRAWS,
+            num_chains=CHAINS,
+            chain_method="parallel",
+            progress_bar=False,
+        )
+        mcmc.run(jax.random.PRNGKey(seed), data)
+        drawn = mcmc.get_samples(group_by_chain=True)
+        return _labelled(model, {name: np.array(drawn[name]) for name in _scalars(model)}, ratings)
+
+    return sample
+
+
+def _labelled(model: RatingModel, drawn: Mapping[str, Any], ratings: rb.Ratings) -> xr.Dataset:
+    dims = {name: 2 + len(model.dims().get(name, ())) for name in drawn}
+    ones = {name: (1,) * (dims[name] - x.ndim) for name, x in drawn.items()}  # of one for all pools
+    shaped = {name: x.reshape(*x.shape, *ones[name]) for name, x in drawn.items()}
+    return _reported(model.labelled(shaped, ratings), ratings)
+
+
+def _reported(posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
+    """What samplers are compared by: ICCs, xCCs, standard deviations and means."""
+    found = posterior[[name for name in posterior if str(name).startswith("sd_")]]
+    found = found.squeeze("all", drop=True) if "all" in found.dims else found
+    sds = found["sd_item"], found["sd_rater"], found.get("sd_residual", xr.DataArray(LOGISTIC))
+    found = found.assign(
+        mean=posterior["mean"], icc=quantities.icc(*sds), labeler_icc=quantities.labeler_icc(*sds)
+    )
+    if "factor_item" in posterior:
+        found = found.assign(agreement(posterior["factor_item"], found["icc"], ratings.pools))
+    return compared(found)
+
+
+def _scalars(model: RatingModel) -> list[str]:
+    return [name for name in PARAMETERS if name in model.dims()]
+
+
+def _data(model: RatingModel, ratings: rb.Ratings) -> tuple[dict[str, int], dict[str, Any]]:
+    """Sizes, and every rating on its own with the priors; codes count from 0."""
+    ours = model.data(ratings)
+    priors = {name: value for name, value in ours.items() if name.startswith("prior_")}
+    scales = {name: value[1] for name, value in priors.items() if name.startswith("prior_sd_")}
+    sizes = {"I": ratings.n_items, "R": ratings.n_raters, "G": len(ratings.pools)}
+    arrays = {
+        **priors,
+        **scales,
+        "item": ratings.item,
+        "rater": ratings.rater,
+        "rating": ratings.values if model.continuous else ratings.category,
+    }
+    return sizes, arrays if ratings.rater_pool is None else {**arrays, "pool": ratings.rater_pool}
+
+
+def _logit_icc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
+    mean = numpyro.sample("mean", dist.Normal(*data["prior_mean"]))
+    sd_item = numpyro.sample("sd_item", dist.HalfNormal(data["prior_sd_item"]))
+    sd_rater = numpyro.sample("sd_rater", dist.HalfNormal(data["prior_sd_rater"]))
+    item_score = numpyro.sample("item_score", _standard(sizes["I"]))
+    rater_score = numpyro.sample("rater_score", _standard(sizes["R"]))
+    logit = mean + sd_item * item_score[data["item"]] + sd_rater * rater_score[data["rater"]]
+    numpyro.sample("rating", dist.Bernoulli(logits=logit).to_event(1), obs=data["rating"])
+
+
+def _logit_xcc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
+    mean = numpyro.sample("mean", dist.Normal(*data["prior_mean"]).expand([sizes["G"]]).to_event(1))
+    logit = _level(sizes, data, mean)
+    numpyro.sample("rating", dist.Bernoulli(logits=logit).to_event(1), obs=data["rating"])
+
+
+def _gaussian_xcc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
+    mean = numpyro.sample("mean", dist.Normal(*data["prior_mean"].T).to_event(1))
+    sd_residual = numpyro.sample("sd_residual", dist.HalfNormal(data["prior_sd_residual"]))
+    rating = dist.Normal(_level(sizes, data, mean), sd_residual)
+    numpyro.sample("rating", rating.to_event(1), obs=data["rating"])
+
+
+def _level(sizes: Mapping[str, int], data: Mapping[str, Any], mean: Any) -> Any:
+    """Mean, effects of items that correlate between pools, and effects of raters."""
+    pools, by = sizes["G"], data["pool"][data["rater"]]
+    sd_item, sd_rater = (
+        numpyro.sample(name, dist.HalfNormal(data[f"prior_{name}"]).expand([pools]).to_event(1))
+        for name in ("sd_item", "sd_rater")
+    )
+    factor = numpyro.sample("factor_item", dist.LKJCholesky(pools, data["prior_lkj"]))
+    item_score = numpyro.sample("item_score", _standard(sizes["I"], pools))
+    rater_score = numpyro.sample("rater_score", _standard(sizes["R"]))
+    item = item_score @ (sd_item[:, None] * factor).T
+    return mean[by] + item[data["item"], by] + sd_rater[by] * rater_score[data["rater"]]
+
+
+def _standard(*shape: int) -> Any:
+    return dist.Normal().expand(shape).to_event(len(shape))
+
+
+_PROGRAMS: Mapping[str, Callable[..., None]] = {
+    "logit-icc": _logit_icc,
+    "logit-xcc": _logit_xcc,
+    "gaussian-xcc": _gaussian_xcc,
+}
