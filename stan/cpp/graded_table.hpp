@@ -62,14 +62,15 @@ struct Between {
 // The table (states, categories by raters), and its derivatives.
 struct GradedTable {
   Eigen::Index raters, cuts;
-  Matrix log_probability, by_upper, by_lower;
+  Matrix probability, log_probability, by_upper, by_lower;
 
   GradedTable(const Vector& level, const Values& effect, const Vector& cut, bool probit)
       : raters(level.size()),
         cuts(cut.size()),
-        log_probability(effect.size(), raters * (cuts + 1)),
-        by_upper(log_probability.rows(), log_probability.cols()),
-        by_lower(log_probability.rows(), log_probability.cols()) {
+        probability(effect.size(), raters * (cuts + 1)),
+        log_probability(probability.rows(), probability.cols()),
+        by_upper(probability.rows(), probability.cols()),
+        by_lower(probability.rows(), probability.cols()) {
     const Eigen::Index states = effect.size();
     for (Eigen::Index rater = 0; rater < raters; ++rater) {
       const Values location = level(rater) + effect;
@@ -79,6 +80,7 @@ struct GradedTable {
                                     : Edge::outermost(states, -1);
         const Between here(upper, lower);
         const Eigen::Index cell = k * raters + rater;
+        probability.col(cell) = here.probability;
         log_probability.col(cell) = here.probability.log();
         by_upper.col(cell) = here.by_upper;
         by_lower.col(cell) = here.by_lower;

@@ -11,6 +11,7 @@
 // rated alike.
 #pragma once
 #include "graded_table.hpp"
+#include "item_mixture.hpp"
 
 #include <algorithm>
 #include <array>
@@ -67,45 +68,54 @@ struct PoolsOfRaters {
     return own;
   }
 
-  std::array<PoolCells, 2> split(const Integers& cell, const ConstVector& count, int begin,
-                                 int end) const {
-    std::array<PoolCells, 2> cells;
+  void split(const Integers& cell, const ConstVector& count, int begin, int end,
+             std::array<PoolCells, 2>& cells) const {
+    for (auto& of_pool : cells) of_pool.clear();
     for (int c = begin; c < end; ++c) {
       const auto [category, rater] = std::div(cell[c] - 1, static_cast<int>(pool.size()));
       const int which = pool[rater] - 1;
       cells[which].emplace_back(category * size[which] + within[rater], count[c]);
     }
-    return cells;
   }
 };
+
+// Whether probabilities of few ratings, each for itself, may be multiplied: see item_mixture.hpp.
+inline bool is_short(const PoolCells& cells) {
+  return cells.size() <= most_factors &&
+         std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second == 1; });
+}
 
 // The second pool's ratings of an item, summed over the second score: by node of the first.
 class InnerSum {
  public:
-  InnerSum(const Matrix& table, const Conditional& given)
+  InnerSum(const GradedTable& table, const Conditional& given)
       : table_(table),
         given_(given),
         weight_(Matrix::Zero(given.density.rows(), given.density.cols())),
         contradicting_(weight_) {}
 
   const PoolCells& cells() const { return cells_; }
-  const Values& log_sum() const { return log_sum_; }
+
+  // The sums, but for a factor exp(scale()); where pools contradict each other, logarithms say more.
+  const Vector& sum() const { return sum_; }
+  double scale() const { return scale_; }
+  bool contradicts() const { return contradicts_; }
+
+  Values log_sum() const {
+    if (contradicts_) return by_row_.array() + sum_.array().log();
+    return scale_ + sum_.array().log();
+  }
 
   void evaluate(const PoolCells& cells) {
     cells_ = cells;
-    Vector log_probability = Vector::Zero(given_.density.cols());
-    for (const auto& [column, count] : cells) log_probability += count * table_.col(column);
-    const double largest = log_probability.maxCoeff();
-    probability_ = (log_probability.array() - largest).exp();
-    sum_ = given_.density * probability_;
-    log_sum_ = largest + sum_.array().log();
-    contradicts_ = !(sum_.minCoeff() > smallest_sum);
-    if (contradicts_) {  // perhaps what the first pool says: all in logarithms
-      joint_ = given_.log_density.rowwise() + log_probability.transpose();
-      const Vector by_row = joint_.rowwise().maxCoeff();
-      joint_ = (joint_.colwise() - by_row).array().exp();
+    multiply();
+    sum_.noalias() = given_.density * probability_;
+    contradicts_ = !(sum_.minCoeff() > smallest_product);
+    if (contradicts_) {  // perhaps what the first pool says
+      joint_ = given_.log_density.rowwise() + log_probability().transpose();
+      by_row_ = joint_.rowwise().maxCoeff();
+      joint_ = (joint_.colwise() - by_row_).array().exp();
       sum_ = joint_.rowwise().sum();
-      log_sum_ = by_row.array() + sum_.array().log();
     }
     items_ = Vector::Zero(sum_.size());
   }
@@ -132,16 +142,52 @@ class InnerSum {
   Matrix expected() const { return weight_.cwiseProduct(given_.density) + contradicting_; }
 
  private:
-  static constexpr double smallest_sum = 1e-200;
-  const Matrix& table_;
+  // Probability of the ratings by node of the second score, but for a factor.
+  void multiply() {
+    scale_ = 0;
+    probability_.setOnes(given_.density.cols());
+    if (is_short(cells_)) {
+      for (const auto& [column, once] : cells_)
+        probability_.array() *= table_.probability.col(column).array();
+      if (probability_.maxCoeff() > smallest_product) return;
+    }
+    const Vector logs = log_probability();
+    scale_ = logs.maxCoeff();
+    probability_ = (logs.array() - scale_).exp();
+  }
+
+  Vector log_probability() const {
+    Vector logs = Vector::Zero(given_.density.cols());
+    for (const auto& [column, count] : cells_) logs += count * table_.log_probability.col(column);
+    return logs;
+  }
+
+  const GradedTable& table_;
   const Conditional& given_;
   Matrix weight_, contradicting_;  // of `expected`, but for a factor, and what is left
   Matrix joint_;
-  Vector probability_, sum_, items_;
-  Values log_sum_;
+  Vector probability_, sum_, by_row_, items_;
+  double scale_;
   PoolCells cells_;
   bool contradicts_;
 };
+
+// The ratings of an item by the first pool, joined to those by the second: expected items by node of
+// the first score, but for a factor, and the logarithm of that factor. Few ratings are multiplied.
+inline double join(const PoolCells& cells, const GradedTable& table, const ConstVector& weight,
+                   const InnerSum& inner, Values& state) {
+  if (is_short(cells) && !inner.contradicts()) {
+    state = weight.array() * inner.sum().array();
+    for (const auto& [column, once] : cells) state *= table.probability.col(column).array();
+    if (state.sum() > smallest_product) return inner.scale();
+  }
+  state = weight.array().log() + inner.log_sum();
+  for (const auto& [column, count] : cells)
+    state += count * table.log_probability.col(column).array();
+  const double scale = state.maxCoeff();
+  state = (state - scale).exp();
+  return scale;
+}
 
 template <typename Level, typename Sd, typename Factor, typename Cut>
 stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
@@ -163,27 +209,24 @@ stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
   for (int g = 0; g < 2; ++g)
     by_table[g] = Matrix::Zero(tables[g].log_probability.rows(), tables[g].log_probability.cols());
 
-  const Values log_weight = weight.array().log();
-  InnerSum sum(tables[1].log_probability, given);
+  InnerSum inner(tables[1], given);
+  std::array<PoolCells, 2> cells;
+  Values state;
   double value = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const auto cells = raters.split(cell, count, first[i] - 1, first[i + 1] - 1);
-    if (i == 0 || cells[1] != sum.cells()) {
-      if (i > 0) sum.spread(by_table[1]);
-      sum.evaluate(cells[1]);
+    raters.split(cell, count, first[i] - 1, first[i + 1] - 1, cells);
+    if (i == 0 || cells[1] != inner.cells()) {
+      if (i > 0) inner.spread(by_table[1]);
+      inner.evaluate(cells[1]);
     }
-    Values state = log_weight + sum.log_sum();
-    for (const auto& [column, times] : cells[0])
-      state += times * tables[0].log_probability.col(column).array();
-    const double largest = state.maxCoeff();
-    state = (state - largest).exp();
+    const double scale = join(cells[0], tables[0], weight, inner, state);
     const double total = state.sum();
-    value += items[i] * (largest + std::log(total));
+    value += items[i] * (scale + std::log(total));
     state *= items[i] / total;
-    sum.add(state);
+    inner.add(state);
     for (const auto& [column, times] : cells[0]) by_table[0].col(column) += times * state.matrix();
   }
-  sum.spread(by_table[1]);
+  inner.spread(by_table[1]);
 
   if constexpr (stan::is_constant_all<Level, Sd, Factor, Cut>::value) {
     return value;
@@ -194,7 +237,7 @@ stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
     for (Eigen::Index rater = 0; rater < l.size(); ++rater)
       by_level(rater) = by[pool[rater] - 1].by_level(raters.within[rater]);
     const Vector by_sd{{by[0].by_effect.dot(score[0]), by[1].by_effect.dot(score[1])}};
-    const Matrix expected = sum.expected();
+    const Matrix expected = inner.expected();
     const Matrix by_factor{{0, 0},
                            {expected.cwiseProduct(given.by_mean).sum(),
                             expected.cwiseProduct(given.by_scale).sum()}};
