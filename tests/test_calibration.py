@@ -95,7 +95,7 @@ def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
 def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> None:
     choose(program)
 
-    found = calibrate_gaussian("incomplete", n=20, seed=1)
+    found = calibrate_gaussian("incomplete", n=12, seed=1)
 
     assert found.p_value > FALSE_ALARMS, str(found)
 
@@ -103,7 +103,7 @@ def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> Non
 def test_check_flags_ratings_from_another_model() -> None:
     twice_as_severe = partial(gaussian, DESIGNS["swapped"], severity=2.0)
 
-    found = calibrate(GAUSSIAN, twice_as_severe, n=40, seed=2)
+    found = calibrate(GAUSSIAN, twice_as_severe, n=30, seed=2)
 
     assert found.p_value < FALSE_ALARMS, str(found)
 
@@ -270,7 +270,7 @@ def annotated(
 def test_annotation_posteriors_are_calibrated(name: str) -> None:
     model, n_categories = ANNOTATION[name]
 
-    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=20, seed=4)
+    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=12, seed=4)
 
     assert found.p_value > FALSE_ALARMS, str(found)
 

@@ -25,13 +25,14 @@ class LogitXCC(GradedXCC):
 
     Quantities: of each pair of pools ``normalized_xcc``, the correlation of an item's effects, and
     ``unnormalized_xcc``, that of single latent scores; the same of the ratings themselves as 0 or
-    1, ``normalized_xcc_observed`` and ``unnormalized_xcc_observed``, which estimate what normalized
-    kappa_x and kappa_x do, all in [-1, 1]. Of each pool ``icc``, ``labeler_icc`` and their
-    ``_observed`` twins in [0, 1], ``sd_item``, ``sd_rater`` and ``mean`` in log odds, and ``rate``,
-    the share of the second category in ratings of new items by new raters. Of two pools also
-    ``log_likelihood`` in nats and ``bits_per_rating``, effects of items summed out; of more pools
-    that takes too long for all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on
-    request, for 1000 draws of 5,000 ratings by three pools in about a minute.
+    1, ``normalized_xcc_observed`` and ``unnormalized_xcc_observed``, which normalized kappa_x and
+    kappa_x estimate if the pools' ratings have like means and variances (kappa_x counts it against
+    them if not); all in [-1, 1]. Of each pool ``icc``, ``labeler_icc`` and their ``_observed``
+    twins in [0, 1], ``sd_item``, ``sd_rater`` and ``mean`` in log odds, and ``rate``, the share of
+    the second category in ratings of new items by new raters. Of two pools also ``log_likelihood``
+    in nats and ``bits_per_rating``, effects of items summed out; of more pools that takes too long
+    for all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on request, for 1000
+    draws of 5,000 ratings by three pools in about a minute.
 
     Parameters
     ----------

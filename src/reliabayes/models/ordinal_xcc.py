@@ -26,13 +26,13 @@ class OrdinalXCC(GradedXCC):
     Quantities: of each pair of pools ``normalized_xcc``, the correlation of an item's effects, and
     ``unnormalized_xcc``, that of single latent scores; the same of the ratings themselves, their
     categories numbered 0, 1, ..., ``normalized_xcc_observed`` and ``unnormalized_xcc_observed``,
-    which estimate what normalized kappa_x and kappa_x with squared distances do, all in [-1, 1]. Of
-    each pool ``icc``, ``labeler_icc`` and their ``_observed`` twins in [0, 1], ``sd_item``,
-    ``sd_rater`` and ``cut`` (K - 1,), named after the category below it, in log odds, and ``rate``
-    (K,), the share of each category in ratings of new items by new raters. Of two pools also
-    ``log_likelihood`` in nats and ``bits_per_rating``, effects of items summed out; of more pools
-    that takes too long for all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on
-    request.
+    which normalized kappa_x and kappa_x with squared distances estimate if the pools' ratings have
+    like means and variances (kappa_x counts it against them if not); all in [-1, 1]. Of each pool
+    ``icc``, ``labeler_icc`` and their ``_observed`` twins in [0, 1], ``sd_item``, ``sd_rater`` and
+    ``cut`` (K - 1,), named after the category below it, in log odds, and ``rate`` (K,), the share
+    of each category in ratings of new items by new raters. Of two pools also ``log_likelihood`` in
+    nats and ``bits_per_rating``, effects of items summed out; of more pools that takes too long for
+    all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on request.
 
     Parameters
     ----------
