@@ -40,6 +40,7 @@ bench: $(VENV)/developed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m benchmarks.gaussian_icc
 	$(BIN)/python -m benchmarks.annotation
+	$(BIN)/python -m benchmarks.reliability
 
 wheel: $(VENV)/bin/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
