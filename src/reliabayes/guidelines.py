@@ -12,7 +12,7 @@ import pandas as pd
 
 from reliabayes.intake.wording import did_you_mean
 
-__all__ = ["GUIDELINES", "Guideline", "catalogue", "interpret"]
+__all__ = ["GUIDELINES", "Guideline", "catalogue", "interpret", "named"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ def interpret(value: float, guideline: str | Guideline) -> str:
     size = float(value)
     if size > 1 + 1e-9:
         raise ValueError(f"value: a coefficient must not be above 1; found {size:g}.")
-    return (guideline if isinstance(guideline, Guideline) else _named(guideline)).word(size)
+    return named(guideline).word(size)
 
 
 def catalogue() -> pd.DataFrame:
@@ -112,12 +112,21 @@ def catalogue() -> pd.DataFrame:
     )
 
 
-def _named(name: str) -> Guideline:
-    if name in GUIDELINES:
-        return GUIDELINES[name]
-    guess = did_you_mean(name, GUIDELINES)
+def named(guideline: str | Guideline) -> Guideline:
+    """One of `GUIDELINES` by its name, or your own as it is; another name is a ValueError.
+
+    Examples
+    --------
+    >>> named("koo_li").name
+    'Koo & Li'
+    """
+    if isinstance(guideline, Guideline):
+        return guideline
+    if guideline in GUIDELINES:
+        return GUIDELINES[guideline]
+    guess = did_you_mean(guideline, GUIDELINES)
     hint = f"There are {', '.join(GUIDELINES)}." if guess is None else f"Did you mean {guess!r}?"
-    raise ValueError(f"guideline: it must be the name of a guideline; found {name!r}. {hint}")
+    raise ValueError(f"guideline: it must be the name of a guideline; found {guideline!r}. {hint}")
 
 
 FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8)

@@ -24,7 +24,7 @@ from reliabayes.agreement.intraclass import IccName, icc, is_once_each
 from reliabayes.agreement.together import percentile_intervals
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.guidelines import GUIDELINES, Guideline, interpret
+from reliabayes.guidelines import Guideline, interpret, named
 from reliabayes.ratings import Ratings, Scale
 
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
@@ -67,8 +67,8 @@ def agreement_table(
         )
     table.attrs |= {"over": over, "method": method}
     if guideline is not None:
-        named = guideline if isinstance(guideline, Guideline) else GUIDELINES[guideline]
-        table.attrs |= {"guideline": named.name, "caution": named.caution}
+        chosen = named(guideline)
+        table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
     return table.assign(**words).rename_axis("coefficient")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reliabayes.guidelines import Guideline, _named
+from reliabayes.guidelines import Guideline, named
 from reliabayes.plots.canvas import Array, bare, beside, canvas, name_rows, percentages, titled
 from reliabayes.plots.densities import about, interval, middle, quantity, ridges
 from reliabayes.plots.inks import Inks
@@ -134,11 +134,11 @@ def bands(ax: Axes, guideline: str | Guideline | None) -> str:
     """Shade the ranges of a guideline and name them at the top; returns what to say of it."""
     if guideline is None:
         return ""
-    named = guideline if isinstance(guideline, Guideline) else _named(guideline)
+    chosen = named(guideline)
     inks, (lowest, highest) = Inks.of(ax), ax.get_xlim()
-    ends = [*named.lower[1:], math.inf]
-    starts = [-math.inf, *named.lower[1:]]
-    for number, (start, end, word) in enumerate(zip(starts, ends, named.words, strict=True)):
+    ends = [*chosen.lower[1:], math.inf]
+    starts = [-math.inf, *chosen.lower[1:]]
+    for number, (start, end, word) in enumerate(zip(starts, ends, chosen.words, strict=True)):
         left, right = max(start, lowest), min(end, highest)
         if right <= left:
             continue
@@ -150,7 +150,7 @@ def bands(ax: Axes, guideline: str | Guideline | None) -> str:
             xycoords=("data", "axes fraction"), textcoords="offset points", fontsize="x-small",
             color=inks.muted, ha="center", va="top", parse_math=False,
         )  # fmt: skip
-    return f"Words of {named.name}, proposed for {named.made_for}."
+    return f"Words of {chosen.name}, proposed for {chosen.made_for}."
 
 
 def _signal(rows: Mapping[str, Array], prob: float) -> str:
