@@ -246,7 +246,7 @@ def _check(fits: Mapping[str, Fit]) -> None:
 def refuses_comparison(models: Mapping[str, type[RatingModel]]) -> str:
     """Why likelihoods of these models, by name, cannot be compared; empty where they can."""
     for name, model in models.items():
-        if getattr(model, "conditional", False):
+        if model.conditional:
             return (
                 f"{name} cannot be compared: {model.__name__} takes the shares of an item's own "
                 "votes for given, and does not foretell them."

@@ -34,6 +34,7 @@ class RatingModel(ABC):
     summary: ClassVar[str]  # what it is for, in a line
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
+    conditional: ClassVar[bool] = False  # whether part of the ratings is taken for given
 
     @classmethod
     def name(cls) -> str:

@@ -33,7 +33,6 @@ class HiddenStateModel(RatingModel):
     method takes points of many draws at once, their dimensions come first.
     """
 
-    conditional: ClassVar[bool] = False  # whether part of the ratings is taken for given
     pooled: ClassVar[bool] = False  # whether all raters are alike, and need not be known
     adapts: ClassVar[bool] = False  # whether the sampler is to improve on EM's curvature of many
     few: ClassVar[int] = 20  # parameters at most whose covariance it is to learn in any case
