@@ -160,7 +160,7 @@ class Coefficient:
         ----------
         Efron (1987), BCa. https://doi.org/10.1080/01621459.1987.10478410
         """
-        _check(prob, over, method)
+        check_options(prob, over, method)
         if method == "analytic":
             return Interval.normal(self.value, self._analytic_error, prob, over)
         if method == "jackknife":
@@ -343,7 +343,8 @@ def _total(rows: Rows) -> Array:
     return np.asarray(rows.sum(axis=0), np.float64)
 
 
-def _check(prob: float, over: str, method: str) -> None:
+def check_options(prob: float, over: str, method: str) -> None:
+    """Raise unless there can be such an interval."""
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     _check_one_of("over", over, get_args(Over))

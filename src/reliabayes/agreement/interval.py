@@ -66,26 +66,26 @@ class Interval:
         """Student's t around a value, given how much each of n units moves it."""
         n = len(pulls)
         error = float(np.sqrt((pulls**2).sum() * n / (n - 1))) if n > 1 else np.nan
-        reach = float(stdtrit(n - 1, (1 + prob) / 2)) * error
-        return cls(
-            lower=value - reach,
-            upper=value + reach,
-            prob=prob,
-            standard_error=error,
-            method="jackknife",
-            over=over,
-        )
+        errors = float(stdtrit(n - 1, (1 + prob) / 2))
+        return cls._around(value, error, errors, prob, "jackknife", over)
 
     @classmethod
     def normal(cls, value: float, error: float, prob: float, over: str) -> Interval:
         """Normal around a value."""
-        reach = float(ndtri((1 + prob) / 2)) * error
+        return cls._around(value, error, float(ndtri((1 + prob) / 2)), prob, "analytic", over)
+
+    @classmethod
+    def _around(
+        cls, value: float, error: float, errors: float, prob: float, method: str, over: str
+    ) -> Interval:
+        """So many standard errors to either side."""
+        reach = errors * error
         return cls(
             lower=value - reach,
             upper=value + reach,
             prob=prob,
             standard_error=error,
-            method="analytic",
+            method=method,
             over=over,
         )
 

@@ -17,8 +17,8 @@ def spearman_brown(reliability: Any, k: Any) -> Any:
     .. math:: \rho_k = k \rho / (1 + (k - 1) \rho)
 
     It holds for intraclass correlations, and with k below 1 it leads from the reliability of a mean
-    back to that of fewer ratings. Not to be confused with `k_rater_reliability`, which needs no
-    formula and no ICC, but more ratings.
+    back to that of fewer ratings. Not to be confused with `krr`, which needs no formula and
+    no ICC, but more ratings.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.agreement.alpha import krippendorff_alpha
-from reliabayes.agreement.coefficient import Coefficient, Method, Over
+from reliabayes.agreement.coefficient import Coefficient, Method, Over, check_options
 from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
 from reliabayes.agreement.counts import percent_agreement
@@ -46,8 +46,7 @@ def agreement_table(
     guideline: str | Guideline | None,
 ) -> pd.DataFrame:
     """See `Ratings.agreement`."""
-    if not 0 < prob < 1:
-        raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
+    check_options(prob, over, method)
     if over != "items":
         _require_crowd(ratings)
     found = suitable(ratings)

@@ -21,7 +21,7 @@ def percentile_intervals(
     """Interval of each coefficient, as `Coefficient.interval` finds it but for the samples.
 
     What takes longest, to draw samples and to add up rows, is done once: for all coefficients, and
-    for all that are formulas of the same rows. Sparse rows are apart, as equal ones are not merged.
+    for all that are formulas of the same rows. Sparse rows are apart, or all would be sparse.
     """
     weights = None if over == "items" else _all_different(coefficients)
     rows = {label: each.rows(weights) for label, each in coefficients.items()}
@@ -55,7 +55,7 @@ def _joint(coefficients: Coefficients, rows: Mapping[str, Rows]) -> Coefficient:
         stacked: Array = np.stack(values, axis=-1)
         return stacked
 
-    return replace(coefficients[blocks[0]], rows=all_rows, formula=formula, parts={})
+    return replace(coefficients[blocks[0]], rows=all_rows, formula=formula, parts={}, total=None)
 
 
 def _all_different(coefficients: Coefficients) -> Array:
