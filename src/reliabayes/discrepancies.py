@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from reliabayes.busy import BusyRaters, crossed
 from reliabayes.ratings import Ratings
 
 Array = NDArray[np.float64]
@@ -99,11 +99,11 @@ def _raters(ratings: Ratings) -> Check:
 
 def _agreement(ratings: Ratings, pairs: _Pairs) -> Check:
     """Agreements of two raters."""
-    n_categories = len(ratings.categories)
-    ones = np.ones(len(pairs.rows), np.float32)
+    busy, n_categories = pairs.busy, len(ratings.categories)
+    ones = np.ones(len(busy.rows), np.float32)
 
     def count(category: Codes) -> Counts:
-        vote = pairs.matrix(ones, category[pairs.rows], n_categories)
+        vote = busy.matrix(ones, category[busy.rows], n_categories)
         agreed, _ = pairs.products(vote, vote)
         return np.asarray(np.rint(agreed), np.int64)
 
@@ -173,12 +173,12 @@ def _habits(ratings: Ratings) -> Check:
 
 def _differences(ratings: Ratings, pairs: _Pairs) -> Check:
     """Standard deviation of the differences between two raters' ratings."""
-    middle = ratings.values.mean()
-    ones = pairs.matrix(np.ones(len(pairs.rows)))
+    busy, middle = pairs.busy, ratings.values.mean()
+    ones = busy.matrix(np.ones(len(busy.rows)))
 
     def measure(values: Array) -> Array:
-        centred = values[pairs.rows] - middle
-        rating, square = pairs.matrix(centred), pairs.matrix(centred**2)
+        centred = values[busy.rows] - middle
+        rating, square = busy.matrix(centred), busy.matrix(centred**2)
         of_one, of_other = pairs.products(rating, ones)
         both, _ = pairs.products(rating, rating)
         mean = (of_one - of_other) / pairs.common
@@ -193,66 +193,35 @@ def _differences(ratings: Ratings, pairs: _Pairs) -> Check:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Pairs of raters with common items, among the `MOST_RATERS` busiest.
-
-    Attributes
-    ----------
-    least : ratings in common that make a pair
-    busy : (B,) codes of these raters
-    rows : (n,) their ratings
-    item, rater : (n,) what was rated, and which of the busy raters rated it
-    n_items : number I of items
-    """
+    """Pairs of busy raters with at least some ratings in common."""
 
     least: int
-    busy: Codes
-    rows: Codes
-    item: Codes
-    rater: Codes
-    n_items: int
+    busy: BusyRaters
 
     @classmethod
     def of(cls, ratings: Ratings, least: int) -> _Pairs:
-        busy = np.sort(np.argsort(-ratings.ratings_per_rater, kind="stable")[:MOST_RATERS])
-        place = np.full(ratings.n_raters, -1)
-        place[busy] = np.arange(len(busy))
-        rows = np.flatnonzero(place[ratings.rater] >= 0)
-        item, rater = ratings.item[rows].astype(np.int64), place[ratings.rater[rows]]
-        return cls(least, busy, rows, item, rater, ratings.n_items)
+        return cls(least, BusyRaters.of(ratings, MOST_RATERS))
 
     @cached_property
     def _members(self) -> tuple[Codes, Codes]:
         """(P,) places of the one and of the other rater of each pair among the busy."""
-        ones = self.matrix(np.ones(len(self.rows), np.float32))
-        one, other = np.nonzero(np.triu(_crossed(ones, ones), k=1) >= self.least)
+        ones = self.busy.matrix(np.ones(len(self.busy.rows), np.float32))
+        one, other = np.nonzero(np.triu(crossed(ones, ones), k=1) >= self.least)
         return one, other
 
     @cached_property
     def common(self) -> Counts:
         """(P,) ratings by the one, each taken with all by the other of the same item."""
-        ones = self.matrix(np.ones(len(self.rows), np.float32))
+        ones = self.busy.matrix(np.ones(len(self.busy.rows), np.float32))
         return self.products(ones, ones)[0].astype(np.int64)
 
     def cells(self, ratings: Ratings) -> pd.DataFrame:
         """Each pair by the user's ids, and how often both have rated an item."""
-        one, other = (ratings.raters[self.busy[place]] for place in self._members)
+        one, other = (ratings.raters[self.busy.codes[place]] for place in self._members)
         return pd.DataFrame({"rater": one, "other": other, "common": self.common})
-
-    def matrix(self, weight: NDArray[Any], category: Any = 0, n_categories: int = 1) -> Any:
-        """Weights (n,) of ratings, by item or by item and category, and by rater."""
-        n_rows = self.n_items * n_categories
-        row = self.item * n_categories + category
-        matrix = sp.csr_array((weight, (row, self.rater)), shape=(n_rows, len(self.busy)))
-        is_dense = 4 * len(self.rows) >= self.n_items * len(self.busy)
-        return matrix.toarray() if is_dense else matrix
 
     def products(self, weight: Any, another: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sums (P,) of the one's weight times the other's other weight, and the other way round."""
         one, other = self._members
-        crossed = _crossed(weight, another)
-        return crossed[one, other], crossed[other, one]
-
-
-def _crossed(one: Any, other: Any) -> NDArray[Any]:
-    product: Any = one.T @ other
-    return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+        found = crossed(weight, another)
+        return found[one, other], found[other, one]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from reliabayes.agreement.cells import ratio
+from reliabayes.busy import BusyRaters, crossed
 from reliabayes.plots.canvas import Array, bare, canvas, name_rows, percentages, titled
 from reliabayes.plots.densities import size
 from reliabayes.plots.inks import Inks
@@ -60,7 +59,7 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     (50%)
     """
     ratings.require_known_raters("plots.agreement")
-    busy = np.sort(np.argsort(-ratings.ratings_per_rater, kind="stable")[:MOST])
+    busy = BusyRaters.of(ratings, MOST)
     is_numeric = ratings.scale == "numeric"
     found = (_correlation if is_numeric else _same)(ratings, busy)
     np.fill_diagonal(found, np.nan)
@@ -69,8 +68,8 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
         raise ValueError(f"ratings: two raters must have {least} in common; no two have.")
     of_rater = ratio(np.nansum(found, axis=0), (~np.isnan(found)).sum(axis=0), -np.inf)
     order = np.argsort(-of_rater, kind="stable")
-    names = shortened(ratings.raters[busy[order]], 18)
-    ax = canvas(ax, 6.4, 6.0 if len(busy) > WRITTEN else 2.2 + 0.35 * len(busy))
+    names = shortened(ratings.raters[busy.codes[order]], 18)
+    ax = canvas(ax, 6.4, 6.0 if len(found) > WRITTEN else 2.2 + 0.35 * len(found))
     _draw(ax, found[np.ix_(order, order)], is_numeric)
     labels = names if len(names) <= NAMED else []
     _name(ax, labels)
@@ -79,50 +78,30 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     mean = f"{np.nanmean(found):{form}}"
     does = f"correlate {mean}" if is_numeric else f"agree on {mean} of common items"
     whose = f"rater {names[worst]} least ({of_rater[order[worst]]:{form}})"
-    shown = "" if len(busy) == ratings.n_raters else f"The {len(busy)} with most ratings. "
+    shown = "" if len(found) == ratings.n_raters else f"The {len(found)} with most ratings. "
     titled(ax, f"Two raters {does} on average, {whose}", f"{shown}{size(ratings)}", labels)
     return bare(ax, "none")
 
 
-def _same(ratings: Ratings, busy: NDArray[np.intp]) -> Array:
+def _same(ratings: Ratings, busy: BusyRaters) -> Array:
     """Share (B, B) of the ratings of common items that are the same."""
-    rows, rater = _of_busy(ratings, busy)
-    common = _counts(ratings.item[rows], rater, len(busy))
-    n_categories = len(ratings.categories)
-    cell = ratings.item[rows].astype(np.intp) * n_categories + ratings.category[rows]
-    same = _counts(cell, rater, len(busy))
-    return ratio((same.T @ same).toarray(), (common.T @ common).toarray())
+    ones = np.ones(len(busy.rows))
+    common = busy.matrix(ones)
+    same = busy.matrix(ones, ratings.category[busy.rows], len(ratings.categories))
+    return ratio(crossed(same, same), crossed(common, common))
 
 
-def _correlation(ratings: Ratings, busy: NDArray[np.intp]) -> Array:
+def _correlation(ratings: Ratings, busy: BusyRaters) -> Array:
     """Correlation (B, B) of the ratings of common items."""
-    rows, rater = _of_busy(ratings, busy)
-    item, value = ratings.item[rows], ratings.values[rows] - ratings.values.mean()
-    once, first, second = (_counts(item, rater, len(busy), value**power) for power in range(3))
-    common = (once.T @ once).toarray()
-    mean = ratio((first.T @ once).toarray(), common)
-    variance = ratio((second.T @ once).toarray(), common) - mean**2
-    covariance = ratio((first.T @ first).toarray(), common) - mean * mean.T
+    value = ratings.values[busy.rows] - ratings.values.mean()
+    once, first, second = (busy.matrix(value**power) for power in range(3))
+    common = crossed(once, once)
+    mean = ratio(crossed(first, once), common)
+    variance = ratio(crossed(second, once), common) - mean**2
+    covariance = ratio(crossed(first, first), common) - mean * mean.T
     is_known = (common >= LEAST) & (np.minimum(variance, variance.T) > 1e-12 * ratings.values.var())
     scale = np.sqrt(np.where(is_known, variance * variance.T, 1))
     return np.where(is_known, covariance / scale, np.nan)
-
-
-def _of_busy(ratings: Ratings, busy: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Ratings by the busy raters, and each one's place among these."""
-    place = np.full(ratings.n_raters, -1)
-    place[busy] = np.arange(len(busy))
-    rater = place[ratings.rater]
-    rows = np.flatnonzero(rater >= 0)
-    return rows, rater[rows]
-
-
-def _counts(
-    unit: NDArray[np.integer], rater: NDArray[np.intp], n_raters: int, weight: Array | None = None
-) -> sp.csr_array:
-    """Sums (units, B) of the weights of ratings, by unit and rater."""
-    weight = np.ones(len(unit)) if weight is None else weight
-    return sp.csr_array((weight, (unit, rater)), (int(unit.max()) + 1, n_raters))
 
 
 def _draw(ax: Axes, found: Array, is_numeric: bool) -> None:
