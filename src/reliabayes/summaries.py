@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -24,6 +25,15 @@ def describe(
         f"lower_{100 * prob:g}": lower,
         f"upper_{100 * prob:g}": upper,
     }
+
+
+def describe_in_blocks(
+    draws: Callable[[slice], NDArray[np.float64]], number: int, block: int, prob: float
+) -> pd.DataFrame:
+    """`describe` of the draws (S, units) of ``number`` items, a block of them at a time."""
+    parts = (slice(start, start + block) for start in range(0, number, block))
+    described = (pd.DataFrame(describe(draws(part), prob)) for part in parts)
+    return pd.concat(described, ignore_index=True)
 
 
 def bounds(

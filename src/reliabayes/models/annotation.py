@@ -20,8 +20,8 @@ from reliabayes.models.hidden import (
     Data,
     HiddenStateModel,
     drawn_categories,
-    points,
 )
+from reliabayes.models.points import points
 from reliabayes.ratings import Ratings
 from reliabayes.summaries import bounds
 from reliabayes.warm_start import Start, WarmStart

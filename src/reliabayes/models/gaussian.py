@@ -18,6 +18,7 @@ from scipy.sparse import csgraph
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.models.base import RatingModel
 from reliabayes.models.densities import half_t
+from reliabayes.models.points import rated, require_known, stacked
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.normal_items import NormalItems
 from reliabayes.pools import Spreads
@@ -141,11 +142,7 @@ class GaussianModel(RatingModel):
     def _point(self, blank: Ratings, rng: np.random.Generator, given: Point) -> dict[str, Array]:
         """Parameters: those given, and the others drawn from their priors."""
         shapes = self.shapes(len(blank.pools))
-        if unknown := set(given) - set(shapes):
-            raise ValueError(
-                f"parameters: {', '.join(sorted(unknown))} are not among the parameters of "
-                f"{type(self).__name__}: {', '.join(shapes)}."
-            )
+        require_known(given, shapes, self)
         return {
             name: np.broadcast_to(np.asarray(given[name], float), shape)
             if name in given
@@ -167,21 +164,10 @@ class GaussianModel(RatingModel):
         return np.reshape([half_t(prior.stan, rng) for _ in range(math.prod(shape))], shape)
 
 
-def stacked(posterior: xr.Dataset) -> dict[str, Array]:
-    """Draws (S, ...) of each parameter by name, chain by chain."""
-    flat = posterior.stack(sample=("chain", "draw"), create_index=False)
-    return {str(name): x.transpose("sample", ...).values for name, x in flat.items()}
-
-
 def _blank(design: pd.DataFrame | Ratings) -> Ratings:
     """Ratings of a design, of whatever numbers."""
     table = design.to_frame() if isinstance(design, Ratings) else design
-    kept = [name for name in ("item", "rater", "pool") if name in table]
-    return Ratings.from_frame(
-        table[kept].assign(rating=np.arange(float(len(table)))),
-        pool="pool" if "pool" in table else None,
-        replicates="keep",
-    )
+    return rated(table, np.arange(float(len(table))))
 
 
 def spread(ratings: Ratings) -> float:

@@ -24,8 +24,8 @@ from reliabayes.models.gaussian import (
     check_mean,
     check_residual,
     spread,
-    stacked,
 )
+from reliabayes.models.points import stacked
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.pools import Spreads
 from reliabayes.ratings import Ratings

@@ -24,8 +24,8 @@ from reliabayes.models.gaussian import (
     check_mean,
     check_residual,
     spread,
-    stacked,
 )
+from reliabayes.models.points import stacked
 from reliabayes.models.priors import HalfNormal, Normal
 from reliabayes.models.xcc import XCC, agreement, pool_of_raters
 from reliabayes.pools import PooledDesign, PooledSums, Spreads

@@ -36,13 +36,13 @@ from reliabayes.models.hidden import (
     Data,
     HiddenStateModel,
     drawn_categories,
-    points,
 )
+from reliabayes.models.points import points
 from reliabayes.models.priors import HalfNormal, HalfStudentT
 from reliabayes.nodes import REACH, enough, grid
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
-from reliabayes.summaries import describe
+from reliabayes.summaries import describe, describe_in_blocks
 from reliabayes.warm_start import WarmStart
 
 SDS = ("sd_item", "sd_rater")
@@ -438,17 +438,18 @@ class GradedModel(HiddenStateModel):
         index, drawn = self.of_items(ratings), list(points(posterior))
         each, (score, _) = len(index) // ratings.n_items, self.states(data)
         block = max(1, CHUNK // (len(drawn) * each))
-        described = []
-        for start in range(0, len(mixture.items), block):
-            part = mixture.part(slice(start, start + block))
-            effects = np.empty((len(drawn), len(part.items) * each))
-            for row, point in zip(effects, drawn, strict=True):
+
+        def effects(some: slice) -> Array:
+            part = mixture.part(some)
+            found = np.empty((len(drawn), len(part.items) * each))
+            for row, point in zip(found, drawn, strict=True):
                 _, state = part.posterior(*self.columns(point, data))
                 row[:] = self.item_effects(point, score[drawn_categories(state, rng)]).ravel()
-            described.append(pd.DataFrame(describe(effects, prob)))
+            return found
+
         rows = mixture.member[:, None] * each + np.arange(each)
-        table: pd.DataFrame = pd.concat(described, ignore_index=True).iloc[rows.ravel()]
-        return table.set_axis(index)
+        table = describe_in_blocks(effects, len(mixture.items), block, prob)
+        return table.iloc[rows.ravel()].set_axis(index)
 
     def of_items(self, ratings: Ratings) -> pd.Index[Any]:
         """Labels of the effects of the items, those of an item side by side."""

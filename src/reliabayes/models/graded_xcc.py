@@ -20,13 +20,14 @@ from reliabayes.latent import CHUNK, Graded, Observed
 from reliabayes.mixture import ItemMixture
 from reliabayes.models.densities import half_t
 from reliabayes.models.graded import SDS, GradedModel, nodes
-from reliabayes.models.hidden import Array, Codes, Data, drawn_categories, points
+from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
+from reliabayes.models.points import points
 from reliabayes.models.xcc import XCC, agreement, pool_of_raters
 from reliabayes.nodes import REACH, enough
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
 from reliabayes.scores import PooledCategories, standard_scores, told_in_turn
-from reliabayes.summaries import describe
+from reliabayes.summaries import describe_in_blocks
 from reliabayes.warm_start import WarmStart
 
 Mask = NDArray[np.bool_]
@@ -332,12 +333,12 @@ class GradedXCC(GradedModel):
             return super().items(posterior, ratings, prob, rng)
         data, drawn = self.data(ratings), list(points(posterior))
         block = max(1, CHUNK // (len(drawn) * data["G"]))
-        described = []
-        for start in range(0, data["D"], block):
-            items = slice(start, start + block)
-            effects = [self._effects(point, items, data).ravel() for point in drawn]
-            described.append(pd.DataFrame(describe(np.array(effects), prob)))
-        return pd.concat(described).set_axis(self.of_items(ratings))
+
+        def effects(items: slice) -> Array:
+            return np.array([self._effects(point, items, data).ravel() for point in drawn])
+
+        table = describe_in_blocks(effects, data["D"], block, prob)
+        return table.set_axis(self.of_items(ratings))
 
     def _effects(self, point: Point, items: slice, data: Data) -> Array:
         """Effects (n, G) of some items at a draw of their scores."""

@@ -15,6 +15,7 @@ from reliabayes.em import Climb, Point, climb
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.mixture import ItemMixture
 from reliabayes.models.base import RatingModel
+from reliabayes.models.points import points, rated, require_known
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings, Scale
 from reliabayes.warm_start import WarmStart
@@ -249,15 +250,11 @@ class HiddenStateModel(RatingModel):
         blank = _blank(design, categories)
         data = self._design(blank)
         given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
-        names = [parameter.name for parameter in self.parameters()]
-        if unknown := set(given) - set(names):
-            raise ValueError(
-                f"parameters: {', '.join(sorted(unknown))} are not among the parameters of "
-                f"{type(self).__name__}: {', '.join(names)}."
-            )
+        require_known(given, (parameter.name for parameter in self.parameters()), self)
         point = self.draw_point(data, rng, given) | given
         category = self.replicate(point, self.first_round(point, blank, data, rng), data, rng)
-        return _rated(blank.to_frame(), blank.categories[category], blank.scale, blank.categories)
+        drawn = blank.categories[category]
+        return rated(blank.to_frame(), drawn, scale=blank.scale, categories=blank.categories)
 
     def draw_parameters(
         self,
@@ -295,14 +292,6 @@ def drawn_categories(probability: Array, rng: np.random.Generator) -> Codes:
     return np.asarray((point[:, None] >= edges[:, :-1]).sum(axis=1, dtype=np.int32))
 
 
-def points(posterior: xr.Dataset) -> Iterator[dict[str, Array]]:
-    """Each draw of a posterior, as a point."""
-    flat = posterior.stack(sample=("chain", "draw"), create_index=False).transpose("sample", ...)
-    values = {str(name): draws.values for name, draws in flat.items()}
-    for sample in range(flat.sizes["sample"]):
-        yield {name: draws[sample] for name, draws in values.items()}
-
-
 def _blank(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
     """Ratings of a design, of whatever category."""
     scale: Scale | None = None
@@ -310,17 +299,5 @@ def _blank(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings
         categories, scale = design.categories, design.scale
         design = design.to_frame()
     values = pd.Index(list(categories))
-    kept = [name for name in ("item", "rater", "pool") if name in design]
-    return _rated(design[kept], values[np.arange(len(design)) % len(values)], scale, values)
-
-
-def _rated(
-    design: pd.DataFrame, rating: Any, scale: Scale | None, categories: pd.Index[Any]
-) -> Ratings:
-    return Ratings.from_frame(
-        design.assign(rating=rating),
-        pool="pool" if "pool" in design else None,
-        scale=scale,
-        categories=categories,
-        replicates="keep",
-    )
+    some = values[np.arange(len(design)) % len(values)]
+    return rated(design, some, scale=scale, categories=values)
