@@ -96,6 +96,13 @@ def name_rows(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
+def name_columns(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
+    """Name places along the bottom, without ticks; names of more than three letters are turned."""
+    turned = max(map(len, names), default=0) > 3
+    ax.set_xticks(at, names, parse_math=False)
+    ax.tick_params(axis="x", length=0, rotation=90 if turned else 0)
+
+
 def beside(ax: Axes, at: Iterable[float], texts: Sequence[str], **style: Any) -> None:
     """Texts to the right of the Axes, at heights in units of the data."""
     style = {"fontsize": "small", "color": Inks.of(ax).muted, "va": "center"} | style

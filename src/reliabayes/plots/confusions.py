@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reliabayes.plots.canvas import Array, bare, canvas, titled
+from reliabayes.plots.canvas import Array, bare, canvas, name_columns, name_rows, titled
 from reliabayes.plots.densities import about, quantity
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short, shortened
@@ -100,13 +100,8 @@ def _draw(ax: Axes, matrices: Array, left: Array, top: Array) -> None:
 def _name_categories(ax: Axes, left: Array, top: Array, names: Sequence[str], wide: float) -> None:
     """Categories beside the matrices on the left, and below those at the bottom."""
     size, centres = len(names), np.arange(len(names)) + 0.5
-    turned = max(map(len, names)) > 3
-    ax.set_xticks(
-        (left[:, None] + centres).ravel(), len(left) * list(names), parse_math=False,
-        rotation=90 if turned else 0,
-    )  # fmt: skip
-    ax.set_yticks((top[:, None] + centres).ravel(), len(top) * list(names), parse_math=False)
-    ax.tick_params(length=0)
+    name_columns(ax, (left[:, None] + centres).ravel(), len(left) * list(names))
+    name_rows(ax, (top[:, None] + centres).ravel(), len(top) * list(names))
     ax.set(
         xlim=(0, wide), ylim=(top[-1] + size + 0.1, -0.6),
         ylabel="true category",

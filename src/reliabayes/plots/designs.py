@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.plots.canvas import Array, bare, beside, canvas, name_rows, titled
+from reliabayes.plots.canvas import Array, bare, beside, canvas, name_columns, name_rows, titled
 from reliabayes.plots.densities import size
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short, shortened
@@ -68,9 +68,7 @@ def design(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     names = shortened(ratings.raters[raters]) if len(raters) <= NAMED else []
     name_rows(ax, np.arange(len(names)) + 0.5, names)
     if len(items) <= NAMED:
-        columns = shortened(ratings.items[items], 18)
-        ax.set_xticks(np.arange(len(items)) + 0.5, columns, parse_math=False)
-        ax.tick_params(axis="x", length=0, rotation=90 if max(map(len, columns)) > 3 else 0)
+        name_columns(ax, np.arange(len(items)) + 0.5, shortened(ratings.items[items], 18))
     _name_pools(ax, ratings)
     ax.set(xlim=(0, ratings.n_items), ylim=(ratings.n_raters, 0))
     ax.set(xlabel="items, by the raters that they have", ylabel="" if names else "raters")

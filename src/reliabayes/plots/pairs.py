@@ -8,7 +8,15 @@ import numpy as np
 
 from reliabayes.agreement.cells import ratio
 from reliabayes.busy import BusyRaters, crossed
-from reliabayes.plots.canvas import Array, bare, canvas, name_rows, percentages, titled
+from reliabayes.plots.canvas import (
+    Array,
+    bare,
+    canvas,
+    name_columns,
+    name_rows,
+    percentages,
+    titled,
+)
 from reliabayes.plots.densities import size
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import shortened
@@ -135,6 +143,4 @@ def _write(ax: Axes, values: Array, form: str) -> None:
 
 def _name(ax: Axes, names: list[str]) -> None:
     name_rows(ax, np.arange(1, len(names)), names[1:])
-    ax.set_xticks(np.arange(len(names[:-1])), names[:-1], parse_math=False)
-    turned = max(map(len, names), default=0) > 3
-    ax.tick_params(axis="x", length=0, rotation=90 if turned else 0)
+    name_columns(ax, np.arange(len(names[:-1])), names[:-1])
