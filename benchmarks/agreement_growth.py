@@ -16,6 +16,7 @@ import pandas as pd
 import reliabayes as rb
 from benchmarks.agreement_timing import evaluated, spent
 from benchmarks.annotated import annotate
+from benchmarks.memory import peak_gb
 from reliabayes.agreement import Coefficient
 
 RATERS, PER_ITEM, CATEGORIES = 50, 5, 5
@@ -70,7 +71,7 @@ def measure(name: str, table: Path) -> dict[str, float]:
         frame = pd.DataFrame(dict(zip(COLUMNS, columns.values(), strict=True)))
     frame["pool"] = frame["rater"] % 2
     table_s, _, ratings = spent(lambda: rb.Ratings.from_frame(frame, pool="pool"))
-    table_gb = _peak()
+    table_gb = peak_gb()
     value_s, _, coefficient = spent(lambda: evaluated(COEFFICIENTS[name](ratings)))
     interval_s, _, _ = spent(lambda: coefficient.interval(replicates=REPLICATES))
     return {
@@ -78,15 +79,8 @@ def measure(name: str, table: Path) -> dict[str, float]:
         "value_s": value_s,
         "interval_s": interval_s,
         "table_gb": table_gb,
-        "peak_gb": _peak(),
+        "peak_gb": peak_gb(),
     }
-
-
-def _peak() -> float:
-    """Peak resident memory in GB, of this program alone: ru_maxrss starts from its parent's."""
-    status = Path("/proc/self/status").read_text()
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return int(peak.split()[1]) * 1024 / 1e9
 
 
 if __name__ == "__main__":

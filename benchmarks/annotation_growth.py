@@ -15,6 +15,7 @@ import pandas as pd
 import reliabayes as rb
 from benchmarks.annotated import annotate, ratings
 from benchmarks.gradient import seconds_per_gradient
+from benchmarks.memory import peak_gb
 from reliabayes import stan
 
 RATERS, PER_ITEM = 100, 5
@@ -72,15 +73,8 @@ def measure(table: Path, categories: int) -> dict[str, float]:
         "em_s": times[2] - times[1],
         "iterations": len(found.path) - 1,
         "converged": found.converged,
-        "peak_gb": _peak(),
+        "peak_gb": peak_gb(),
     }
-
-
-def _peak() -> float:
-    """Peak resident memory in GB, of this program alone: ru_maxrss starts from its parent's."""
-    status = Path("/proc/self/status").read_text()
-    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
-    return int(peak.split()[1]) * 1024 / 1e9
 
 
 def _gradient(frame: pd.DataFrame, categories: int) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 import reliabayes as rb
+from benchmarks.memory import peak_gb
 from benchmarks.pooled import read
 from benchmarks.simulated import simulate
 from benchmarks.speed import compared
@@ -58,7 +59,7 @@ def _measure(model: str, table: Path) -> dict[str, float]:
     times = [time.perf_counter()]
     ratings = read(frame)
     times.append(time.perf_counter())
-    table_gb = _peak(resource.RUSAGE_SELF)
+    table_gb = peak_gb()
     fit = getattr(rb, model)().fit(ratings, seed=1, progress=False)
     times.append(time.perf_counter())
     ess = fit.summary(names=list(compared(fit.quantities)))["ess_bulk"]
@@ -70,7 +71,7 @@ def _measure(model: str, table: Path) -> dict[str, float]:
         "table_s": times[1] - times[0],
         "fit_s": times[2] - times[1],
         "table_gb": table_gb,
-        "peak_gb": _peak(resource.RUSAGE_SELF) + AT_ONCE * _peak(resource.RUSAGE_CHILDREN),
+        "peak_gb": peak_gb() + AT_ONCE * _largest_child_gb(),
         "ess_icc": ess[ess.index.str.match(r"icc\b")].min(),
         "ess_min": ess.min(),
         "steps": steps,
@@ -78,9 +79,8 @@ def _measure(model: str, table: Path) -> dict[str, float]:
     }
 
 
-def _peak(who: int) -> float:
-    """Peak resident memory in GB; of children, that of the largest."""
-    return resource.getrusage(who).ru_maxrss * 1024 / 1e9
+def _largest_child_gb() -> float:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
 
 
 if __name__ == "__main__":
