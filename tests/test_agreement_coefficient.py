@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from reliabayes import Ratings, agreement
+from reliabayes import Ratings, RatingsError, agreement
 from reliabayes.agreement import Coefficient
 from reliabayes.agreement.resampling import Statistics, draw_raters
 from tests import pairwise
@@ -300,6 +300,14 @@ def test_the_jackknife_leaves_out_one_rater_at_a_time(ratings: Ratings) -> None:
     left = [ratings.subset(raters=ratings.raters.drop([rater])) for rater in ratings.raters]
     without = [float(agreement.krippendorff_alpha(some)) for some in left]
     assert error == pytest.approx(np.sqrt(3 * np.var(without)))
+
+
+@pytest.mark.parametrize("method", ["percentile", "jackknife", "bca"])
+def test_two_raters_are_neither_drawn_nor_left_out(method: agreement.coefficient.Method) -> None:
+    alpha = agreement.krippendorff_alpha(Ratings.from_wide(np.array([[1, 1], [2, 2], [3, 4]])))
+
+    with pytest.raises(RatingsError, match=r"three raters or more to draw from, .* found 2"):
+        alpha.interval(over="raters", method=method)
 
 
 def test_bca_is_that_of_scipy(ratings: Ratings) -> None:

@@ -77,7 +77,7 @@ class Coefficient:
         return cls(
             name=name,
             items=ratings.items,
-            raters=_pool_by_rater(ratings),
+            raters=pool_by_rater(ratings),
             rows=rows,
             formula=formula,
             **others,
@@ -144,7 +144,7 @@ class Coefficient:
         Raises
         ------
         RatingsError
-            Raters are to be drawn, but anonymous.
+            Raters are to be drawn or left out, but anonymous, fewer than three, or one in a pool.
         ValueError
             An option is out of range, or the method has no answer to ``over``.
 
@@ -203,7 +203,7 @@ class Coefficient:
             "both": self._sample_both,
         }[over]
         if over != "items":
-            self._require_raters()
+            crowd(self.raters)
         return resampling.bootstrap(sampler, replicates, self._statistics.block, seed, n_jobs)
 
     def __sub__(self, other: Coefficient) -> Coefficient:
@@ -224,7 +224,7 @@ class Coefficient:
         """Coefficient without each item, or each rater."""
         if over == "items":
             return resampling.left_out(self._statistics, self.formula)
-        present = 1.0 - np.eye(len(self._require_raters()))
+        present = 1.0 - np.eye(len(crowd(self.raters)))
         return self.formula(np.array([_total(self.rows(weights)) for weights in present]))
 
     def _sample_items(self, rng: np.random.Generator, number: int) -> Array:
@@ -243,14 +243,7 @@ class Coefficient:
 
     @cached_property
     def _rater_pool(self) -> NDArray[np.intp]:
-        return pd.factorize(self._require_raters())[0]
-
-    def _require_raters(self) -> pd.Series[Any]:
-        if self.raters is None:
-            rule = "raters must be known to be drawn"
-            remedy = 'Pass over="items", or read a table that names the raters.'
-            raise RatingsError([Fault("over", rule, "anonymous raters", remedy)])
-        return self.raters
+        return pd.factorize(crowd(self.raters))[0]
 
 
 def difference(one: Coefficient, other: Coefficient) -> Coefficient:
@@ -332,11 +325,27 @@ def _aligned(
     return sp.csr_array((moved.data, (place[moved.row], moved.col)), (len(items), rows.shape[1]))
 
 
-def _pool_by_rater(ratings: Ratings) -> pd.Series[Any] | None:
+def pool_by_rater(ratings: Ratings) -> pd.Series[Any] | None:
+    """Pool of each rater, by the user's ids; None if raters are anonymous."""
     if ratings.anonymous_raters:
         return None
     pools = 0 if ratings.rater_pool is None else ratings.pools[ratings.rater_pool]
     return pd.Series(pools, index=ratings.raters)
+
+
+def crowd(raters: pd.Series[Any] | None) -> pd.Series[Any]:
+    """Raters and their pools, if they can be drawn: samples of fewer are alike, or of one rater."""
+    if raters is None:
+        rule, found = "raters must be known to be drawn", "anonymous raters"
+        remedy = 'Pass over="items", or read a table that names the raters.'
+        raise RatingsError([Fault("over", rule, found, remedy)])
+    pools = raters.value_counts(sort=False)
+    if len(raters) < 3 or pools.min() < 2:
+        rule = "there must be three raters or more to draw from, and two in each pool"
+        raise RatingsError(
+            [Fault("over", rule, " and ".join(map(str, pools)), 'Pass over="items".')]
+        )
+    return raters
 
 
 def _total(rows: Rows) -> Array:

@@ -12,7 +12,14 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.agreement.alpha import krippendorff_alpha
-from reliabayes.agreement.coefficient import Coefficient, Method, Over, check_options
+from reliabayes.agreement.coefficient import (
+    Coefficient,
+    Method,
+    Over,
+    check_options,
+    crowd,
+    pool_by_rater,
+)
 from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
 from reliabayes.agreement.counts import percent_agreement
@@ -48,7 +55,7 @@ def agreement_table(
     """See `Ratings.agreement`."""
     check_options(prob, over, method)
     if over != "items":
-        _require_crowd(ratings)
+        crowd(pool_by_rater(ratings))
     found = suitable(ratings)
     table = pd.DataFrame({"value": {label: each.value for label, each in found.items()}})
     words = {} if guideline is None else {"word": _words(table["value"], guideline)}
@@ -170,16 +177,6 @@ def _intervals(
             stacklevel=4,
         )
     return intervals
-
-
-def _require_crowd(ratings: Ratings) -> None:
-    """Refuse to draw from so few raters that samples are all alike, or hold one rater only."""
-    ratings.require_known_raters("over")
-    pools = [ratings.n_raters] if ratings.rater_pool is None else np.bincount(ratings.rater_pool)
-    if ratings.n_raters < 3 or min(pools) < 2:
-        rule = "there must be three raters or more to draw from, and two in each pool"
-        found = " and ".join(map(str, pools))
-        raise RatingsError([Fault("over", rule, found, 'Pass over="items".')])
 
 
 def _those_that_work(
