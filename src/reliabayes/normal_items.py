@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.pools import Spreads
+from reliabayes.pools import Spreads, distinct_rows
 from reliabayes.ratings import Ratings
 
 Array = NDArray[np.float64]
@@ -47,8 +47,7 @@ class NormalItems:
     @cached_property
     def _patterns(self) -> tuple[Array, Codes]:
         """(D, G) distinct numbers of ratings of an item, and (I,) which of them it has."""
-        n, pattern = np.unique(self.n, axis=0, return_inverse=True)
-        return n, pattern.ravel()
+        return distinct_rows(self.n)
 
     def log_density(self, values: Array, level: Array, at: Spreads) -> Array:
         """Log density (I,) of the ratings of each item, its effects summed out."""
