@@ -22,6 +22,11 @@
 
 namespace reliabayes {
 
+// Probabilities are not let below this. It is nothing beside any sum that is kept as it is (see
+// smallest_product); and products of two of them are still normal numbers, for arithmetic on those
+// that are not takes a hundred times as long.
+constexpr double negligible = 1e-150;
+
 // Nodes of the second score y, and its density given x: an equally spaced sum in place of an integral.
 struct Conditional {
   Vector second;       // the nodes
@@ -41,7 +46,7 @@ struct Conditional {
     const Matrix from = (second.transpose().replicate(first.size(), 1).colwise() - rho * first) / scale;
     const double constant = std::log((second(1) - second(0)) / scale * M_SQRT1_2 * M_2_SQRTPI / 2);
     log_density = constant - 0.5 * from.array().square();
-    density = log_density.array().exp();
+    density = log_density.array().exp().max(negligible);
     by_mean = (from.array().colwise() * first.array()) / scale;
     by_scale = (root > narrowest) * (from.array().square() - 1) / scale;
   }
@@ -114,7 +119,7 @@ class InnerSum {
     if (contradicts_) {  // perhaps what the first pool says
       joint_ = given_.log_density.rowwise() + log_probability().transpose();
       by_row_ = joint_.rowwise().maxCoeff();
-      joint_ = (joint_.colwise() - by_row_).array().exp();
+      joint_ = (joint_.colwise() - by_row_).array().exp().max(negligible);
       sum_ = joint_.rowwise().sum();
     }
     items_ = Vector::Zero(sum_.size());
@@ -149,11 +154,12 @@ class InnerSum {
     if (is_short(cells_)) {
       for (const auto& [column, once] : cells_)
         probability_.array() *= table_.probability.col(column).array();
+      probability_ = probability_.cwiseMax(negligible);
       if (probability_.maxCoeff() > smallest_product) return;
     }
     const Vector logs = log_probability();
     scale_ = logs.maxCoeff();
-    probability_ = (logs.array() - scale_).exp();
+    probability_ = (logs.array() - scale_).exp().max(negligible);
   }
 
   Vector log_probability() const {
@@ -179,13 +185,14 @@ inline double join(const PoolCells& cells, const GradedTable& table, const Const
   if (is_short(cells) && !inner.contradicts()) {
     state = weight.array() * inner.sum().array();
     for (const auto& [column, once] : cells) state *= table.probability.col(column).array();
+    state = state.max(negligible);
     if (state.sum() > smallest_product) return inner.scale();
   }
   state = weight.array().log() + inner.log_sum();
   for (const auto& [column, count] : cells)
     state += count * table.log_probability.col(column).array();
   const double scale = state.maxCoeff();
-  state = (state - scale).exp();
+  state = (state - scale).exp().max(negligible);
   return scale;
 }
 
