@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import joblib  # type: ignore[import-untyped]
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -288,14 +289,27 @@ def test_regressions_of_nothing_are_refused(cars: pd.DataFrame) -> None:
         simulate.agreement_regression(cars.iloc[:4], "distance")
 
 
-def test_regression_is_drawn_on_axes(cars: pd.DataFrame) -> None:
+def test_regression_is_drawn_with_its_finding(published_study: pd.DataFrame) -> None:
     ax = Figure().add_subplot()
 
-    drawn = simulate.agreement_regression(cars, "distance", "linear").plot(ax)
+    drawn = simulate.agreement_regression(published_study, "ICC(1,1)", "linear").plot(ax)
 
     assert drawn is ax
-    assert ax.get_ylabel() == "distance"
-    assert [len(line.get_xdata()) for line in ax.get_lines()] == [50, 200]  # type: ignore[arg-type]
+    assert ax.get_ylabel() == "ICC(1,1)"
+    points, line = ax.get_lines()
+    assert (len(points.get_xdata()), len(line.get_xdata())) == (900, 200)  # type: ignore[arg-type]
+    assert ax.get_title(loc="left").replace("\n", " ") == (
+        "A straight line in agreement explains 96% of the variance of ICC(1,1)"
+    )
+    note = ax.texts[0].get_text().replace("\n", " ")
+    assert note == "-0.51 + 1.52 a. 900 simulated matrices, 95% band"
+
+
+def test_loess_is_drawn_without_an_equation_on_a_figure_of_its_own(cars: pd.DataFrame) -> None:
+    ax = simulate.agreement_regression(cars, "distance", "loess").plot(prob=0.9)
+    plt.close("all")
+
+    assert ax.texts[0].get_text() == "50 simulated matrices, 90% band"
 
 
 def test_crossed_designs_have_every_cell() -> None:

@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from reliabayes.plots.canvas import canvas, percentages, titled
+from reliabayes.plots.inks import Inks
 from reliabayes.simulate.study import TENTHS
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ Array = NDArray[np.float64]
 Curve = Literal["linear", "quadratic", "loess"]
 
 SPAN = 0.75  # share of the matrices that a point of a loess curve looks at
+WORDS = {"linear": "straight line", "quadratic": "parabola", "loess": "loess curve"}
 
 
 def agreement_regression(
@@ -166,26 +169,56 @@ class AgreementRegression:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default the current one.
+            Where to draw; by default on a new figure.
         prob : float
             Nominal coverage of the band.
 
         Returns
         -------
         Axes
-        """
-        if ax is None:
-            import matplotlib.pyplot as plt
 
-            ax = plt.gca()
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from reliabayes import simulate
+        >>> study = simulate.reliability_study(matrices=20, seed=1)
+        >>> regression = simulate.agreement_regression(study, "ICC(1,1)", "linear")
+        >>> regression.plot(ax=Figure().subplots()).get_title(loc="left")
+        'A straight line in agreement explains 96% of the variance of ICC(1,1)'
+        """
+        ax = canvas(ax)
+        inks, colour = Inks.of(ax), Inks.of(ax).series[0]
         at = np.linspace(self.agreement[0], self.agreement[-1], 200)
         mean, lower, upper = self.predict(list(at), prob).to_numpy().T
-        ax.plot(*self.points.T, linestyle="", marker=".", alpha=0.3, label="matrix")
-        ax.plot(at, mean, label=f"{self.curve}, R² = {self.r_squared:.2f}")
-        ax.fill_between(at, lower, upper, alpha=0.3)
-        ax.set(xlabel="share of items agreed upon", ylabel=self.coefficient)
-        ax.legend()
-        return ax
+        ax.plot(
+            *self.points.T, color=inks.muted, linestyle="", marker="o", markersize=3,
+            markeredgewidth=0, alpha=0.3,
+        )  # fmt: skip
+        ax.fill_between(at, lower, upper, color=colour, alpha=0.25, linewidth=0)
+        ax.plot(at, mean, color=colour, linewidth=1.8)
+        percentages(ax)
+        ax.set(xlabel="a, share of items agreed upon", ylabel=self.coefficient)
+        note = f"{self._equation}{len(self.points):,} simulated matrices, {100 * prob:g}% band"
+        return titled(ax, self._finding, note)
+
+    @property
+    def _finding(self) -> str:
+        return (
+            f"A {WORDS[self.curve]} in agreement explains {self.r_squared:.0%} of the variance of "
+            f"{self.coefficient}"
+        )
+
+    @property
+    def _equation(self) -> str:
+        """The polynomial in a; nothing of a loess curve."""
+        if self.curve == "loess":
+            return ""
+        constant, *factors = self.coefficients
+        terms = [
+            f"{'+' if factor >= 0 else '-'} {abs(factor):.2f} {power}"
+            for factor, power in zip(factors, ("a", "a²"), strict=False)
+        ]
+        return f"{' '.join([f'{constant:.2f}', *terms])}. "
 
     @property
     def _degree(self) -> int:
