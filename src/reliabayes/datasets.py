@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +14,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
-import pooch  # type: ignore[import-untyped]
 
 from reliabayes.intake.columns import Scale
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
+    import pooch  # type: ignore[import-untyped]
 
 __all__ = ["Dataset", "about", "catalogue", "load", "names"]
 

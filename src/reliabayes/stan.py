@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -19,13 +20,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import cmdstanpy
 import numpy as np
 import platformdirs
 import psutil
 from numpy.typing import NDArray
 
 from reliabayes.errors import SamplingError
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
+    import cmdstanpy
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
