@@ -10,7 +10,7 @@ INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test lint packaging posteriors sanitize calibrate bench wheel clean
+.PHONY: demo test lint packaging notebooks browser docs posteriors sanitize calibrate bench wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/reliabayes demo
@@ -25,6 +25,16 @@ lint: $(VENV)/developed
 
 packaging: $(VENV)/developed
 	$(BIN)/python -m pytest -m packaging
+
+notebooks: $(VENV)/developed
+	$(BIN)/python -m pytest -m notebooks
+
+browser: $(VENV)/developed
+	$(BIN)/python -m pytest -m browser
+
+docs: $(VENV)/documented
+	$(BIN)/python -m pytest -m docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 posteriors: $(VENV)/developed
 	$(BIN)/python -m pytest -m posteriors
@@ -46,7 +56,7 @@ wheel: $(VENV)/bin/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
 clean:
-	rm -rf $(VENV) build dist demo .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist demo site .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -61,3 +71,7 @@ $(VENV)/installed: $(VENV)/bin/python $(SOURCES)
 $(VENV)/developed: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $(VENV)/installed $@
+
+$(VENV)/documented: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	touch $@

@@ -16,7 +16,10 @@ pytestmark = pytest.mark.packaging
 
 PROGRAMS = sorted(path.stem for path in (ROOT / "stan").glob("*.stan"))
 INTERPRETERS = os.environ.get("RELIABAYES_INTERPRETERS", "").split() or [sys.executable]
-TESTED_WITH = ["hypothesis", "polars", "pyarrow", "pytest", "zstandard", "httpstan==4.13.0"]
+TESTED_WITH = [
+    *("hypothesis", "polars", "pyarrow", "pytest", "zstandard", "hatchling", "httpstan==4.13.0"),
+    *("latex2mathml", "nbclient", "nbformat"),  # notebooks and documentation
+]
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +76,7 @@ def test_wheel_works_in_a_fresh_environment_without_a_compiler(
 @pytest.mark.parametrize("interpreter", INTERPRETERS)
 def test_tests_pass_on_the_installed_wheel(wheel: Path, tmp_path: Path, interpreter: str) -> None:
     python = environment(tmp_path, interpreter)
-    run(python, "-m", "pip", "install", "--quiet", wheel, *TESTED_WITH, "hatchling")
+    run(python, "-m", "pip", "install", "--quiet", wheel, *TESTED_WITH)
 
     said = run(python, "-m", "pytest", "-q", ROOT / "tests", cwd=ROOT)
 

@@ -1,0 +1,1 @@
+"""Pages of the documentation that follow from the code, so that they cannot fall behind it."""

@@ -1,0 +1,51 @@
+"""An example for each model, on ratings of the kind that it is for."""
+
+from __future__ import annotations
+
+import reliabayes as rb
+
+NUMBERS = """\
+import reliabayes as rb
+
+frame = rb.datasets.load("shrout_fleiss_1979")
+ratings = rb.Ratings.from_frame(frame)
+"""
+NOMINAL = """\
+import reliabayes as rb
+
+frame = rb.datasets.load("dawid_skene_1979")
+ratings = rb.Ratings.from_frame(frame, scale="nominal", replicates="keep")
+"""
+SIMULATED = """\
+import numpy as np
+
+import reliabayes as rb
+
+rng = np.random.default_rng(1)
+design = rb.simulate.crossed({design})
+truth = {truth}
+ratings = rb.{model}().simulate(design, rng, {categories}parameters=truth)
+"""
+FITTED = """\
+fit = rb.{model}().fit(ratings, seed=1)
+print(fit.summary())"""
+
+ONE_POOL = '{"sd_item": 1.5, "sd_rater": 0.5}'
+TWO_POOLS = '{"sd_item": [1.5, 1.5], "sd_rater": [0.5, 0.5]}'
+TWO_POOLS_OF_NUMBERS = '{"mean": 5, "sd_item": 1, "sd_rater": 0.5, "sd_residual": 1}'
+
+
+def example(model: type[rb.RatingModel]) -> str:
+    """Code that reads or simulates ratings, fits the model to them and sums the fit up."""
+    of_pools, of_grades = "normalized_xcc" in model.reports, "rate" in model.reports
+    if not (of_pools or of_grades):
+        made = NUMBERS if model.continuous else NOMINAL
+    else:
+        truth = TWO_POOLS_OF_NUMBERS if model.continuous else TWO_POOLS if of_pools else ONE_POOL
+        made = SIMULATED.format(
+            model=model.__name__,
+            design="30, 3, pools=2" if of_pools else "60, 5",
+            truth=truth,
+            categories="categories=(1, 2, 3), " if "cut" in model.reports else "",
+        )
+    return made + FITTED.format(model=model.__name__)

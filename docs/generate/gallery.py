@@ -1,0 +1,122 @@
+"""The gallery: each function of `reliabayes.plots` on small fits, for light pages and for dark."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+SETUP = """\
+import numpy as np
+import reliabayes as rb
+
+scores = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+of_scores = rb.GaussianICC().fit(scores, seed=1)
+
+categorical = rb.Ratings.from_frame(
+    rb.datasets.load("dawid_skene_1979"), scale="nominal", replicates="keep"
+)
+of_categories = rb.DawidSkene().fit(categorical, seed=1)
+
+rng = np.random.default_rng(1)
+design = rb.simulate.crossed(60, 8, pools=2)
+design["pool"] = design["pool"].map({1: "crowd", 2: "expert"})
+truth = {
+    "mean": 5,
+    "sd_item": 1,
+    "sd_rater": [0.9, 0.2],
+    "sd_residual": 1,
+    "factor_item": [[1, 0], [0.8, 0.6]],  # of a correlation of 0.8
+}
+pools = rb.GaussianXCC().simulate(design, rng, parameters=truth)
+of_pools = rb.GaussianXCC().fit(pools, seed=1)
+
+design = rb.simulate.incomplete(150, 8, 5, rng)
+truth = {"a": np.linspace(0.2, 0.9, 8)}
+votes = rb.RaterTAP().simulate(design, rng, categories=["no", "yes"], parameters=truth)
+of_votes = {"TAP": rb.TAP().fit(votes, seed=1), "RaterTAP": rb.RaterTAP().fit(votes, seed=1)}
+"""
+CALLS: Mapping[str, str] = {
+    "icc": "rb.plots.icc(of_scores)",
+    "icc_k": "rb.plots.icc_k(of_scores, reliability=0.8)",
+    "variance_shares": "rb.plots.variance_shares(of_scores)",
+    "krr_curve": 'rb.plots.krr_curve(rb.agreement.krr_curve(pools.subset(pools=["crowd"])))',
+    "xcc": "rb.plots.xcc(of_pools)",
+    "contrast": 'rb.plots.contrast(of_pools.contrast("icc", "expert", "crowd"))',
+    "raters": "rb.plots.raters(of_categories)",
+    "items": "rb.plots.items(of_scores)",
+    "entropies": "rb.plots.entropies(of_categories)",
+    "confusion": "rb.plots.confusion(of_categories)",
+    "agreement": "rb.plots.agreement(categorical)",
+    "design": "rb.plots.design(votes)",
+    "compare": "rb.plots.compare(rb.compare(of_votes))",
+    "check": 'rb.plots.check(of_votes["RaterTAP"].check())',
+    "trace": "rb.plots.trace(of_scores)",
+    "rank": "rb.plots.rank(of_scores)",
+}
+PAPERS: Mapping[str, tuple[str, str]] = {  # ink and paper, as the pages have them
+    "light": ("#1b1f27", "#ffffff"),
+    "dark": ("#e2e4e9", "#1e2129"),
+}
+INKED = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
+PAPERED = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The page of the gallery."""
+    opening = (
+        "Every picture states its finding in the title, takes `ax=` and returns the Axes. Those on"
+        " this page are made of these results:\n"
+    )
+    shown = [
+        f"## {name} {{ #{name} }}\n\n{picture(name, '', _title(name))}\n"
+        f"See [`rb.plots.{name}`](reference/plots/{name}.md).\n"
+        for name in CALLS
+    ]
+    yield "gallery.md", "\n".join(["# Gallery\n", opening, f"```python\n{SETUP}```\n", *shown])
+
+
+def picture(name: str, up: str, says: str) -> str:
+    """The call that draws a picture, and the picture, for a page so far below the top."""
+    images = "\n".join(
+        f"![{says}]({up}gallery/{name}_{paper}.png#only-{paper}){{ .picture }}" for paper in PAPERS
+    )
+    return f"```python\n{CALLS[name]}\n```\n\n{images}\n"
+
+
+def files() -> Iterator[tuple[str, bytes]]:
+    """Paths and contents of the pictures."""
+    for name in CALLS:
+        for paper in PAPERS:
+            yield f"gallery/{name}_{paper}.png", _drawn(name, paper)[1]
+
+
+def _title(name: str) -> str:
+    """What a picture states."""
+    return _drawn(name, "light")[0].replace("\n", " ")
+
+
+@cache
+def _drawn(name: str, paper: str) -> tuple[str, bytes]:
+    """Title and content of a picture."""
+    mpl.use("Agg")
+    ink, ground = PAPERS[paper]
+    style: Any = dict.fromkeys(INKED, ink) | dict.fromkeys(PAPERED, ground)
+    with mpl.rc_context(style):
+        ax = eval(CALLS[name], _results())
+        content = io.BytesIO()
+        ax.figure.savefig(content, dpi=160, metadata={"Software": None})
+        plt.close(ax.figure)
+    return ax.get_title(loc="left"), content.getvalue()
+
+
+@cache
+def _results() -> dict[str, Any]:
+    """What the set-up makes, by name."""
+    made: dict[str, Any] = {}
+    exec(SETUP, made)
+    return made

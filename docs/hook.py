@@ -1,0 +1,65 @@
+"""What MkDocs does besides: pages that follow from the code, and formulas as MathML."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from generate import commands, files, formulas, gallery, models, notebooks, reference
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after a bracket, before a dot
+CELL = re.compile(r"<td.*?</td>", re.DOTALL)
+TEXTS = (models, reference, gallery, files, notebooks)
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Put generated pages into the navigation, where a folder stands in for them."""
+    generated = [path for path, _ in _pages()]
+    config.nav = _unfolded(config.nav, generated)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add generated pages and pictures."""
+    for path, text in _pages():
+        files.append(File.generated(config, path, content=text))
+    for path, content in gallery.files():
+        files.append(File.generated(config, path, content=content))
+    return files
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn formulas into MathML, and let code in tables be folded where it can be."""
+    return CELL.sub(lambda cell: FOLD.sub("<wbr>", cell[0]), formulas.with_mathml(html))
+
+
+def _pages() -> list[tuple[str, str]]:
+    pages = [page for module in TEXTS for page in module.pages()]
+    return [*pages, ("commands.md", commands.page())]
+
+
+def _unfolded(nav: Any, generated: list[str]) -> Any:
+    """Navigation in which a folder, such as ``models/``, is the list of its pages."""
+    if isinstance(nav, list):
+        return [_unfolded(entry, generated) for entry in nav]
+    if isinstance(nav, dict):
+        return {title: _unfolded(entry, generated) for title, entry in nav.items()}
+    return _folder(nav, generated) if nav.endswith("/") else nav
+
+
+def _folder(folder: str, generated: list[str]) -> list[Any]:
+    """Pages of a folder, those of each folder in it together."""
+    found: list[Any] = []
+    for path in generated:
+        if not path.startswith(folder):
+            continue
+        within, _, page = path.removeprefix(folder).rpartition("/")
+        if not within:
+            found.append(path)
+        elif page == "index.md":
+            found.append({within: [path]})
+        else:
+            found[-1][within].append(path)
+    return found
