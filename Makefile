@@ -13,7 +13,8 @@ export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 .PHONY: demo test lint packaging notebooks browser docs posteriors sanitize calibrate bench wheel clean
 
 demo: $(VENV)/installed
-	$(BIN)/reliabayes demo
+	@mkdir -p demo
+	$(BIN)/reliabayes demo --report demo/report.html
 
 test: $(VENV)/developed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile

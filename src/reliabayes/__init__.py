@@ -8,6 +8,7 @@ from reliabayes.errors import ConvergenceWarning, RatingsError, SamplingError
 from reliabayes.fit import Fit
 from reliabayes.intake.reading import read_ratings
 from reliabayes.models import *  # noqa: F403
+from reliabayes.page import report
 from reliabayes.predictive import PredictiveChecks
 from reliabayes.ratings import Ratings
 
@@ -27,6 +28,7 @@ __all__ = [
     "guidelines",
     "plots",
     "read_ratings",
+    "report",
     "simulate",
 ]
 __all__ += models.__all__

@@ -534,6 +534,18 @@ class Fit:
             groups["log_likelihood"] = self.log_likelihood().to_dataset(name="ratings")
         return _for_arviz(groups)
 
+    def report(self, path: str | os.PathLike[str], **options: Any) -> None:
+        """Write one HTML page that tells all that the fit says, the answer first.
+
+        Parameters
+        ----------
+        path : of the page, which appears whole or not at all
+        options : as for `reliabayes.report`, which also takes several fits
+        """
+        from reliabayes.page import report
+
+        report(self.ratings, self, path, **options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit, ratings included, to a netCDF file that arviz can read, too.
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.options import (
@@ -16,9 +21,11 @@ from reliabayes.cli.options import (
     ReplicatesOption,
     ScaleOption,
     read,
+    writable,
 )
-from reliabayes.cli.output import new_table, print_table, print_text
+from reliabayes.cli.output import new_table, print_table, print_text, tell
 from reliabayes.cli.reporting import print_posterior, tell_diagnostics
+from reliabayes.page import answer
 
 
 def describe(
@@ -57,15 +64,26 @@ def models() -> None:
     print_table(table)
 
 
-def demo() -> None:
+def demo(
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.html", help="Write a page of it as well."),
+    ] = None,
+) -> None:
     """Print how reliable the ratings of a published table are, and what that means."""
+    target = writable(report)
     _published("dawid_skene_1979")
     judged = _published("shrout_fleiss_1979")
     print_text("Posterior of the Gaussian ICC, given the latter:")
     fitted = rb.GaussianICC().fit(judged, seed=1979)
     print_posterior(fitted, 0.9)
     tell_diagnostics(fitted)
-    print_text(f"\n{_in_words(fitted)}")
+    words = answer(fitted).sentences[0]
+    print_text(f"\nIn words: {words[0].lower()}{words[1:]}")
+    if target is not None:
+        about = datasets.about("shrout_fleiss_1979")
+        fitted.report(target, title=f"{about.source}: {about.description}")
+        tell(f"wrote {report}: open it in a browser")
 
 
 def _print_description(ratings: rb.Ratings) -> None:
@@ -81,15 +99,3 @@ def _published(name: str) -> rb.Ratings:
     ratings = rb.Ratings.from_frame(datasets.load(name), scale=about.scale, replicates="keep")
     print_text(f"{about.source}: {about.description}.\n{ratings!r}\n")
     return ratings
-
-
-def _in_words(fitted: rb.Fit) -> str:
-    tails = [0.05, 0.5, 0.95]
-    low, share, high = fitted.quantities["icc"].quantile(tails).values
-    fewest, needed, most = fitted.raters_needed(0.8).quantile(tails, method="higher").values
-    return (
-        f"In words: of the variance of a single score, {share:.0%} comes from true differences "
-        f"between the targets, the rest from who scored and from chance (the ICC; 90% interval "
-        f"{low:.0%} to {high:.0%}); for mean scores with a reliability of 0.8, each target needs "
-        f"{needed:.0f} judges (90% interval {fewest:.0f} to {most:.0f})."
-    )

@@ -16,6 +16,7 @@ from reliabayes.cli.fitting import compare, fit
 from reliabayes.cli.looking import demo, describe, models
 from reliabayes.cli.options import for_shell
 from reliabayes.cli.output import BAD_INPUT, FAILURE, INTERRUPTED, stop, warnings_told
+from reliabayes.cli.page import report
 
 
 class Commands(TyperGroup):
@@ -71,5 +72,5 @@ def options(
     """How far to trust human ratings."""
 
 
-for command in (fit, compare, agree, simulate, describe, models, demo):
+for command in (fit, compare, report, agree, simulate, describe, models, demo):
     app.command()(command)
