@@ -16,7 +16,7 @@ Codes = NDArray[np.int32]
 Indices = NDArray[np.intp]
 
 DENSE = 2**25  # largest array of statistics, 256 MB
-FILLED = 1 / 16  # least share of it that is filled
+FILLED = 1 / 8  # least share of it that is filled
 
 
 @dataclass(frozen=True, eq=False)
