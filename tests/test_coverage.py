@@ -114,6 +114,7 @@ def test_all_data_sets_together_say_the_truth() -> None:
         (krippendorff_alpha, FOUR),
         (krippendorff_alpha, of_numbers),
         (kappa_x, of_pools),
+        (normalized_kappa_x, of_pools),
         (partial(icc, name="ICC(1,1)"), of_numbers),
         (partial(icc, name="ICC(2,1)"), of_numbers),
     ],

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
@@ -21,6 +22,7 @@ from scipy.stats import halfnorm, norm
 import reliabayes as rb
 from reliabayes import stan
 from reliabayes.em import Point
+from reliabayes.fit import Settings
 from reliabayes.models.graded import GradedModel
 from tests.conftest import load_or_skip
 from tests.designs import Array, gradients
@@ -151,6 +153,23 @@ def test_icc_of_observed_ratings_is_that_of_many_ratings(name: str) -> None:
     assert np.atleast_1d(found["rate"])[-1] == pytest.approx(shares[-1], abs=0.004)
     residual = math.pi**2 / 3 if model.link == "logit" else 1.0
     assert float(found["icc"]) == pytest.approx(1.5**2 / (1.5**2 + 0.8**2 + residual))
+
+
+def test_means_of_ratings_are_as_reliable_as_the_fit_says() -> None:
+    model, rng = rb.LogitICC(), np.random.default_rng(3)
+    pairs = pd.MultiIndex.from_product([range(9), range(2)], names=["item", "rater"])
+    given_ = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
+    blank = model.simulate(pairs.to_frame(index=False), rng, parameters=given_)
+    draws = {name: np.full((1, 4), value) for name, value in given_.items()}
+    posterior = model.labelled({**draws, "level": np.zeros((1, 4, 2))}, blank)
+    made = Settings.checked(chains=1, warmup=0, draws=4, seed=1)
+
+    said = rb.Fit(model, blank, posterior, xr.Dataset(), made).icc_k(3)
+
+    score = 0.4 + 1.5 * rng.standard_normal(100_000) + 0.8 * rng.standard_normal((6, 100_000))
+    means = (score + rng.logistic(size=score.shape) > 0).reshape(2, 3, -1).mean(axis=1)
+    error = 1 / math.sqrt(100_000)
+    assert float(said.mean()) == pytest.approx(np.corrcoef(*means)[0, 1], abs=4 * error)
 
 
 # Posteriors.

@@ -278,7 +278,9 @@ class Fit:
             )
 
     def icc_k(self, k: float) -> xr.DataArray:
-        """Draws of the reliability of the mean of ``k`` ratings per item.
+        """Draws of the reliability of the mean of ``k`` ratings per item by different raters.
+
+        Of models of categories it is that of the ratings as given, from ``icc_observed``.
 
         Returns
         -------
@@ -295,6 +297,8 @@ class Fit:
 
     def raters_needed(self, reliability: float) -> xr.DataArray:
         """Draws of the number of ratings per item whose mean reaches ``reliability``.
+
+        Of models of categories it is that of the ratings as given, from ``icc_observed``.
 
         Returns
         -------
@@ -316,7 +320,7 @@ class Fit:
                 f"{type(self.model).__name__} has no ICC; its quantities are "
                 f"{', '.join(map(str, self.quantities))}."
             )
-        return self.quantities["icc"]
+        return self.quantities.get("icc_observed", self.quantities["icc"])
 
     def contrast(self, name: str, one: Any, other: Any, *, prob: float = 0.9) -> Contrast:
         """How much larger a quantity is in one pool, or pair of pools, than in another.

@@ -111,8 +111,7 @@ def _pictures(each: Told) -> Iterator[Callable[[], Any]]:
     if "icc" in fit.quantities:
         yield partial(plots.icc, fit, prob=prob)
         yield partial(plots.variance_shares, fit, prob=prob)
-        if "icc" + OBSERVED not in fit.quantities:
-            yield partial(plots.icc_k, fit, reliability=each.options.reliability, prob=prob)
+        yield partial(plots.icc_k, fit, reliability=each.options.reliability, prob=prob)
     if "confusion" in fit.quantities:
         yield partial(plots.confusion, fit)
 

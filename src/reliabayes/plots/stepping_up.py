@@ -38,6 +38,8 @@ WAYS = {
 def icc_k(fit: Fit, *, reliability: float = 0.8, prob: float = 0.9, ax: Axes | None = None) -> Axes:
     """Reliability of the mean of k ratings, and the k that reaches a target, by pool.
 
+    Of models of categories that of the ratings as given.
+
     Parameters
     ----------
     fit : Fit
@@ -58,7 +60,7 @@ def icc_k(fit: Fit, *, reliability: float = 0.8, prob: float = 0.9, ax: Axes | N
     ValueError
         The model has no ICC, or the target is out of range.
     """
-    draws = quantity(fit, "icc")
+    draws = quantity(fit, "icc" + OBSERVED if "icc" + OBSERVED in fit.quantities else "icc")
     needed = {
         pool: _whole(quantities.raters_needed(x, reliability), prob) for pool, x in draws.items()
     }
@@ -74,8 +76,7 @@ def icc_k(fit: Fit, *, reliability: float = 0.8, prob: float = 0.9, ax: Axes | N
     ax.set(xlim=(1, k[-1]), ylim=(0, 1.02), xlabel="k, ratings of an item by different raters")
     ax.set_ylabel("ICC(k), reliability of their mean")
     whole_numbers(ax)
-    latent = " of the latent score" if "icc" + OBSERVED in fit.quantities else ""
-    note = f"Medians and {100 * prob:g}% intervals{latent}. {about(fit)}"
+    note = f"Medians and {100 * prob:g}% intervals. {about(fit)}"
     return titled(ax, _reached(needed, reliability, prob), note)
 
 
