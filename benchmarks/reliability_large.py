@@ -1,7 +1,8 @@
-"""LogitICC at 200,000 ratings, and the textbook program, warmed up by what our fit has found."""
+"""LogitICC at 200,000 ratings, and its peers, warmed up by what our fit has found."""
 
 # arviz 0.23 has no types, arviz 1 has.
-# mypy: disable-error-code="no-untyped-call"
+# numpyro is an extra that need not be installed where types are checked.
+# mypy: disable-error-code="no-untyped-call,import-not-found,import-untyped"
 
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ from typing import Any
 
 import arviz as az
 import cmdstanpy
+import jax
 import numpy as np
 
 import reliabayes as rb
 from benchmarks.pooled import Pool, binary, read
-from benchmarks.reliability_peers import textbook_data
+from benchmarks.reliability_peers import numpyro_chain, textbook_data
 from benchmarks.textbook import build_textbook
 
 ITEMS, POOL = 40_000, Pool(300, 5)
@@ -34,8 +36,9 @@ def large() -> None:
     ess = fit.summary(names=list(JUDGED))["ess_bulk"].to_numpy()
     ours = ess / (_processor_seconds() - before)
     _print("reliabayes, whole fit", ess, ours, ours)
-    ess, theirs = _textbook(fit)
-    _print("textbook Stan, draws alone", ess, theirs, ours)
+    for name, peer in (("textbook Stan", _textbook), ("numpyro", _numpyro)):
+        ess, theirs = peer(fit)
+        _print(f"{name}, draws alone", ess, theirs, ours)
 
 
 def _textbook(fit: rb.Fit) -> tuple[Any, Any]:
@@ -76,6 +79,37 @@ def _textbook(fit: rb.Fit) -> tuple[Any, Any]:
         draws = [found.stan_variable(name)[None] for name in JUDGED]
     ess = np.array([float(az.ess(x, method="bulk")) for x in draws])
     return ess, ess / (spent * sampling / (warmup + sampling))
+
+
+def _numpyro(fit: rb.Fit) -> tuple[Any, Any]:
+    """The same of NUTS of numpyro, effects non-centred."""
+    items, raters, drawn = fit.items(), fit.raters(), fit.posterior
+    sds = {name: float(drawn[name].mean()) for name in ("sd_item", "sd_rater")}
+    rng = np.random.default_rng(1)
+    start: dict[str, Any] = {
+        "item_score": rng.normal(items["mean"], items["sd"]) / sds["sd_item"],
+        "mean": float(drawn["mean"].mean()),
+        "rater_score": raters["mean"].to_numpy() / sds["sd_rater"],
+        **sds,
+    }
+    variances: dict[
+        str, Any
+    ] = {  # of what numpyro samples by, which are logs of standard deviations
+        "item_score": (items["sd"].to_numpy() / sds["sd_item"]) ** 2,
+        "mean": float(drawn["mean"].var()),
+        "rater_score": (raters["sd"].to_numpy() / sds["sd_rater"]) ** 2,
+        **{name: float(np.log(drawn[name]).var()) for name in sds},
+    }
+    metric = np.concatenate([np.ravel(variances[name]) for name in sorted(variances)])
+    chain = numpyro_chain(fit.model, fit.ratings, start, metric, STEPS, DRAWS)
+    chain.warmup(jax.random.PRNGKey(1))
+    before = _processor_seconds()
+    chain.run(jax.random.PRNGKey(2))
+    found = chain.get_samples(group_by_chain=True)
+    draws = [np.asarray(found[name]) for name in JUDGED]
+    spent = _processor_seconds() - before
+    ess = np.array([float(az.ess(x, method="bulk")) for x in draws])
+    return ess, ess / spent
 
 
 def _print(name: str, ess: Any, speed: Any, ours: Any) -> None:

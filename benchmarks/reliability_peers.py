@@ -19,7 +19,7 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import xarray as xr
-from numpyro.infer import MCMC, NUTS
+from numpyro.infer import MCMC, NUTS, init_to_value
 
 import reliabayes as rb
 from benchmarks.speed import Sampler, compared
@@ -88,6 +88,28 @@ def numpyro_sampler(model: RatingModel, ratings: rb.Ratings) -> Sampler:
         return _labelled(model, {name: np.array(drawn[name]) for name in _scalars(model)}, ratings)
 
     return sample
+
+
+def numpyro_chain(
+    model: RatingModel,
+    ratings: rb.Ratings,
+    start: Mapping[str, Any],
+    metric: Any,
+    warmup: int,
+    draws: int,
+) -> MCMC:
+    """A chain that starts at ``start`` with a diagonal metric, and adapts its step size alone."""
+    jax.config.update("jax_enable_x64", True)
+    sizes, arrays = _data(model, ratings)
+    data = {name: jnp.asarray(values) for name, values in arrays.items()}
+    kernel = NUTS(
+        partial(_PROGRAMS[model.name()], sizes, data),
+        init_strategy=init_to_value(values=dict(start)),
+        inverse_mass_matrix=jnp.asarray(metric),
+        adapt_mass_matrix=False,
+        step_size=0.1,
+    )
+    return MCMC(kernel, num_warmup=warmup, num_samples=draws, progress_bar=False)
 
 
 def _labelled(model: RatingModel, drawn: Mapping[str, Any], ratings: rb.Ratings) -> xr.Dataset:
