@@ -194,6 +194,25 @@ def test_pools_that_share_no_items_leave_the_correlation_to_its_prior() -> None:
     assert float(rho.std()) == pytest.approx(1 / math.sqrt(3), abs=0.1)
 
 
+@pytest.mark.posteriors
+def test_crowds_take_larger_steps_and_find_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    design = rb.simulate.incomplete(600, 24, 3, rng, pools=2)
+    factor = np.linalg.cholesky([[1, 0.9], [0.9, 1]])
+    truth = {"mean": [2.0, 1.0], "sd_item": [1.5, 1.0], "sd_rater": [0.7, 0.7]}
+    ratings = rb.LogitXCC().simulate(design, rng, parameters={**truth, "factor_item": factor})
+
+    fit = rb.LogitXCC().fit(ratings, seed=1)
+
+    table = fit.summary(prob=0.998)
+    by_pool = [f"{name}[{pool}]" for name in ("mean", "sd_item", "sd_rater") for pool in (1, 2)]
+    found = table.loc[["normalized_xcc[1, 2]", *by_pool]]
+    true = [0.9, *truth["mean"], *truth["sd_item"], *truth["sd_rater"]]
+    assert ((found["lower_99.8"] < true) & (true < found["upper_99.8"])).all()
+    assert fit.sample_stats["n_steps"].mean() < 12
+    assert fit.diagnostics().problems == []
+
+
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize(
     "query",

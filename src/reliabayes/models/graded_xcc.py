@@ -34,7 +34,9 @@ Mask = NDArray[np.bool_]
 
 BY_RATER = {"level", "own", "variance"}
 AROUND_MODE = 9  # nodes of each of three scores or more, for comparisons of models
-ENOUGH = 10  # raters of a pool, so that larger steps will do
+# Raters of each pool from which on larger steps will do, and the acceptance that these adapt to,
+# where scores of two pools are summed out and where they are sampled.
+ENOUGH_SUMMED, ENOUGH_SAMPLED = (20, 0.8), (10, 0.9)
 COARSE = 101  # nodes of each of two scores at most, to find a correlation to start from
 LEAST = 0.01  # eigenvalue of the correlation to start from
 XCC_OBSERVED = ("normalized_xcc_observed", "unnormalized_xcc_observed")
@@ -277,11 +279,11 @@ class GradedXCC(GradedModel):
 
     def warm_start(self, data: Data) -> WarmStart:
         """Mode of the posterior; scores that are sampled from where the items' ratings put them."""
-        return _with_scores(super().warm_start(data), data)
+        return _completed(super().warm_start(data), data)
 
     def cold_start(self, data: Data) -> WarmStart:
         """Parameters around the middle of their ranges, a factor e of odds away or so."""
-        return _with_scores(super().cold_start(data), data)
+        return _completed(super().cold_start(data), data)
 
     def _constrain_levels(self, free: Any, data: Data) -> dict[str, Any]:
         found = super()._constrain_levels(free, data)
@@ -409,21 +411,22 @@ def _root(point: Point) -> Array:
     return np.asarray(point["sd_item"][:, None] * point["factor_item"])
 
 
-def _with_scores(start: WarmStart, data: Data) -> WarmStart:
-    """A start with scores of items, near standard normal, where they are sampled.
+def _completed(start: WarmStart, data: Data) -> WarmStart:
+    """A start with the steps that suit, and scores of items, near standard normal, if sampled.
 
     Effects of items and levels of raters of a pool can trade what they have in common: levels go
     farther together than each would alone, and step as far.
     """
+    pool, shape = data["pool"] - 1, (data["G"], data["D"])
+    enough, acceptance = ENOUGH_SUMMED if data["G"] == 2 else ENOUGH_SAMPLED
+    if np.bincount(pool).min() >= enough:
+        start = replace(start, acceptance=acceptance)
     if data["G"] == 2:
         return start
-    pool, shape = data["pool"] - 1, (data["G"], data["D"])
     common = np.exp(2 * start.mode["sd_item"]) / data["D"]
     wider = np.sqrt(1 + common * np.bincount(pool, 1 / data["variance"]))
-    few = np.bincount(pool).min() < ENOUGH
     return replace(
         start,
         mode={**start.mode, "score": np.zeros(shape)},
         sd={**start.sd, "level": wider[pool] * start.sd["level"], "score": np.ones(shape)},
-        acceptance=start.acceptance if few else 0.9,
     )
