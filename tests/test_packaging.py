@@ -17,8 +17,9 @@ pytestmark = pytest.mark.packaging
 PROGRAMS = sorted(path.stem for path in (ROOT / "stan").glob("*.stan"))
 INTERPRETERS = os.environ.get("RELIABAYES_INTERPRETERS", "").split() or [sys.executable]
 TESTED_WITH = [
-    *("hypothesis", "polars", "pyarrow", "pytest", "zstandard", "hatchling", "httpstan==4.13.0"),
-    *("latex2mathml", "nbclient", "nbformat"),  # notebooks and documentation
+    *("hypothesis", "polars", "pyarrow", "pytest", "pytest-xdist", "zstandard"),
+    *("hatchling", "httpstan==4.13.0"),  # to build programs of tests
+    *("latex2mathml", "nbclient", "nbformat"),  # to read notebooks and the documentation
 ]
 
 
@@ -78,7 +79,8 @@ def test_tests_pass_on_the_installed_wheel(wheel: Path, tmp_path: Path, interpre
     python = environment(tmp_path, interpreter)
     run(python, "-m", "pip", "install", "--quiet", wheel, *TESTED_WITH)
 
-    said = run(python, "-m", "pytest", "-q", ROOT / "tests", cwd=ROOT)
+    parallel = "--numprocesses", "2", "--dist", "loadfile"
+    said = run(python, "-m", "pytest", "-q", *parallel, ROOT / "tests", cwd=ROOT)
 
     assert " passed" in said
 
