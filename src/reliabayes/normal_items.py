@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.pools import Spreads, distinct_rows
+from reliabayes.distinct import distinct_rows
+from reliabayes.pools import Spreads
 from reliabayes.ratings import Ratings
 
 Array = NDArray[np.float64]

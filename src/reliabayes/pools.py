@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from reliabayes.crossed import Conditional, MeanPrior
+from reliabayes.distinct import distinct_rows
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -157,18 +158,6 @@ class PooledDesign:
         )
         expected = self.n[chunk] * means[:, None, :]
         return np.asarray(self.total[chunk] - raters.swapaxes(0, 1) - expected)
-
-
-def distinct_rows(n: Array) -> tuple[Array, Codes]:
-    """(D, G) distinct rows of whole numbers, in order, and (I,) which of them each row is.
-
-    Numbered column by column: to compare whole rows takes many times as long.
-    """
-    code = np.zeros(len(n), np.int64)
-    for column in n.T.astype(np.int64):
-        pair = code * (column.max() + 1) + column
-        _, first, code = np.unique(pair, return_index=True, return_inverse=True)
-    return n[first], code
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from reliabayes.distinct import distinct_rows
 from reliabayes.em import Point
 from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
 from reliabayes.models.knowing import KnowingModel
@@ -32,7 +33,7 @@ class FollowingModel(KnowingModel):
         share = self.shares_of_votes(ratings)[ratings.item, ratings.category]
         rater = np.zeros_like(ratings.rater) if self.pooled else ratings.rater
         rows = np.column_stack([rater, ratings.category, share])
-        distinct, cell = np.unique(rows, axis=0, return_inverse=True)
+        distinct, cell = distinct_rows(rows)
         described = {
             "K": len(ratings.categories),
             "V": len(distinct),
@@ -41,7 +42,7 @@ class FollowingModel(KnowingModel):
         }
         if not self.pooled:
             described |= {"R": ratings.n_raters, "rater": distinct[:, 0].astype(np.int64) + 1}
-        return cell.ravel().astype(np.int32), described
+        return cell.astype(np.int32), described
 
     def shares_of_votes(self, ratings: Ratings) -> Array:
         """Share (I, K) of each item's ratings in each category."""

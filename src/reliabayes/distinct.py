@@ -1,0 +1,24 @@
+"""Rows of a table that differ, and which of them each row is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def distinct_rows(rows: Array) -> tuple[Array, NDArray[np.intp]]:
+    """(D, S) distinct rows in order, and (N,) which of them each row is.
+
+    Numbered column by column: to compare whole rows takes many times as long.
+    """
+    code: NDArray[Any] = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        number, values = pd.factorize(column, sort=True)
+        code, _ = pd.factorize(code * len(values) + number, sort=True)
+    _, first = np.unique(code, return_index=True)
+    return rows[first], code.astype(np.intp)
