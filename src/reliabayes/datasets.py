@@ -5,21 +5,17 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from reliabayes.intake.columns import Scale
-
-with warnings.catch_warnings():
-    warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
-    import pooch  # type: ignore[import-untyped]
 
 __all__ = ["Dataset", "about", "catalogue", "load", "names"]
 
@@ -97,7 +93,7 @@ class Dataset:
         return path
 
     def _check(self, path: Path) -> None:
-        if (found := pooch.file_hash(str(path))) != self.sha256:
+        if (found := _pooch().file_hash(str(path))) != self.sha256:
             raise ValueError(
                 f"{self.name}: the file must have sha256 {self.sha256}; found {found} in {path}. "
                 "Remove it, or put the right one in its place."
@@ -105,8 +101,8 @@ class Dataset:
 
     def _fetch(self, url: str) -> None:
         try:
-            with _quiet(pooch.get_logger()):
-                pooch.retrieve(url, f"sha256:{self.sha256}", self._file, folder())
+            with _quiet(_pooch().get_logger()):
+                _pooch().retrieve(url, f"sha256:{self.sha256}", self._file, folder())
         except (OSError, ValueError) as error:
             raise OSError(
                 f"{self.name}: the mirror must give the file with sha256 {self.sha256}; found "
@@ -225,7 +221,7 @@ def catalogue() -> pd.DataFrame:
 def folder() -> Path:
     """Return the folder of what is not bundled: ``RELIABAYES_DATA``, else the user's cache."""
     chosen = os.environ.get("RELIABAYES_DATA")
-    return Path(chosen).expanduser() if chosen else Path(pooch.os_cache("reliabayes"))
+    return Path(chosen).expanduser() if chosen else Path(_pooch().os_cache("reliabayes"))
 
 
 @contextmanager
@@ -245,3 +241,10 @@ def _catalogue() -> dict[str, Dataset]:
 
 
 DATASETS: Mapping[str, Dataset] = MappingProxyType(_catalogue())
+
+
+def _pooch() -> Any:
+    """pooch, imported when data are first asked for."""
+    import pooch  # type: ignore[import-untyped]
+
+    return pooch
