@@ -11,12 +11,11 @@ from reliabayes.page.wording import (
     Answer,
     Array,
     Figure,
-    apart,
-    brief_share,
     draws_of,
     number_figure,
     share,
     share_figure,
+    split_share,
 )
 from reliabayes.plots.densities import interval
 from reliabayes.plots.true_categories import SETTLED
@@ -65,7 +64,7 @@ def of_categories(fit: Fit, prob: float, items: pd.DataFrame) -> Answer:
             f"and {math.log2(size):.2f} if one knows but the {size} categories."
         )
         figures.append(number_figure("bits per rating", bits, prob, is_share=False))
-    percent, range_ = apart(brief_share(right, prob))
+    percent, range_ = split_share(right, prob)
     return Answer(
         f"{percent} of ratings are right ({range_}); {settled:,} of {total:,} items are settled",
         tuple(sentences),

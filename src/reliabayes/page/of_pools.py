@@ -12,18 +12,18 @@ from reliabayes.page.wording import (
     Answer,
     Array,
     Figure,
-    as_given,
     both,
-    brief,
     listed,
     number_figure,
     number_of_ratings,
     share,
     share_figure,
+    split,
     sure,
     whole,
 )
 from reliabayes.plots.densities import interval, quantity
+from reliabayes.plots.reliability import as_given
 
 if TYPE_CHECKING:
     from reliabayes.fit import Fit
@@ -45,7 +45,8 @@ def of_pools(fit: Fit, prob: float, reliability: float) -> Answer:
         )
     ordered = sorted(known, key=lambda pair: float(np.median(known[pair])))
     best, worst = ordered[-1], ordered[0]
-    close = f"have in mind of items correlates {brief(mind[best], prob)}"
+    median, range_ = split(mind[best], prob)
+    close = f"have in mind of items correlates {median} ({range_})"
     headline = f"What pools {both(best)} {close}"
     if pools > 2:
         headline = f"Of {pools} pools, {both(best)} are closest: what they {close}"

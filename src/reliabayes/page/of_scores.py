@@ -10,16 +10,16 @@ from reliabayes import quantities
 from reliabayes.page.wording import (
     Answer,
     Figure,
-    apart,
-    as_given,
     draws_of,
     number_figure,
     number_of_ratings,
     share,
     share_figure,
+    split_share,
     whole,
 )
 from reliabayes.plots.densities import interval
+from reliabayes.plots.reliability import as_given
 
 if TYPE_CHECKING:
     from reliabayes.fit import Fit
@@ -31,14 +31,15 @@ def of_scores(fit: Fit, prob: float, reliability: float) -> Answer:
     icc, severity = (draws_of(fit, name + scale) for name in ("icc", "labeler_icc"))
     needed = quantities.raters_needed(icc, reliability)
     median, range_ = whole(needed, prob)
-    signal, signal_range = apart(share(icc, prob))
+    signal, signal_range = split_share(icc, prob)
     now = round(float(np.median(fit.ratings.ratings_per_item)))
     reached = quantities.icc_k(icc, now)
+    level = f"{100 * prob:g}% interval"
     sentences = [
         f"Of the variance of a single rating, {signal} comes from true differences between the "
-        f"items, the rest from who rated and from chance (the ICC; {signal_range}); for means with "
-        f"a reliability of {reliability:g}, each item needs {number_of_ratings(median)} by "
-        f"different raters ({100 * prob:g}% interval {range_}).",
+        f"items, the rest from who rated and from chance (the ICC; {level} {signal_range}); for "
+        f"means with a reliability of {reliability:g}, each item needs {number_of_ratings(median)} "
+        f"by different raters ({level} {range_}).",
         f"How strict or mild raters are makes {share(severity, prob)} of that variance.",
         f"{_each(fit)}: the reliability of {'their mean' if now > 1 else 'each'} is "
         f"{interval(reached, prob)}.",

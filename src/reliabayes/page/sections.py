@@ -15,7 +15,7 @@ from reliabayes.page.blocks import Block, Facts, Heading, Section, Text
 from reliabayes.page.pictures import picture
 from reliabayes.page.tables import summary_table, table
 from reliabayes.page.telling import Told, heard_warnings, of_each
-from reliabayes.plots.reliability import OBSERVED
+from reliabayes.plots.reliability import as_given
 
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
@@ -84,7 +84,7 @@ def _contrasts(each: Told) -> Iterator[Block]:
     fit = each.fit
     if "normalized_xcc" not in fit.quantities:
         return
-    scale = OBSERVED if "icc" + OBSERVED in fit.quantities else ""
+    scale = as_given(fit)
     pools = fit.ratings.pools.tolist()
     pairs = combinations(combinations(pools, 2), 2)
     compared = {

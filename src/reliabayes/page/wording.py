@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reliabayes.plots.densities import interval, middle
-from reliabayes.plots.reliability import OBSERVED
 
 if TYPE_CHECKING:
     from reliabayes.fit import Fit
@@ -42,14 +41,9 @@ def share(draws: Array, prob: float) -> str:
     return interval(draws, prob, _percent(draws))
 
 
-def brief_share(draws: Array, prob: float) -> str:
-    """Median and interval of a share: ``30% (8% to 66%)``."""
-    return brief(draws, prob, _percent(draws))
-
-
-def as_given(fit: Fit) -> str:
-    """What ends the names of quantities of the ratings as given, beside the latent score."""
-    return OBSERVED if "icc" + OBSERVED in fit.quantities else ""
+def split_share(draws: Array, prob: float) -> tuple[str, str]:
+    """Median and interval of a share: ``30%`` and ``8% to 66%``."""
+    return split(draws, prob, _percent(draws))
 
 
 def draws_of(fit: Fit, name: str) -> Array:
@@ -62,15 +56,10 @@ def _percent(draws: Array) -> str:
     return ".0%" if 0.015 <= np.median(draws) < 0.985 else ".1%"
 
 
-def apart(words: str) -> tuple[str, str]:
-    """Median, and interval in words."""
-    median, _, rest = words.partition(" (")
-    return median, rest.removesuffix(")")
-
-
-def brief(draws: Array, prob: float, form: str = ".2f") -> str:
-    """Median and interval: ``0.64 (0.53 to 0.77)``."""
-    return interval(draws, prob, form).replace(f"{100 * prob:g}% interval ", "")
+def split(draws: Array, prob: float, form: str = ".2f") -> tuple[str, str]:
+    """Median and interval: ``0.64`` and ``0.53 to 0.77``."""
+    median, lower, upper = middle(draws, prob)
+    return f"{median:{form}}", f"{lower:{form}} to {upper:{form}}"
 
 
 def whole(needed: Array, prob: float) -> tuple[str, str]:
@@ -106,13 +95,13 @@ def sure(difference: Array) -> str:
 
 def share_figure(name: str, draws: Array, prob: float) -> Figure:
     """A share as percentage."""
-    value, range_ = apart(brief_share(draws, prob))
+    value, range_ = split_share(draws, prob)
     return Figure(name, value, range_, _span(draws, prob))
 
 
 def number_figure(name: str, draws: Array, prob: float, is_share: bool = True) -> Figure:
     """A number with two decimals, which mostly lies between 0 and 1."""
-    value, range_ = apart(brief(draws, prob))
+    value, range_ = split(draws, prob)
     return Figure(name, value, range_, _span(draws, prob) if is_share else None)
 
 

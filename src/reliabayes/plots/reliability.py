@@ -120,7 +120,7 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
 def by_scale(fit: Fit, name: str) -> dict[str, Array]:
     """Draws by pool; by scale too where ratings and the latent score have their own."""
     latent = quantity(fit, name)
-    if name + OBSERVED not in fit.quantities:
+    if not as_given(fit):
         return latent
     scales = {RATINGS: quantity(fit, name + OBSERVED), LATENT: latent}
     return {
@@ -128,6 +128,11 @@ def by_scale(fit: Fit, name: str) -> dict[str, Array]:
         for scale, pools in scales.items()
         for pool, draws in pools.items()
     }
+
+
+def as_given(fit: Fit) -> str:
+    """What ends the names of quantities of the ratings as given, beside the latent score."""
+    return OBSERVED if "icc" + OBSERVED in fit.quantities else ""
 
 
 def bands(ax: Axes, guideline: str | Guideline | None) -> str:
@@ -154,7 +159,7 @@ def bands(ax: Axes, guideline: str | Guideline | None) -> str:
 
 
 def _signal(rows: Mapping[str, Array], prob: float) -> str:
-    rows = _as_given(rows)
+    rows = _of_given(rows)
     if len(rows) == 1:
         (draws,) = rows.values()
         found = interval(draws, prob, ".0%")
@@ -167,7 +172,7 @@ def _signal(rows: Mapping[str, Array], prob: float) -> str:
     )
 
 
-def _as_given(rows: Mapping[str, Array]) -> Mapping[str, Array]:
+def _of_given(rows: Mapping[str, Array]) -> Mapping[str, Array]:
     """Rows of ratings as given, by pool, not of the latent score, where there are both."""
     given = {name: x for name, x in rows.items() if not name.endswith(LATENT)}
     if len(given) == len(rows):
@@ -183,7 +188,7 @@ def _shares(fit: Fit) -> dict[str, Array]:
 
 def _composition(shares: Mapping[str, Array]) -> str:
     """What the first of the shares says, or which has most of the items."""
-    shares = _as_given(shares)
+    shares = _of_given(shares)
     best = max(shares, key=lambda name: shares[name][0].mean())
     items, raters, rest = shares[best].mean(axis=1)
     whose = f" by {short(best)}" if len(shares) > 1 else ""

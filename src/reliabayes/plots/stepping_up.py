@@ -15,7 +15,7 @@ from reliabayes.plots.canvas import Array, apart, beside, canvas, titled, whole_
 from reliabayes.plots.densities import about, quantity
 from reliabayes.plots.inks import STYLES, Inks
 from reliabayes.plots.naming import short
-from reliabayes.plots.reliability import OBSERVED
+from reliabayes.plots.reliability import as_given
 from reliabayes.summaries import bounds
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def icc_k(fit: Fit, *, reliability: float = 0.8, prob: float = 0.9, ax: Axes | N
     ValueError
         The model has no ICC, or the target is out of range.
     """
-    draws = quantity(fit, "icc" + OBSERVED if "icc" + OBSERVED in fit.quantities else "icc")
+    draws = quantity(fit, "icc" + as_given(fit))
     needed = {
         pool: _whole(quantities.raters_needed(x, reliability), prob) for pool, x in draws.items()
     }
