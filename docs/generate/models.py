@@ -12,10 +12,11 @@ import reliabayes as rb
 
 from .docstrings import markdown
 from .examples import example
+from .files import ROOT
 from .names import OF_ALL_MODELS, Name, link, links, names
 from .reference import call, shown
 
-STAN = Path(__file__).parents[2] / "stan"
+STAN = ROOT / "stan"
 INCLUDED = re.compile(r"#include functions/(\w+)\.stanfunctions")
 
 

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .files import ROOT
+from .files import LINK, ROOT
 
 FOLDER = ROOT / "notebooks"
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-LINK = re.compile(r"\[([^]]+)\]\((?!https?:)([^)]+)\)")
 OPENING = """\
 # Notebooks
 
