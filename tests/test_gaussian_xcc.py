@@ -388,8 +388,10 @@ def test_priors_in_force_are_shown() -> None:
 
     priors = rb.GaussianXCC(prior_sd_rater=rb.HalfStudentT(4, 1)).priors(ratings)
 
+    means = [prior.mean for prior in priors["mean"]]
+    assert means == pytest.approx([values[pool == name].mean() for name in "AB"], rel=1e-12)
     assert priors == {
-        "mean": tuple(rb.Normal(values[pool == name].mean(), 2.5 * sd) for name in "AB"),
+        "mean": tuple(rb.Normal(mean, 2.5 * sd) for mean in means),
         "sd_item": rb.HalfNormal(sd),
         "sd_rater": rb.HalfStudentT(4, 1),
         "sd_residual": rb.HalfNormal(sd),

@@ -18,6 +18,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from reliabayes.cross_product import cross_products
 from reliabayes.warm_start import climb, curvature
 
 Array = NDArray[np.float64]
@@ -177,20 +178,15 @@ class CrossedSums:
     def of(cls, design: CrossedDesign) -> CrossedSums:
         """Sums of a data set, or of a part of it that shares none of the many with the rest."""
         n, pattern, units = design.patterns
-        gram = [_bordered(np.diag(design.per_few), design.per_few, design.n.sum())]
+        per_few, whole = design.per_few[:, None], np.array([[design.n.sum()]])
+        gram = [np.block([[np.diag(design.per_few), per_few], [per_few.T, whole]])]
         moment = [np.append(design.few_total, design.few_total.sum())]
         square = [design.square]
-        for d, n_d in enumerate(n):
-            rows = pattern == d
-            counts, total = (
-                (design.counts, design.total)
-                if len(n) == 1
-                else (design.counts[rows], design.total[rows])
-            )
-            per_few = n_d * np.asarray(counts.sum(axis=0)).ravel()
-            gram.append(_bordered(_shared(counts), per_few, n_d**2 * units[d]))
-            moment.append(np.append(counts.T @ total, n_d * total.sum()))
-            square.append(float(total @ total))
+        others = np.column_stack([design.n, design.total])
+        for product in cross_products(design.counts, others, pattern):
+            gram.append(product[:-1, :-1])
+            moment.append(product[:-1, -1])
+            square.append(product[-1, -1])
         return cls(n, units, np.array(gram), np.array(moment), np.array(square))
 
     def __add__(self, other: CrossedSums) -> CrossedSums:
@@ -316,10 +312,11 @@ class CrossedSums:
             sd = Deviations(*np.exp(log_sd))
             return self.log_likelihood(sd, prior) + log_prior(sd) + float(log_sd.sum())
 
-        mode, spread = curvature(log_posterior, np.log(best))
+        mode, covariance = curvature(log_posterior, np.log(best))
+        spread = np.sqrt(np.diag(covariance))
         # Where little is known the posterior is far from normal: curvature is a poor guide to it,
         # and steps must be smaller.
-        step_size, acceptance = (0.9, 0.8) if spread.max() < 0.3 else (None, 0.9)
+        step_size, acceptance = (0.9, 0.7) if spread.max() < 0.3 else (None, 0.9)
         where = Deviations(*mode), Deviations(*spread)
         return Approximation(*where, {}, step_size, acceptance, path)
 
@@ -346,12 +343,3 @@ class Conditional(NamedTuple):
         return scipy.linalg.solve_triangular(
             self.factor, self.whitened + noise, lower=True, trans="T"
         )
-
-
-def _shared(counts: sp.csr_array) -> Array:
-    """(F, F) sums over the many of counts times counts: ratings that two of the few share."""
-    return np.asarray((counts.T @ counts).toarray())
-
-
-def _bordered(block: Array, edge: Array, corner: float) -> Array:
-    return np.block([[block, edge[:, None]], [edge[None, :], np.array([[corner]])]])

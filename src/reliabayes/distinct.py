@@ -20,5 +20,6 @@ def distinct_rows(rows: Array) -> tuple[Array, NDArray[np.intp]]:
     for column in rows.T:
         number, values = pd.factorize(column, sort=True)
         code, _ = pd.factorize(code * len(values) + number, sort=True)
-    _, first = np.unique(code, return_index=True)
-    return rows[first], code.astype(np.intp)
+    example = np.empty(code.max(initial=-1) + 1, np.intp)
+    example[code] = np.arange(len(code))
+    return rows[example], code.astype(np.intp)

@@ -19,6 +19,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from reliabayes.cross_product import cross_products
 from reliabayes.crossed import Conditional, MeanPrior
 from reliabayes.distinct import distinct_rows
 
@@ -76,13 +77,14 @@ class PooledDesign:
     ----------
     pool : (F,) position of each rater's pool
     counts : sparse (I, F), ratings of an item by a rater
-    total : (I, G) sums of ratings of each item, by pool
+    n, total : (I, G) numbers and sums of ratings of each item, by pool
     rater_total : (F,) sums of ratings of each rater
     square : (G,) sums of squared ratings
     """
 
     pool: Codes
     counts: sp.csr_array
+    n: Array
     total: Array
     rater_total: Array
     square: Array
@@ -92,26 +94,26 @@ class PooledDesign:
         cls, item: NDArray[np.int32], rater: NDArray[np.int32], ratings: Array, pool: Any
     ) -> PooledDesign:
         """Design of (N,) codes and (N,) centred ratings in long form, and (F,) codes of pools."""
-        items, pools = int(item.max()) + 1, int(pool.max()) + 1
-        cell = item.astype(np.int64) * pools + pool[rater]
-        total = np.bincount(cell, ratings, minlength=items * pools).astype(float)
+        raters, pools = len(pool), int(pool.max()) + 1
+        size = int(item.max()) + 1, pools
+        cell = np.multiply(item, pools, dtype=np.int64)
+        cell += pool[rater]
+        squares = np.bincount(rater, ratings**2, minlength=raters)
         return cls(
             pool=np.asarray(pool, np.intp),
-            counts=sp.csr_array((np.ones(len(ratings)), (item, rater)), shape=(items, len(pool))),
-            total=total.reshape(items, pools),
-            rater_total=np.bincount(rater, ratings, minlength=len(pool)).astype(float),
-            square=np.bincount(pool[rater], ratings**2, minlength=pools).astype(float),
+            counts=sp.csr_array((np.ones(len(ratings)), (item, rater)), shape=(size[0], raters)),
+            n=np.bincount(cell, minlength=math.prod(size)).reshape(size).astype(float),
+            total=np.bincount(cell, ratings, math.prod(size))
+            .reshape(size)
+            .astype(float, copy=False),
+            rater_total=np.bincount(rater, ratings, minlength=raters).astype(float),
+            square=np.bincount(pool, squares, pools).astype(float),
         )
 
     @cached_property
     def by_pool(self) -> list[sp.csr_array]:
         """(I, members) ratings of an item by a rater of each pool."""
         return [self.counts[:, self.pool == pool] for pool in range(self.total.shape[1])]
-
-    @cached_property
-    def n(self) -> Array:
-        """(I, G) ratings of each item, by pool."""
-        return np.column_stack([np.asarray(part.sum(axis=1)).ravel() for part in self.by_pool])
 
     @cached_property
     def patterns(self) -> tuple[Array, Codes, Array]:
@@ -191,17 +193,15 @@ class PooledSums:
         per_rater = np.asarray(design.counts.sum(axis=0)).ravel()
         is_in = design.pool[:, None] == np.arange(n.shape[1])
         edge = per_rater[:, None] * is_in
-        totals = design.total.sum(axis=0)
+        totals = np.bincount(design.pool, design.rater_total)
         gram = [np.block([[np.diag(per_rater), edge], [edge.T, np.diag(edge.sum(axis=0))]])]
         moment = [np.vstack([design.rater_total[:, None] * is_in, np.diag(totals)])]
         square = [np.diag(design.square)]
-        effects = sp.hstack([design.counts, sp.csr_array(design.n)], format="csr")
-        order = np.argsort(pattern, kind="stable")
-        for members in np.split(order, np.cumsum(items).astype(int)[:-1]):
-            counts, total = effects[members], design.total[members]
-            gram.append((counts.T @ counts).toarray())
-            moment.append(counts.T @ total)
-            square.append(total.T @ total)
+        effects, others = len(design.pool) + n.shape[1], np.hstack([design.n, design.total])
+        for product in cross_products(design.counts, others, pattern):
+            gram.append(product[:effects, :effects])
+            moment.append(product[:effects, effects:])
+            square.append(product[effects:, effects:])
         return cls(design.pool, n, items, np.array(gram), np.array(moment), np.array(square))
 
     def __add__(self, other: PooledSums) -> PooledSums:

@@ -48,9 +48,10 @@ SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
 
 
 class Geometry(NamedTuple):
-    """What the sampler need not learn: (P,) unconstrained posterior variances, and a first step.
+    """What the sampler need not learn: unconstrained posterior variances, and a first step.
 
-    Where ``adapt`` is true the variances are a first guess, for the sampler to improve on.
+    The metric holds variances (P,), or covariances (P, P). Where ``adapt`` is true the variances
+    are a first guess, for the sampler to improve on.
     """
 
     inverse_metric: Array
@@ -148,10 +149,10 @@ def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
     """Arguments that start from a known metric, and keep it as it is if it is not to adapt."""
     if geometry is None:
         return {}
-    variances = geometry.inverse_metric
+    metric = geometry.inverse_metric
     # A few parameters can be learnt together with how they go together.
-    is_dense = geometry.adapt and adapted and len(variances) <= MOST_DENSE
-    metric = {"inv_metric": np.diag(variances) if is_dense else variances}
+    if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MOST_DENSE:
+        metric = np.diag(metric)
     kept = adapted and not geometry.adapt
     phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if kept else ()
     return {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}

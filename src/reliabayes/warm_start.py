@@ -16,6 +16,12 @@ Array = NDArray[np.float64]
 Point = TypeVar("Point")
 
 JITTER = 2.0  # posterior sds: starts must differ by more than the posterior for R-hat to tell
+LONGEST = 5  # climbs
+NEAR, FLAT, STEP = (
+    0.1,
+    1e-2,
+    1e-4,
+)  # in posterior sds: the way and slope that matter no more, a step
 WIDEST = 1.5  # sd of starts: far out in the tails of many parameters at once there is nothing
 
 
@@ -36,6 +42,7 @@ class WarmStart:
     constrain : maps parameters on that scale to those of the Stan program
     step_size : first step of the sampler, in units of ``sd``; None where ``sd`` says nothing of
         the posterior, so that metric and step are the sampler's to find
+    covariance : (P, P) of the parameters on that scale, where it is known how they go together
     adapt : whether the sampler is to improve on ``sd`` during warmup
     acceptance : what the step size is adapted to
     path : objective of EM after each step
@@ -45,6 +52,7 @@ class WarmStart:
     sd: Mapping[str, Any]
     constrain: Callable[[Mapping[str, Any]], dict[str, Any]]
     step_size: float | None = None
+    covariance: Array | None = None
     adapt: bool = False
     acceptance: float = 0.8
     path: tuple[float, ...] = ()
@@ -60,7 +68,8 @@ class WarmStart:
         if self.step_size is None:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
-        return Geometry(variances, self.step_size, self.adapt)
+        metric = variances if self.covariance is None else self.covariance
+        return Geometry(metric, self.step_size, self.adapt)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points, dispersed more widely than the posterior; a chain's own never changes.
@@ -100,27 +109,48 @@ def climb(
 
 
 def curvature(log_density: Callable[[Array], float], start: Array) -> tuple[Array, Array]:
-    """Mode of a smooth density of few dimensions, and standard deviations by its curvature."""
+    """Mode (P,) of a smooth density of few dimensions, and covariance (P, P) by its curvature.
 
-    def negative(x: Any) -> float:
-        return -log_density(x)
+    Climbs in units of the curvature where it stands, which is measured anew after a long way.
+    """
+    at = start
+    for _ in range(LONGEST):
+        root = _root(log_density, at)
+        way = _way_up(log_density, at, root)
+        at = at + root @ way
+        if np.abs(way).max() < NEAR:
+            break
+    return at, root @ root.T
 
-    found = scipy.optimize.minimize(negative, start, method="BFGS")
-    mode = found.x if -found.fun >= log_density(start) else start
-    hessian = _hessian(log_density, mode)
-    values, vectors = np.linalg.eigh(-hessian)
+
+def _way_up(log_density: Callable[[Array], float], start: Array, root: Array) -> Array:
+    """Way to the mode in the given units, in which the density is nearly standard normal."""
+
+    def negative(way: Any) -> float:
+        return -log_density(start + root @ way)
+
+    nowhere = np.zeros(len(start))
+    found = scipy.optimize.minimize(
+        negative, nowhere, method="BFGS", options={"gtol": FLAT, "eps": STEP}
+    )
+    return np.asarray(found.x) if found.fun <= negative(nowhere) else nowhere
+
+
+def _root(log_density: Callable[[Array], float], x: Array) -> Array:
+    """Root of the covariance by the curvature at x."""
+    values, vectors = np.linalg.eigh(-_hessian(log_density, x))
     # Where the surface is flat or bends the wrong way, a unit step is as good as any.
     variance = np.where(values > 1, 1 / np.maximum(values, 1), 1.0)
-    return mode, np.sqrt(vectors**2 @ variance)
+    return np.asarray(vectors * np.sqrt(variance))
 
 
 def _hessian(function: Callable[[Array], float], x: Array, step: float = 1e-3) -> Array:
-    moves = step * np.eye(len(x))
-    corners = [
-        [
-            function(x + a + b) - function(x + a - b) - function(x - a + b) + function(x - a - b)
-            for b in moves
-        ]
-        for a in moves
-    ]
-    return np.array(corners) / (4 * step**2)
+    """Second derivatives, lower triangle: from values at x, along each axis, and two at once."""
+    moves, at = step * np.eye(len(x)), function(x)
+    bends = [function(x + move) + function(x - move) - 2 * at for move in moves]
+    hessian = np.diag(bends)
+    for row, column in zip(*np.tril_indices(len(x), -1), strict=True):
+        move = moves[row] + moves[column]
+        both = function(x + move) + function(x - move) - 2 * at
+        hessian[row, column] = (both - bends[row] - bends[column]) / 2
+    return hessian / step**2

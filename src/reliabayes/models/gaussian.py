@@ -180,31 +180,41 @@ def spread(ratings: Ratings) -> float:
     return sd
 
 
-def check_mean(prior: Normal | HalfNormal | HalfStudentT, values: Array) -> None:
-    """Refuse a prior of the mean that the ratings contradict: it would show as rater effects."""
-    mean, sd = prior.stan
-    if abs(values.mean() - mean) > 10 * math.hypot(sd, values.std()):
+def check_mean(prior: Normal | HalfNormal | HalfStudentT, mean: float, sd: float) -> None:
+    """Refuse a prior of the mean that ratings contradict: it would show as rater effects."""
+    expected, doubt = prior.stan
+    if abs(mean - expected) > 10 * math.hypot(doubt, sd):
         raise ValueError(
             f"prior_mean must not contradict the ratings; found {prior} and ratings around "
-            f"{values.mean():.4g}. Widen the prior, or leave it out."
+            f"{mean:.4g}. Widen the prior, or leave it out."
         )
 
 
-def check_residual(item: Codes, rater: Codes, values: Array) -> None:
+def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None = None) -> None:
     """Refuse ratings that effects of items and raters explain wholly.
 
-    The density then grows without bound as the residual sd goes to 0. Few ratings mostly show that
-    there is a residual, so more are looked at only while those so far show none.
+    Given the raters' pools (R,), an item has an effect in each. The density then grows without
+    bound as the residual sd goes to 0. Few ratings mostly show that there is a residual, so more
+    are looked at only while those so far show none.
     """
+
+    def effects(part: slice) -> Codes:
+        return item[part] if pool is None else _pooled(item[part], pool[rater[part]])
+
     digits = max(3, len(str(len(values))))
     parts = (slice(10**power) for power in range(3, digits + 1))
-    if any(_has_residual([item[part], rater[part]], values[part]) for part in parts):
+    if any(_has_residual([effects(part), rater[part]], values[part]) for part in parts):
         return
-    if len(values) > _rank(item, rater):
+    if len(values) > _rank(effects(slice(None)), rater):
         rule = "ratings must differ by more than their items and raters explain"
         found = "that every rating is the sum of an item's and a rater's effect"
         remedy = "Agreement is perfect up to severity: report that, for no model adds to it."
         raise RatingsError([Fault("rating", rule, found, remedy)])
+
+
+def _pooled(item: Codes, pool: Codes) -> Codes:
+    """Codes of an item's effects in the pools."""
+    return np.asarray(item.astype(np.int64) * (int(pool.max()) + 1) + pool)
 
 
 def _has_residual(codes: Sequence[Codes], values: Array) -> bool:

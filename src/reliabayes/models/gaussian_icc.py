@@ -81,7 +81,7 @@ class GaussianICC(GaussianModel):
         """Sums of the centred ratings, as the Stan programs describe them."""
         ratings.require_known_raters("GaussianICC")
         priors = self.priors(ratings)
-        check_mean(priors["mean"], ratings.values)
+        check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
         check_residual(ratings.item, ratings.rater, ratings.values)
         swapped, center, design = _design(ratings)
         sums = CrossedSums.of(design) if _summed_out(design) else CrowdSums.of(design)

@@ -93,10 +93,12 @@ class GaussianXCC(GaussianModel):
 
     def priors(self, ratings: Ratings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter; of the means a tuple, by pool."""
+        return self._priors(ratings, _means(ratings, pool_of_raters(self, ratings)))
+
+    def _priors(self, ratings: Ratings, means: Array) -> dict[str, Any]:
         sd = spread(ratings)
-        means = (float(values.mean()) for values in _by_pool(self, ratings))
         return {
-            "mean": tuple(self.prior_mean or Normal(mean, 2.5 * sd) for mean in means),
+            "mean": tuple(self.prior_mean or Normal(mean, 2.5 * sd) for mean in means.tolist()),
             "sd_item": self.prior_sd_item or HalfNormal(sd),
             "sd_rater": self.prior_sd_rater or HalfNormal(sd),
             "sd_residual": self.prior_sd_residual or HalfNormal(sd),
@@ -105,13 +107,14 @@ class GaussianXCC(GaussianModel):
     def data(self, ratings: Ratings) -> dict[str, Any]:
         """Sums of the ratings, centred by pool, as the Stan program describes them."""
         center, design = _design(self, ratings)
-        priors = self.priors(ratings)
-        for prior, values in zip(priors["mean"], _by_pool(self, ratings), strict=True):
-            check_mean(prior, values)
-        self._check_residual(ratings)
         _check_size(design)
+        self._check_residual(ratings)
+        priors, sums = self._priors(ratings, center), PooledSums.of(design)
+        sd = np.sqrt(design.square / sums.ratings)
+        for of_pool in zip(priors["mean"], center, sd, strict=True):
+            check_mean(*of_pool)
         return {
-            **PooledSums.of(design).to_stan(),
+            **sums.to_stan(),
             "E": 1 if self.residual == "shared" else len(center),
             "center": center,
             "prior_mean": _mean_and_sd(priors),
@@ -121,12 +124,11 @@ class GaussianXCC(GaussianModel):
 
     def _check_residual(self, ratings: Ratings) -> None:
         """Refuse ratings that effects explain wholly, be they one for each item or one by pool."""
-        pool = pool_of_raters(self, ratings)[ratings.rater]
-        effect = ratings.item.astype(np.int64) * len(ratings.pools) + pool
+        pool = pool_of_raters(self, ratings)
         check_residual(ratings.item, ratings.rater, ratings.values)
-        parts = [pool == g for g in range(len(ratings.pools))]
-        for rows in [slice(None)] if self.residual == "shared" else parts:
-            check_residual(effect[rows], ratings.rater[rows], ratings.values[rows])
+        shared, pools = self.residual == "shared", range(len(ratings.pools))
+        for rows in [slice(None)] if shared else [pool[ratings.rater] == g for g in pools]:
+            check_residual(ratings.item[rows], ratings.rater[rows], ratings.values[rows], pool)
 
     def warm_start(self, data: Mapping[str, Any]) -> WarmStart:
         """Mode of the posterior and its curvature, from where EM leads."""
@@ -148,7 +150,8 @@ class GaussianXCC(GaussianModel):
             likelihood = sums.log_likelihood(_spreads(_constrain(point, pools)), prior)
             return likelihood + float(sum(priors) + log_sd.sum()) + lkj
 
-        mode, sd = curvature(log_posterior, _free(best, data))
+        mode, covariance = curvature(log_posterior, _free(best, data))
+        sd = np.sqrt(np.diag(covariance))
         widest = sd.max()
         return WarmStart(
             mode=_by_name(mode, data),
@@ -156,8 +159,9 @@ class GaussianXCC(GaussianModel):
             constrain=lambda point: _constrain(point, pools),
             # As in GaussianICC: where little is known, curvature is a poor guide; where next to
             # nothing is, the posterior has long tails towards standard deviations of 0.
-            step_size=0.8 if widest < 0.3 else None,
-            acceptance=0.8 if widest < 0.3 else 0.9 if widest < 0.6 else CAUTIOUS,
+            step_size=0.9 if widest < 0.3 else None,
+            covariance=covariance,
+            acceptance=0.7 if widest < 0.3 else 0.9 if widest < 0.6 else CAUTIOUS,
             path=path,
         )
 
@@ -271,17 +275,18 @@ class GaussianXCC(GaussianModel):
         }
 
 
-def _by_pool(model: object, ratings: Ratings) -> list[Array]:
-    """Ratings of each pool."""
-    pool = pool_of_raters(model, ratings)[ratings.rater]
-    return [ratings.values[pool == g] for g in range(len(ratings.pools))]
+def _means(ratings: Ratings, pool: Codes) -> Array:
+    """(G,) means of the ratings by raters whose pools (R,) are given."""
+    total = np.bincount(ratings.rater, ratings.values)
+    return np.asarray(np.bincount(pool, total) / np.bincount(pool, ratings.ratings_per_rater))
 
 
 def _design(model: object, ratings: Ratings) -> tuple[Array, PooledDesign]:
     """(G,) centres taken off the ratings of each pool, and the design."""
-    center = np.array([values.mean() for values in _by_pool(model, ratings)])
     pool = pool_of_raters(model, ratings)
-    centred = ratings.values - center[pool[ratings.rater]]
+    center = _means(ratings, pool)
+    centred = center[pool][ratings.rater]
+    np.subtract(ratings.values, centred, out=centred)
     return center, PooledDesign.of(ratings.item, ratings.rater, centred, pool)
 
 
