@@ -20,11 +20,11 @@ stan::return_type_t<Level, Effect, Cut> graded_mixture(
   const Matrix log_weight = weight.array().log();
   const DistinctItems data{items, kind, first, cell, count};
   if constexpr (stan::is_constant_all<Level, Effect, Cut>::value) {
-    return item_mixture_pass(table.log_probability, log_weight, data, nullptr);
+    return item_mixture_pass(table.log_probability(), log_weight, data, nullptr);
   } else {
-    ItemMixtureGradient by{Matrix::Zero(e.size(), table.log_probability.cols()),
+    ItemMixtureGradient by{Matrix::Zero(e.size(), table.probability.cols()),
                            Matrix::Zero(e.size(), 1)};
-    const double value = item_mixture_pass(table.log_probability, log_weight, data, &by);
+    const double value = item_mixture_pass(table.log_probability(), log_weight, data, &by);
     const GradedGradient gradient(table, by.by_table);
     return with_gradient(value, Differentiated(level, gradient.by_level),
                          Differentiated(effect, gradient.by_effect),

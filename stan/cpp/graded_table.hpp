@@ -62,13 +62,12 @@ struct Between {
 // The table (states, categories by raters), and its derivatives.
 struct GradedTable {
   Eigen::Index raters, cuts;
-  Matrix probability, log_probability, by_upper, by_lower;
+  Matrix probability, by_upper, by_lower;
 
   GradedTable(const Vector& level, const Values& effect, const Vector& cut, bool probit)
       : raters(level.size()),
         cuts(cut.size()),
         probability(effect.size(), raters * (cuts + 1)),
-        log_probability(probability.rows(), probability.cols()),
         by_upper(probability.rows(), probability.cols()),
         by_lower(probability.rows(), probability.cols()) {
     const Eigen::Index states = effect.size();
@@ -81,13 +80,21 @@ struct GradedTable {
         const Between here(upper, lower);
         const Eigen::Index cell = k * raters + rater;
         probability.col(cell) = here.probability;
-        log_probability.col(cell) = here.probability.log();
         by_upper.col(cell) = here.by_upper;
         by_lower.col(cell) = here.by_lower;
         upper = lower;
       }
     }
   }
+
+  // Taken when first asked for: many densities never ask.
+  const Matrix& log_probability() const {
+    if (logs_.size() == 0) logs_ = probability.array().log();
+    return logs_;
+  }
+
+ private:
+  mutable Matrix logs_;
 };
 
 // Derivatives of a density by what its table was made of, from those by the table.

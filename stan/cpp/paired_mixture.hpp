@@ -22,10 +22,11 @@
 
 namespace reliabayes {
 
-// Probabilities are not let below this. It is nothing beside any sum that is kept as it is (see
-// smallest_product); and products of two of them are still normal numbers, for arithmetic on those
-// that are not takes a hundred times as long.
-constexpr double negligible = 1e-150;
+// Probabilities that are 1 somewhere are not let below `negligible`: products of two are then still
+// normal numbers, for arithmetic on those that are not takes a hundred times as long. What is below
+// `unheard` is left out of sums. Neither can be seen in a sum above `contradiction`; what lies below
+// that is summed by logarithms.
+constexpr double negligible = 1e-145, unheard = 1e-60, contradiction = 1e-30;
 
 // Nodes of the second score y, and its density given x: an equally spaced sum in place of an integral.
 struct Conditional {
@@ -84,10 +85,36 @@ struct PoolsOfRaters {
   }
 };
 
+// Log-probability of an item's ratings by a pool, by node of its score.
+inline Vector log_said(const PoolCells& cells, const GradedTable& table) {
+  Vector logs = Vector::Zero(table.probability.rows());
+  for (const auto& [column, count] : cells) logs += count * table.log_probability().col(column);
+  return logs;
+}
+
 // Whether probabilities of few ratings, each for itself, may be multiplied: see item_mixture.hpp.
 inline bool is_short(const PoolCells& cells) {
   return cells.size() <= most_factors &&
          std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.second == 1; });
+}
+
+// Probability of an item's ratings by a pool, by node of its score, over the largest; and the
+// logarithm of that.
+inline double said(const PoolCells& cells, const GradedTable& table, Vector& probability) {
+  if (is_short(cells)) {
+    probability.setOnes(table.probability.rows());
+    for (const auto& [column, once] : cells)
+      probability.array() *= table.probability.col(column).array();
+    const double largest = probability.maxCoeff();
+    if (largest > smallest_product) {
+      probability = (probability / largest).cwiseMax(negligible);
+      return std::log(largest);
+    }
+  }
+  const Vector logs = log_said(cells, table);
+  const double largest = logs.maxCoeff();
+  probability = (logs.array() - largest).exp().max(negligible);
+  return largest;
 }
 
 // The second pool's ratings of an item, summed over the second score: by node of the first.
@@ -101,44 +128,52 @@ class InnerSum {
 
   const PoolCells& cells() const { return cells_; }
 
-  // The sums, but for a factor exp(scale()); where pools contradict each other, logarithms say more.
+  // The sums, but for a factor exp(scale()), as good as they are where the first pool agrees.
   const Vector& sum() const { return sum_; }
   double scale() const { return scale_; }
-  bool contradicts() const { return contradicts_; }
-
-  Values log_sum() const {
-    if (contradicts_) return by_row_.array() + sum_.array().log();
-    return scale_ + sum_.array().log();
-  }
 
   void evaluate(const PoolCells& cells) {
     cells_ = cells;
-    multiply();
-    sum_.noalias() = given_.density * probability_;
-    contradicts_ = !(sum_.minCoeff() > smallest_product);
-    if (contradicts_) {  // perhaps what the first pool says
-      joint_ = given_.log_density.rowwise() + log_probability().transpose();
-      by_row_ = joint_.rowwise().maxCoeff();
-      joint_ = (joint_.colwise() - by_row_).array().exp().max(negligible);
-      sum_ = joint_.rowwise().sum();
-    }
+    contradicts_ = false;
+    scale_ = said(cells, table_, probability_);
+    begin_ = 0, end_ = probability_.size();
+    while (probability_(begin_) < unheard) ++begin_;
+    while (probability_(end_ - 1) < unheard) --end_;
+    sum_.noalias() = given_.density.middleCols(begin_, end_ - begin_) * heard();
+    items_ = Vector::Zero(sum_.size());
+  }
+
+  // Where the first pool contradicts the second: the sums by logarithms, whatever it says.
+  bool contradicts() const { return contradicts_; }
+  Values log_sum() const { return by_row_.array() + sum_.array().log(); }
+
+  void resolve() {
+    contradicts_ = true;
+    joint_ = given_.log_density.rowwise() + log_said(cells_, table_).transpose();
+    by_row_ = joint_.rowwise().maxCoeff();
+    joint_.colwise() -= by_row_;
+    joint_ = joint_.array().exp().max(negligible);
+    sum_ = joint_.rowwise().sum();
     items_ = Vector::Zero(sum_.size());
   }
 
   // Expected items by node of the first score.
-  void add(const Values& items) { items_.array() += items; }
+  void add(const Vector& items) { items_ += items; }
 
   // Shares them out among the nodes of the second.
   void spread(Matrix& by_table) {
     const Vector share = items_.cwiseQuotient(sum_);
-    Vector by_second;
+    Vector by_second = Vector::Zero(probability_.size());
     if (contradicts_) {
       joint_ = share.asDiagonal() * joint_;
       contradicting_ += joint_;
       by_second = joint_.colwise().sum();
     } else {
-      weight_.noalias() += share * probability_.transpose();
-      by_second = (given_.density.transpose() * share).cwiseProduct(probability_);
+      const Eigen::Index size = end_ - begin_;
+      weight_.middleCols(begin_, size).noalias() += share * heard().transpose();
+      by_second.segment(begin_, size).noalias() =
+          given_.density.middleCols(begin_, size).transpose() * share;
+      by_second.array() *= probability_.array();
     }
     for (const auto& [column, count] : cells_) by_table.col(column) += count * by_second;
   }
@@ -147,26 +182,7 @@ class InnerSum {
   Matrix expected() const { return weight_.cwiseProduct(given_.density) + contradicting_; }
 
  private:
-  // Probability of the ratings by node of the second score, but for a factor.
-  void multiply() {
-    scale_ = 0;
-    probability_.setOnes(given_.density.cols());
-    if (is_short(cells_)) {
-      for (const auto& [column, once] : cells_)
-        probability_.array() *= table_.probability.col(column).array();
-      probability_ = probability_.cwiseMax(negligible);
-      if (probability_.maxCoeff() > smallest_product) return;
-    }
-    const Vector logs = log_probability();
-    scale_ = logs.maxCoeff();
-    probability_ = (logs.array() - scale_).exp().max(negligible);
-  }
-
-  Vector log_probability() const {
-    Vector logs = Vector::Zero(given_.density.cols());
-    for (const auto& [column, count] : cells_) logs += count * table_.log_probability.col(column);
-    return logs;
-  }
+  Eigen::VectorBlock<const Vector> heard() const { return probability_.segment(begin_, end_ - begin_); }
 
   const GradedTable& table_;
   const Conditional& given_;
@@ -174,25 +190,23 @@ class InnerSum {
   Matrix joint_;
   Vector probability_, sum_, by_row_, items_;
   double scale_;
+  Eigen::Index begin_, end_;  // of the nodes that are heard of
   PoolCells cells_;
   bool contradicts_;
 };
 
-// The ratings of an item by the first pool, joined to those by the second: expected items by node of
-// the first score, but for a factor, and the logarithm of that factor. Few ratings are multiplied.
+// The ratings of an item by the first pool, joined to those by the second: by node of the first score,
+// but for a factor, and the logarithm of that factor.
 inline double join(const PoolCells& cells, const GradedTable& table, const ConstVector& weight,
-                   const InnerSum& inner, Values& state) {
-  if (is_short(cells) && !inner.contradicts()) {
-    state = weight.array() * inner.sum().array();
-    for (const auto& [column, once] : cells) state *= table.probability.col(column).array();
-    state = state.max(negligible);
-    if (state.sum() > smallest_product) return inner.scale();
+                   const InnerSum& inner, Vector& state) {
+  if (!inner.contradicts()) {
+    const double scale = said(cells, table, state);
+    state = (state.array() * weight.array() * inner.sum().array()).max(negligible);
+    return scale + inner.scale();
   }
-  state = weight.array().log() + inner.log_sum();
-  for (const auto& [column, count] : cells)
-    state += count * table.log_probability.col(column).array();
+  state = weight.array().log() + log_said(cells, table).array() + inner.log_sum();
   const double scale = state.maxCoeff();
-  state = (state - scale).exp().max(negligible);
+  state = (state.array() - scale).exp().max(negligible);
   return scale;
 }
 
@@ -214,11 +228,11 @@ stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
   const std::array<GradedTable, 2> tables{table(0), table(1)};
   std::array<Matrix, 2> by_table;
   for (int g = 0; g < 2; ++g)
-    by_table[g] = Matrix::Zero(tables[g].log_probability.rows(), tables[g].log_probability.cols());
+    by_table[g] = Matrix::Zero(tables[g].probability.rows(), tables[g].probability.cols());
 
   InnerSum inner(tables[1], given);
   std::array<PoolCells, 2> cells;
-  Values state;
+  Vector state;
   double value = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
     raters.split(cell, count, first[i] - 1, first[i + 1] - 1, cells);
@@ -226,12 +240,16 @@ stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
       if (i > 0) inner.spread(by_table[1]);
       inner.evaluate(cells[1]);
     }
-    const double scale = join(cells[0], tables[0], weight, inner, state);
-    const double total = state.sum();
-    value += items[i] * (scale + std::log(total));
-    state *= items[i] / total;
+    double scale = join(cells[0], tables[0], weight, inner, state);
+    if (!(state.sum() > contradiction)) {
+      inner.spread(by_table[1]);
+      inner.resolve();
+      scale = join(cells[0], tables[0], weight, inner, state);
+    }
+    value += items[i] * (scale + std::log(state.sum()));
+    state *= items[i] / state.sum();
     inner.add(state);
-    for (const auto& [column, times] : cells[0]) by_table[0].col(column) += times * state.matrix();
+    for (const auto& [column, times] : cells[0]) by_table[0].col(column) += times * state;
   }
   inner.spread(by_table[1]);
 
