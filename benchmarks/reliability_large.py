@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 import reliabayes as rb
 from benchmarks.pooled import Pool, binary, read
 from benchmarks.reliability_peers import numpyro_chain, textbook_data
-from benchmarks.textbook import build_textbook
+from benchmarks.textbook import build_textbook, seconds
 
 ITEMS, POOL = 40_000, Pool(300, 5)
 STEPS, DRAWS = 60, 300  # to adapt the step size, and to judge by: minutes
@@ -72,10 +71,7 @@ def _textbook(fit: rb.Fit) -> tuple[Any, Any]:
             output_dir=folder,
         )
         spent = _processor_seconds() - before
-        written = Path(found.runset.csv_files[0]).read_text()
-        warmup, sampling = (
-            float(seconds) for seconds in re.findall(r"([\d.e+-]+) seconds \([WS]", written)
-        )
+        warmup, sampling = seconds(found.runset.csv_files[0])
         draws = [found.stan_variable(name)[None] for name in JUDGED]
     ess = np.array([float(az.ess(x, method="bulk")) for x in draws])
     return ess, ess / (spent * sampling / (warmup + sampling))

@@ -23,6 +23,7 @@ from numpyro.infer import MCMC, NUTS, init_to_value
 
 import reliabayes as rb
 from benchmarks.speed import Sampler, compared
+from benchmarks.textbook import seconds
 from reliabayes import quantities
 from reliabayes.models.base import RatingModel
 from reliabayes.models.xcc import agreement
@@ -59,6 +60,26 @@ def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> 
         return _labelled(model, shaped, ratings)
 
     return sample
+
+
+def textbook_gradients(model: RatingModel, ratings: rb.Ratings, program: Path) -> float:
+    """Gradients of the textbook program per second, from paths of one step."""
+    cmdstanpy.disable_logging()
+    with tempfile.TemporaryDirectory() as folder:
+        fit = cmdstanpy.CmdStanModel(exe_file=program).sample(
+            textbook_data(model, ratings),
+            chains=1,
+            iter_warmup=0,
+            iter_sampling=DRAWS // 50,
+            adapt_engaged=False,
+            step_size=1e-6,
+            max_treedepth=1,
+            seed=1,
+            show_progress=False,
+            output_dir=folder,
+        )
+        steps = fit.method_variables()["n_leapfrog__"].sum()
+        return float(steps / seconds(fit.runset.csv_files[0])[1])
 
 
 def textbook_data(model: RatingModel, ratings: rb.Ratings) -> dict[str, Any]:

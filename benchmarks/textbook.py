@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -35,3 +36,10 @@ def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]
         "rating": ratings.category + 1,
         **{name: value for name, value in priors.items() if name.startswith("prior_")},
     }
+
+
+def seconds(table: str) -> tuple[float, float]:
+    """How long warmup and sampling took, by the table of draws that Stan wrote."""
+    written = Path(table).read_text()
+    warmup, sampling = re.findall(r"([\d.e+-]+) seconds \([WS]", written)
+    return float(warmup), float(sampling)

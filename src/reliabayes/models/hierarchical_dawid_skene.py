@@ -214,7 +214,7 @@ class HierarchicalDawidSkene(AnnotationModel):
             mode={**start.mode, "effect": (point["effect"] - centre) / scale},
             constrain=partial(self._constrain_effects, data=data),
             adapt=poor,
-            acceptance=0.9 if poor else 0.8,
+            acceptance=0.95 if poor else 0.8,
         )
 
     def cold_start(self, data: Data) -> WarmStart:

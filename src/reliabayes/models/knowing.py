@@ -88,7 +88,7 @@ class KnowingModel(CountingModel):
 class GuessingModel(KnowingModel):
     """A model in which each rater knows, or else guesses by probabilities of their own."""
 
-    acceptance: ClassVar[float] = 0.9  # a guess that is hardly made has a long tail in log odds
+    acceptance: ClassVar[float] = 0.95  # a guess that is hardly made has a long tail in log odds
 
     guess: ClassVar[str] = "p"  # name of the probabilities of guesses
 

@@ -78,7 +78,7 @@ class LatentTAP(AnnotationModel):
     )
 
     adapts: ClassVar[bool] = True
-    acceptance: ClassVar[float] = 0.95
+    acceptance: ClassVar[float] = 0.98
 
     difficulty: bool = True
     nodes: int | None = None
