@@ -70,6 +70,37 @@ def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> 
     assert expected[0] < -600
 
 
+def test_items_with_many_ratings_are_known_at_few_nodes() -> None:
+    ratings, points = crowds(0.97)
+    data = replace(rb.LogitXCC(), nodes=141).data(ratings)
+
+    program = stan.load("logit_xcc")
+    by_program = [
+        program.log_prob(dict(at), data, jacobian=False, sig_figs=17)["lp__"][0] for at in points
+    ]
+    found, differences = gradients(rb.LogitXCC(), data, seed=2)
+
+    expected = [in_logarithms(ratings, point) for point in points]
+    assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
+    assert found == pytest.approx(differences, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("sd_rater", "acceptance"), [(1.0, 0.8), (0.05, 0.98)], ids=["told", "hardly any"]
+)
+def test_steps_are_larger_where_ratings_tell_how_raters_differ(
+    sd_rater: float, acceptance: float
+) -> None:
+    rng = np.random.default_rng(3)
+    design = rb.simulate.incomplete(200, 10, 3, rng, pools=2)
+    given_ = {"mean": [0.0, 0.0], "sd_item": [1.0, 1.0], "sd_rater": [sd_rater, sd_rater]}
+    ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
+
+    start = rb.LogitXCC().warm_start(rb.LogitXCC().data(ratings))
+
+    assert start.acceptance == acceptance
+
+
 def test_correlation_next_to_one_is_no_trouble() -> None:
     ratings, point = small("logit", 1, 0.5)
     data = rb.LogitXCC(nodes=61).data(ratings)
@@ -195,6 +226,23 @@ def test_pools_that_share_no_items_leave_the_correlation_to_its_prior() -> None:
 
 
 @pytest.mark.posteriors
+def test_similarities_of_words_in_grades_tell_what_they_tell_as_numbers() -> None:
+    words = load_or_skip("wordsim_two_pools")
+    grades = pd.cut(words["rating"], [-1, 1, 3, 5, 7, 9, 10], labels=False)
+    ratings = rb.Ratings.from_frame(words.assign(rating=grades), pool="pool", categories=range(6))
+
+    fit = rb.OrdinalXCC().fit(ratings, seed=1, chains=2)
+
+    rho = fit.quantities["normalized_xcc"]
+    # Of the Gaussian model of the numbers; grades tell a little less.
+    assert float(rho.mean()) == pytest.approx(0.986, abs=0.03)
+    assert fit.quantities["icc"].mean(("chain", "draw")).values == pytest.approx(
+        [0.655, 0.710], abs=0.05
+    )
+    assert fit.diagnostics().divergences == 0
+
+
+@pytest.mark.posteriors
 def test_crowds_take_larger_steps_and_find_the_truth() -> None:
     rng = np.random.default_rng(1)
     design = rb.simulate.incomplete(600, 24, 3, rng, pools=2)
@@ -281,6 +329,23 @@ def contradicting(times: int) -> rb.Ratings:
     return rb.Ratings.from_frame(pd.concat([rated, rest]), pool="pool", replicates="keep")
 
 
+def crowds(rho: float) -> tuple[rb.Ratings, list[Point]]:
+    """Items that two crowds have rated; two points, with different correlations."""
+    rng = np.random.default_rng(5)
+    frame = pd.MultiIndex.from_product([range(4), range(50)], names=["item", "rater"])
+    design = frame.to_frame(index=False).assign(pool=lambda x: x["rater"] // 25)
+    given_: dict[str, Any] = {
+        "sd_item": np.array([3.0, 2.5]),
+        "sd_rater": np.array([0.8, 0.5]),
+        "mean": np.array([0.5, -0.5]),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+    }
+    ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
+    spread = np.repeat(given_["sd_rater"], 25)
+    point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), spread)}
+    return ratings, [point, shifted(point)]
+
+
 def contradicted(rho: float) -> Point:
     return {
         "sd_item": np.array([2.0, 1.5]),
@@ -299,14 +364,16 @@ def in_logarithms(ratings: rb.Ratings, point: Point) -> float:
     x, y = np.meshgrid(node, node, indexing="ij")
     density = multivariate_normal([0, 0], covariance).logpdf(np.stack([x, y], axis=-1))
     density += 2 * math.log(node[1] - node[0])
+    assert ratings.rater_pool is not None
     total = 0.0
     for item in range(ratings.n_items):
         by_pool = np.zeros((2, len(node)))
-        for rater, category in product(range(4), range(2)):
+        for rater, category in product(range(ratings.n_raters), range(2)):
             same = (ratings.item == item) & (ratings.rater == rater)
             times = int((same & (ratings.category == category)).sum())
-            score = point["level"][rater] + point["sd_item"][rater // 2] * node
-            by_pool[rater // 2] += times * log_expit(score if category else -score)
+            pool = ratings.rater_pool[rater]
+            score = point["level"][rater] + point["sd_item"][pool] * node
+            by_pool[pool] += times * log_expit(score if category else -score)
         total += float(logsumexp(density + by_pool[0][:, None] + by_pool[1]))
     return total
 

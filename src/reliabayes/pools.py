@@ -103,9 +103,7 @@ class PooledDesign:
             pool=np.asarray(pool, np.intp),
             counts=sp.csr_array((np.ones(len(ratings)), (item, rater)), shape=(size[0], raters)),
             n=np.bincount(cell, minlength=math.prod(size)).reshape(size).astype(float),
-            total=np.bincount(cell, ratings, math.prod(size))
-            .reshape(size)
-            .astype(float, copy=False),
+            total=np.bincount(cell, ratings, math.prod(size)).reshape(size).astype(float),
             rater_total=np.bincount(rater, ratings, minlength=raters).astype(float),
             square=np.bincount(pool, squares, pools).astype(float),
         )

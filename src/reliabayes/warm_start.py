@@ -16,12 +16,8 @@ Array = NDArray[np.float64]
 Point = TypeVar("Point")
 
 JITTER = 2.0  # posterior sds: starts must differ by more than the posterior for R-hat to tell
-LONGEST = 5  # climbs
-NEAR, FLAT, STEP = (
-    0.1,
-    1e-2,
-    1e-4,
-)  # in posterior sds: the way and slope that matter no more, a step
+CLIMBS = 5  # to a mode at most
+NEAR, FLAT, STEP = 0.1, 1e-2, 1e-4  # in posterior sds: a short way, a level slope, a small step
 WIDEST = 1.5  # sd of starts: far out in the tails of many parameters at once there is nothing
 
 
@@ -114,7 +110,7 @@ def curvature(log_density: Callable[[Array], float], start: Array) -> tuple[Arra
     Climbs in units of the curvature where it stands, which is measured anew after a long way.
     """
     at = start
-    for _ in range(LONGEST):
+    for _ in range(CLIMBS):
         root = _root(log_density, at)
         way = _way_up(log_density, at, root)
         at = at + root @ way

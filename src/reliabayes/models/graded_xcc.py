@@ -34,9 +34,10 @@ Mask = NDArray[np.bool_]
 
 BY_RATER = {"level", "own", "variance"}
 AROUND_MODE = 9  # nodes of each of three scores or more, for comparisons of models
-# With so many raters in each pool larger steps will do; with some, if ratings tell the logarithm
-# of their standard deviation so well.
-MANY, SOME, TOLD = 20, 8, 0.5
+# Raters of each pool from which on larger steps will do, and the acceptance that these adapt to,
+# where scores of two pools are summed out and where they are sampled.
+ENOUGH_SUMMED, ENOUGH_SAMPLED = (20, 0.8), (10, 0.9)
+SOME, TOLD = 8, 0.5  # raters that are enough of two pools, if the log of their sd is told so well
 COARSE = 101  # nodes of each of two scores at most, to find a correlation to start from
 LEAST = 0.01  # eigenvalue of the correlation to start from
 XCC_OBSERVED = ("normalized_xcc_observed", "unnormalized_xcc_observed")
@@ -418,9 +419,11 @@ def _completed(start: WarmStart, data: Data) -> WarmStart:
     farther together than each would alone, and step as far.
     """
     pool, shape = data["pool"] - 1, (data["G"], data["D"])
-    fewest = np.bincount(pool).min()
-    if fewest >= MANY or (fewest >= SOME and np.max(start.sd["sd_rater"]) < TOLD):
-        start = replace(start, acceptance=0.8 if data["G"] == 2 else 0.9)
+    enough, acceptance = ENOUGH_SUMMED if data["G"] == 2 else ENOUGH_SAMPLED
+    if data["G"] == 2 and np.max(start.sd["sd_rater"]) < TOLD:
+        enough = SOME
+    if np.bincount(pool).min() >= enough:
+        start = replace(start, acceptance=acceptance)
     if data["G"] == 2:
         return start
     common = np.exp(2 * start.mode["sd_item"]) / data["D"]
