@@ -284,3 +284,22 @@ def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> 
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
+
+
+# More than a quarter of the correlations are beyond .98 or -.98.
+NEXT_TO_ONE: dict[str, tuple[HiddenStateModel, int]] = {
+    "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), prior_lkj=0.3, **SDS), 2),
+    "ordinal-xcc": (rb.OrdinalXCC(prior_cut=Normal(0, 1.5), prior_lkj=0.3, **SDS), 3),
+}
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", NEXT_TO_ONE)
+def test_posteriors_of_agreement_next_to_one_are_calibrated(name: str) -> None:
+    model, n_categories = NEXT_TO_ONE[name]
+
+    simulate = partial(annotated, model, n_categories, pooled_design(20, 2))
+    found = calibrate(model, simulate, n=100, seed=9)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
