@@ -59,10 +59,7 @@ def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> 
     data = replace(rb.LogitXCC(), nodes=601).data(ratings)
     points = [contradicted(rho) for rho in (0.999, 0.99)]
 
-    program = stan.load("logit_xcc")
-    by_program = [
-        program.log_prob(dict(at), data, jacobian=False, sig_figs=17)["lp__"][0] for at in points
-    ]
+    by_program = log_densities(data, points)
     expected = [in_logarithms(ratings, point) for point in points]
 
     # Nothing but the likelihood changes: the prior of the correlation is flat.
@@ -74,10 +71,7 @@ def test_items_with_many_ratings_are_known_at_few_nodes() -> None:
     ratings, points = crowds(0.97)
     data = replace(rb.LogitXCC(), nodes=141).data(ratings)
 
-    program = stan.load("logit_xcc")
-    by_program = [
-        program.log_prob(dict(at), data, jacobian=False, sig_figs=17)["lp__"][0] for at in points
-    ]
+    by_program = log_densities(data, points)
     found, differences = gradients(rb.LogitXCC(), data, seed=2)
 
     expected = [in_logarithms(ratings, point) for point in points]
@@ -327,6 +321,15 @@ def contradicting(times: int) -> rb.Ratings:
     rated = often.assign(rating=(often["item"] + often["pool"]) % 2)
     rest = frame[frame["item"] == 2].assign(rating=[0, 1, 1, 0])
     return rb.Ratings.from_frame(pd.concat([rated, rest]), pool="pool", replicates="keep")
+
+
+def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
+    """Of the program of binary ratings by two pools."""
+    program = stan.load("logit_xcc")
+    return [
+        program.log_prob(dict(at), dict(data), jacobian=False, sig_figs=17)["lp__"][0]
+        for at in points
+    ]
 
 
 def crowds(rho: float) -> tuple[rb.Ratings, list[Point]]:

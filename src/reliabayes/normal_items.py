@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reliabayes.distinct import distinct_rows
-from reliabayes.pools import Spreads
+from reliabayes.pools import Spreads, cells
 from reliabayes.ratings import Ratings
 
 Array = NDArray[np.float64]
@@ -41,8 +41,9 @@ class NormalItems:
         """Of ratings by raters whose pools (R,) are given."""
         pools = int(rater_pool.max()) + 1
         pool = rater_pool[ratings.rater]
-        cell = ratings.item.astype(np.int64) * pools + pool
-        n = np.bincount(cell, minlength=ratings.n_items * pools).reshape(-1, pools)
+        n = np.bincount(
+            cells(ratings.item, pool, pools), minlength=ratings.n_items * pools
+        ).reshape(-1, pools)
         return cls(ratings.item, ratings.rater, pool, n.astype(float))
 
     @cached_property
@@ -54,7 +55,7 @@ class NormalItems:
         """Log density (I,) of the ratings of each item, its effects summed out."""
         n, pattern = self._patterns
         left = (values - level[self.rater]) / at.residual[self.pool]
-        cell = self.item.astype(np.int64) * n.shape[1] + self.pool
+        cell = cells(self.item, self.pool, n.shape[1])
         total = np.bincount(cell, left, self.n.size).reshape(self.n.shape)
         given = at.patterns(n)
         explained = np.einsum("igh,ig->ih", given.half[pattern], total / at.residual)

@@ -96,8 +96,7 @@ class PooledDesign:
         """Design of (N,) codes and (N,) centred ratings in long form, and (F,) codes of pools."""
         raters, pools = len(pool), int(pool.max()) + 1
         size = int(item.max()) + 1, pools
-        cell = np.multiply(item, pools, dtype=np.int64)
-        cell += pool[rater]
+        cell = cells(item, pool[rater], pools)
         squares = np.bincount(rater, ratings**2, minlength=raters)
         return cls(
             pool=np.asarray(pool, np.intp),
@@ -405,6 +404,13 @@ class PooledSums:
         """(S, F + G) effects of raters, the means last, drawn given (S, ...) spreads and means."""
         draws = zip(*at, means, strict=True)
         return np.array([self.given(Spreads(*one), prior).draw(mean, rng) for *one, mean in draws])
+
+
+def cells(item: NDArray[Any], pool: NDArray[Any], pools: int) -> NDArray[np.int64]:
+    """Codes (N,) of items and pools together, item by item."""
+    cell: NDArray[np.int64] = np.multiply(item, pools, dtype=np.int64)
+    cell += pool
+    return cell
 
 
 def _pairs(n: Array) -> tuple[Codes, Codes, Codes]:

@@ -21,7 +21,7 @@ from reliabayes.models.densities import half_t
 from reliabayes.models.points import rated, require_known, stacked
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.normal_items import NormalItems
-from reliabayes.pools import Spreads
+from reliabayes.pools import Spreads, cells
 from reliabayes.ratings import Ratings
 
 Array = NDArray[np.float64]
@@ -199,7 +199,9 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
     """
 
     def effects(part: slice) -> Codes:
-        return item[part] if pool is None else _pooled(item[part], pool[rater[part]])
+        if pool is None:
+            return item[part]
+        return cells(item[part], pool[rater[part]], int(pool.max()) + 1)
 
     digits = max(3, len(str(len(values))))
     parts = (slice(10**power) for power in range(3, digits + 1))
@@ -210,11 +212,6 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
         found = "that every rating is the sum of an item's and a rater's effect"
         remedy = "Agreement is perfect up to severity: report that, for no model adds to it."
         raise RatingsError([Fault("rating", rule, found, remedy)])
-
-
-def _pooled(item: Codes, pool: Codes) -> Codes:
-    """Codes of an item's effects in the pools."""
-    return np.asarray(item.astype(np.int64) * (int(pool.max()) + 1) + pool)
 
 
 def _has_residual(codes: Sequence[Codes], values: Array) -> bool:
