@@ -10,7 +10,7 @@ INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test lint packaging notebooks browser docs posteriors sanitize calibrate bench wheel clean
+.PHONY: demo test quick lint packaging notebooks browser docs posteriors sanitize calibrate bench wheel clean
 
 demo: $(VENV)/installed
 	@mkdir -p demo
@@ -18,6 +18,9 @@ demo: $(VENV)/installed
 
 test: $(VENV)/developed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+
+quick: $(VENV)/developed
+	$(BIN)/python -m pytest --quick --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/developed
 	$(BIN)/ruff check .

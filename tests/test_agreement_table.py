@@ -141,6 +141,7 @@ def test_intervals_are_those_of_each_coefficient_but_for_the_samples(
     assert table.attrs["over"] == over
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0, 0.3])
 @pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(2,k)", "ICC(3,1)"])
 def test_intervals_of_numbers_are_those_of_each_coefficient(name: IccName, missing: float) -> None:

@@ -148,6 +148,7 @@ def test_program_is_the_model_written_plainly(name: str, ratings: rb.Ratings) ->
     assert found == pytest.approx(expected[0] - expected[1], abs=1e-9)
 
 
+@pytest.mark.slow
 @every_plain_model
 def test_gradient_is_the_slope_of_the_density(name: str, ratings: rb.Ratings) -> None:
     check_gradient(PLAIN[name][0], ratings)
@@ -260,6 +261,7 @@ def test_raters_without_covariates_are_named() -> None:
 SLOW = pytest.mark.posteriors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "model", "mean", "sd"),
     [
@@ -394,6 +396,7 @@ def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
 # Names of categories.
 
 
+@pytest.mark.slow
 def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None:
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
@@ -406,6 +409,7 @@ def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None
     assert fit.diagnostics().r_hat < 1.05
 
 
+@pytest.mark.slow
 def test_defaults_hold_the_names_of_categories(dataset: Load) -> None:
     fit = rb.DawidSkene().fit(nominal(dataset("bluebirds")), seed=3)
 
@@ -416,6 +420,7 @@ def test_defaults_hold_the_names_of_categories(dataset: Load) -> None:
 # Simulation, gold, priors.
 
 
+@pytest.mark.slow
 def test_nine_raters_of_accuracies_from_a_tenth_to_nine_tenths_are_told_apart() -> None:
     accuracies = np.linspace(0.1, 0.9, 9)
     truth = {"a": accuracies, "p": np.tile([0.5, 0.5], (9, 1))}

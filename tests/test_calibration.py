@@ -91,6 +91,7 @@ def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
     return calibrate(GAUSSIAN, partial(gaussian, DESIGNS[design]), n, seed=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", ["gaussian_icc", "gaussian_icc_crowd"])
 def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> None:
     choose(program)
@@ -100,6 +101,7 @@ def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> Non
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
+@pytest.mark.slow
 def test_check_flags_ratings_from_another_model() -> None:
     twice_as_severe = partial(gaussian, DESIGNS["swapped"], severity=2.0)
 
@@ -164,6 +166,7 @@ def pooled(
     return truth, pooled_ratings(truth, design, rng)
 
 
+@pytest.mark.slow
 def test_posteriors_of_agreement_between_pools_are_calibrated() -> None:
     model = XCC["shared"]
 
@@ -266,6 +269,7 @@ def annotated(
             continue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dawid-skene", "rater-tap"])
 def test_annotation_posteriors_are_calibrated(name: str) -> None:
     model, n_categories = ANNOTATION[name]

@@ -236,6 +236,7 @@ def test_compare_puts_the_model_first_that_tells_ratings_best() -> None:
     assert "dawid-skene:" in result.stderr
 
 
+@pytest.mark.slow
 def test_models_of_numbers_are_compared(tmp_path: Path) -> None:
     table = datasets.load("shrout_fleiss_1979")
     first_two = table["rater"].isin(table["rater"].unique()[:2])
@@ -286,6 +287,7 @@ def test_columns_may_be_named(tmp_path: Path) -> None:
     assert result.stdout == run(*FIT).stdout
 
 
+@pytest.mark.slow
 def test_pools_are_a_column(tmp_path: Path) -> None:
     table = tmp_path / "r.csv"
     cells = [(item, rater, item % 4 + rater * item % 3) for item in range(9) for rater in range(6)]
@@ -448,6 +450,7 @@ def test_outputs_follow_links(tmp_path: Path) -> None:
     assert json.loads(target.read_text())["model"] == "gaussian-icc"
 
 
+@pytest.mark.slow
 def test_statuses_and_streams_reach_the_shell() -> None:
     result = shell("reliabayes describe absent.csv")
 
@@ -456,12 +459,14 @@ def test_statuses_and_streams_reach_the_shell() -> None:
     assert result.stderr == "reliabayes: absent.csv: there is no such file\n"
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_matter() -> None:
     result = shell(f"reliabayes describe {JUDGES} | true")
 
     assert result.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("send", [os.kill, os.killpg])
 def test_an_interrupt_ends_the_chains_and_leaves_no_file(
     tmp_path: Path, mark: str, send: Callable[[int, int], None]

@@ -203,6 +203,7 @@ def test_density_by_item_is_the_dense_one(
             assert density == pytest.approx(expected.logpdf(rating[own]), abs=1e-9)
 
 
+@pytest.mark.slow
 @of_gaussians
 def test_numbers_left_out_are_as_the_others_foretell(
     model: Any, point: dict[str, Any], shape: tuple[int, int]

@@ -90,6 +90,7 @@ def test_models_without_pools_have_nothing_to_compare() -> None:
         fit.contrast("icc", "a", "b")
 
 
+@pytest.mark.slow
 def test_fit_compares_pools_by_the_users_ids() -> None:
     rng = np.random.default_rng(1)
     item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])

@@ -43,6 +43,7 @@ def test_free_numbers_come_back(free: Array) -> None:
     assert back == pytest.approx(free, abs=1e-8)
 
 
+@pytest.mark.slow
 @given(free=frees, shape=st.floats(0.5, 4))
 def test_density_is_that_of_the_correlations_with_the_jacobian(free: Array, shape: float) -> None:
     size = size_of(free)

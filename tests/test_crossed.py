@@ -93,6 +93,7 @@ def test_sums_survive_the_way_to_stan_and_back(table: LongTable) -> None:
     assert back.log_likelihood(SD, PRIOR) == pytest.approx(sums.log_likelihood(SD, PRIOR))
 
 
+@pytest.mark.slow
 def test_effects_of_the_few_have_their_conditional_distribution() -> None:
     table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
     mean = 0.7

@@ -77,6 +77,7 @@ designs = st.builds(
 )
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
 @settings(max_examples=10)
@@ -120,6 +121,7 @@ def test_objective_is_the_density_of_the_program_but_for_a_constant(
     assert gradient == pytest.approx(slopes(lambda x: objective(model, x, data), free), abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS[:6], ids=short_name)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_search_from_nearby_ends_at_the_same_likelihood(model: AnnotationModel, seed: int) -> None:
@@ -202,6 +204,7 @@ def test_restarts_find_what_the_votes_miss() -> None:
     assert restarted.log_likelihood > from_votes.log_likelihood + 0.3
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(ratings=designs, seed=st.integers(0, 99))
 def test_restarts_are_never_worse_and_the_same_again(ratings: rb.Ratings, seed: int) -> None:
@@ -358,6 +361,7 @@ DEGENERATE: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
 @pytest.mark.parametrize("name", DEGENERATE)

@@ -166,6 +166,7 @@ def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "column",
     [

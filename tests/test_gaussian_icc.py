@@ -62,6 +62,7 @@ points = st.tuples(*[st.floats(0.1, 4)] * 3)
 Load = Callable[[str], pd.DataFrame]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(table=long_tables(), sds=points, swapped=st.booleans())
 def test_density_with_raters_summed_out_is_the_dense_one(
@@ -78,6 +79,7 @@ def test_density_with_raters_summed_out_is_the_dense_one(
     assert gradient == pytest.approx(slopes(dense, np.log(sds)), rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(table=long_tables(), sds=points, swapped=st.booleans(), seed=st.integers(0, 99))
 def test_density_with_raters_sampled_is_the_dense_one(
@@ -117,6 +119,7 @@ def test_density_with_raters_sampled_is_the_dense_one(
     assert gradient == pytest.approx(slopes(dense, at), rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "expected"), REFERENCE.items())
 def test_posterior_is_the_reference_one(
     dataset: Load, name: str, expected: Mapping[str, Mapping[str, float]]
@@ -161,6 +164,7 @@ def test_posterior_under_half_t_and_flat_priors_is_that_of_the_grid(dataset: Loa
     assert summary["mean"]["labeler_icc"] == pytest.approx(0.512, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("summed_out", [True, False])
 def test_warm_start_changes_the_speed_and_not_the_posterior(
     monkeypatch: pytest.MonkeyPatch, summed_out: bool
@@ -175,6 +179,7 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
     assert (abs(warm["mean"] - cold["mean"]) < error).all()
 
 
+@pytest.mark.slow
 def test_both_programs_have_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = simulated(items=80, raters=30, per_item=3)
     monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: True)
@@ -209,6 +214,7 @@ def test_cheaper_program_is_taken(items: int, raters: int, program: str) -> None
     assert chosen == program
 
 
+@pytest.mark.slow
 def test_roles_of_items_and_raters_swap_where_raters_are_more() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
     mirrored = rb.Ratings.from_frame(
@@ -285,6 +291,7 @@ def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
     assert fit.diagnostics().r_hat < 1.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
     ratings = simulated(items=6, raters=6, per_item=2, seed=seed)

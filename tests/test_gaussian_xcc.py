@@ -59,6 +59,7 @@ QUICK: dict[str, Any] = {"chains": 2, "warmup": 200, "draws": 100}
 too_quick = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
 def test_density_is_the_dense_one(table: PooledTable, per_pool: bool, seed: int) -> None:
@@ -84,6 +85,7 @@ def test_density_is_the_dense_one(table: PooledTable, per_pool: bool, seed: int)
     assert gradient == pytest.approx(slopes(dense, free), rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("residual", ["shared", "per_pool"])
 def test_posterior_is_the_reference_one(dataset: Load, residual: Any) -> None:
     ratings = rb.Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
@@ -108,6 +110,7 @@ def test_posterior_is_the_reference_one(dataset: Load, residual: Any) -> None:
             assert found[column] == pytest.approx(figure, abs=error), (quantity, column)
 
 
+@pytest.mark.slow
 def test_warm_start_changes_the_speed_and_not_the_posterior() -> None:
     ratings = simulated(items=60, raters=6, per_item=3, pools=3)
 
@@ -183,6 +186,7 @@ def test_pools_in_the_other_order_give_the_same_agreement() -> None:
         assert one["mean"][name] == pytest.approx(other["mean"][of], abs=error)
 
 
+@pytest.mark.slow
 def test_items_have_an_effect_in_each_pool_and_raters_one() -> None:
     ratings = simulated(items=40, raters=6, per_item=3, severity={"A": 0.0, "B": 1.0})
 
@@ -197,6 +201,7 @@ def test_items_have_an_effect_in_each_pool_and_raters_one() -> None:
     assert np.corrcoef(items["mean"], means - means.groupby("pool").transform("mean"))[0, 1] > 0.95
 
 
+@pytest.mark.slow
 def test_item_that_a_pool_has_not_rated_is_foretold_by_the_other() -> None:
     frame = simulated(items=60, raters=6, per_item=4, rho=0.95).to_frame()
     ratings = rb.Ratings.from_frame(
@@ -210,6 +215,7 @@ def test_item_that_a_pool_has_not_rated_is_foretold_by_the_other() -> None:
     assert items["sd"][0, "B"] > 1.2 * items["sd"][0, "A"]
 
 
+@pytest.mark.slow
 def test_pools_without_common_items_leave_the_prior_of_their_correlation() -> None:
     frame = simulated(items=60, raters=6, per_item=3).to_frame()
     ratings = rb.Ratings.from_frame(
@@ -237,6 +243,7 @@ def test_prior_of_the_correlation_can_be_tightened() -> None:
     assert means[1] < means[0] - 0.1
 
 
+@pytest.mark.slow
 @too_quick
 @pytest.mark.parametrize("raters", [1, 2])
 def test_smallest_designs_are_fitted(raters: int) -> None:
@@ -248,6 +255,7 @@ def test_smallest_designs_are_fitted(raters: int) -> None:
     assert fit.diagnostics().divergences <= 2
 
 
+@pytest.mark.slow
 @too_quick
 def test_shifted_and_stretched_ratings_give_the_same_agreement() -> None:
     ratings = simulated(items=60, raters=6, per_item=3)

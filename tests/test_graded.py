@@ -41,6 +41,7 @@ ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
 # Densities.
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**16))
@@ -53,6 +54,7 @@ def test_density_is_the_integral_over_item_effects(name: str, seed: int) -> None
     assert found == pytest.approx(by_quadrature(model, ratings, point), rel=1e-9, abs=1e-6)
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=4)
 @given(seed=st.integers(0, 2**16))
@@ -78,6 +80,7 @@ def test_twice_the_categories_with_no_room_between_are_the_same_ratings() -> Non
     assert as_three - extra == pytest.approx(as_two, abs=1e-6)
 
 
+@pytest.mark.slow
 @every_model
 def test_likelihood_in_numpy_is_that_of_the_program(name: str) -> None:
     model, _ = MODELS[name]
@@ -92,6 +95,7 @@ def test_likelihood_in_numpy_is_that_of_the_program(name: str) -> None:
 # Integrals.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.2, 1.0, 4.0])
 @pytest.mark.parametrize("most", [2, 5, 40])
 def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
@@ -110,6 +114,7 @@ def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
     assert data["Q"] < 300
 
 
+@pytest.mark.slow
 def test_coarse_nodes_are_told_with_a_remedy() -> None:
     ratings = rb.Ratings.from_frame(load_or_skip("bluebirds")[["item", "rater", "rating"]])
 
@@ -175,6 +180,7 @@ def test_means_of_ratings_are_as_reliable_as_the_fit_says() -> None:
 # Posteriors.
 
 
+@pytest.mark.slow
 def test_posterior_of_bluebirds_is_the_reference() -> None:
     fit = bluebirds()
 
@@ -214,6 +220,7 @@ def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() ->
     assert items["mean"].mean() == pytest.approx(0, abs=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_model_that_holds_passes_its_check_and_is_preferred_to_one_that_does_not() -> None:
     pairs = pd.MultiIndex.from_product([range(100), range(6)], names=["item", "rater"])
@@ -252,6 +259,7 @@ DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=["logit", "ordinal"])

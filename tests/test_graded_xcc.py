@@ -32,6 +32,7 @@ MODELS: dict[str, tuple[GradedXCC, int]] = {
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=4)
 @given(seed=st.integers(0, 2**16), rho=st.sampled_from([-0.6, 0.0, 0.5, 0.9, 0.98, 0.999]))
@@ -54,6 +55,7 @@ def test_likelihood_is_the_integral_over_pairs_of_item_effects(
     assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> None:
     ratings = contradicting(300)
     data = replace(rb.LogitXCC(), nodes=601).data(ratings)
@@ -67,6 +69,7 @@ def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> 
     assert expected[0] < -600
 
 
+@pytest.mark.slow
 def test_items_with_many_ratings_are_known_at_few_nodes() -> None:
     ratings, points = crowds(0.97)
     data = replace(rb.LogitXCC(), nodes=141).data(ratings)
@@ -109,6 +112,7 @@ def test_correlation_next_to_one_is_no_trouble() -> None:
     assert one == pytest.approx(other, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_gradient_is_right_where_pools_contradict_each_other() -> None:
     data = replace(rb.LogitXCC(), nodes=101).data(contradicting(300))
 
@@ -117,6 +121,7 @@ def test_gradient_is_right_where_pools_contradict_each_other() -> None:
     assert found == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -130,6 +135,7 @@ def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
 @every_model
 def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: float) -> None:
@@ -195,6 +201,7 @@ def test_posterior_of_tweets_is_the_reference(rating: str) -> None:
     assert fit.diagnostics().r_hat < 1.01
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_pools_that_see_the_same_agree_and_items_have_scores_in_both() -> None:
     fit = fitted(0.95)
@@ -255,6 +262,7 @@ def test_crowds_take_larger_steps_and_find_the_truth() -> None:
     assert fit.diagnostics().problems == []
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize(
     "query",

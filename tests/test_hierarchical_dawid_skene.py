@@ -92,6 +92,7 @@ def test_em_climbs_the_density_of_the_program(
     assert found == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "raters", "categories"), [(30, 4, 2), (60, 20, 3), (40, 3, 6)])
 @pytest.mark.parametrize("start", range(3))
 def test_em_never_goes_down(items: int, raters: int, categories: int, start: int) -> None:
@@ -140,6 +141,7 @@ def test_raters_who_may_differ_in_any_way_are_those_of_dawid_and_skene() -> None
     assert found.values == pytest.approx(expected.values, abs=0.02)
 
 
+@pytest.mark.slow
 def test_rater_of_a_single_item_is_taken_to_be_like_the_others() -> None:
     truth = {"prevalence": [0.5, 0.5], "location": [-2.0, -1.0], "spread": [0.2, 0.2]}
     drawn = MODEL.simulate(crossed(200, 10), np.random.default_rng(1), parameters=truth)
@@ -171,6 +173,7 @@ def test_crowd_of_few_ratings_each_is_closer_to_the_truth_than_dawid_skene() -> 
     assert error < 0.7 * other
 
 
+@pytest.mark.slow
 def test_simulated_parameters_are_recovered() -> None:
     rng = np.random.default_rng(5)
     design = crossed(300, 15)

@@ -47,6 +47,7 @@ def test_model_gives_just_what_its_program_reads(name: str) -> None:
     assert set(data) == set(json.loads(Toolchain.find().stanc("--info", program))["inputs"])
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16))
@@ -68,6 +69,7 @@ def test_density_is_that_of_effects_raters_and_ratings(name: str, seed: int) -> 
     assert np.diff(by_program) == pytest.approx(np.diff(by_scipy), rel=1e-7, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logit", "ordinal"])
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -80,6 +82,7 @@ def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@pytest.mark.slow
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -107,6 +110,7 @@ def test_ratings_of_many_items_are_summed_in_parts(monkeypatch: pytest.MonkeyPat
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
+@pytest.mark.slow
 def test_posterior_is_around_what_the_ratings_are_drawn_from() -> None:
     fit = fitted()
 
@@ -185,6 +189,7 @@ LITTLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LITTLE)
 def test_pools_with_little_give_a_posterior_without_holes(name: str) -> None:
     frame = fitted().ratings.to_frame().query(LITTLE[name])

@@ -50,6 +50,7 @@ def test_model_gives_just_what_its_program_reads(model: RatingModel, ratings: rb
     assert set(data) == set(stan_info(program)["inputs"])
 
 
+@pytest.mark.slow
 @every_model
 def test_model_reports_the_quantities_it_promises(model: RatingModel) -> None:
     fit = fitted(model)
@@ -58,6 +59,7 @@ def test_model_reports_the_quantities_it_promises(model: RatingModel) -> None:
     assert list(fit.quantities) == [name for name in model.reports if name in fit.quantities]
 
 
+@pytest.mark.slow
 @every_model
 def test_same_seed_gives_the_same_draws_however_many_chains_run_at_once(
     model: RatingModel, ratings: rb.Ratings
@@ -72,6 +74,7 @@ def test_same_seed_gives_the_same_draws_however_many_chains_run_at_once(
     assert not fewer.posterior.equals(other.posterior)
 
 
+@pytest.mark.slow
 @every_model
 def test_order_of_rows_leaves_no_trace(model: RatingModel, ratings: rb.Ratings) -> None:
     frame = ratings.to_frame().sample(frac=1, random_state=2)
@@ -82,6 +85,7 @@ def test_order_of_rows_leaves_no_trace(model: RatingModel, ratings: rb.Ratings) 
     xr.testing.assert_identical(one.posterior, other.posterior)
 
 
+@pytest.mark.slow
 @every_model
 def test_ids_change_nothing_but_labels(model: RatingModel, ratings: rb.Ratings) -> None:
     frame = ratings.to_frame()
@@ -98,6 +102,7 @@ def test_ids_change_nothing_but_labels(model: RatingModel, ratings: rb.Ratings) 
     assert next(items).tolist() == [item + 1000 for item in next(items)]
 
 
+@pytest.mark.slow
 @every_model
 def test_fit_comes_back_from_disk_as_it_was(
     model: RatingModel, ratings: rb.Ratings, tmp_path: Path
@@ -115,6 +120,7 @@ def test_fit_comes_back_from_disk_as_it_was(
     pd.testing.assert_frame_equal(loaded.raters(), fit.raters())
 
 
+@pytest.mark.slow
 @every_model
 def test_earlier_fit_offers_starting_points(model: RatingModel, ratings: rb.Ratings) -> None:
     earlier = fitted(model, chains=1)

@@ -158,6 +158,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return Page(path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("model", rb.MODELS, ids=lambda model: model.name())
 def test_every_model_gives_a_page_that_starts_with_its_answer(
@@ -325,6 +326,7 @@ def test_pictures_have_their_findings_as_words(drawn: Page) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_links_and_labels_lead_somewhere_once(made: Callable[..., Page]) -> None:
     page = made({"DS": categories(), "again": categories()})
@@ -437,6 +439,7 @@ def test_the_page_tells_how_it_was_made(made: Callable[..., Page]) -> None:
     assert " 1 May" in page.texts["span"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_command_on_the_page_gives_the_page_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -483,6 +486,7 @@ def test_bad_input_is_refused_before_sampling(
     assert message in result.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_demo_leaves_a_page_that_says_what_it_printed(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--report", str(tmp_path / "report.html")])
@@ -491,6 +495,7 @@ def test_the_demo_leaves_a_page_that_says_what_it_printed(tmp_path: Path) -> Non
     assert f"<p>Of {words}</p>" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_what_pages_are_made_with_is_imported_for_the_first_page_only() -> None:
     code = "import sys, reliabayes; sys.exit('jinja2' in sys.modules)"
 

@@ -184,6 +184,7 @@ def texts(ax: Axes) -> list[str]:
     return [text.get_text().replace("\n", " ") for text in ax.texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_is_as_it_was_looked_at(name: str, of: Any, tmp_path: Path) -> None:
     golden, drawn = GOLDEN / f"{name}.png", tmp_path / f"{name}.png"
@@ -198,6 +199,7 @@ def test_a_picture_is_as_it_was_looked_at(name: str, of: Any, tmp_path: Path) ->
     assert difference is None, f"{difference} Look at it; if it is right: cp {drawn} {golden}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
 def test_texts_neither_overlap_nor_leave_the_picture(name: str, of: Any) -> None:
     figure = PICTURES[name](of).figure
@@ -213,6 +215,7 @@ def test_texts_neither_overlap_nor_leave_the_picture(name: str, of: Any) -> None
     assert (edges[:, 2:] <= [width + 1, height + 1]).all()
 
 
+@pytest.mark.slow
 def test_matplotlib_is_imported_for_the_first_picture_only() -> None:
     code = "import sys, reliabayes; sys.exit('matplotlib' in sys.modules)"
 

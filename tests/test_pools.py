@@ -96,6 +96,7 @@ def test_em_never_lowers_the_likelihood(table: PooledTable, seed: int, shared: b
     assert after >= before - 1e-9 * abs(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_em_ends_where_the_likelihood_is_flat(shared: bool) -> None:
     table = PooledTable.simulated(items=20, raters=6, pools=2, ratings=300, seed=3)
@@ -145,6 +146,7 @@ def test_size_of_the_sums_is_known_beforehand(table: PooledTable) -> None:
     assert size == PooledSums.of(design).to_stan()["gram"].size
 
 
+@pytest.mark.slow
 def test_effects_have_their_conditional_distribution() -> None:
     table = PooledTable.simulated(items=5, raters=2, pools=2, ratings=24, seed=1)
     design, at = design_of(table), spreads(2, 8)

@@ -98,6 +98,7 @@ def test_dawid_skene_does_not_give_the_votes_on_dental_x_rays(
     assert all_positive["upper_90"] < 90
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_model_with_difficulty_gives_the_votes_on_dental_x_rays(
     dataset: Callable[[str], pd.DataFrame],
@@ -284,6 +285,7 @@ def test_normal_ratings_pass() -> None:
     assert (checks.p_values > 0.1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "check"),
     [
@@ -314,6 +316,7 @@ def test_raters_who_copy_and_careless_ones_are_named() -> None:
     assert (careless.query("statistic == 'mean'")["p_value"] > 0.1).all()
 
 
+@pytest.mark.slow
 def test_pools_that_agree_little_are_no_single_population() -> None:
     item, rater = (codes.ravel() for codes in np.mgrid[:150, :6])
     design = pd.DataFrame({"item": item, "rater": rater, "pool": np.where(rater < 3, "a", "b")})

@@ -802,6 +802,7 @@ def test_laplace_refuses_what_is_no_mode(compiled: Compiled, tmp_path: Path) -> 
     assert files(tmp_path) == {"data.json", "mode.json"}
 
 
+@pytest.mark.slow
 def test_a_million_ratings_take_well_under_a_second(compiled: Compiled, folder: Path) -> None:
     ratings = np.random.default_rng(1).normal(size=1_000_000).tolist()
     (folder / "data.json").write_text(json.dumps(NORMAL | {"N": len(ratings), "y": ratings}))

@@ -181,6 +181,7 @@ def test_study_has_each_coefficient_of_each_matrix() -> None:
         assert study[name].iloc[0] == pytest.approx(float(coefficient(first)), abs=1e-7), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("raters", "per_item"), [(6, 2), (4, 4), (3, 3)])
 def test_tiny_matrices_give_numbers_up_to_one_or_nan(raters: int, per_item: int) -> None:
     study = simulate.reliability_study(

@@ -140,6 +140,7 @@ def test_two_fits_share_a_folder(data: dict[str, Any], tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.csv"))) == 4
 
 
+@pytest.mark.slow
 def test_interrupt_of_the_parent_alone_ends_the_chains(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", ENDLESS],
