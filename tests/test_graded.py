@@ -115,6 +115,27 @@ def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
 
 
 @pytest.mark.slow
+@every_model
+@pytest.mark.parametrize(("items", "times"), [(10, 3), (30, 3), (50, 2), (100, 3)])
+def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
+    model, n_categories = MODELS[name]
+    cells = [(item, rater) for item in range(items) for rater in range(times)]
+    design = pd.DataFrame(cells, columns=["item", "rater"])
+    parameters: dict[str, Any] = {"mean": 0.3, "sd_item": 1.0, "sd_rater": 0.7}
+    if model.has_steps:
+        parameters["step"] = [0.8] * (n_categories - 2)
+
+    errors = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        ratings = model.simulate(design, rng, categories=range(n_categories), parameters=parameters)
+        fit = model.fit(ratings, seed=seed, chains=2)
+        errors.append(fit.diagnostics().integration_error)
+
+    assert max(errors) < 1e-3
+
+
+@pytest.mark.slow
 def test_coarse_nodes_are_told_with_a_remedy() -> None:
     ratings = rb.Ratings.from_frame(load_or_skip("bluebirds")[["item", "rater", "rating"]])
 

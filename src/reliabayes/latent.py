@@ -157,15 +157,21 @@ def _item_nodes(sd: float, link: Link) -> tuple[Array, Array]:
     return grid(enough(min(0.25, _spacing(sd, link)), FAR), FAR)
 
 
-def normal_correlation(n: Any, above: Any, weight: Array, share: float) -> float:
+def normal_correlation(
+    n: Any, above: Any, weight: Array, share: float, by_chance: Any = None
+) -> float:
     """Correlation of two normal scores of a unit of which both are above, or not, so often.
 
     Units have n ratings, some of them above, and count with a weight; ``share`` of all is above.
+    So many pairs (units,) would have both above ``by_chance``, where the share is not the same in
+    all ratings.
     """
     pairs = float(weight @ (n * (n - 1)))
     if pairs == 0:
         return 0.2
-    both, at = float(weight @ (above * (above - 1))) / pairs, float(ndtri(share))
+    chance = n * (n - 1) * share**2 if by_chance is None else by_chance
+    excess_both = float(weight @ (above * (above - 1) - chance)) / pairs
+    both, at = share**2 + excess_both, float(ndtri(share))
 
     def excess(r: float) -> float:
         both_at_r = ndtr(at) - 2 * owens_t(at, math.sqrt((1 - r) / (1 + r)))  # Owen (1956)

@@ -130,11 +130,13 @@ class GradedModel(HiddenStateModel):
     def spacing(self, mixture: ItemMixture, data: Data) -> float:
         """Of nodes that resolve the effect of the item with most ratings, with something to spare.
 
-        Given m ratings it is known to a share 1 / sqrt(1 + sd^2 m information) of its sd.
+        Given m ratings it is known to a share 1 / sqrt(1 + sd^2 m information) of its sd. Items may
+        differ far more than they seem to where few have a second rating.
         """
-        likely = float(self._rough(mixture, data)["sd_item"])
-        sd = likely * (1.2 + 3 / np.sqrt(mixture.items.sum()))
-        most = float(mixture.counts.sum(axis=1).max())
+        likely, times = float(self._rough(mixture, data)["sd_item"]), mixture.counts.sum(axis=1)
+        again = max(float(mixture.items @ (times - 1)), 1.0)
+        sd = 1.2 * likely + 8 * np.sqrt(RESIDUAL[self.link] / again)
+        most = float(times.max())
         narrowest = 1 / np.sqrt(1 + sd**2 * INFORMATION[self.link] * most)
         return float(min(1.1 * narrowest, BEARABLE[self.link] / sd))
 
@@ -154,7 +156,10 @@ class GradedModel(HiddenStateModel):
             np.bincount(rater, by_cell * weight, data["R"]).astype(float) for weight in (1.0, above)
         )
         n_by_item, above_by_item = mixture.counts.sum(axis=1), mixture.counts @ above
-        item = normal_correlation(n_by_item, above_by_item, mixture.items, share[split])
+        by_rater = (above_by_rater / n_by_rater)[rater]
+        one, two = mixture.counts @ by_rater, mixture.counts @ by_rater**2
+        chance = one**2 - two  # few raters, far apart, agree seldom for that
+        item = normal_correlation(n_by_item, above_by_item, mixture.items, share[split], chance)
         severity = normal_correlation(n_by_rater, above_by_rater, np.ones(data["R"]), share[split])
         residual = max(1 - item - severity, 0.05)
         total = RESIDUAL[self.link] / residual
@@ -466,9 +471,10 @@ class GradedModel(HiddenStateModel):
     def integration_error(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[int, float]:
         """Number of nodes, and what the log-likelihood changes by with far more of them.
 
-        Closer ones, that reach farther, at the draw whose items differ most.
+        Closer ones, that reach farther, where items differ more than at 99 draws of 100.
         """
-        point = max(points(posterior), key=lambda point: float(np.max(point["sd_item"])))
+        drawn = sorted(points(posterior), key=lambda point: float(np.max(point["sd_item"])))
+        point = drawn[int(0.99 * len(drawn))]
         mixture, data = self.mixture(ratings)
         coarse, fine = (
             mixture.total(mixture.posterior(*self.columns(point, data | more))[0])
