@@ -115,8 +115,9 @@ def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
 
 
 @pytest.mark.slow
-@every_model
-@pytest.mark.parametrize(("items", "times"), [(10, 3), (30, 3), (50, 2), (100, 3)])
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # nothing is said of chains
+@pytest.mark.parametrize("name", ["logit", "ordinal probit"])
+@pytest.mark.parametrize(("items", "times"), [(10, 3), (50, 2)])
 def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
     model, n_categories = MODELS[name]
     cells = [(item, rater) for item in range(items) for rater in range(times)]
@@ -129,10 +130,21 @@ def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
     for seed in range(3):
         rng = np.random.default_rng(seed)
         ratings = model.simulate(design, rng, categories=range(n_categories), parameters=parameters)
-        fit = model.fit(ratings, seed=seed, chains=2)
+        fit = model.fit(ratings, seed=seed, chains=2, draws=500)
         errors.append(fit.diagnostics().integration_error)
 
     assert max(errors) < 1e-3
+
+
+def test_raters_far_apart_do_not_hide_how_items_differ() -> None:
+    design = pd.DataFrame([(i, j) for i in range(4000) for j in (0, 1)], columns=["item", "rater"])
+    model = rb.LogitICC()
+    parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.5, "level": [-1.5, 1.5]}
+    ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
+
+    guess = model.middle(model.data(ratings))
+
+    assert float(guess["sd_item"]) == pytest.approx(1.5, rel=0.2)
 
 
 @pytest.mark.slow

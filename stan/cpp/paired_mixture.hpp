@@ -7,8 +7,8 @@
 //     y given x ~ normal(rho x, sqrt(1 - rho^2)),
 //
 // a product of matrices, all of it positive. Nodes of y lie as close as that normal density asks for,
-// whatever rho. The inner sum is shared by items that follow each other and that the second pool has
-// rated alike.
+// whatever rho; next to 1 they are thousands, of which few are in reach of a node of x. The inner sum
+// is shared by items that follow each other and that the second pool has rated alike.
 #pragma once
 #include "graded_table.hpp"
 #include "item_mixture.hpp"
@@ -28,29 +28,80 @@ namespace reliabayes {
 // that is summed by logarithms.
 constexpr double negligible = 1e-145, unheard = 1e-60, contradiction = 1e-30;
 
-// Nodes of the second score y, and its density given x: an equally spaced sum in place of an integral.
-struct Conditional {
-  Vector second;       // the nodes
-  Matrix log_density;  // (nodes of x, nodes of y), times the spacing
-  Matrix density;
-  Matrix by_mean, by_scale;  // derivatives of log_density by rho and by sqrt(1 - rho^2)
+// Some nodes of the second score y, and those of the first, x, from which they are not out of reach.
+struct Stretch {
+  Eigen::Index row, column;  // where it begins
+  Matrix density;            // of y given x, times the spacing: (nodes of x, nodes of y)
+};
 
+// Nodes of the second score y, and its density given x: an equally spaced sum in place of an integral.
+// Where y follows x closely, the density is made and read in stretches along the diagonal.
+class Conditional {
+ public:
   // Nodes resolve both what nodes of x would, a precision, and the density given x, another. Their
   // number has an end: a density narrower than any that ratings could tell from it is not resolved.
-  Conditional(const Vector& first, double rho, double root) {
+  Conditional(const Vector& first, double rho, double root)
+      : first_(first), rho_(rho), scale_(std::max(root, narrowest)), resolved_(root > narrowest) {
     constexpr double widest = 1.1;  // spacing, in standard deviations of a normal density
-    constexpr double narrowest = 1. / 256;  // rho = .99999
-    const double scale = std::max(root, narrowest);
-    const double reach = first(first.size() - 1), near = first(1) - first(0);
-    const double precision = 1 / (near * near) + (1 / (scale * scale) - 1) / (widest * widest);
-    second = Vector::LinSpaced(1 + std::ceil(2 * reach * std::sqrt(precision)), -reach, reach);
-    const Matrix from = (second.transpose().replicate(first.size(), 1).colwise() - rho * first) / scale;
-    const double constant = std::log((second(1) - second(0)) / scale * M_SQRT1_2 * M_2_SQRTPI / 2);
-    log_density = constant - 0.5 * from.array().square();
-    density = log_density.array().exp().max(negligible);
-    by_mean = (from.array().colwise() * first.array()) / scale;
-    by_scale = (root > narrowest) * (from.array().square() - 1) / scale;
+    const double last = first(first.size() - 1), near = first(1) - first(0);
+    const double precision = 1 / (near * near) + (1 / (scale_ * scale_) - 1) / (widest * widest);
+    second_ = Vector::LinSpaced(1 + std::ceil(2 * last * std::sqrt(precision)), -last, last);
+    constant_ = std::log((second_(1) - second_(0)) / scale_ * M_SQRT1_2 * M_2_SQRTPI / 2);
+
+    const double reach = scale_ * std::sqrt(-2 * std::log(unheard));
+    const Eigen::Index all = second_.size(), width = reach < last ? 32 : all;
+    for (Eigen::Index column = 0; column < all; column += width)
+      add_stretch(column, std::min(width, all - column), reach);
   }
+
+  const Vector& first() const { return first_; }
+  const Vector& second() const { return second_; }
+  const std::vector<Stretch>& stretches() const { return stretches_; }
+
+  // Of all nodes given all. Made when first asked for: many densities never ask.
+  const Matrix& log_density() const {
+    if (log_density_.size() == 0)
+      log_density_ = logs(from(0, 0, first_.size(), second_.size()));
+    return log_density_;
+  }
+
+  // Derivatives by rho and by sqrt(1 - rho^2), of items expected at some nodes.
+  Eigen::RowVector2d by_factor(Eigen::Index row, Eigen::Index column, const Matrix& expected) const {
+    const Matrix away = from(row, column, expected.rows(), expected.cols());
+    const Vector by_row = expected.cwiseProduct(away).rowwise().sum();
+    const double by_scale = expected.cwiseProduct((away.array().square() - 1).matrix()).sum();
+    return {by_row.dot(first_.segment(row, expected.rows())) / scale_, resolved_ * by_scale / scale_};
+  }
+
+ private:
+  static constexpr double narrowest = 1. / 256;  // rho = .99999
+
+  void add_stretch(Eigen::Index column, Eigen::Index columns, double reach) {
+    const auto is_near = [&](double x) {
+      return rho_ * x + reach >= second_(column) &&
+             rho_ * x - reach <= second_(column + columns - 1);
+    };
+    Eigen::Index begin = 0, end = first_.size();
+    while (begin < end && !is_near(first_(begin))) ++begin;
+    while (begin < end && !is_near(first_(end - 1))) --end;
+    const Matrix log_density = logs(from(begin, column, end - begin, columns));
+    stretches_.push_back({begin, column, log_density.array().exp().max(negligible)});
+  }
+
+  // How far y is from its mean given x, in standard deviations.
+  Matrix from(Eigen::Index row, Eigen::Index column, Eigen::Index rows, Eigen::Index columns) const {
+    const auto y = second_.segment(column, columns).transpose();
+    return (y.replicate(rows, 1).colwise() - rho_ * first_.segment(row, rows)) / scale_;
+  }
+
+  Matrix logs(const Matrix& away) const { return constant_ - 0.5 * away.array().square(); }
+
+  Vector first_, second_;
+  double rho_, scale_;
+  bool resolved_;
+  double constant_;
+  std::vector<Stretch> stretches_;
+  mutable Matrix log_density_;
 };
 
 // Cells of an item's ratings by one pool, in its table, and how many ratings each has.
@@ -120,11 +171,10 @@ inline double said(const PoolCells& cells, const GradedTable& table, Vector& pro
 // The second pool's ratings of an item, summed over the second score: by node of the first.
 class InnerSum {
  public:
-  InnerSum(const GradedTable& table, const Conditional& given)
-      : table_(table),
-        given_(given),
-        weight_(Matrix::Zero(given.density.rows(), given.density.cols())),
-        contradicting_(weight_) {}
+  InnerSum(const GradedTable& table, const Conditional& given) : table_(table), given_(given) {
+    for (const auto& [row, column, density] : given.stretches())
+      weight_.push_back(Matrix::Zero(density.rows(), density.cols()));
+  }
 
   const PoolCells& cells() const { return cells_; }
 
@@ -139,8 +189,12 @@ class InnerSum {
     begin_ = 0, end_ = probability_.size();
     while (probability_(begin_) < unheard) ++begin_;
     while (probability_(end_ - 1) < unheard) --end_;
-    sum_.noalias() = given_.density.middleCols(begin_, end_ - begin_) * heard();
-    items_ = Vector::Zero(sum_.size());
+    sum_ = items_ = Vector::Zero(given_.first().size());
+    each_heard([&](const Stretch& on, Matrix&, Eigen::Index begin, Eigen::Index size) {
+      sum_.segment(on.row, on.density.rows()).noalias() +=
+          on.density.middleCols(begin - on.column, size) * probability_.segment(begin, size);
+    });
+    sum_ = sum_.cwiseMax(negligible);
   }
 
   // Where the first pool contradicts the second: the sums by logarithms, whatever it says.
@@ -149,7 +203,7 @@ class InnerSum {
 
   void resolve() {
     contradicts_ = true;
-    joint_ = given_.log_density.rowwise() + log_said(cells_, table_).transpose();
+    joint_ = given_.log_density().rowwise() + log_said(cells_, table_).transpose();
     by_row_ = joint_.rowwise().maxCoeff();
     joint_.colwise() -= by_row_;
     joint_ = joint_.array().exp().max(negligible);
@@ -166,27 +220,49 @@ class InnerSum {
     Vector by_second = Vector::Zero(probability_.size());
     if (contradicts_) {
       joint_ = share.asDiagonal() * joint_;
-      contradicting_ += joint_;
+      if (contradicting_.size() == 0) contradicting_ = joint_;
+      else contradicting_ += joint_;
       by_second = joint_.colwise().sum();
     } else {
-      const Eigen::Index size = end_ - begin_;
-      weight_.middleCols(begin_, size).noalias() += share * heard().transpose();
-      by_second.segment(begin_, size).noalias() =
-          given_.density.middleCols(begin_, size).transpose() * share;
-      by_second.array() *= probability_.array();
+      each_heard([&](const Stretch& on, Matrix& weight, Eigen::Index begin, Eigen::Index size) {
+        const auto own = share.segment(on.row, on.density.rows());
+        const auto heard = probability_.segment(begin, size);
+        weight.middleCols(begin - on.column, size).noalias() += own * heard.transpose();
+        auto by_heard = by_second.segment(begin, size);
+        by_heard.noalias() = on.density.middleCols(begin - on.column, size).transpose() * own;
+        by_heard.array() *= heard.array();
+      });
     }
     for (const auto& [column, count] : cells_) by_table.col(column) += count * by_second;
   }
 
-  // Expected items by node of both scores.
-  Matrix expected() const { return weight_.cwiseProduct(given_.density) + contradicting_; }
+  // Derivatives by rho and by sqrt(1 - rho^2) of all that was spread.
+  Eigen::RowVector2d by_factor() const {
+    Eigen::RowVector2d sum = Eigen::RowVector2d::Zero();
+    for (std::size_t k = 0; k < weight_.size(); ++k) {
+      const auto& [row, column, density] = given_.stretches()[k];
+      sum += given_.by_factor(row, column, weight_[k].cwiseProduct(density));
+    }
+    if (contradicting_.size() > 0) sum += given_.by_factor(0, 0, contradicting_);
+    return sum;
+  }
 
  private:
-  Eigen::VectorBlock<const Vector> heard() const { return probability_.segment(begin_, end_ - begin_); }
+  // The nodes in each stretch that are heard of.
+  template <typename Read>
+  void each_heard(Read read) {
+    for (std::size_t k = 0; k < weight_.size(); ++k) {
+      const Stretch& on = given_.stretches()[k];
+      const Eigen::Index begin = std::max(begin_, on.column);
+      const Eigen::Index end = std::min(end_, on.column + on.density.cols());
+      if (begin < end) read(on, weight_[k], begin, end - begin);
+    }
+  }
 
   const GradedTable& table_;
   const Conditional& given_;
-  Matrix weight_, contradicting_;  // of `expected`, but for a factor, and what is left
+  std::vector<Matrix> weight_;  // times the density of a stretch: the items expected there
+  Matrix contradicting_;        // items expected where sums were by logarithms, if there are any
   Matrix joint_;
   Vector probability_, sum_, by_row_, items_;
   double scale_;
@@ -219,7 +295,7 @@ stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
   const Vector l = stan::math::value_of(level), s = stan::math::value_of(sd);
   const Matrix f = stan::math::value_of(factor), c = stan::math::value_of(cut);
   const Conditional given(node, f(1, 0), f(1, 1));
-  const std::array<Vector, 2> score{node, given.second};
+  const std::array<Vector, 2> score{node, given.second()};
 
   const PoolsOfRaters raters(pool);
   const auto table = [&](int g) {
@@ -262,10 +338,8 @@ stan::return_type_t<Level, Sd, Factor, Cut> paired_mixture(
     for (Eigen::Index rater = 0; rater < l.size(); ++rater)
       by_level(rater) = by[pool[rater] - 1].by_level(raters.within[rater]);
     const Vector by_sd{{by[0].by_effect.dot(score[0]), by[1].by_effect.dot(score[1])}};
-    const Matrix expected = inner.expected();
-    const Matrix by_factor{{0, 0},
-                           {expected.cwiseProduct(given.by_mean).sum(),
-                            expected.cwiseProduct(given.by_scale).sum()}};
+    Matrix by_factor = Matrix::Zero(2, 2);
+    by_factor.row(1) = inner.by_factor();
     Matrix by_cut(c.rows(), 2);
     by_cut << by[0].by_cut, by[1].by_cut;
     return with_gradient(value, Differentiated(level, by_level), Differentiated(sd, by_sd),

@@ -135,7 +135,7 @@ class GradedModel(HiddenStateModel):
         """
         likely, times = float(self._rough(mixture, data)["sd_item"]), mixture.counts.sum(axis=1)
         again = max(float(mixture.items @ (times - 1)), 1.0)
-        sd = 1.2 * likely + 8 * np.sqrt(RESIDUAL[self.link] / again)
+        sd = 1.2 * likely + 10 * np.sqrt(RESIDUAL[self.link] / again)
         most = float(times.max())
         narrowest = 1 / np.sqrt(1 + sd**2 * INFORMATION[self.link] * most)
         return float(min(1.1 * narrowest, BEARABLE[self.link] / sd))
