@@ -287,6 +287,7 @@ def test_log_likelihood_has_the_reference_posterior(
     assert row["sd"] == pytest.approx(sd, rel=0.06)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "model", "share"),
     [
@@ -320,6 +321,7 @@ def test_posterior_of_patients_is_the_reference() -> None:
     assert fit.diagnostics().problems == []
 
 
+@pytest.mark.slow
 def test_accuracies_of_raters_of_ptsd_are_the_reference() -> None:
     fit = fitted("ptsd", rb.RaterTAP())
 

@@ -239,6 +239,7 @@ def test_wider_priors_move_the_posterior_of_bluebirds_as_in_the_reference() -> N
     assert found.tolist() == pytest.approx([1.098, 1.357, 0.1906, 0.290], abs=0.015)
 
 
+@pytest.mark.slow
 def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() -> None:
     fit = bluebirds()
 

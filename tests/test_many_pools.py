@@ -124,6 +124,7 @@ def test_posterior_is_around_what_the_ratings_are_drawn_from() -> None:
     assert (fit.diagnostics().nodes, fit.diagnostics().integration_error) == (0, 0)
 
 
+@pytest.mark.slow
 def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() -> None:
     fit = fitted()
 
