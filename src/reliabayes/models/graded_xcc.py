@@ -23,7 +23,7 @@ from reliabayes.models.graded import SDS, GradedModel, nodes
 from reliabayes.models.hidden import Array, Codes, Data, drawn_categories
 from reliabayes.models.points import points
 from reliabayes.models.xcc import XCC, agreement, pool_of_raters
-from reliabayes.nodes import REACH, enough
+from reliabayes.nodes import REACH
 from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
 from reliabayes.scores import PooledCategories, standard_scores, told_in_turn
@@ -141,8 +141,7 @@ class GradedXCC(GradedModel):
         if self.nodes is not None:
             return nodes(self.nodes)
         parts = (self._part(mixture, data, pool) for pool in range(data["G"]))
-        alone = self.of_one_pool()
-        return nodes(enough(min(alone.spacing(part.mixture, part.data) for part in parts)))
+        return nodes(max(part.data["Q"] for part in parts))
 
     def states(self, data: Data) -> tuple[Array, Array]:
         """Pairs (H, 2) of scores, those out of reach of both together left out, and probability."""
