@@ -45,7 +45,7 @@ posteriors: $(VENV)/developed
 
 sanitize: $(VENV)/developed
 	RELIABAYES_SANITIZE=1 UBSAN_OPTIONS=halt_on_error=1 \
-		$(BIN)/python -m pytest tests/test_runner.py tests/test_mixture.py
+		$(BIN)/python -m pytest tests/inference/test_runner.py tests/likelihoods/test_item_mixture.py
 
 calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration

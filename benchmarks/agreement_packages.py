@@ -20,8 +20,8 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 import reliabayes as rb
+from reliabayes.arrays import Array
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -25,8 +25,8 @@ from benchmarks.simulated import simulate
 from reliabayes.agreement import Coefficient
 from reliabayes.agreement.alpha import Metric
 from reliabayes.agreement.intraclass import NAMES
+from reliabayes.arrays import Array
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Ours = Callable[[rb.Ratings], Coefficient]
 Peer = Callable[[Indices], Any]  # value, or values, for the items (I,) that were drawn

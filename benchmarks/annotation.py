@@ -27,8 +27,8 @@ from benchmarks.annotation_growth import growth
 from benchmarks.gradient import seconds_per_gradient
 from benchmarks.speed import alternate
 from benchmarks.textbook import build_textbook, textbook_data
-from reliabayes import stan
-from reliabayes.models.annotation import AnnotationModel
+from reliabayes.inference import stan
+from reliabayes.models.bases.annotation import AnnotationModel
 
 ROUNDS = 3
 ITEMS, PER_ITEM, RATERS = 40_000, 5, 100

@@ -16,7 +16,7 @@ import reliabayes as rb
 from benchmarks.annotated import annotate, ratings
 from benchmarks.gradient import seconds_per_gradient
 from benchmarks.memory import peak_gb
-from reliabayes import stan
+from reliabayes.inference import stan
 
 RATERS, PER_ITEM = 100, 5
 COLUMNS = ("item", "rater", "rating")

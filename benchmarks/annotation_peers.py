@@ -25,7 +25,7 @@ from numpyro.ops.indexing import Vindex
 import reliabayes as rb
 from benchmarks.speed import Sampler
 from benchmarks.textbook import textbook_data
-from reliabayes.models.annotation import AnnotationModel
+from reliabayes.models.bases.annotation import AnnotationModel
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 

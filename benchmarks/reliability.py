@@ -20,7 +20,7 @@ from benchmarks.pooled import Pool, binary, continuous, read
 from benchmarks.reliability_growth import growth
 from benchmarks.speed import Run, Sampler, alternate, compared
 from benchmarks.textbook import build_textbook
-from reliabayes.models.base import RatingModel
+from reliabayes.models.bases.rating_model import RatingModel
 
 ROUNDS, SHORT_ROUNDS = 3, 15
 MILLION = 500, 100_000  # items with 10 ratings each

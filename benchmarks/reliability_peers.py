@@ -24,9 +24,9 @@ from numpyro.infer import MCMC, NUTS, init_to_value
 import reliabayes as rb
 from benchmarks.speed import Sampler, compared
 from benchmarks.textbook import seconds
-from reliabayes import quantities
-from reliabayes.models.base import RatingModel
-from reliabayes.models.xcc import agreement
+from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.bases.xcc import agreement
+from reliabayes.results import quantities
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 

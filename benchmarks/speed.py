@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from reliabayes import Ratings
+from reliabayes.arrays import Array
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # arviz 0.23 announces 1.0 at import
@@ -32,7 +32,6 @@ COMPARED = (  # quantities, of the models that have them
     "mean",
 )
 
-Array = NDArray[np.float64]
 Sampler = Callable[[Ratings, int], xr.Dataset]
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 import reliabayes as rb
 from benchmarks.simulated import simulate
-from reliabayes.crossed import CrossedDesign
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.models import gaussian_icc
 
 WARMUP, DRAWS = 200, 300

@@ -9,7 +9,7 @@ from typing import Any
 
 import reliabayes as rb
 from hatch_build import Toolchain
-from reliabayes.models.annotation import AnnotationModel
+from reliabayes.models.bases.annotation import AnnotationModel
 
 
 def build_textbook(name: str, out: Path, *options: str) -> Path:

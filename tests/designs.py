@@ -9,12 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from reliabayes import stan
-from reliabayes.crossed import Deviations
-from reliabayes.models.base import RatingModel
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference import stan
+from reliabayes.likelihoods.gaussian_one_pool import Deviations
+from reliabayes.models.bases.rating_model import RatingModel
 
 
 class LongTable(NamedTuple):

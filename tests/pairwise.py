@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import reliabayes as rb
+from reliabayes.arrays import Array
 
-Array = NDArray[np.float64]
 Distance = Callable[[Any, Any], Any]
 
 some = settings(max_examples=15)

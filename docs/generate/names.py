@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import reliabayes as rb
-from reliabayes import quantities
+from reliabayes.results import quantities
 
 from .docstrings import Link, first_line
 

@@ -1,16 +1,16 @@
 """How far to trust human ratings: reliability and validity with honest uncertainty."""
 
 from reliabayes import agreement, datasets, guidelines, models, plots, simulate
-from reliabayes.comparison import LeaveOneOut, compare
-from reliabayes.contrast import Contrast
-from reliabayes.em import PointEstimate
 from reliabayes.errors import ConvergenceWarning, RatingsError, SamplingError
-from reliabayes.fit import Fit
-from reliabayes.intake.reading import read_ratings
+from reliabayes.html_report import report
 from reliabayes.models import *  # noqa: F403
-from reliabayes.page import report
-from reliabayes.predictive import PredictiveChecks
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.reading import read_ratings
+from reliabayes.results.comparison import LeaveOneOut, compare
+from reliabayes.results.contrast import Contrast
+from reliabayes.results.fit import Fit
+from reliabayes.results.point_estimate import PointEstimate
+from reliabayes.results.predictive import PredictiveChecks
 
 __all__ = [
     "Contrast",

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from reliabayes.intake.wording import did_you_mean
+from reliabayes.wording import did_you_mean
 
 __all__ = ["GUIDELINES", "Guideline", "catalogue", "interpret", "named"]
 

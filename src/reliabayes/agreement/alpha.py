@@ -11,11 +11,12 @@ from reliabayes.agreement.cells import Cells, neighbours, ratio, statistics
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.corrected import corrected
 from reliabayes.agreement.distance import Custom, Distance, Nominal, Pairwise, Squared, margins
-from reliabayes.agreement.resampling import Array, Rows, side_by_side
+from reliabayes.agreement.resampling import Rows, side_by_side
 from reliabayes.agreement.scales import numbers_or_labels, positions
+from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.intake.wording import listed
 from reliabayes.ratings import Ratings
+from reliabayes.wording import listed
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio", "circular", "bipolar"]
 

@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.resampling import Array, dense
+from reliabayes.agreement.resampling import dense
+from reliabayes.arrays import Array
 
 
 def by_block(coefficient: Coefficient, blocks: int) -> Array:

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from reliabayes.agreement.resampling import Array, Rows
+from reliabayes.agreement.resampling import Rows
+from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
 
-Codes = NDArray[np.int32]
-Indices = NDArray[np.intp]
+Indices = Codes
 
 DENSE = 2**25  # largest array of statistics, 256 MB
 FILLED = 1 / 8  # least share of it that is filled

@@ -11,11 +11,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from reliabayes.agreement import resampling
 from reliabayes.agreement.interval import Interval, bca_shares, central_shares
-from reliabayes.agreement.resampling import Array, Formula, Rows, Statistics, side_by_side
+from reliabayes.agreement.resampling import Formula, Rows, Statistics, side_by_side
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
@@ -242,7 +242,7 @@ class Coefficient:
         return self.formula(np.array([some @ self.rows(weights) for some, weights in pairs]))
 
     @cached_property
-    def _rater_pool(self) -> NDArray[np.intp]:
+    def _rater_pool(self) -> Codes:
         return pd.factorize(crowd(self.raters))[0]
 
 

@@ -6,8 +6,9 @@ from reliabayes.agreement.cells import ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.corrected import corrected
 from reliabayes.agreement.pairs import PairTables
-from reliabayes.agreement.resampling import Array, Formula
+from reliabayes.agreement.resampling import Formula
 from reliabayes.agreement.scales import Weights, weight_table
+from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 

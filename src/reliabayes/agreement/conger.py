@@ -10,13 +10,14 @@ from reliabayes.agreement.cells import Cells, ratio, statistics
 from reliabayes.agreement.coefficient import Coefficient, combined
 from reliabayes.agreement.corrected import corrected
 from reliabayes.agreement.distance import Distance, Pairwise, margins
-from reliabayes.agreement.resampling import Array, Rows, side_by_side
+from reliabayes.agreement.resampling import Rows, side_by_side
 from reliabayes.agreement.scales import (
     DistanceName,
     Weights,
     measured,
     weighted,
 )
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 

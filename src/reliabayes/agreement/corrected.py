@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from reliabayes.agreement.cells import ratio
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.resampling import Array, Formula, Rows
+from reliabayes.agreement.resampling import Formula, Rows
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 

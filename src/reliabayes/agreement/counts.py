@@ -9,8 +9,9 @@ import numpy as np
 from reliabayes.agreement.cells import Cells, ratio, statistics
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.corrected import corrected
-from reliabayes.agreement.resampling import Array, Formula, Rows, side_by_side
+from reliabayes.agreement.resampling import Formula, Rows, side_by_side
 from reliabayes.agreement.scales import Weights, weighted
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 

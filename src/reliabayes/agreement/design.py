@@ -1,7 +1,7 @@
 """Who rated what, and sums of products that hold all that ratings say of their variances.
 
-As in `reliabayes.crossed`, one margin of a design is the *many*, here the items, and the other the
-*few*, here the raters.
+As in `reliabayes.likelihoods.gaussian_one_pool`, one margin of a design is the *many*, here the
+items, and the other the *few*, here the raters.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reliabayes.agreement.cells import Codes
 from reliabayes.agreement.variance_components import Products
+from reliabayes.arrays import Codes
 
 Array = NDArray[Any]
 

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.agreement.cells import Codes, Counts, Indices, added, neighbours, statistics
-from reliabayes.agreement.resampling import Array, Rows
+from reliabayes.agreement.cells import Counts, Indices, added, neighbours, statistics
+from reliabayes.agreement.resampling import Rows
+from reliabayes.arrays import Array, Codes
 
 Pairwise = Callable[[Any, Any], Any]
 

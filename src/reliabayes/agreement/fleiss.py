@@ -12,8 +12,9 @@ from reliabayes.agreement.cells import Cells, ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.corrected import corrected
 from reliabayes.agreement.counts import corrected_by_shares, observed
-from reliabayes.agreement.resampling import Array, Rows
+from reliabayes.agreement.resampling import Rows
 from reliabayes.agreement.scales import Weights, weighted
+from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 

@@ -8,7 +8,7 @@ from scipy.special import xlogy
 from reliabayes.agreement.cells import ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.pairs import PairTables
-from reliabayes.agreement.resampling import Array
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 

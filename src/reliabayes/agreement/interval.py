@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from reliabayes.agreement.cells import ratio
-
-Array = NDArray[np.float64]
+from reliabayes.arrays import Array
 
 
 @dataclass(frozen=True, kw_only=True)

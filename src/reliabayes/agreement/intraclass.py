@@ -8,11 +8,12 @@ from typing import Literal, Protocol, get_args
 
 import numpy as np
 
-from reliabayes.agreement.cells import Codes, ratio
+from reliabayes.agreement.cells import ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.design import Design
-from reliabayes.agreement.resampling import Array, Rows
+from reliabayes.agreement.resampling import Rows
 from reliabayes.agreement.stepping_up import stepped_up
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 

@@ -17,8 +17,8 @@ from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.resampling import CELLS
 from reliabayes.agreement.stepping_up import spearman_brown
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.intake.wording import listed, shown
 from reliabayes.ratings import Ratings
+from reliabayes.wording import listed, shown
 
 Array = NDArray[Any]
 Aggregate = Literal["mean", "median", "majority"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliabayes.agreement.cells import Indices, neighbours, ratio, statistics
-from reliabayes.agreement.resampling import Array, Formula, Rows
+from reliabayes.agreement.resampling import Formula, Rows
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 

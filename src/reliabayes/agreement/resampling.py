@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pandas.util import hash_array
 
-Array = NDArray[np.float64]
+from reliabayes.arrays import Array, Codes
+
 Rows = Array | sp.csr_array
 Formula = Callable[[Array], Array]
 Sampler = Callable[[np.random.Generator, int], Array]
@@ -96,9 +97,7 @@ def bootstrap(sample: Sampler, replicates: int, block: int, seed: int, n_jobs: i
     return np.concatenate(values)
 
 
-def draw_raters(
-    pools: NDArray[np.intp], rng: np.random.Generator, number: int
-) -> NDArray[np.int64]:
+def draw_raters(pools: Codes, rng: np.random.Generator, number: int) -> NDArray[np.int64]:
     """(number, R) how often each rater occurs in samples that keep the sizes of the pools."""
     drawn = np.empty((number, len(pools)), np.int64)
     for pool in np.unique(pools):
@@ -147,7 +146,7 @@ def dense(rows: Rows) -> Array:
     return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
 
 
-def _labels(rows: Array) -> NDArray[np.intp]:
+def _labels(rows: Array) -> Codes:
     """(I,) codes of rows, equal ones of equal rows; any codes if hardly any are equal."""
     label = np.zeros(len(rows), np.intp)
     for column in rows.T:
@@ -158,7 +157,7 @@ def _labels(rows: Array) -> NDArray[np.intp]:
     return label
 
 
-def _labels_of_sparse(rows: sp.csr_array) -> NDArray[np.intp]:
+def _labels_of_sparse(rows: sp.csr_array) -> Codes:
     """(I,) codes of sparse rows, equal ones of equal rows; any codes if two rows look alike."""
     rows.sum_duplicates()
     random = np.random.default_rng(1960).integers(0, 2**64, width(rows), np.uint64)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reliabayes.agreement.distance import Absolute, Custom, Distance, Nominal, Pairwise, Squared
-from reliabayes.agreement.resampling import Array
+from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.intake.wording import listed
 from reliabayes.ratings import Ratings
+from reliabayes.wording import listed
 
 DistanceName = Literal["nominal", "absolute", "squared"]
 Weights = Literal["linear", "quadratic"] | ArrayLike

@@ -10,7 +10,8 @@ import numpy as np
 from reliabayes.agreement.cells import Cells
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.counts import observed
-from reliabayes.agreement.resampling import Array, Rows
+from reliabayes.agreement.resampling import Rows
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 NEVER = "no item with two ratings or more has the category (0/0)"

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from reliabayes.agreement.coefficient import Coefficient, Over
 from reliabayes.agreement.interval import Interval, central_shares
-from reliabayes.agreement.resampling import Array, Rows, side_by_side, width
+from reliabayes.agreement.resampling import Rows, side_by_side, width
+from reliabayes.arrays import Array
 
 Coefficients = Mapping[str, Coefficient]
 

@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from reliabayes.agreement.alpha import AlphaSums
-from reliabayes.agreement.cells import Cells, Codes, Counts, ratio
+from reliabayes.agreement.cells import Cells, Counts, ratio
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.corrected import corrected
 from reliabayes.agreement.distance import Distance, Pairwise, margins
-from reliabayes.agreement.resampling import Array, Rows, side_by_side
+from reliabayes.agreement.resampling import Rows, side_by_side
 from reliabayes.agreement.scales import DistanceName, measured
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.intake.wording import shown
 from reliabayes.ratings import Ratings
+from reliabayes.wording import shown
 
 
 def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -> Coefficient:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import reliabayes as rb
-from reliabayes import cli, storage
+from reliabayes import cli
 from reliabayes.agreement.coefficient import Method, Over
 from reliabayes.cli.options import (
     Categories,
@@ -31,8 +31,9 @@ from reliabayes.cli.options import (
 )
 from reliabayes.cli.output import STDOUT, new_table, plain, print_table, tell, write_report
 from reliabayes.cli.reporting import design_of
-from reliabayes.intake.wording import did_you_mean
+from reliabayes.files import whole
 from reliabayes.simulate.matrices import Match
+from reliabayes.wording import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +160,7 @@ def simulate(
     if out == STDOUT:
         cli.out.out(table.to_csv(index=False), end="")
     else:
-        with storage.whole(out) as partial:
+        with whole(out) as partial:
             table.to_csv(partial, index=False)
     tell(ratings)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import reliabayes as rb
-from reliabayes import storage
 from reliabayes.cli.options import (
     Categories,
     Chains,
@@ -33,7 +32,8 @@ from reliabayes.cli.options import (
 )
 from reliabayes.cli.output import STDOUT, new_table, print_table, tell, write_report
 from reliabayes.cli.reporting import print_results, report_of, tell_diagnostics
-from reliabayes.comparison import refuses_comparison
+from reliabayes.files import whole
+from reliabayes.results.comparison import refuses_comparison
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -107,7 +107,7 @@ def fit(
         fitted = fit
     for path, table in ((items, fitted.items), (raters, fitted.raters)):
         if path is not None:
-            with storage.whole(path) as partial:
+            with whole(path) as partial:
                 table().to_csv(partial)
     if json_file is not None:
         write_report(report_of(fitted, prob, {"file": str(file), "columns": columns}), json_file)

@@ -25,7 +25,7 @@ from reliabayes.cli.options import (
 )
 from reliabayes.cli.output import new_table, print_table, print_text, tell
 from reliabayes.cli.reporting import print_posterior, tell_diagnostics
-from reliabayes.page import answer
+from reliabayes.html_report import answer
 
 
 def describe(

@@ -14,8 +14,8 @@ import typer
 
 import reliabayes as rb
 from reliabayes.cli.output import BAD_INPUT, STDOUT, stop
-from reliabayes.intake.wording import did_you_mean
 from reliabayes.ratings import Replicates, Scale
+from reliabayes.wording import did_you_mean
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel

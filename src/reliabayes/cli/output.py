@@ -15,7 +15,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from reliabayes import cli, storage
+from reliabayes import cli
+from reliabayes.files import whole
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 STDOUT = Path("-")
@@ -55,7 +56,7 @@ def write_report(report: Mapping[str, Any], path: Path) -> None:
     if path == STDOUT:
         cli.out.out(text, end="")
         return
-    with storage.whole(path) as partial:
+    with whole(path) as partial:
         partial.write_text(text)
 
 

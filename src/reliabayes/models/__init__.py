@@ -1,6 +1,6 @@
 """The models. To add one is to add its name here; see CONTRIBUTING."""
 
-from reliabayes.models.base import RatingModel
+from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.dawid_skene import DawidSkene
 from reliabayes.models.gaussian_icc import GaussianICC

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.intake.wording import listed
+from reliabayes.wording import listed
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reliabayes.em import Point
-from reliabayes.models.annotation import REPORTED, by_rater
-from reliabayes.models.counting import CountingModel
-from reliabayes.models.hidden import Array, Data
+from reliabayes.arrays import Array
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.annotation import REPORTED, by_rater
+from reliabayes.models.bases.conjugate import CountingModel
+from reliabayes.models.bases.hidden_state import Data
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
-from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,29 +10,32 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from reliabayes import quantities
-from reliabayes.crossed import CrossedDesign, CrossedSums, Deviations, MeanPrior
-from reliabayes.crowd import CrowdSums
-from reliabayes.models.densities import log_half_t
-from reliabayes.models.gaussian import (
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
+from reliabayes.likelihoods.gaussian_one_pool import (
+    CrossedDesign,
+    CrossedSums,
+    Deviations,
+    MeanPrior,
+)
+from reliabayes.likelihoods.gaussian_pools import Spreads
+from reliabayes.models.bases.densities import log_half_t
+from reliabayes.models.bases.gaussian import (
     SDS,
-    Codes,
     GaussianModel,
     Point,
     check_mean,
     check_residual,
     spread,
 )
-from reliabayes.models.points import stacked
+from reliabayes.models.bases.points import stacked
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
-from reliabayes.pools import Spreads
 from reliabayes.ratings import Ratings
-from reliabayes.summaries import describe
-from reliabayes.warm_start import WarmStart
+from reliabayes.results import quantities
+from reliabayes.results.summaries import describe
 
-Array = NDArray[np.float64]
 Margin = Literal["item", "rater"]
 
 CHUNK = 4_000_000  # effects drawn at once: 32 MB

@@ -10,30 +10,28 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from reliabayes import correlation, quantities
-from reliabayes.crossed import MeanPrior
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.models.densities import log_half_t
-from reliabayes.models.gaussian import (
+from reliabayes.inference import correlation
+from reliabayes.inference.warm_start import WarmStart, climb, curvature
+from reliabayes.likelihoods.gaussian_one_pool import MeanPrior
+from reliabayes.likelihoods.gaussian_pools import PooledDesign, PooledSums, Spreads
+from reliabayes.models.bases.densities import log_half_t
+from reliabayes.models.bases.gaussian import (
     SDS,
-    Codes,
     GaussianModel,
     Point,
     check_mean,
     check_residual,
     spread,
 )
-from reliabayes.models.points import stacked
+from reliabayes.models.bases.points import stacked
+from reliabayes.models.bases.xcc import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import HalfNormal, Normal
-from reliabayes.models.xcc import XCC, agreement, pool_of_raters
-from reliabayes.pools import PooledDesign, PooledSums, Spreads
 from reliabayes.ratings import Ratings
-from reliabayes.summaries import describe
-from reliabayes.warm_start import WarmStart, climb, curvature
-
-Array = NDArray[np.float64]
+from reliabayes.results import quantities
+from reliabayes.results.summaries import describe
 
 CAUTIOUS = 0.98  # acceptance that brings divergences of the smallest designs down to 0
 CHUNK = 4_000_000  # numbers at once while effects are drawn: 32 MB

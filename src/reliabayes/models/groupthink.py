@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from reliabayes.models.following import FollowingModel
-from reliabayes.models.hidden import Array, Data
+from reliabayes.arrays import Array
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.following import FollowingModel
+from reliabayes.models.bases.hidden_state import Data
 from reliabayes.models.priors import Beta, Dirichlet
-from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)

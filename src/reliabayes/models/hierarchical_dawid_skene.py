@@ -10,15 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import log_softmax, logsumexp, softmax, xlogy
 
-from reliabayes.em import Point
-from reliabayes.mixture import ItemMixture
-from reliabayes.models.annotation import REPORTED, AnnotationModel, by_rater
-from reliabayes.models.densities import half_t, log_half_t, log_normal
-from reliabayes.models.hidden import Array, Data
+from reliabayes.arrays import Array
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.item_mixture import ItemMixture
+from reliabayes.models.bases.annotation import REPORTED, AnnotationModel, by_rater
+from reliabayes.models.bases.densities import half_t, log_half_t, log_normal
+from reliabayes.models.bases.hidden_state import Data
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
-from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
-from reliabayes.warm_start import WarmStart
 
 GRID = np.linspace(-8, 4, 121)  # of the log of a spread
 KNOWN = 0.75  # share of what true categories would tell, from which curvature is a good guide

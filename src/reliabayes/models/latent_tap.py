@@ -10,15 +10,16 @@ import numpy as np
 import scipy.optimize
 from scipy.special import expit, gammaln, log_expit
 
-from reliabayes.em import Point
-from reliabayes.models.annotation import AnnotationModel
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
+from reliabayes.likelihoods.quadrature import enough, grid
+from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.bases.densities import half_t, log_half_t, log_normal, slope_half_t
+from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.knowing import known_or_guessed
 from reliabayes.models.covariates import Covariates
-from reliabayes.models.densities import half_t, log_half_t, log_normal, slope_half_t
-from reliabayes.models.hidden import Array, Codes, Data
-from reliabayes.models.knowing import known_or_guessed
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
-from reliabayes.nodes import enough, grid
-from reliabayes.parameters import Parameter
 from reliabayes.ratings import Ratings
 
 REACH = 4.5  # standard deviations of difficulty that the nodes cover on either side

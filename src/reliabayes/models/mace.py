@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from reliabayes.models.annotation import REPORTED
-from reliabayes.models.knowing import GuessingModel, shared_prevalence
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.annotation import REPORTED
+from reliabayes.models.bases.knowing import GuessingModel, shared_prevalence
 from reliabayes.models.priors import Beta, Dirichlet
-from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)

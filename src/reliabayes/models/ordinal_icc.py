@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from reliabayes.models.graded import OBSERVED, SDS, GradedModel
-from reliabayes.models.hidden import Array, Data
+from reliabayes.arrays import Array
+from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.ordinal import OBSERVED, SDS, GradedModel
 from reliabayes.models.priors import Normal
 
 

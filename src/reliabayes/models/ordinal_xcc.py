@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reliabayes.models.graded import GradedModel
-from reliabayes.models.graded_xcc import XCC_OBSERVED, GradedXCC
+from reliabayes.models.bases.ordinal import GradedModel
+from reliabayes.models.bases.ordinal_xcc import XCC_OBSERVED, GradedXCC
+from reliabayes.models.bases.xcc import XCC
 from reliabayes.models.ordinal_icc import OrdinalICC
 from reliabayes.models.priors import Normal
-from reliabayes.models.xcc import XCC
 
 
 @dataclass(frozen=True, kw_only=True)

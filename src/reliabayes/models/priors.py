@@ -6,10 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-Array = NDArray[np.float64]
+from reliabayes.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from reliabayes.models.following import FollowingModel
-from reliabayes.models.hidden import Array, Data
-from reliabayes.models.knowing import check_prevalence, priors_of_t, shared_prevalence
+from reliabayes.arrays import Array
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.following import FollowingModel
+from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.knowing import check_prevalence, priors_of_t, shared_prevalence
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
-from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from reliabayes.models.annotation import REPORTED
-from reliabayes.models.knowing import (
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.annotation import REPORTED
+from reliabayes.models.bases.knowing import (
     GuessingModel,
     check_prevalence,
     priors_of_t,
     shared_prevalence,
 )
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
-from reliabayes.parameters import Parameter
 
 
 @dataclass(frozen=True, kw_only=True)

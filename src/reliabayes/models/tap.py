@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from reliabayes.em import Point
-from reliabayes.models.annotation import ONE, REPORTED
-from reliabayes.models.counting import CountingModel
-from reliabayes.models.hidden import Array, Data
-from reliabayes.models.knowing import known_and_guessed
+from reliabayes.arrays import Array
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.annotation import ONE, REPORTED
+from reliabayes.models.bases.conjugate import CountingModel
+from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.knowing import known_and_guessed
 from reliabayes.models.priors import Beta, Dirichlet
-from reliabayes.parameters import Parameter
 
 Depends = Literal["shared", "by_category"]
 

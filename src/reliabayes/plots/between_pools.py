@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reliabayes.contrast import Contrast
+from reliabayes.arrays import Array
 from reliabayes.guidelines import Guideline
-from reliabayes.plots.canvas import Array, canvas, titled
+from reliabayes.plots.canvas import canvas, titled
 from reliabayes.plots.densities import about, interval, middle, quantity, ridges
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short
 from reliabayes.plots.reliability import OBSERVED, bands
-from reliabayes.summaries import scalars
+from reliabayes.results.contrast import Contrast
+from reliabayes.results.summaries import scalars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 MOST = 6  # pairs of pools that are shown
 KINDS = ("normalized_xcc", "unnormalized_xcc")

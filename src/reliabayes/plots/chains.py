@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from reliabayes.plots.canvas import Array, canvas, panels, titled
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import canvas, panels, titled
 from reliabayes.plots.densities import about
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short
-from reliabayes.summaries import scalars
+from reliabayes.results.summaries import scalars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 MOST = 6  # quantities that are shown: those whose chains agree least
 ACROSS, TALL = 2, 1.8  # panels side by side, and inches of one

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reliabayes.plots.canvas import Array, bare, canvas, name_columns, name_rows, titled
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import bare, canvas, name_columns, name_rows, titled
 from reliabayes.plots.densities import about, quantity
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short, shortened
@@ -16,7 +17,7 @@ from reliabayes.plots.naming import short, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 MOST, ACROSS = 160, 21  # cells that are shown in all, and side by side
 WIDTH = 5.4  # inches of those side by side

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reliabayes.plots.canvas import Array, beside, name_rows
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import beside, name_rows
 from reliabayes.plots.inks import Inks
 from reliabayes.ratings import Ratings
-from reliabayes.summaries import bounds, scalars
+from reliabayes.results.summaries import bounds, scalars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 Rows = Mapping[str, Array]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reliabayes.plots.canvas import Array, bare, beside, canvas, name_columns, name_rows, titled
+from reliabayes.arrays import Array, Codes
+from reliabayes.plots.canvas import bare, beside, canvas, name_columns, name_rows, titled
 from reliabayes.plots.densities import size
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short, shortened
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NAMED = 45  # raters, or items, that are all named
-Codes = NDArray[np.intp]
 
 MOST = (160, 480)  # rows of raters and columns of items; where there are more, several share one
 
@@ -83,7 +82,7 @@ def _in_order(ratings: Ratings, raters: Codes) -> Codes:
     return np.argsort(total / ratings.ratings_per_item, kind="stable")
 
 
-def _pool(ratings: Ratings) -> NDArray[np.int32]:
+def _pool(ratings: Ratings) -> Codes:
     return (
         np.zeros(ratings.n_raters, np.int32) if ratings.rater_pool is None else ratings.rater_pool
     )

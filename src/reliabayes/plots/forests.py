@@ -12,12 +12,12 @@ from reliabayes.plots.canvas import bare, beside, canvas, name_rows, titled
 from reliabayes.plots.densities import about
 from reliabayes.plots.inks import STYLES, Inks
 from reliabayes.plots.naming import short, shortened
-from reliabayes.summaries import bounds
+from reliabayes.results.summaries import bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 MOST = 60  # rows that are all named
 EXTREMES = 3  # rows that are named at either end, of more of them

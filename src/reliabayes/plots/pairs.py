@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reliabayes.agreement.cells import ratio
-from reliabayes.busy import BusyRaters, crossed
-from reliabayes.plots.canvas import (
-    Array,
-    bare,
-    canvas,
-    name_columns,
-    name_rows,
-    percentages,
-    titled,
-)
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import bare, canvas, name_columns, name_rows, percentages, titled
 from reliabayes.plots.densities import size
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import shortened
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.busiest_raters import BusyRaters, crossed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reliabayes.arrays import Array
 from reliabayes.guidelines import Guideline, named
-from reliabayes.plots.canvas import Array, bare, beside, canvas, name_rows, percentages, titled
+from reliabayes.plots.canvas import bare, beside, canvas, name_rows, percentages, titled
 from reliabayes.plots.densities import about, interval, middle, quantity, ridges
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short
@@ -18,7 +19,7 @@ from reliabayes.plots.naming import short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 OBSERVED = "_observed"  # of the ratings as given, beside the latent score
 RATINGS, LATENT = "ratings", "latent score"

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from reliabayes.plots.canvas import Array, canvas, panels, titled, whole_numbers
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import canvas, panels, titled, whole_numbers
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import short
-from reliabayes.predictive import PredictiveChecks
+from reliabayes.results.predictive import PredictiveChecks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,18 +10,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from reliabayes import quantities
-from reliabayes.plots.canvas import Array, apart, beside, canvas, titled, whole_numbers
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import apart, beside, canvas, titled, whole_numbers
 from reliabayes.plots.densities import about, quantity
 from reliabayes.plots.inks import STYLES, Inks
 from reliabayes.plots.naming import short
 from reliabayes.plots.reliability import as_given
-from reliabayes.summaries import bounds
+from reliabayes.results import quantities
+from reliabayes.results.summaries import bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 Needed = Mapping[str, tuple[float, float, float]]  # median and interval, by pool
 

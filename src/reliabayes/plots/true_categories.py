@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reliabayes import quantities
-from reliabayes.plots.canvas import Array, bare, beside, canvas, name_rows, percentages, titled
+from reliabayes.arrays import Array
+from reliabayes.plots.canvas import bare, beside, canvas, name_rows, percentages, titled
 from reliabayes.plots.densities import about
 from reliabayes.plots.forests import effects
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import shortened
+from reliabayes.results import quantities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.fit import Fit
+    from reliabayes.results.fit import Fit
 
 MOST, FEWEST = 30, 5  # items that are shown, if as many are open
 OPEN = 0.01  # bits from which on an item is shown

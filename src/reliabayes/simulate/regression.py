@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from reliabayes.arrays import Array
 from reliabayes.plots.canvas import canvas, percentages, titled
 from reliabayes.plots.inks import Inks
 from reliabayes.simulate.study import TENTHS
@@ -18,7 +19,6 @@ from reliabayes.simulate.study import TENTHS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 Curve = Literal["linear", "quadratic", "loess"]
 
 SPAN = 0.75  # share of the matrices that a point of a loess curve looks at

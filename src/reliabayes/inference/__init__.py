@@ -1,0 +1,1 @@
+"""From a log density to draws: parameters, EM, warm starts, and Stan."""

@@ -1,0 +1,307 @@
+"""Compiled Stan programs and their sampler: the only file that knows cmdstanpy."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.metadata
+import logging
+import os
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import platformdirs
+import psutil
+
+from reliabayes.arrays import Array
+from reliabayes.errors import SamplingError
+
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
+    import cmdstanpy
+
+Result = TypeVar("Result")
+
+MOST_DENSE = 80  # parameters whose covariance is learnt
+
+SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
+    "lp__": "lp",
+    "accept_stat__": "acceptance_rate",
+    "stepsize__": "step_size",
+    "treedepth__": "tree_depth",
+    "n_leapfrog__": "n_steps",
+    "divergent__": "diverging",
+    "energy__": "energy",
+}
+
+
+class Geometry(NamedTuple):
+    """What the sampler need not learn: unconstrained posterior variances, and a first step.
+
+    The metric holds variances (P,), or covariances (P, P). Where ``adapt`` is true the variances
+    are a first guess, for the sampler to improve on.
+    """
+
+    inverse_metric: Array
+    step_size: float
+    adapt: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """What one run of the sampler leaves: draws first, then how they were made.
+
+    ``parameters`` and ``statistics`` map names to arrays of shape (chains, draws, ...).
+    """
+
+    parameters: Mapping[str, Array]
+    statistics: Mapping[str, Array]
+    max_tree_depth: int
+    stan_version: str
+
+
+def sample(
+    program: str,
+    data: Mapping[str, Any],
+    *,
+    chains: int,
+    warmup: int,
+    draws: int,
+    seed: int,
+    inits: Sequence[Mapping[str, Any]],
+    geometry: Geometry | None = None,
+    acceptance: float = 0.8,
+    parallel_chains: int | None = None,
+    progress: bool | None = None,
+    output_dir: str | os.PathLike[str] | None = None,
+    timeout: float | None = None,
+) -> Draws:
+    """Draws from the posterior of a packaged program by Stan's NUTS, one process a chain.
+
+    ``acceptance`` is what the step size adapts to: closer to 1 for smaller, safer steps.
+
+    Raises
+    ------
+    SamplingError
+        A chain failed (the message names it, in Stan's words) or took longer than ``timeout``
+        seconds.
+    """
+    model = load(program)
+    with contextlib.ExitStack() as stack:
+        folder = output_dir or stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="reliabayes-")
+        )
+        _make(Path(folder))
+        progress = _interactive() if progress is None else progress
+        if progress:  # the bars' last line goes where the bars went
+            stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        stack.enter_context(_silent)
+        sampler = partial(
+            model.sample,
+            data=data,
+            chains=chains,
+            parallel_chains=parallel_chains,
+            seed=seed,
+            inits=list(inits),
+            iter_warmup=warmup,
+            iter_sampling=draws,
+            adapt_engaged=warmup > 0,
+            adapt_delta=acceptance if warmup > 0 else None,
+            **_known(geometry, adapted=warmup > 0),
+            show_progress=progress,
+            time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
+            output_dir=folder,
+            sig_figs=17,
+            timeout=timeout,
+        )
+        try:
+            result = _interruptible(sampler, str(model.exe_file))
+        except TimeoutError as error:
+            raise SamplingError(
+                f"{program}: a chain took longer than timeout={timeout:g} s. Raise the timeout, "
+                "or ask for fewer draws."
+            ) from error
+        except RuntimeError as error:
+            raise SamplingError(f"{program}: {_words(error, chains)}") from error
+        return _read(result)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SamplingError(f"output_dir: cannot make the folder {folder}: {error}") from error
+
+
+def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
+    """Arguments that start from a known metric, and keep it as it is if it is not to adapt."""
+    if geometry is None:
+        return {}
+    metric = geometry.inverse_metric
+    # A few parameters can be learnt together with how they go together.
+    if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MOST_DENSE:
+        metric = np.diag(metric)
+    kept = adapted and not geometry.adapt
+    phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if kept else ()
+    return {"inv_metric": metric, "step_size": geometry.step_size, **dict.fromkeys(phases, 0)}
+
+
+def load(program: str) -> cmdstanpy.CmdStanModel:
+    """Compiled program of the package; CmdStan's own where ``RELIABAYES_CMDSTAN`` asks for it."""
+    if cmdstan := os.environ.get("RELIABAYES_CMDSTAN"):
+        return _compile_with_cmdstan(program, cmdstan)
+    executable = folder() / program
+    if not executable.exists():
+        raise SamplingError(
+            f"The compiled Stan program {program!r} is not in {folder()}. It comes with "
+            "installation: pip install reliabayes, or pip install -e . in a checkout."
+        )
+    return cmdstanpy.CmdStanModel(exe_file=executable)
+
+
+def folder() -> Path:
+    """Folder of the compiled programs; ``RELIABAYES_PROGRAMS`` names another."""
+    if chosen := os.environ.get("RELIABAYES_PROGRAMS"):
+        return Path(chosen)
+    # The installed files, which for an editable install are not beside the imported sources.
+    installed = importlib.metadata.distribution("reliabayes")
+    return Path(str(installed.locate_file("reliabayes/_stan")))
+
+
+def _read(result: cmdstanpy.CmdStanMCMC) -> Draws:
+    chains = result.chains
+
+    def by_chain(values: Array) -> Array:
+        return values.reshape(chains, -1, *values.shape[1:])
+
+    return Draws(
+        parameters={name: by_chain(v) for name, v in result.stan_variables().items()},
+        statistics={
+            SAMPLER_COLUMNS[name]: np.ascontiguousarray(values.T)
+            for name, values in result.method_variables().items()
+        },
+        max_tree_depth=int(result.metadata.cmdstan_config["max_depth"]),
+        stan_version=".".join(
+            str(result.metadata.cmdstan_config[f"stan_version_{part}"])
+            for part in ("major", "minor", "patch")
+        ),
+    )
+
+
+def _words(error: RuntimeError, chains: int) -> str:
+    """Stan's words without the driver's, and which chains said them."""
+    told = str(error).partition("Command and output files:")[0]
+    lines = told.removeprefix("Error during sampling:").strip().splitlines()
+    failed = re.search(r"retcodes=\[([^]]*)]", str(error))
+    codes = failed[1].split(", ") if failed else []
+    which = ", ".join(str(chain) for chain, code in enumerate(codes, start=1) if code != "0")
+    return f"chain {which} of {chains} failed: " + "\n".join(dict.fromkeys(lines))
+
+
+def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
+    """Program compiled by a full CmdStan, in a cache folder of its own for these sources."""
+    try:
+        if cmdstan != "1":
+            cmdstanpy.set_cmdstan_path(cmdstan)
+        path = cmdstanpy.cmdstan_path()
+    except ValueError as error:
+        raise SamplingError(
+            f"RELIABAYES_CMDSTAN={cmdstan}: no CmdStan there: {error}. Unset the variable to use "
+            "the compiled programs of the package."
+        ) from error
+    source = _cached(folder() / "source", path)
+    return cmdstanpy.CmdStanModel(
+        stan_file=source / f"{program}.stan",
+        stanc_options={"O1": True, "allow-undefined": True, "include-paths": [str(source)]},
+        user_header=source / "cpp" / "densities.hpp",
+    )
+
+
+def _cached(source: Path, cmdstan: str) -> Path:
+    """Copy of a folder of sources, under the hash of their texts and of CmdStan's path."""
+    texts = [path.read_bytes() for path in sorted(source.rglob("*")) if path.is_file()]
+    made_by = f"{cmdstan} {cmdstanpy.cmdstan_version()}".encode()
+    digest = hashlib.sha256(b"\0".join([made_by, *texts])).hexdigest()
+    chosen = os.environ.get("RELIABAYES_CACHE") or platformdirs.user_cache_dir("reliabayes")
+    target = Path(chosen) / "cmdstan" / digest[:20]
+    if not target.exists():
+        partial = target.with_suffix(f".{os.getpid()}.partial")
+        shutil.copytree(source, partial)
+        try:
+            partial.rename(target)
+        except OSError:  # another process was faster
+            shutil.rmtree(partial)
+    return target
+
+
+def _interactive() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class _Silence(logging.Filter):
+    """Keeps cmdstanpy's log from the user while any fit is running, in whatever thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock, self.running = threading.Lock(), 0
+        logging.getLogger("cmdstanpy").addFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self.running == 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.running += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.running -= 1
+
+
+_silent = _Silence()
+
+
+def _interruptible(run: Callable[[], Result], executable: str) -> Result:
+    """Result of ``run``; an interrupt of this process alone ends the chains that it started, too.
+
+    It runs in a thread of its own, for the main thread can sleep through a signal while it waits
+    for something without limit.
+    """
+    others = _children()
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run)
+        try:
+            while not future.done():
+                wait([future], timeout=0.05)
+        except KeyboardInterrupt:
+            # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
+            while not future.done():
+                with contextlib.suppress(KeyboardInterrupt):
+                    _end(_children() - others, executable)
+                    wait([future], timeout=0.02)
+            raise
+    return future.result()
+
+
+def _children() -> set[psutil.Process]:
+    with contextlib.suppress(psutil.Error):
+        return set(psutil.Process().children())
+    return set()
+
+
+def _end(processes: Iterable[psutil.Process], executable: str) -> None:
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            if process.exe() == executable:
+                process.terminate()

@@ -1,1 +1,0 @@
-"""The door by which data come in: reading, checking and coding of tables."""

@@ -1,0 +1,136 @@
+"""Opening files: what kind they are, how they are compressed, and the faults of their bytes."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.wording import did_you_mean, listed
+
+TEXT_KINDS = (".csv", ".tsv", ".txt")
+PARQUET_KINDS = (".parquet", ".pq")
+
+
+DAMAGED = (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, csv.Error)
+
+
+def kind_of(path: Path) -> str:
+    """Return the suffix that tells the file's kind, ``.csv`` of ``votes.csv.gz``.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError
+        If there is no such file, or it is a folder.
+    RatingsError
+        If the suffix is of no kind that can be read.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path}: it is a folder; name a file in it")
+    if not path.is_file():
+        raise FileNotFoundError(_missing_file(path))
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    inner = suffixes[:-1] if suffixes and suffixes[-1] in OPENERS else suffixes
+    kind = inner[-1] if inner else ""
+    is_packed_parquet = kind in PARQUET_KINDS and inner != suffixes
+    if kind not in (*TEXT_KINDS, *PARQUET_KINDS) or is_packed_parquet:
+        rule = f"its name must end in {listed((*TEXT_KINDS, *PARQUET_KINDS))}"
+        rule += f", the texts perhaps followed by {listed(tuple(OPENERS))}"
+        remedy = "Rename it, or load it with pandas and pass the frame to Ratings.from_frame."
+        raise RatingsError([Fault(path.name, rule, repr("".join(suffixes)), remedy)])
+    return kind
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for reading, decompressed."""
+    opened: IO[bytes] = OPENERS.get(path.suffix.lower(), _open_plain)(path)
+    return opened
+
+
+def open_text(path: Path, encoding: str) -> IO[str]:
+    """Open a file for reading as text, decompressed, a byte order mark left out."""
+    name = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
+    return io.TextIOWrapper(open_bytes(path), encoding=name, newline="")
+
+
+@contextmanager
+def telling_faults(path: Path, encoding: str) -> Iterator[None]:
+    """Tell what is wrong with a file's bytes or lines as faults."""
+    try:
+        yield
+    except UnicodeError as error:
+        rule = f"its text must be encoded as {encoding}"
+        remedy = 'Pass encoding=..., such as "latin-1" or "utf-16".'
+        raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        rule = "each line must have as many fields as the header, its quotes closed"
+        is_warning = isinstance(error, pd.errors.ParserWarning)
+        found = "too many in the first line below it" if is_warning else str(error).strip()
+        remedy = "Quote fields that hold the delimiter, or pass another delimiter=..."
+        raise RatingsError([Fault(path.name, rule, found, remedy)]) from error
+    except Exception as error:
+        if not _is_damage(error):
+            raise
+        rule, remedy = "it must be readable to its end", "Write, pack or download it again."
+        raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
+
+
+def _is_damage(error: Exception) -> bool:
+    """Say whether the bytes are at fault; an OSError with an errno is of access or of the disk."""
+    if isinstance(error, OSError):
+        return error.errno is None
+    zstandard = sys.modules.get("zstandard")
+    return isinstance(error, DAMAGED if zstandard is None else (*DAMAGED, zstandard.ZstdError))
+
+
+def _open_plain(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+def _open_zip(path: Path) -> IO[bytes]:
+    archive = zipfile.ZipFile(path)
+    names = [name for name in archive.namelist() if not name.endswith("/")]
+    if len(names) != 1:
+        rule, remedy = "a zip file must hold one table", "Unpack it and name the table's file."
+        raise RatingsError([Fault(path.name, rule, listed(names), remedy)])
+    return archive.open(names[0])
+
+
+def _open_zst(path: Path) -> IO[bytes]:
+    try:
+        zstandard = import_module("zstandard")
+    except ImportError as error:
+        rule, remedy = "reading .zst needs the package zstandard", "Run pip install zstandard."
+        raise RatingsError([Fault(path.name, rule, "that it is not installed", remedy)]) from error
+    opened: IO[bytes] = io.BufferedReader(zstandard.open(path, "rb"))
+    return opened
+
+
+OPENERS: Mapping[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zip": _open_zip,
+    ".zst": _open_zst,
+}
+
+
+def _missing_file(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"{path}: there is no folder {str(folder)!r}"
+    guess = did_you_mean(path.name, sorted(other.name for other in folder.iterdir()))
+    return f"{path}: there is no such file" + (f"; did you mean {guess!r}?" if guess else "")

@@ -1,0 +1,134 @@
+"""From the user's frame to the columns that were named: the faults of a table's structure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.wording import did_you_mean, listed
+
+# What other fields call a role; only ever used to guess a column that the user did not name.
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "item": ("subject", "task", "unit", "example", "question", "document", "target", "ad"),
+    "rater": (
+        "who",
+        "worker",
+        "annotator",
+        "coder",
+        "judge",
+        "labeler",
+        "labeller",
+        "user",
+        "model",
+    ),
+    "rating": ("score", "label", "response", "answer", "value", "vote", "category"),
+}
+
+
+def named_columns(frame: Any, roles: Mapping[str, str | None]) -> dict[str, nw.Series[Any]]:
+    """Return the column of each role that is not None, or raise all faults of the structure."""
+    eager = as_eager(frame)
+    named = {role: name for role, name in roles.items() if name is not None}
+    faults = role_faults(list(eager.columns), named)
+    missing = [role for role, name in named.items() if name not in eager.columns]
+    if missing:
+        faults.append(_missing_columns(eager, named, missing))
+    if faults:
+        raise RatingsError(faults)
+    return {role: eager.get_column(name) for role, name in named.items()}
+
+
+def as_eager(frame: Any) -> nw.DataFrame[Any]:
+    """Return `frame` as narwhals sees it, or raise what it is instead."""
+    rule = "it must be a table in memory, such as a pandas, polars or pyarrow one"
+    try:
+        native = nw.from_native(frame, pass_through=True)
+    except DuplicateError:
+        names = getattr(frame, "column_names", None) or frame.columns
+        raise RatingsError(repeated_name_faults(list(names))) from None
+    if isinstance(native, nw.DataFrame):
+        return native
+    if isinstance(native, nw.LazyFrame):
+        remedy = "Call .collect() on it first."
+        raise RatingsError([Fault("frame", rule, "a lazy frame", remedy)])
+    remedy = (
+        "Pass an items x raters array to Ratings.from_wide."
+        if getattr(frame, "ndim", None) == 2
+        else "Build a table with one rating per row, such as pandas.DataFrame(...)."
+    )
+    raise RatingsError([Fault("frame", rule, f"a {type(frame).__name__}", remedy)])
+
+
+def role_faults(columns: Sequence[str], named: Mapping[str, str]) -> list[Fault]:
+    """Return the faults of the names alone: one column in two roles, one name for two columns."""
+    uses = Counter(named.values())
+    twice = [
+        Fault(
+            place=" and ".join(role for role, other in named.items() if other == name),
+            rule="each role must have a column of its own",
+            found=f"{name!r} named for {uses[name]} of them",
+            remedy=f"Name another column; the table has {listed(columns, 20)}.",
+        )
+        for name in uses
+        if uses[name] > 1
+    ]
+    return twice + repeated_name_faults([name for name in columns if name in uses])
+
+
+def repeated_name_faults(columns: Sequence[Any]) -> list[Fault]:
+    """Return a fault if two columns share a name."""
+    repeated = [name for name, n in Counter(columns).items() if n > 1]
+    if not repeated:
+        return []
+    found = f"{listed(repeated)} more than once"
+    return [Fault("columns", "their names must be unique", found, "Rename or drop the others.")]
+
+
+def _missing_columns(
+    frame: nw.DataFrame[Any], named: Mapping[str, str], missing: Sequence[str]
+) -> Fault:
+    absent = ", ".join(f"{role}={named[role]!r}" for role in missing)
+    return Fault(
+        place="columns",
+        rule=f"the table must have the columns named for its roles ({absent})",
+        found=f"only {listed(frame.columns, 20)}",
+        remedy=_columns_remedy(frame, named, missing),
+    )
+
+
+def _columns_remedy(
+    frame: nw.DataFrame[Any], named: Mapping[str, str], missing: Sequence[str]
+) -> str:
+    index_names = set(getattr(getattr(frame.to_native(), "index", None), "names", ()))
+    if index_names.issuperset(named[role] for role in missing):
+        return "They are in the index: call .reset_index() first."
+    free = [name for name in frame.columns if name not in named.values()]
+    guesses = {role: did_you_mean(named[role], free, ALIASES.get(role, ())) for role in missing}
+    likely = {role: guess for role, guess in guesses.items() if guess is not None}
+    may_be_wide = {"rater", "rating"} <= set(missing) and "rating" not in likely
+    if may_be_wide and (raters := _columns_alike(frame, free)):
+        return (
+            f"The columns {listed(raters)} hold numbers of about one range: if the table is wide, "
+            "one column per rater, use Ratings.from_wide."
+        )
+    pairs = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
+    return f"Did you mean {pairs}?" if pairs else "Say which column is which, as item=..."
+
+
+def _columns_alike(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[str]:
+    """Return the numeric columns if there are two or more and their ranges are about the same."""
+    numeric = [name for name in names if frame.schema[name].is_numeric()]
+    columns = [frame.get_column(name).drop_nulls().to_numpy() for name in numeric]
+    known = [column for column in columns if np.isfinite(column).any()]
+    if len(known) < 2:
+        return []
+    lows = [np.nanmin(column) for column in known]
+    highs = [np.nanmax(column) for column in known]
+    widest = max(np.subtract(highs, lows))
+    return numeric if max(highs) - min(lows) <= 3 * widest else []

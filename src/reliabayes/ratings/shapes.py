@@ -1,0 +1,205 @@
+"""From the two other shapes of ratings, items x raters and items x categories, to long tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.columns import Column, Labels, Scale, as_ids, read_labels, read_values
+from reliabayes.ratings.faults import check
+from reliabayes.ratings.frames import ALIASES, as_eager, named_columns
+from reliabayes.ratings.table import Table
+from reliabayes.wording import listed, shown
+
+Pools: TypeAlias = Mapping[Any, Hashable]
+
+
+def table_from_wide(
+    frame: Any,
+    *,
+    item: str | None,
+    pool: Pools | None,
+    gold: str | None,
+    scale: Scale | None,
+    categories: Iterable[Any] | None,
+) -> Table:
+    """Return the checked long table of an items x raters one."""
+    items, golds, cells = _split(frame, item, gold)
+    _refuse_long(list(cells.columns))
+    n_items, n_raters = cells.shape
+    row, rater = np.tile(np.arange(n_items), n_raters), np.repeat(np.arange(n_raters), n_items)
+    rating = read_values(_series(_stacked(cells)), "rating")
+    table = Table.of(
+        items.take(row),
+        _labels(cells.columns, "rater").take(rater),
+        rating,
+        pool=None if pool is None else _pool_of(list(cells.columns), pool).take(rater),
+        gold=None if golds is None else golds.take(row),
+        scale=scale,
+        categories=categories,
+    )
+    is_rated = np.flatnonzero(~rating.missing)
+    table = table.take(is_rated)
+    try:
+        check(table)
+    except RatingsError as error:
+        raise error.relocated(lambda place: int(row[is_rated[place]]), "row") from None
+    return table
+
+
+def table_from_counts(
+    frame: Any, *, item: str | None, scale: Scale, categories: Iterable[Any] | None
+) -> Table:
+    """Return the checked long table of an items x categories table of counts."""
+    given = None if categories is None else list(categories)
+    items, _, cells = _split(frame, item, None, given)
+    names = list(cells.columns) if given is None else given
+    counts = _whole_counts(cells, names)
+    n_items, n_categories = counts.shape
+    per_item = counts.sum(axis=1)
+    row = np.repeat(np.arange(n_items), per_item)
+    category = np.repeat(np.tile(np.arange(n_categories), n_items), counts.ravel())
+    number_in_item = np.arange(len(row)) - np.repeat(np.cumsum(per_item) - per_item, per_item)
+    ids = as_ids(names)
+    declared: Scale = "ordered" if scale == "ordered" else "nominal"
+    rating = Labels("rating", category.astype(np.int32), ids, declared)
+    table = Table.of(
+        items.take(row),
+        Labels("rater", number_in_item.astype(np.int32), pd.Index(range(per_item.max(initial=0)))),
+        rating,
+        scale=scale,
+        categories=pd.Index(rating.numbers) if scale == "numeric" else ids,
+        anonymous_raters=True,
+    )
+    check(table)
+    return table
+
+
+def _split(
+    frame: Any, item: str | None, gold: str | None, names: Sequence[Any] | None = None
+) -> tuple[Labels, Column | None, pd.DataFrame]:
+    """Return a table's items, one a row, their gold if any, and its cells."""
+    if isinstance(frame, np.ndarray):
+        frame = _framed(frame, names)
+    eager = as_eager(frame)
+    columns = named_columns(eager, {"item": item, "gold": gold})
+    if item is None and not isinstance(frame, pd.DataFrame):
+        rule = "it must name the column of the items, as only pandas has an index"
+        remedy = f"Pass one of {listed(eager.columns, 20)}."
+        raise RatingsError([Fault("item", rule, "None", remedy)])
+    beside = [name for name in (item, gold) if name is not None]
+    cells = _as_pandas(eager).drop(columns=beside).dropna(axis="columns", how="all")
+    if cells.empty:
+        rule = "the table must have rows, and filled columns beside those named"
+        found = f"{cells.shape[0]} rows and {cells.shape[1]} such columns"
+        raise RatingsError([Fault("table", rule, found, "Pass a table with cells.")])
+    items = columns["item"] if item is not None else _series(pd.Series(cells.index))
+    labels = read_labels(items, "item" if item is None else item)
+    _refuse_repeated_items(labels)
+    golds = None if gold is None else read_values(columns["gold"], gold)
+    return labels, golds, cells
+
+
+def _framed(array: npt.NDArray[Any], names: Sequence[Any] | None) -> pd.DataFrame:
+    if array.ndim == 2 and (names is None or len(names) == array.shape[1]):
+        return pd.DataFrame(array, columns=None if names is None else list(names))
+    rule = "it must have two dimensions, its columns as many as there are categories"
+    found = f"the shape {array.shape}" + ("" if names is None else f" and {len(names)} categories")
+    raise RatingsError([Fault("array", rule, found, "Reshape it to items x columns.")])
+
+
+def _as_pandas(frame: nw.DataFrame[Any]) -> pd.DataFrame:
+    native = frame.to_native()
+    if isinstance(native, pd.DataFrame):
+        return native
+    return pd.DataFrame({name: _pandas_column(frame.get_column(name)) for name in frame.columns})
+
+
+def _pandas_column(series: nw.Series[Any]) -> Any:
+    if series.dtype.is_numeric():
+        return series.cast(nw.Float64).to_numpy()
+    if isinstance(series.dtype, nw.Enum):
+        return pd.Categorical(series.to_list(), series.dtype.categories, ordered=True)
+    return series.to_list()
+
+
+def _stacked(cells: pd.DataFrame) -> pd.Series[Any]:
+    """Return the cells column after column; categories stay where all columns share them."""
+    return pd.concat([cells[name] for name in cells.columns], ignore_index=True)
+
+
+def _series(values: pd.Series[Any]) -> nw.Series[Any]:
+    return nw.from_native(values, series_only=True)
+
+
+def _labels(values: Any, name: str) -> Labels:
+    return read_labels(_series(pd.Series(values)), name)
+
+
+def _pool_of(raters: Sequence[Any], pool: Pools) -> Labels:
+    pools = dict(pool)
+    absent = [rater for rater in raters if rater not in pools]
+    unknown = [rater for rater in pools if rater not in set(raters)]
+    rule = "it must give the pool of each rater, by the names of the raters' columns"
+    if absent or unknown:
+        found = f"no pool for {listed(absent)}, and a pool for {listed(unknown)} who rated nothing"
+        raise RatingsError([Fault("pool", rule, found, "Name each rater once.")])
+    return _labels([pools[rater] for rater in raters], "pool")
+
+
+def _refuse_long(columns: Sequence[Any]) -> None:
+    names = {str(name).strip().lower() for name in columns}
+    if all(names & {role, *ALIASES[role]} for role in ("rater", "rating")):
+        rule = "a wide table must have one column per rater, and none but item and gold beside"
+        remedy = "If each row holds one rating, use Ratings.from_frame."
+        raise RatingsError([Fault("columns", rule, listed(columns, 20), remedy)])
+
+
+def _refuse_repeated_items(items: Labels) -> None:
+    is_repeated = pd.Series(items.codes).duplicated(keep=False).to_numpy()
+    is_wrong = is_repeated | items.missing
+    if is_wrong.any():
+        fault = Fault.in_rows(
+            items.name,
+            "each row must be an item of its own, with an id",
+            "{n} without an id or with that of another",
+            "Merge or rename them; for several ratings by one rater, use Ratings.from_frame.",
+            mask=is_wrong,
+            values_at=items.at,
+        )
+        raise RatingsError([fault])
+
+
+def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.int64]:
+    absent = [name for name in names if name not in cells.columns]
+    if absent:
+        rule = "each category must be a column of counts"
+        remedy = f"The columns are {listed(cells.columns, 20)}."
+        raise RatingsError([Fault("categories", rule, f"no column {listed(absent)}", remedy)])
+    faults = [fault for name in names for fault in _count_faults(cells[name])]
+    if faults:
+        raise RatingsError(faults)
+    return cells[list(names)].to_numpy(np.float64).astype(np.int64)
+
+
+def _count_faults(counts: pd.Series[Any]) -> list[Fault]:
+    values = pd.to_numeric(counts, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    is_count = np.isfinite(values) & (values >= 0) & (np.floor(values) == values)
+    if is_count.all():
+        return []
+    return [
+        Fault.in_rows(
+            str(counts.name),
+            "counts must be whole numbers, 0 or more",
+            "{n} of another kind",
+            "Mend them, with 0 for none; if the cells are ratings, use Ratings.from_wide.",
+            mask=~is_count,
+            values_at=lambda rows: tuple(shown(value) for value in counts.iloc[rows].tolist()),
+        )
+    ]

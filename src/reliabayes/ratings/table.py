@@ -1,0 +1,115 @@
+"""A table of ratings as it was read, before anything is known to hold of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from reliabayes.ratings.columns import Column, Labels, Rows, Scale, on_scale
+
+Replicates: TypeAlias = Literal["error", "keep"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The columns of N ratings, with what the user said of them.
+
+    Attributes
+    ----------
+    item, rater : Labels (N,)
+        What was rated, and who rated it.
+    rating : Labels or Numbers (N,)
+        Numbers if `scale` is "numeric", else labels.
+    pool : Labels (N,) or None
+        The group of each rating's rater.
+    gold : Labels or Numbers (N,) or None
+        The known truth of each rating's item.
+    scale : {"nominal", "ordered", "numeric"}
+        The scale, inferred where `asked` is None.
+    asked : {"nominal", "ordered", "numeric"} or None
+        The scale that the user asked for.
+    categories : Index or None
+        The categories that the user gave.
+    replicates : {"error", "keep"}
+        Whether a rater may rate an item more than once.
+    anonymous_raters : bool
+        Whether the raters are mere numbers within an item.
+    """
+
+    item: Labels
+    rater: Labels
+    rating: Column
+    pool: Labels | None
+    gold: Column | None
+    scale: Scale
+    asked: Scale | None
+    categories: pd.Index[Any] | None
+    replicates: Replicates = "error"
+    anonymous_raters: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        item: Labels,
+        rater: Labels,
+        rating: Column,
+        *,
+        pool: Labels | None = None,
+        gold: Column | None = None,
+        scale: Scale | None = None,
+        categories: Iterable[Any] | None = None,
+        replicates: Replicates = "error",
+        anonymous_raters: bool = False,
+    ) -> Table:
+        """Put ratings and gold on one scale."""
+        column, known_scale = on_scale(rating, scale)
+        return cls(
+            item=item,
+            rater=rater,
+            rating=column,
+            pool=pool,
+            gold=None if gold is None else on_scale(gold, known_scale)[0],
+            scale=known_scale,
+            asked=scale,
+            categories=None if categories is None else pd.Index(categories, name=None),
+            replicates=replicates,
+            anonymous_raters=anonymous_raters,
+        )
+
+    def __len__(self) -> int:
+        return len(self.item.codes)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        every = (self.item, self.rater, self.rating, self.pool, self.gold)
+        return tuple(column for column in every if column is not None)
+
+    @cached_property
+    def pair(self) -> npt.NDArray[np.int64]:
+        """Each rating's (item, rater) as one number, -1 where either is missing."""
+        pair = self.item.codes.astype(np.int64) * len(self.rater.ids) + self.rater.codes
+        pair[self.item.missing | self.rater.missing] = -1
+        return pair
+
+    @cached_property
+    def order(self) -> Rows:
+        """The rows sorted by item and rater, in no set order within a pair."""
+        is_sorted = bool((self.pair[1:] >= self.pair[:-1]).all())
+        return np.arange(len(self)) if is_sorted else np.argsort(self.pair)
+
+    def take(self, rows: Rows) -> Table:
+        """Return the table of these rows alone."""
+        return replace(
+            self,
+            item=self.item.take(rows),
+            rater=self.rater.take(rows),
+            rating=self.rating.take(rows),
+            pool=None if self.pool is None else self.pool.take(rows),
+            gold=None if self.gold is None else self.gold.take(rows),
+        )

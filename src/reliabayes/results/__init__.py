@@ -1,0 +1,1 @@
+"""What draws say: quantities, summaries, checks, comparisons, and fits on disk."""

@@ -1,0 +1,487 @@
+"""The command line: what it prints where, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psutil
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import reliabayes as rb
+from reliabayes import datasets
+from reliabayes.cli import app
+
+SCRIPT = Path(sys.executable).with_name("reliabayes")
+JUDGES = str(datasets.about("shrout_fleiss_1979").path())
+PATIENTS = str(datasets.about("dawid_skene_1979").path())
+FIT = ["fit", JUDGES, "--model", "gaussian-icc", "--draws", "500", "--seed", "1"]
+ENDLESS = ["fit", JUDGES, "--model", "gaussian-icc", "--draws", "100000000"]
+PATIENT_OPTIONS = ("--scale", "nominal", "--replicates", "keep")
+EM = ("fit", PATIENTS, *PATIENT_OPTIONS, "--model", "dawid-skene", "--method", "em")
+QUANTITIES = ["icc", "labeler_icc", "sd_item", "sd_rater", "sd_residual", "mean"]
+
+MESSY = """ad,who,score
+a,x,1
+b,x,inf
+b,y,
+b,y,4
+,y,4
+"""
+
+
+class OtherICC(rb.GaussianICC):
+    """A model that only this test knows."""
+
+    summary = "ICC of another kind"
+
+    def program(self, data: object) -> str:
+        return "gaussian_icc"
+
+
+def run(*arguments: str) -> Any:
+    """Run in this process; quick, but streams are not those of a shell."""
+    return CliRunner().invoke(app, [*arguments])
+
+
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Run by a shell that knows ``reliabayes``; a failure in a pipe is a failure."""
+    path = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def marked(mark: str, name: str = "") -> list[psutil.Process]:
+    """Return living processes whose environment holds a mark, and whose program has a name."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("MARK") == mark and name in process.exe():
+                found.append(process)
+    return found
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """Mark for the environment of a process, by which what it leaves behind is found and ended."""
+    mark = uuid4().hex
+    yield mark
+    for process in marked(mark):
+        process.kill()
+
+
+def interrupted(folder: Path, mark: str, send: Callable[[int], None]) -> tuple[int, str]:
+    """Interrupt an endless fit amid sampling; return its status and what it printed."""
+    outputs = ["--json", f"{folder}/out.json", "--save", f"{folder}/out.nc"]
+    process = subprocess.Popen(
+        [SCRIPT, *ENDLESS, *outputs],
+        env=os.environ | {"MARK": mark, "TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 30
+    while not marked(mark, "gaussian_icc") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    send(process.pid)
+    output, _ = process.communicate(timeout=20)
+    return process.returncode, output
+
+
+def test_fit_prints_the_posterior_and_keeps_all_else_from_standard_output() -> None:
+    result = run(*FIT)
+
+    header, *rows = result.stdout.splitlines()
+    columns = ["quantity", "mean", "sd", "median", "5%", "95%", "ess_bulk", "ess_tail", "r_hat"]
+    assert header.split() == columns
+    assert [row.split()[0] for row in rows] == QUANTITIES
+    assert "4 x 500 draws, seed 1: R-hat up to 1.0" in result.stderr
+    assert result.exit_code == 0
+
+
+def test_output_that_no_terminal_reads_is_plain() -> None:
+    result = run(*FIT)
+
+    assert result.stdout.isascii()
+    assert "\x1b" not in result.stdout
+    assert [line for line in result.stdout.splitlines() if line != line.rstrip()] == []
+
+
+def test_output_that_no_terminal_reads_is_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = run(*FIT).stdout
+    monkeypatch.setenv("COLUMNS", "30")
+
+    result = run(*FIT)
+
+    assert result.stdout == whole
+
+
+def test_a_terminal_of_80_columns_shows_the_table_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = run(*FIT).stdout.splitlines()
+    terminal = Console(force_terminal=True, width=80, no_color=True, highlight=False)
+    monkeypatch.setattr("reliabayes.cli.out", terminal)
+
+    shown = re.sub(r"\x1b\[\d*m", "", run(*FIT).stdout).splitlines()
+
+    assert [line.rstrip() for line in shown] == plain
+    assert max(map(len, shown)) <= 80
+
+
+def test_the_same_seed_prints_the_same_posterior() -> None:
+    first, second = run(*FIT), run(*FIT)
+
+    assert first.stdout == second.stdout
+
+
+def test_the_interval_has_the_probability_asked_for() -> None:
+    result = run(*FIT, "--prob", "0.5", "--json", "-")
+
+    icc = json.loads(result.stdout)["quantities"]["icc"]
+    assert icc["prob"] == 0.5
+    assert 0.15 < icc["lower"] < icc["median"] < icc["upper"] < 0.5
+
+
+def test_json_holds_what_the_fit_tells(tmp_path: Path) -> None:
+    result = run(*FIT, "--json", str(tmp_path / "out.json"), "--save", str(tmp_path / "out.nc"))
+
+    report = json.loads((tmp_path / "out.json").read_text())
+    fit = rb.Fit.load(tmp_path / "out.nc")
+    icc = fit.summary().loc["icc"]
+    assert result.exit_code == 0
+    assert list(report) == ["model", "version", "data", "method", "quantities", "diagnostics"]
+    assert list(report["quantities"]) == QUANTITIES
+    assert report["quantities"]["icc"] == {
+        "mean": icc["mean"],
+        "sd": icc["sd"],
+        "median": icc["median"],
+        "lower": icc["lower_90"],
+        "upper": icc["upper_90"],
+        "prob": 0.9,
+        "ess_bulk": icc["ess_bulk"],
+        "ess_tail": icc["ess_tail"],
+        "r_hat": icc["r_hat"],
+    }
+    assert report["data"]["items"] == 6
+    assert report["diagnostics"]["divergences"] == 0
+    assert report["diagnostics"]["settings"]["seed"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "out.nc"]
+
+
+def test_items_and_raters_go_to_files(tmp_path: Path) -> None:
+    items, raters = tmp_path / "items.csv", tmp_path / "raters.csv"
+
+    result = run(*EM, "--items", str(items), "--raters", str(raters))
+
+    assert result.exit_code == 0
+    assert items.read_text().splitlines()[0] == "item,ratings,category,probability,entropy"
+    assert len(items.read_text().splitlines()) == 46
+    assert raters.read_text().startswith("rater,ratings,accuracy,informativeness,random_share\n1,")
+
+
+def test_em_prints_the_published_point_and_tells_how_it_came_there() -> None:
+    result = run(*EM)
+
+    assert re.search(r"^prevalence\[2\] +0.4220$", result.stdout, re.MULTILINE)
+    assert re.search(r"^log_likelihood +-192.8909$", result.stdout, re.MULTILINE)
+    assert "PointEstimate(DawidSkene, converged after" in result.stderr
+
+
+def test_em_is_told_in_json_as_well() -> None:
+    report = json.loads(run(*EM, "--json", "-").stdout)
+
+    assert report["method"] == "em"
+    assert report["quantities"]["prevalence[1]"]["estimate"] == pytest.approx(0.3996, abs=5e-5)
+    assert report["diagnostics"]["converged"] is True
+
+
+def test_known_truth_is_a_column(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(
+        "item,rater,rating,truth\n1,a,x,x\n1,b,y,x\n2,a,y,\n2,b,x,\n3,a,x,\n3,b,x,\n"
+    )
+    fit = ("fit", str(tmp_path / "labels.csv"), "--model", "dawid-skene", "--method", "em")
+
+    result = run(*fit, "--gold", "truth", "--items", str(tmp_path / "items.csv"))
+
+    assert result.exit_code == 0
+    assert "1,2,x,1.0,0.0" in (tmp_path / "items.csv").read_text()
+
+
+def test_compare_puts_the_model_first_that_tells_ratings_best() -> None:
+    models = ("--models", "tap,dawid-skene", "--seed", "1", "--draws", "250")
+
+    result = run("compare", PATIENTS, *PATIENT_OPTIONS, *models)
+
+    header, first, second = result.stdout.splitlines()
+    assert header.split()[:3] == ["model", "bits_per_rating", "se"]
+    assert (first.split()[0], second.split()[0]) == ("dawid-skene", "tap")
+    assert "dawid-skene:" in result.stderr
+
+
+@pytest.mark.slow
+def test_models_of_numbers_are_compared(tmp_path: Path) -> None:
+    table = datasets.load("shrout_fleiss_1979")
+    first_two = table["rater"].isin(table["rater"].unique()[:2])
+    table.assign(team=first_two).to_csv(tmp_path / "scores.csv", index=False)
+    models = ("--models", "gaussian-icc,gaussian-xcc", "--seed", "1", "--draws", "250")
+
+    result = run("compare", str(tmp_path / "scores.csv"), "--pool", "team", *models)
+
+    assert result.exit_code == 0
+    assert result.stdout.split()[0] == "model"
+    assert {"gaussian-icc", "gaussian-xcc"} <= set(result.stdout.split())
+
+
+def test_json_goes_to_standard_output_alone() -> None:
+    result = run(*FIT, "--json", "-")
+
+    assert json.loads(result.stdout)["model"] == "gaussian-icc"
+
+
+def test_json_has_no_literal_that_is_not_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary = rb.Fit.summary
+    monkeypatch.setattr(
+        rb.Fit, "summary", lambda fit, prob: summary(fit, prob).assign(r_hat=math.nan, sd=math.inf)
+    )
+
+    result = run(*FIT, "--json", "-")
+
+    icc = json.loads(result.stdout, parse_constant=pytest.fail)["quantities"]["icc"]
+    assert icc["r_hat"] is None
+    assert icc["sd"] is None
+
+
+def test_poor_draws_are_warned_of_on_standard_error() -> None:
+    result = run(*FIT[:4], "--draws", "20", "--seed", "1")
+
+    assert "reliabayes: warning: GaussianICC: the draws cannot be trusted yet" in result.stderr
+    assert result.exit_code == 0
+
+
+def test_columns_may_be_named(tmp_path: Path) -> None:
+    table = datasets.load("shrout_fleiss_1979").assign(team="all")
+    table.columns = ["ad", "who", "score", "team"]
+    table.to_csv(tmp_path / "r.tsv", sep="\t", index=False)
+    names = ["--item", "ad", "--rater", "who", "--rating", "score", "--pool", "team"]
+
+    result = run("fit", str(tmp_path / "r.tsv"), *FIT[2:], *names)
+
+    assert result.stdout == run(*FIT).stdout
+
+
+@pytest.mark.slow
+def test_pools_are_a_column(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    cells = [(item, rater, item % 4 + rater * item % 3) for item in range(9) for rater in range(6)]
+    rows = [f"{item},{rater},{rating},{'ab'[rater > 2]}" for item, rater, rating in cells]
+    table.write_text("\n".join(["item,rater,rating,team", *rows]))
+    fit = ("fit", str(table), "--model", "gaussian-xcc", "--seed", "1")
+
+    result = run(*fit, "--pool", "team", "--items", str(tmp_path / "items.csv"))
+    without = run(*fit)
+
+    assert re.search(r"^unnormalized_xcc\[a, b\] +-?0\.\d", result.stdout, re.MULTILINE)
+    assert (tmp_path / "items.csv").read_text().startswith("item,pool,ratings,mean,sd,")
+    assert without.exit_code == 2
+    assert "found no pools. Pass --pool ... with the column" in without.stderr
+
+
+def test_describe_prints_size_and_design() -> None:
+    result = run("describe", PATIENTS, "--replicates", "keep", "--scale", "nominal")
+
+    lines = [re.split(r"\s{2,}", line) for line in result.stdout.splitlines()]
+    assert ["ratings", "315"] in lines
+    assert ["replicates", "90"] in lines
+    assert ["categories", "1, 2, 3, 4"] in lines
+
+
+def test_models_are_those_of_the_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rb, "MODELS", (*rb.MODELS, OtherICC))
+
+    listed = run("models").stdout
+    report = json.loads(run(*FIT[:2], "--model", "other-icc", "--json", "-").stdout)
+
+    assert re.search(r"^gaussian-icc +ICC of ratings on a continuous scale", listed, re.MULTILINE)
+    assert re.search(r"^other-icc +ICC of another kind", listed, re.MULTILINE)
+    assert report["model"] == "other-icc"
+
+
+def test_demo_ends_in_a_posterior_and_what_it_means() -> None:
+    result = run("demo")
+
+    *_, table, words = result.stdout.strip().split("\n\n")
+    icc = re.search(r"^icc +(0\.\d+)", table, re.MULTILINE)
+    assert icc is not None
+    assert float(icc[1]) == pytest.approx(0.324, abs=0.02)  # 4 Monte Carlo errors at ESS 1200
+    pattern = r"In words: .* 0\.8, each item needs \d+ ratings by different raters \(90% interval"
+    assert re.match(pattern, words)
+    assert result.exit_code == 0
+
+
+def test_version_is_that_of_the_package() -> None:
+    result = run("--version")
+
+    assert re.fullmatch(r"reliabayes \d+\.\d+\.\d+\n", result.stdout)
+
+
+def test_all_faults_of_a_table_are_told_with_options_as_remedies(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text(MESSY)
+    names = ["--item", "ad", "--rater", "who", "--rating", "score"]
+
+    result = run("fit", str(table), "--model", "gaussian-icc", *names)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "the ratings have 4 faults:\n- ad: no value may be missing" in result.stderr
+    assert "infinite (line 3: inf)" in result.stderr
+    assert 'pass --replicates "keep"' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", JUDGES], "one must be chosen: gaussian-icc"),
+        (["fit", JUDGES, "--model", "gausian"], "it must be one of gaussian-icc, "),
+        ([*FIT, "--rater", "judge"], "(rater='judge'); found only 'item', 'rater', 'rating'"),
+        (["describe", "absent.csv"], "absent.csv: there is no such file"),
+        (["describe", "/"], "it is a folder"),
+        (["describe", JUDGES, "--scale", "odd"], "'odd' is not one of 'nominal', 'ordered'"),
+        (["describe", JUDGES, "--delimiter", ",,"], "must be one character, not ',,'"),
+        (["describe", JUDGES, "--encoding", "odd"], "unknown encoding: odd"),
+        (["describe", PATIENTS], "a rater must rate an item once"),
+        ([*FIT, "--prob", "1"], "must lie strictly between 0 and 1, not 1"),
+        ([*FIT, "--draws", "0"], "Invalid value for '--draws'"),
+        ([*FIT, "--chains", "many"], "Invalid value for '--chains'"),
+        ([*FIT, "--seed", "-1"], "Invalid value for '--seed'"),
+        ([*FIT, "--json", "/absent/out.json"], "cannot write /absent/out.json: No such file or"),
+        ([*FIT, "--save", "/"], "/ must be a file"),
+        ([*FIT, "--save", "-"], "--save must name a file"),
+        ([*FIT, "--json", "/dev/null"], "/dev/null must be a file"),
+        ([*FIT, "--json", "out", "--save", "./out"], "must name two files"),
+        ([*FIT, "--json", JUDGES], "must not overwrite the ratings"),
+        ([*FIT, "--items", "-"], "--items must name a file"),
+        ([*FIT, "--method", "em"], "gaussian-icc has no method em"),
+        ([*EM, "--save", "out.nc"], "--save keeps draws, and --method em has none"),
+        (["compare", JUDGES, "--models", "tap"], "must name two models or more"),
+        (["compare", JUDGES, "--models", "tap,gaussian-icc"], "is no model of categories"),
+        (["fits"], "No such command 'fits'"),
+        ([*FIT, "--colour"], "No such option: --colour"),
+    ],
+)
+def test_bad_input_is_refused_before_sampling(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERMINAL_WIDTH", "300")
+    monkeypatch.setattr("reliabayes.inference.stan.sample", pytest.fail)
+
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_ratings_that_do_not_suit_the_model_are_bad_input(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text("item,rater,rating\na,x,yes\na,y,no\nb,x,no\nb,y,no\n")
+
+    result = run("fit", str(table), "--model", "gaussian-icc")
+
+    assert result.exit_code == 2
+    assert "ratings must be numbers here" in result.stderr
+
+
+def test_a_fit_that_fails_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path / "absent"))
+
+    result = run(*FIT, "--json", str(tmp_path / "out.json"))
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "reliabayes: The compiled Stan program 'gaussian_icc' is not in" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_replacement_keeps_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, target: Path) -> None:
+        raise OSError(f"cannot replace {target}")
+
+    target = tmp_path / "out.json"
+    target.write_text("old")
+    monkeypatch.setattr(Path, "replace", refuse)
+
+    result = run(*FIT, "--json", str(target))
+
+    assert result.exit_code == 1
+    assert "cannot replace" in result.stderr
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+def test_outputs_follow_links(tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    link = tmp_path / "link.json"
+    link.symlink_to(target)
+
+    run(*FIT, "--json", str(link))
+
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["model"] == "gaussian-icc"
+
+
+@pytest.mark.slow
+def test_statuses_and_streams_reach_the_shell() -> None:
+    result = shell("reliabayes describe absent.csv")
+
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr == "reliabayes: absent.csv: there is no such file\n"
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_is_no_matter() -> None:
+    result = shell(f"reliabayes describe {JUDGES} | true")
+
+    assert result.stderr == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_an_interrupt_ends_the_chains_and_leaves_no_file(
+    tmp_path: Path, mark: str, send: Callable[[int, int], None]
+) -> None:
+    status, output = interrupted(tmp_path, mark, lambda pid: send(pid, signal.SIGINT))
+
+    assert status == 130
+    assert "reliabayes: interrupted." in output
+    assert "Traceback" not in output
+    assert marked(mark) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_request_to_terminate_is_an_interrupt(tmp_path: Path, mark: str) -> None:
+    status, _ = interrupted(tmp_path, mark, lambda pid: os.kill(pid, signal.SIGTERM))
+
+    assert status == 130
+    assert marked(mark) == []

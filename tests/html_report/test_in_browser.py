@@ -1,0 +1,306 @@
+"""The page in Chromium: no error, nothing fetched, usable by all, and quick with many items."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import reliabayes as rb
+from reliabayes.html_report import sections, telling
+from tests.html_report.test_report import (
+    IMAGE,
+    SCRIPT,
+    categories,
+    numbers,
+    pools,
+    three_pools,
+    with_statistics,
+)
+from tests.plots.test_plots import of_numbers, rated
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+# A browser in a container, that asks nobody for anything.
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+ITEMS = "Items, by DawidSkene"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium; the tests are skipped where there is none, but fail in CI."""
+    if not CHROMIUM:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """A page that is open; when the test ends, nothing was complained of, asked for or alerted."""
+    heard: list[str] = []
+    contexts = []
+
+    def open_(path: Path, **options: Any) -> Page:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("dialog", lambda dialog: heard.append(dialog.message))
+        page.on("request", lambda request: heard.append(request.url[:60]))
+        page.goto(path.as_uri())
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert [text for text in heard if not text.startswith(("file:", "data:image/"))] == []
+    assert len([text for text in heard if text.startswith("file:")]) == len(contexts)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages of several kinds of models, by name."""
+    folder = tmp_path_factory.mktemp("pages")
+    pages: dict[str, Any] = {
+        "numbers": numbers(),
+        "pools": pools(),
+        "three_pools": three_pools(),
+        "categories": categories(),
+        "two_models": {"DS": categories(), "again": categories()},
+    }
+    for name, fits in pages.items():
+        first = fits if isinstance(fits, rb.Fit) else fits["DS"]
+        rb.report(first.ratings, fits, folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in pages}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of 100,000 items with long ids, from few draws."""
+    frame = rated(100_000, 30, 2, "rater {}")
+    frame["item"] = "https://example.com/ads/" + frame["item"].astype(str)
+    fit = with_statistics(of_numbers(frame))
+    path = tmp_path_factory.mktemp("large") / "report.html"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(telling, "FEWEST", 4)
+        patched.setattr(telling, "WORK", 1)
+        patched.setattr(sections, "SAMPLES", 2)
+        fit.report(path)
+    return path
+
+
+def column(page: Page, caption: str, number: int = 0) -> list[str]:
+    """What stands in a column of a table, row by row."""
+    cells = f"table:has(caption:text-is('{caption}')) tbody tr > :nth-child({number + 1})"
+    return page.locator(cells).all_inner_texts()
+
+
+def in_table(page: Page, caption: str) -> Any:
+    return page.locator(f".table:has(caption:text-is('{caption}'))")
+
+
+def violations(page: Page) -> list[tuple[str, str]]:
+    """What axe finds against WCAG and its own best practice, with the first element to blame."""
+    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    return [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["numbers", "pools", "three_pools", "categories", "two_models"])
+def test_everybody_can_use_the_page(
+    name: str, scheme: str, made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made[name], color_scheme=scheme)
+
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("name", ["numbers", "three_pools", "two_models"])
+def test_a_phone_shows_the_page_in_its_width(
+    name: str, made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made[name], viewport={"width": 390, "height": 844})
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_headers_sort_by_mouse_and_by_keyboard(
+    made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made["categories"])
+    probability = sorted(categories().items()["probability"])
+    header = in_table(page, ITEMS).get_by_role("columnheader", name="probability")
+
+    header.get_by_role("button").click()
+    descending = [float(text) for text in column(page, ITEMS, 3)]
+    header.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    ascending = [float(text) for text in column(page, ITEMS, 3)]
+
+    assert descending == pytest.approx(probability[:-21:-1], abs=6e-4)
+    assert ascending == pytest.approx(probability[:20], abs=6e-4)
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert in_table(page, ITEMS).locator("[aria-sort]").count() == 1
+
+
+def test_names_sort_as_numbers_where_they_are(
+    made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made["categories"])
+
+    in_table(page, ITEMS).get_by_role("button", name="item", exact=True).click()
+
+    assert column(page, ITEMS) == list(map(str, range(20)))
+
+
+def test_tables_are_filtered_by_name_and_by_number(
+    made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made["categories"])
+    table = in_table(page, ITEMS)
+    unsure = categories().items().query("probability < 0.7")
+
+    table.get_by_label("Filter").fill("13")
+    by_name = column(page, ITEMS)
+    table.get_by_label("Filter").fill("probability < 0.7")
+    by_number = column(page, ITEMS)
+    table.get_by_label("Filter").fill("nobody")
+
+    assert by_name == ["13"]
+    assert set(by_number) == set(map(str, unsure.index))
+    assert column(page, ITEMS) == []
+    assert table.get_by_role("status").inner_text() == "No row of 40 has that"
+
+
+def test_tables_turn_their_pages(made: dict[str, Path], opened: Callable[..., Page]) -> None:
+    page = opened(made["categories"])
+    table = in_table(page, ITEMS)
+    first = column(page, ITEMS)
+
+    table.get_by_role("button", name="Next").click()
+    second = column(page, ITEMS)
+    is_last = table.get_by_role("button", name="Next").is_disabled()
+    told = table.get_by_role("status").inner_text()
+    table.get_by_role("button", name="Back").click()
+
+    assert sorted(first + second, key=int) == list(map(str, range(40)))
+    assert (is_last, told) == (True, "Rows 21 to 40 of 40")
+    assert column(page, ITEMS) == first
+
+
+def test_a_rater_named_as_a_script_is_harmless(tmp_path: Path, opened: Callable[..., Page]) -> None:
+    frame = rated(30, 3, 3, "J{}").replace({"rater": {"J0": SCRIPT}})
+    frame["item"] = frame["item"].map("{}".format).replace("7", IMAGE)
+    with_statistics(of_numbers(frame)).report(tmp_path / "report.html")
+
+    page = opened(tmp_path / "report.html")
+    in_table(page, "Items, by GaussianICC").get_by_role("button", name="item", exact=True).click()
+    in_table(page, "Items, by GaussianICC").get_by_label("Filter").fill("onerror")
+
+    assert SCRIPT in column(page, "Raters, by GaussianICC")
+    assert column(page, "Items, by GaussianICC") == [IMAGE]
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_light_and_dark_change_places(made: dict[str, Path], opened: Callable[..., Page]) -> None:
+    page = opened(made["numbers"], color_scheme="light")
+
+    light = scheme(page)
+    page.get_by_role("button", name="Switch between light and dark").click()
+    dark = scheme(page)
+    page.emulate_media(media="print")
+    printed = scheme(page)
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.get_by_role("button", name="Switch between light and dark").click()
+
+    pictures = page.locator("figure").count()
+    assert light == printed == scheme(page) == ("rgb(255, 255, 255)", pictures, 0)
+    assert dark == ("rgb(20, 24, 29)", 0, pictures)
+
+
+def test_a_dark_page_prints_light(made: dict[str, Path], opened: Callable[..., Page]) -> None:
+    page = opened(made["numbers"], color_scheme="dark")
+
+    dark = scheme(page)
+    page.emulate_media(media="print")
+
+    pictures = page.locator("figure").count()
+    assert dark == ("rgb(20, 24, 29)", 0, pictures)
+    assert scheme(page) == ("rgb(255, 255, 255)", pictures, 0)
+
+
+def scheme(page: Page) -> tuple[str, int, int]:
+    """Colour of the paper, and how many pictures for light and for dark paper are seen."""
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    on_light, on_dark = (page.locator(f"img.on-{each}:visible") for each in ("light", "dark"))
+    return paper, on_light.count(), on_dark.count()
+
+
+def test_prints_have_more_rows_and_no_buttons(
+    made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made["categories"])
+    page.evaluate("addEventListener('beforeprint', () => document.title = 'printed')")
+    page.pdf()
+    printed = page.title()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+
+    assert printed == "printed"
+    assert len(column(page, ITEMS)) == 40
+    assert (
+        page.locator("main button:visible, header:visible").count()
+        == page.locator("th button").count()
+    )
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert len(column(page, ITEMS)) == 20
+
+
+def test_without_scripts_the_first_rows_are_there_and_no_dead_buttons(
+    made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made["categories"], java_script_enabled=False)
+
+    assert len(column(page, ITEMS)) == 20
+    assert page.locator("button:visible, input:visible").count() == 0
+
+
+def test_a_hundred_thousand_items_open_in_seconds_and_megabytes(
+    large: Path, opened: Callable[..., Page]
+) -> None:
+    page = opened(large)
+    items = "Items, by GaussianICC"
+    ready = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+
+    in_table(page, items).get_by_role("button", name="item", exact=True).click()
+    first = column(page, items)
+    in_table(page, items).get_by_label("Filter").fill("/99999")
+    page.wait_for_timeout(500)
+
+    assert ready < 3000  # milliseconds
+    assert large.stat().st_size < 15e6
+    assert first[:2] == ["https://example.com/ads/0", "https://example.com/ads/1"]
+    assert column(page, items) == ["https://example.com/ads/99999"]

@@ -1,0 +1,502 @@
+"""The page says what the draws say, needs nothing but itself, and no name can break it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+import reliabayes as rb
+from reliabayes import datasets
+from reliabayes.cli import app
+from reliabayes.html_report import answer, judging, pictures, sections, writing
+from reliabayes.html_report.blocks import Picture
+from tests.models.test_models import fitted
+from tests.plots.test_plots import around, made_of, of_categories, of_numbers, of_pools, rated
+
+JUDGES = str(datasets.about("shrout_fleiss_1979").path())
+SCRIPT = "<script>alert(1)</script>"
+IMAGE = "</script><img src=x onerror=alert(1)>"
+
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+
+class Page(HTMLParser):
+    """What a browser would see: elements with their attributes, texts by element, data."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.source = path.read_text(encoding="utf-8")
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.open: list[str] = []
+        self.feed(self.source)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("meta", "img", "rect"):
+            self.open.append(tag)
+            self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag != "rect":
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        for tag in self.open:
+            self.texts[tag][-1] += data
+
+    def values(self, attribute: str) -> list[str]:
+        return [attrs[attribute] or "" for _, attrs in self.elements if attribute in attrs]
+
+    def table(self, caption: str) -> pd.DataFrame:
+        """All rows of a table, as the script reads them."""
+        data = [text for text in self.texts["script"] if text.startswith('{"columns"')]
+        place = self.texts["caption"].index(caption)
+        columns = json.loads(data[place])["columns"]
+        return pd.DataFrame({column["name"]: column["values"] for column in columns})
+
+
+def with_statistics(fit: rb.Fit) -> rb.Fit:
+    """A fit that did not come from Stan, with figures of a sampler that had no trouble."""
+    shape = fit.settings.chains, fit.settings.draws
+    energy = np.random.default_rng(1).normal(size=shape)
+    figures = {"energy": energy, "diverging": np.zeros(shape), "tree_depth": np.ones(shape)}
+    named = {name: (("chain", "draw"), values) for name, values in figures.items()}
+    return replace(fit, sample_stats=xr.Dataset(named))
+
+
+@cache
+def numbers() -> rb.Fit:
+    return with_statistics(of_numbers(rated(20, 5, 4, "J{}")))
+
+
+@cache
+def pools() -> rb.Fit:
+    return with_statistics(of_pools())
+
+
+@cache
+def categories() -> rb.Fit:
+    return with_statistics(of_categories())
+
+
+@cache
+def three_pools(items_apart: bool = False) -> rb.Fit:
+    """Pools a, b, c, of which a and b are closest; if wanted, c has items of its own."""
+    frame = rated(30, 9, 6, "r{}")
+    frame["pool"] = frame["rater"].map(lambda rater: "abc"[int(rater[1:]) % 3])
+    if items_apart:
+        frame["item"] += 100 * (frame["pool"] == "c")
+    rho = np.array([[1, 0.9, 0.3], [0.9, 1, 0.4], [0.3, 0.4, 1]])
+    wobble = np.random.default_rng(1).normal(0, 0.02, (400, 1, 1)) * (1 - np.eye(3))
+    return with_statistics(
+        made_of(
+            rb.GaussianXCC(),
+            rb.Ratings.from_frame(frame, pool="pool"),
+            sd_item=around(1.0, 3),
+            sd_rater=around(0.5, 3),
+            sd_residual=around(0.8, 1),
+            factor_item=np.linalg.cholesky(rho + wobble),
+            mean=around(5.0, 3),
+        )
+    )
+
+
+def quantiles(draws: Any, form: str) -> str:
+    """Median and interval as the first screen writes them."""
+    lower, median, upper = np.quantile(draws, [0.05, 0.5, 0.95])
+    return f"{median:{form}} (90% interval {lower:{form}} to {upper:{form}})"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Callable[..., Page]:
+    """The page of one fit, or of several."""
+
+    def make(fits: Any, **options: Any) -> Page:
+        first = fits if isinstance(fits, rb.Fit) else next(iter(fits.values()))
+        rb.report(first.ratings, fits, tmp_path / "report.html", **options)
+        return Page(tmp_path / "report.html")
+
+    return make
+
+
+def not_drawn(draw: Callable[[], Any], painted: bool = False) -> Picture:
+    return Picture("data:,", "data:,", "finding", "note", 1, 1)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No picture is drawn, and classical intervals come from few samples."""
+    monkeypatch.setattr(judging, "picture", not_drawn)
+    monkeypatch.setattr(sections, "picture", not_drawn)
+    monkeypatch.setattr(sections, "SAMPLES", 2)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """The page of a fit of numbers, with most of its pictures."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(judging, "picture", not_drawn)
+        patched.setattr(sections, "SAMPLES", 2)
+        numbers().report(path)
+    return Page(path)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("model", rb.MODELS, ids=lambda model: model.name())
+def test_every_model_gives_a_page_that_starts_with_its_answer(
+    model: type[rb.RatingModel], made: Callable[..., Page]
+) -> None:
+    fit = fitted(model(), chains=1)
+
+    page = made(fit)
+
+    headline = answer(fit).headline
+    assert headline in " ".join(page.texts["h1"] + page.texts["p"])
+    assert page.texts["title"] == [headline]
+    assert len(page.texts["h2"]) == 8
+
+
+def test_signal_and_ratings_that_are_enough_are_quantiles_of_the_draws() -> None:
+    fit = numbers()
+    icc = fit.quantities["icc"].values.ravel()
+    needed = fit.raters_needed(0.7).quantile([0.05, 0.5, 0.95], method="higher").values
+
+    found = answer(fit, reliability=0.7)
+
+    fewest, median, most = needed
+    assert found.headline == (
+        f"A single rating is {np.median(icc):.0%} signal; {median:.0f} ratings per item reach a "
+        f"reliability of 0.7 ({fewest:.0f} to {most:.0f})"
+    )
+    assert (
+        f"the reliability of their mean is {quantiles(4 * icc / (1 + 3 * icc), '.2f')}"
+        in (found.sentences[2])
+    )
+    assert found.figures[0].span == pytest.approx(tuple(np.quantile(icc, [0.05, 0.5, 0.95])))
+
+
+def test_ratings_in_categories_are_told_as_they_are_given() -> None:
+    fit = fitted(rb.LogitICC(), chains=1)
+    observed, latent = (fit.quantities[name] for name in ("icc_observed", "icc"))
+
+    found = answer(fit)
+
+    assert found.headline.startswith(f"A single rating is {observed.median():.0%} signal")
+    assert quantiles(latent, ".0%") in found.sentences[-1]
+
+
+def test_two_pools_are_told_by_their_correlation_and_the_more_consistent_one() -> None:
+    fit = pools()
+    mind, single = (fit.quantities[f"{kind}normalized_xcc"].values for kind in ("", "un"))
+    icc = fit.quantities["icc"]
+    surer = float((icc.sel(pool="expert") > icc.sel(pool="crowd")).mean())
+
+    found = answer(fit)
+
+    assert found.headline == (
+        f"What pools crowd and expert have in mind of items correlates {quantiles(mind, '.2f')}"
+    ).replace("90% interval ", "")
+    assert f"single ratings of theirs correlate {quantiles(single, '.2f')}" in found.sentences[0]
+    more, less = ("expert", "crowd") if surer >= 0.5 else ("crowd", "expert")
+    assert icc.sel(pool=more).median() > icc.sel(pool=less).median()
+    assert (
+        f"With probability {max(surer, 1 - surer):.3f} it is more by {more}."
+        in (found.sentences[1])
+    )
+
+
+def test_of_three_pools_the_closest_pair_is_named_and_compared() -> None:
+    found = answer(three_pools())
+
+    assert found.headline.startswith("Of 3 pools, a and b are closest: what they have")
+    assert "Farthest apart are a and c, at 0.3" in found.sentences[1]
+    assert "With a probability above 0.999 a and b are closer" in found.sentences[1]
+
+
+@pytest.mark.usefixtures("quick")
+def test_all_pairs_of_three_pools_are_contrasted(made: Callable[..., Page]) -> None:
+    fit = three_pools()
+    expected = fit.contrast("normalized_xcc", ("a", "b"), ("b", "c")).summary()["pr_above_0"]
+
+    table = made(fit).table("Differences between pools, and between pairs of them, by GaussianXCC")
+
+    assert len(table) == 6
+    row = table.set_index("difference").loc["normalized_xcc: a, b less b, c"]
+    assert row["Pr(> 0)"] == pytest.approx(expected.item(), abs=5e-4)
+
+
+def test_pools_without_common_items_are_not_compared() -> None:
+    found = answer(three_pools(items_apart=True))
+
+    assert found.headline.startswith("Of 3 pools, a and b are closest")
+    assert "Farthest" not in " ".join(found.sentences)
+    assert found.sentences[0].startswith(
+        "No item was rated by both a and c or by both b and c: of their correlation the ratings "
+        "say nothing"
+    )
+
+
+def test_right_ratings_are_the_mean_accuracy_of_those_who_gave_them() -> None:
+    frame = categories().ratings.to_frame()
+    fewer = frame[(frame["rater"] != "0") | (frame["item"] < 8)]  # by the worst of all
+    fit = replace(categories(), ratings=rb.Ratings.from_frame(fewer))
+    accuracy = fit.quantities["accuracy"].values.reshape(-1, 6)
+    weights = fit.ratings.ratings_per_rater
+    lower, median, upper = np.quantile(
+        np.average(accuracy, axis=1, weights=weights), [0.05, 0.5, 0.95]
+    )
+    by_rater = pd.Series(np.median(accuracy, axis=0), fit.ratings.raters)
+    settled = int((fit.items()["probability"] >= 0.9).sum())
+
+    found = answer(fit)
+
+    assert found.headline == (
+        f"{median:.0%} of ratings are right ({lower:.0%} to {upper:.0%}); {settled} of 40 items "
+        "are settled"
+    )
+    assert f"Rater {by_rater.idxmax()} is right most often" in found.sentences[1]
+    assert f"rater {by_rater.idxmin()} least often" in found.sentences[1]
+    assert quantiles(fit.quantities["bits_per_rating"], ".3f") in found.sentences[-1]
+
+
+@pytest.mark.usefixtures("quick")
+def test_trouble_comes_before_the_answer(made: Callable[..., Page]) -> None:
+    stuck = numbers().posterior.copy(deep=True)
+    stuck["sd_item"][0] *= 5
+    fit = replace(numbers(), posterior=stuck)
+
+    page = made(fit)
+
+    assert page.texts["h1"] == ["These numbers cannot be trusted yet"]
+    trouble = page.source.index("R-hat up to")
+    assert trouble < page.source.index("What the draws say so far: A single rating is")
+
+
+@pytest.mark.usefixtures("quick")
+def test_names_cannot_break_the_page(made: Callable[..., Page]) -> None:
+    frame = rated(20, 3, 3, "J{}").replace({"rater": {"J0": SCRIPT}})
+    frame["item"] = frame["item"].map("{}".format).replace("7", IMAGE)
+    fit = with_statistics(of_numbers(frame))
+
+    page = made(fit, title=SCRIPT)
+
+    assert SCRIPT not in page.source
+    assert IMAGE not in page.source
+    assert [attrs for tag, attrs in page.elements if tag == "script"][-1] == {}
+    assert SCRIPT in set(page.table("Raters, by GaussianICC")["rater"])
+    assert IMAGE in set(page.table("Items, by GaussianICC")["item"])
+    assert "onerror" not in {name for _, attrs in page.elements for name in attrs}
+
+
+def test_the_page_needs_nothing_but_itself(drawn: Page) -> None:
+    assert sum(address.startswith("data:image/svg+xml,") for address in drawn.values("src")) > 9
+    assert all(address.startswith("data:") for address in drawn.values("src"))
+    assert all(address.startswith("#") for address in drawn.values("href"))
+    assert "url(" not in drawn.texts["style"][0]
+    assert "@import" not in drawn.texts["style"][0]
+    policy = next(content for content in drawn.values("content") if "default-src" in content)
+    assert policy.startswith("default-src 'none'; img-src data:;")
+
+
+def test_pictures_have_their_findings_as_words(drawn: Page) -> None:
+    found = quantiles(numbers().quantities["icc"], ".0%").replace(" ", " signal ", 1)
+
+    assert f"A single rating is {found}" in drawn.texts["strong"]
+    assert any(
+        text.startswith(f"A single rating is {found}. GaussianICC, 80")
+        for text in drawn.values("alt")
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick")
+def test_links_and_labels_lead_somewhere_once(made: Callable[..., Page]) -> None:
+    page = made({"DS": categories(), "again": categories()})
+
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    assert {address.removeprefix("#") for address in page.values("href")} <= set(ids)
+    assert set(page.values("aria-labelledby")) <= set(ids)
+
+
+@pytest.mark.usefixtures("quick")
+def test_tables_hold_what_the_fit_tells(made: Callable[..., Page]) -> None:
+    fit = categories()
+    expected = fit.items().sort_values("entropy", ascending=False, kind="stable")
+
+    table = made(fit).table("Items, by DawidSkene")
+
+    assert table["item"].tolist() == list(map(str, expected.index))
+    assert table["probability"].tolist() == expected["probability"].round(3).tolist()
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_first_rows_are_there_without_a_script(made: Callable[..., Page]) -> None:
+    page = made(categories())
+
+    start = page.source.index("Items, by DawidSkene")
+    body = page.source[start : page.source.index("</tbody>", start)]
+    assert body.count('<th scope="row">') == 20
+    assert "Rows 1 to 20 of 40" in page.texts["p"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_where_there_are_too_many_items_the_most_certain_are_left_out(
+    made: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "BUDGET", 1000)
+    fit = categories()
+    ordered = fit.items().sort_values("entropy", ascending=False, kind="stable")
+
+    page = made(fit)
+
+    table = page.table("Items, by DawidSkene")
+    assert 10 < len(table) < 40
+    assert table["item"].tolist() == list(map(str, ordered.index[: len(table)]))
+    note = f"The {len(table)} least certain of 40 rows are here; the other {40 - len(table)},"
+    assert any(text.startswith(note) for text in page.texts["p"])
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_same_fits_give_the_same_page(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.html", tmp_path / "other.html"
+
+    numbers().report(one)
+    replace(numbers()).report(other)
+
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_pictures_are_the_same_each_time() -> None:
+    one, other = (pictures.picture(lambda: rb.plots.icc(numbers())) for _ in range(2))
+
+    assert one == other
+
+
+@pytest.mark.usefixtures("quick")
+def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> None:
+    same = categories().posterior.assign(confusion=lambda x: 0 * x.confusion + 1 / 3)
+    fits = {"made up": categories(), "guesses": replace(categories(), posterior=same)}
+
+    page = made(fits)
+
+    assert page.table("Models, the best first")["model"].tolist() == ["guesses", "made up"]
+    assert [name for name in page.texts["h3"] if name in fits][:2] == ["guesses", "made up"]
+    assert any(text.startswith("By guesses, from 200 ratings") for text in page.texts["p"])
+
+
+@pytest.mark.usefixtures("quick")
+def test_models_that_cannot_be_compared_are_told_why(made: Callable[..., Page]) -> None:
+    scores = fitted(rb.GaussianICC(), chains=1)
+    classes = rb.DawidSkene().fit(scores.ratings, chains=2, warmup=50, draws=25, seed=1)
+
+    page = made({"scores": scores, "classes": classes})
+
+    assert any(text.startswith("scores is no model of categories") for text in page.texts["p"])
+
+
+def test_fits_of_other_ratings_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    other = numbers().ratings.subset(items=range(10))
+
+    with pytest.raises(rb.RatingsError, match="all must be of the ratings of the page"):
+        rb.report(other, numbers(), tmp_path / "report.html")
+    with pytest.raises(ValueError, match="there must be one at least"):
+        rb.report(other, {}, tmp_path / "report.html")
+    with pytest.raises(ValueError, match="reliability must lie strictly between 0 and 1"):
+        numbers().report(tmp_path / "report.html", reliability=1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_page_tells_how_it_was_made(made: Callable[..., Page]) -> None:
+    fit = replace(numbers(), model=rb.GaussianICC(prior_sd_rater=rb.HalfNormal(0.5)))
+
+    page = made(fit, source={"file": "ads.csv"}, date="1 May")
+
+    facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    assert facts["prior of sd_rater"] == "HalfNormal(scale=0.5)"
+    assert facts["prior of sd_item"].startswith("HalfNormal(scale=1.")
+    assert (facts["seed"], facts["file"]) == ("1", "ads.csv")
+    assert "rb.GaussianICC(prior_sd_rater=rb.HalfNormal(scale=0.5)).fit(" in page.texts["code"][0]
+    assert " 1 May" in page.texts["span"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick")
+def test_the_command_on_the_page_gives_the_page_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = Path(JUDGES).read_text().replace("item,", "the ad,", 1)
+    Path("r.csv").write_text(table)
+    words = ["report", "r.csv", "--models", "gaussian-icc", "--item", "the ad", "--draws", "100"]
+
+    result = CliRunner().invoke(app, words)
+    first = Page(Path("report.html"))
+    command = first.texts["code"][0]
+    again = CliRunner().invoke(app, shlex.split(command)[1:])
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "wrote report.html" in result.stderr
+    assert re.fullmatch(
+        r"reliabayes report r.csv --models gaussian-icc --item 'the ad' --draws 100 --seed \d+",
+        command,
+    )
+    assert again.exit_code == 0
+    assert Path("report.html").read_text() == first.source
+    assert str(tmp_path) not in first.source
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "one must be chosen: gaussian-icc"),
+        (["--models", "gaussian-icc", "--out", JUDGES], "--out must not overwrite the ratings"),
+        (["--models", "gaussian-icc", "--out", "/absent/r.html"], "cannot write /absent/r.html"),
+        (["--models", "gaussian-icc", "--reliability", "1"], "must lie strictly between 0 and 1"),
+    ],
+)
+def test_bad_input_is_refused_before_sampling(
+    arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERMINAL_WIDTH", "300")
+    monkeypatch.setattr("reliabayes.inference.stan.sample", pytest.fail)
+
+    result = CliRunner().invoke(app, ["report", JUDGES, *arguments])
+
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick")
+def test_the_demo_leaves_a_page_that_says_what_it_printed(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["demo", "--report", str(tmp_path / "report.html")])
+
+    words = result.stdout.strip().rpartition("In words: of ")[2].replace("\n", " ")
+    assert f"<p>Of {words}</p>" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_what_pages_are_made_with_is_imported_for_the_first_page_only() -> None:
+    code = "import sys, reliabayes; sys.exit('jinja2' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,816 @@
+"""The runner takes CmdStan's command line, writes CmdStan's files, and refuses the rest by name."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import arviz as az
+import numpy as np
+import pytest
+from cmdstanpy import CmdStanMCMC, CmdStanModel
+
+from reliabayes.arrays import Array
+
+Compiled = Callable[[str], Path]
+
+NORMAL: dict[str, Any] = {"N": 4, "y": [1.0, 2.0, 3.0, 4.5], "sd": 1.5, "prior_sd": 10.0}
+POSTERIOR_SD = (4 / 1.5**2 + 1 / 10.0**2) ** -0.5
+POSTERIOR_MEAN = POSTERIOR_SD**2 * 10.5 / 1.5**2
+
+COVARIANCE = np.array([[1.0, 1.2], [1.2, 4.0]])
+LOCATION = np.array([1.0, -2.0])
+RATE = 0.5
+CORRELATED: dict[str, Any] = {"location": LOCATION, "covariance": COVARIANCE, "rate": RATE}
+
+ECHOED: dict[str, Any] = {
+    "count": -2147483648,
+    "number": 0.1 + 0.2,
+    "table": [[1, 2, 3], [4, 5, 6]],
+    "boxes": (np.arange(12).reshape(2, 3, 2) / 7).tolist(),
+}
+
+
+@pytest.fixture(scope="module")
+def normal(compiled: Compiled) -> CmdStanModel:
+    return CmdStanModel(exe_file=compiled("normal_mean"))
+
+
+@pytest.fixture(scope="module")
+def correlated(compiled: Compiled) -> CmdStanModel:
+    return CmdStanModel(exe_file=compiled("correlated"))
+
+
+@pytest.fixture(scope="module")
+def fit(normal: CmdStanModel) -> CmdStanMCMC:
+    return sample(normal, NORMAL, chains=2, iter_sampling=2000, save_warmup=True, thin=2)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "data.json").write_text(json.dumps(NORMAL))
+    return tmp_path
+
+
+def sample(model: CmdStanModel, data: dict[str, Any], **options: Any) -> CmdStanMCMC:
+    settings = {"seed": 1, "show_progress": False} | options
+    return model.sample(data, **settings)
+
+
+def run(executable: Path, folder: Path, words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(executable), *words.split()]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def rows(csv: Path) -> list[str]:
+    """Names and draws, without the comments, which hold times."""
+    return [line for line in csv.read_text().splitlines() if not line.startswith("#")]
+
+
+def cells(csv: Path) -> list[str]:
+    return [cell for row in rows(csv)[1:] for cell in row.split(",")]
+
+
+def files(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def assert_agrees(draws: Array, mean: float, sd: float) -> None:
+    """Draws, chain by draw, estimate an exact mean and sd within four Monte Carlo errors."""
+    assert abs(draws.mean() - mean) < 4 * monte_carlo_error(draws, "mean")
+    assert abs(draws.std() - sd) < 4 * monte_carlo_error(draws, "sd")
+
+
+def monte_carlo_error(draws: Array, method: str) -> float:
+    return float(az.mcse(draws, method=method))  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("metric", ["unit_e", "diag_e", "dense_e"])
+def test_sample_draws_from_the_exact_posterior(correlated: CmdStanModel, metric: str) -> None:
+    fit = sample(correlated, CORRELATED, chains=2, metric=metric)
+
+    effect = fit.draws_xr("effect")["effect"].to_numpy()
+    assert_agrees(effect[..., 0], LOCATION[0], 1.0)
+    assert_agrees(effect[..., 1], LOCATION[1], 2.0)
+    assert_agrees(fit.draws_xr("scale")["scale"].to_numpy(), 1 / RATE, 1 / RATE)
+
+
+def test_every_section_of_the_csv_is_read_back(fit: CmdStanMCMC) -> None:
+    assert fit.column_names[-3:] == ("mean_rating", "doubled", "new_rating")
+    assert fit.draws().shape == (1000, 2, 10)
+    assert fit.draws(inc_warmup=True).shape == (1500, 2, 10)
+    assert fit.metadata.cmdstan_config["data_file"].endswith(".json")
+    assert fit.metadata.cmdstan_config["num_samples"] == 2000
+    assert fit.metric_type == "diag_e"
+    assert fit.inv_metric is not None
+    assert fit.inv_metric.shape == (2, 1)
+    assert fit.step_size is not None
+    assert np.all(fit.step_size > 0)
+    assert fit.divergences is not None
+    assert not fit.divergences.any()
+    assert set(fit.time[0]) == {"warmup", "sampling", "total"}
+
+
+def test_arviz_reads_the_draws(fit: CmdStanMCMC) -> None:
+    posterior = az.from_cmdstanpy(fit).posterior  # type: ignore[no-untyped-call]
+
+    assert_agrees(posterior["mean_rating"].to_numpy(), POSTERIOR_MEAN, POSTERIOR_SD)
+
+
+@pytest.mark.parametrize(
+    ("metric", "given"), [("diag_e", np.array([1.0, 4.0, 0.5])), ("dense_e", np.eye(3) * 2)]
+)
+def test_without_adaptation_metric_and_step_size_stay_as_given(
+    correlated: CmdStanModel, metric: str, given: Array
+) -> None:
+    fit = sample(
+        correlated,
+        CORRELATED,
+        chains=2,
+        metric=metric,
+        inv_metric=[given, given],
+        step_size=0.25,
+        adapt_engaged=False,
+        iter_sampling=20,
+    )
+
+    assert fit.inv_metric is not None
+    assert fit.step_size is not None
+    np.testing.assert_array_equal(fit.inv_metric, [given, given])
+    np.testing.assert_array_equal(fit.step_size, 0.25)
+
+
+def test_adaptation_arguments_take_effect(normal: CmdStanModel) -> None:
+    careful = sample(normal, NORMAL, chains=1, adapt_delta=0.99, max_treedepth=12)
+    hasty = sample(normal, NORMAL, chains=1, adapt_delta=0.5, adapt_init_phase=10)
+
+    assert careful.step_size is not None
+    assert hasty.step_size is not None
+    assert careful.step_size[0] < hasty.step_size[0]
+
+
+def test_each_chain_starts_at_its_own_values(normal: CmdStanModel) -> None:
+    starts = [{"mean_rating": 50.0}, {"mean_rating": -50.0}]
+
+    fit = sample(
+        normal,
+        NORMAL,
+        chains=2,
+        inits=starts,
+        step_size=1e-9,
+        adapt_engaged=False,
+        iter_warmup=0,
+        iter_sampling=1,
+    )
+
+    np.testing.assert_allclose(fit.stan_variable("mean_rating"), [50, -50], atol=1e-3)
+
+
+def test_a_program_without_parameters_gives_back_its_data(compiled: Compiled) -> None:
+    model = CmdStanModel(exe_file=compiled("echo"))
+
+    fit = sample(model, ECHOED, chains=1, iter_sampling=3, sig_figs=17)
+
+    np.testing.assert_array_equal(fit.stan_variable("count_again"), [ECHOED["count"]] * 3)
+    np.testing.assert_array_equal(fit.stan_variable("number_again"), [ECHOED["number"]] * 3)
+    np.testing.assert_array_equal(fit.stan_variable("table_again"), [ECHOED["table"]] * 3)
+    np.testing.assert_array_equal(fit.stan_variable("boxes_again"), [ECHOED["boxes"]] * 3)
+
+
+def test_fixed_param_keeps_the_start(normal: CmdStanModel) -> None:
+    inits = {"mean_rating": 3.25}
+
+    fit = sample(normal, NORMAL, chains=1, inits=inits, fixed_param=True, iter_sampling=5)
+
+    np.testing.assert_array_equal(fit.stan_variable("mean_rating"), [3.25] * 5)
+
+
+def test_cmdstanpy_reports_the_refused_data(normal: CmdStanModel) -> None:
+    with pytest.raises(RuntimeError, match=r"data file=.*variable name=y"):
+        sample(normal, NORMAL | {"y": [1.0]}, chains=1)
+
+
+# Newton's method stops where a step gains less than 1e-8, far from the mode on that scale.
+@pytest.mark.parametrize(
+    ("algorithm", "error"), [("bfgs", 1e-6), ("lbfgs", 1e-6), ("newton", 1e-3)]
+)
+def test_optimize_finds_the_exact_mode(normal: CmdStanModel, algorithm: str, error: float) -> None:
+    fit = normal.optimize(NORMAL, algorithm=algorithm, seed=1)
+
+    assert fit.optimized_params_dict["mean_rating"] == pytest.approx(POSTERIOR_MEAN, abs=error)
+
+
+def test_the_point_where_a_line_search_fails_is_kept_for_those_who_ask(compiled: Compiled) -> None:
+    model = CmdStanModel(exe_file=compiled("failing"))
+    options: dict[str, Any] = {"data": {"place": 5, "N": 1}, "inits": {"x": 0.5}, "seed": 1}
+
+    with pytest.raises(RuntimeError, match="Line search failed"):
+        model.optimize(**options)
+    kept = model.optimize(**options, require_converged=False)
+
+    assert kept.optimized_params_dict["x"] == 0.5
+
+
+def test_optimize_with_jacobian_finds_the_mode_of_the_unconstrained_density(
+    correlated: CmdStanModel,
+) -> None:
+    fit = correlated.optimize(CORRELATED, jacobian=True, seed=1, save_iterations=True)
+
+    assert fit.optimized_params_dict["scale"] == pytest.approx(1 / RATE, rel=1e-5)
+    assert fit.optimized_iterations_np is not None
+    assert len(fit.optimized_iterations_np) > 2
+
+
+def test_laplace_draws_from_a_normal_posterior_exactly(normal: CmdStanModel) -> None:
+    fit = normal.laplace_sample(NORMAL, draws=4000, seed=1)
+
+    assert_agrees(fit.stan_variable("mean_rating")[np.newaxis], POSTERIOR_MEAN, POSTERIOR_SD)
+
+
+@pytest.mark.parametrize("paths", [1, 4])
+def test_pathfinder_draws_from_a_normal_posterior(normal: CmdStanModel, paths: int) -> None:
+    fit = normal.pathfinder(NORMAL, num_paths=paths, draws=2000, seed=1)
+
+    draws = fit.stan_variable("mean_rating")
+    assert fit.is_resampled == (paths > 1)
+    assert abs(draws.mean() - POSTERIOR_MEAN) < 5 * POSTERIOR_SD / math.sqrt(2000)
+    assert abs(draws.std() / POSTERIOR_SD - 1) < 5 / math.sqrt(2 * 2000)
+
+
+def test_pathfinder_starts_each_path_at_its_own_values(normal: CmdStanModel) -> None:
+    inits: Any = [{"mean_rating": 1.0}, {"mean_rating": 2.0}]
+
+    fit = normal.pathfinder(NORMAL, num_paths=2, inits=inits, draws=10, seed=1)
+
+    assert fit.draws().shape == (10, 5)
+
+
+@pytest.mark.parametrize("algorithm", ["meanfield", "fullrank"])
+def test_variational_approximates_a_normal_posterior(normal: CmdStanModel, algorithm: str) -> None:
+    fit = normal.variational(NORMAL, algorithm=algorithm, seed=1, grad_samples=50, draws=2000)
+
+    draws = np.asarray(fit.stan_variable("mean_rating", mean=False))
+    assert fit.eta > 0
+    assert abs(draws.mean() - POSTERIOR_MEAN) < POSTERIOR_SD / 2
+
+
+def test_generated_quantities_follow_the_draws_they_are_given(
+    normal: CmdStanModel, fit: CmdStanMCMC
+) -> None:
+    generated = normal.generate_quantities(NORMAL, fit, seed=2)
+
+    np.testing.assert_allclose(
+        generated.stan_variable("doubled"), 2 * fit.stan_variable("mean_rating"), rtol=1e-7
+    )
+    new_rating = generated.draws_xr("new_rating")["new_rating"].to_numpy()
+    assert_agrees(new_rating, POSTERIOR_MEAN, math.hypot(POSTERIOR_SD, NORMAL["sd"]))
+
+
+@pytest.mark.parametrize("jacobian", [True, False])
+def test_log_prob_and_its_gradient_are_exact(correlated: CmdStanModel, jacobian: bool) -> None:
+    effect, scale = np.array([0.3, 0.7]), 1.7
+    params = {"effect": effect, "scale": scale}
+
+    found = correlated.log_prob(params, CORRELATED, jacobian=jacobian, sig_figs=18).to_numpy()[0]
+
+    pull = np.linalg.solve(COVARIANCE, effect - LOCATION)
+    lp = -(effect - LOCATION) @ pull / 2 - RATE * scale + jacobian * math.log(scale)
+    np.testing.assert_allclose(found, [lp, *-pull, jacobian - RATE * scale], rtol=1e-8)
+
+
+def test_log_prob_takes_several_unconstrained_vectors(compiled: Compiled, folder: Path) -> None:
+    (folder / "points.json").write_text('{"params_r": [[0.5], [1.5], [2.5]]}')
+
+    run(
+        compiled("normal_mean"),
+        folder,
+        "log_prob unconstrained_params=points.json data file=data.json",
+    )
+
+    names, *found = rows(folder / "output.csv")
+    gradients = [float(row.split(",")[1]) for row in found]
+    expected = (POSTERIOR_MEAN - np.array([0.5, 1.5, 2.5])) / POSTERIOR_SD**2
+    assert names == "lp__,g_mean_rating"
+    np.testing.assert_allclose(gradients, expected, rtol=1e-7)
+
+
+def test_diagnose_finds_the_exact_gradient(normal: CmdStanModel) -> None:
+    found = normal.diagnose(inits={"mean_rating": 1.25}, data=NORMAL)
+
+    gradient = (POSTERIOR_MEAN - 1.25) / POSTERIOR_SD**2
+    assert found["model"].to_numpy() == pytest.approx(gradient, rel=1e-5)
+    assert abs(found["error"].to_numpy()) < 1e-6
+
+
+def test_diagnose_keeps_its_table_when_gradients_differ(normal: CmdStanModel) -> None:
+    options: dict[str, Any] = {"data": NORMAL, "inits": {"mean_rating": 1.25}, "epsilon": 1e-13}
+
+    with pytest.raises(RuntimeError, match="may exceed the error threshold"):
+        normal.diagnose(**options)
+    assert len(normal.diagnose(**options, require_gradients_ok=False)) == 1
+
+
+def test_info_describes_the_executable(normal: CmdStanModel) -> None:
+    info = normal.exe_info()
+
+    assert (info["stan_version_major"], info["stan_version_minor"]) == ("2", "35")
+    assert info["STAN_THREADS"] == "false"
+
+
+def test_same_seed_and_id_give_the_same_bytes(compiled: Compiled, folder: Path) -> None:
+    words = (
+        "sample num_samples=50 num_warmup=50 data file=data.json random seed=7 id={} output file={}"
+    )
+    for chain, name in [(1, "a.csv"), (1, "b.csv"), (2, "c.csv")]:
+        assert run(compiled("normal_mean"), folder, words.format(chain, name)).returncode == 0
+
+    assert rows(folder / "a.csv") == rows(folder / "b.csv")
+    assert rows(folder / "a.csv") != rows(folder / "c.csv")
+
+
+@pytest.mark.parametrize("digits", [1, 8, 17, 18])
+def test_numbers_have_the_digits_asked_for(compiled: Compiled, folder: Path, digits: int) -> None:
+    words = "sample num_samples=20 data file=data.json random seed=1 output file={} sig_figs={}"
+
+    run(compiled("normal_mean"), folder, words.format("exact.csv", 17))
+    run(compiled("normal_mean"), folder, words.format("rounded.csv", digits))
+
+    exact = [float(cell) for cell in cells(folder / "exact.csv")]
+    assert cells(folder / "rounded.csv") == [f"{number:.{digits}g}" for number in exact]
+
+
+def test_progress_is_reported_as_often_as_asked(compiled: Compiled, folder: Path) -> None:
+    words = "sample num_samples=100 num_warmup=100 data file=data.json output refresh={}"
+
+    often = run(compiled("normal_mean"), folder, words.format(50)).stdout
+    never = run(compiled("normal_mean"), folder, words.format(0)).stdout
+
+    assert [line for line in often.splitlines() if line.startswith("Iteration")] == [
+        "Iteration:   1 / 200 [  0%]  (Warmup)",
+        "Iteration:  50 / 200 [ 25%]  (Warmup)",
+        "Iteration: 100 / 200 [ 50%]  (Warmup)",
+        "Iteration: 101 / 200 [ 50%]  (Sampling)",
+        "Iteration: 150 / 200 [ 75%]  (Sampling)",
+        "Iteration: 200 / 200 [100%]  (Sampling)",
+    ]
+    assert "Iteration" not in never
+
+
+def test_the_adapted_metric_can_be_given_to_another_run(compiled: Compiled, folder: Path) -> None:
+    adapting = "sample num_samples=1 adapt save_metric=1 data file=data.json output file=first.csv"
+    using = (
+        "sample num_samples=1 adapt engaged=0 algorithm=hmc metric_file=first_metric.json "
+        "data file=data.json output file=second.csv sig_figs=6"
+    )
+
+    first = run(compiled("normal_mean"), folder, adapting)
+    second = run(compiled("normal_mean"), folder, using)
+
+    metric = json.loads((folder / "first_metric.json").read_text())
+    assert (first.returncode, second.returncode) == (0, 0)
+    assert metric["metric_type"] == "diag_e"
+    assert f"# {metric['inv_metric'][0]:.6g}\n" in (folder / "second.csv").read_text()
+
+
+def test_the_configuration_is_written_as_json(compiled: Compiled, folder: Path) -> None:
+    words = "sample num_samples=3 adapt delta=0.9 data file=data.json output save_cmdstan_config=1"
+
+    run(compiled("normal_mean"), folder, words)
+
+    config = json.loads((folder / "output_config.json").read_text())
+    assert config["method"]["sample"]["num_samples"] == 3
+    assert config["method"]["sample"]["adapt"]["delta"] == 0.9
+    assert config["method"]["sample"]["algorithm"]["hmc"]["metric"]["value"] == "diag_e"
+    assert config["data"]["file"] == "data.json"
+
+
+def test_side_files_are_written_when_asked_for(compiled: Compiled, folder: Path) -> None:
+    words = (
+        "sample num_samples=3 data file=data.json output profile_file=p.csv diagnostic_file=d.csv"
+    )
+
+    run(compiled("normal_mean"), folder, words)
+
+    assert files(folder) == {"data.json", "output.csv", "p.csv", "d.csv"}
+    assert rows(folder / "d.csv")[0].endswith("mean_rating,p_mean_rating,g_mean_rating")
+    assert rows(folder / "p.csv")[0].startswith("name,thread_id,total_time")
+
+
+@pytest.mark.parametrize("words", ["help", "--help", "sample help"])
+def test_help_lists_the_arguments(compiled: Compiled, folder: Path, words: str) -> None:
+    result = run(compiled("normal_mean"), folder, words)
+
+    assert result.returncode == 0
+    assert "num_samples=<an integer in 0..1000000000>" in result.stdout
+
+
+SAMPLE = "sample data file=data.json "
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "method: expected one of sample, optimize"),
+        ("data file=data.json", "method: expected one of sample, optimize"),
+        ("method=mcmc", "method=mcmc: expected one of sample, optimize"),
+        ("sample optimize", "method is given twice: sample and optimize"),
+        ("sample num_samples=abc", "num_samples=abc: expected an integer in 0..1000000000"),
+        ("sample num_samples=", "num_samples=: expected an integer"),
+        ("sample num_samples", "num_samples: expected num_samples=<an integer"),
+        ("sample num_samples=-1", "num_samples=-1: expected an integer"),
+        ("sample num_samples=1e3", "num_samples=1e3: expected an integer"),
+        ("sample num_samples=9999999999999999999999", "num_samples=99999999999999999"),
+        ("sample num_samples=5 num_samples=6", "num_samples is given twice: 5 and 6"),
+        ("sample thin=0", "thin=0: expected an integer in 1.."),
+        ("sample save_warmup=yes", "save_warmup=yes: expected 0 or 1"),
+        ("sample adapt=1", "adapt=1: adapt takes no value"),
+        ("sample adapt delta=2", "delta=2: expected a number between 0 and 1"),
+        ("sample adapt delta=nan", "delta=nan: expected a number between 0 and 1"),
+        ("sample adapt gamma=0", "gamma=0: expected a number > 0"),
+        ("sample adapt detla=0.9", "unknown argument detla: expected one of engaged, gamma, delta"),
+        ("sample delta=0.9", "delta belongs after method=sample adapt"),
+        ("num_samples=5 sample", "num_samples belongs after method=sample"),
+        ("sample max_depth=5", "max_depth belongs after method=sample algorithm=hmc engine=nuts"),
+        ("optimize num_samples=5", "num_samples belongs after method=sample"),
+        ("sample algorithm=hmc engine=static", "engine=static: expected one of nuts"),
+        (
+            "sample algorithm=hmc metric=diag",
+            "metric=diag: expected one of unit_e, diag_e, dense_e",
+        ),
+        ("sample algorithm=hmc stepsize=inf", "stepsize=inf: expected a number > 0"),
+        ("sample algorithm=hmc stepsize=1e999", "stepsize=1e999: expected a number > 0"),
+        ("sample num_chains=4", "num_chains=4: expected 1 (chains of one process"),
+        ("sample num_threads=2", "num_threads=2: expected 1 (set the variable STAN_NUM_THREADS"),
+        ("pathfinder save_single_paths=1", "save_single_paths=1: expected 0"),
+        ("sample id=-1", "id=-1: expected an integer in 0.."),
+        ("sample random seed=4294967296", "seed=4294967296: expected an integer in 0..4294967295"),
+        ("sample data file=", "file=: expected the name of a file"),
+        ("sample output sig_figs=19", "sig_figs=19: expected an integer in 1..18"),
+        (
+            "sample output append=1",
+            "unknown argument append: expected one of file, diagnostic_file",
+        ),
+        ("sample opencl platform=0", "unknown argument opencl"),
+        (SAMPLE + "num_warmup=0", "num_warmup belongs after method=sample"),
+    ],
+)
+def test_wrong_arguments_are_refused_by_name(
+    compiled: Compiled, folder: Path, words: str, message: str
+) -> None:
+    result = run(compiled("normal_mean"), folder, words)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert result.stdout == ""
+    assert files(folder) == {"data.json"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("sample data file=no.json", "data file=no.json: expected a file that can be read"),
+        ("sample data file=/", "data file=/: expected a file that can be read"),
+        (
+            "sample",
+            "variable does not exist; processing stage=data initialization; variable name=N",
+        ),
+        (SAMPLE + "init=-1", "init=-1: expected a number >= 0 or the name of a JSON file"),
+        (SAMPLE + "init=no.json", "init=no.json: expected a file that can be read"),
+        (SAMPLE + "output file=no/out.csv", "output file=no/out.csv: cannot write: No such file"),
+        (SAMPLE + "output file=.", "output file=.: cannot write: Is a directory"),
+        (SAMPLE + "output file=/dev/full", "output file=/dev/full: cannot write: No space left"),
+        (
+            SAMPLE + "output file=data.json",
+            "file=data.json: expected another file than file=data.json",
+        ),
+        ("sample num_warmup=0 data file=data.json", "num_warmup=0: expected warmup, or engaged=0"),
+        (
+            "sample adapt engaged=0 save_metric=1 data file=data.json",
+            "save_metric=1: with engaged=0",
+        ),
+        (
+            "sample algorithm=hmc metric=unit_e metric_file=data.json data file=data.json",
+            "metric_file=data.json: metric=unit_e has no metric to start from",
+        ),
+        ("sample algorithm=fixed_param adapt data file=data.json", "adapt: algorithm=fixed_param"),
+        ("sample adapt engaged=0 delta=0.9 data file=data.json", "delta=0.9: with engaged=0"),
+        (
+            "sample adapt window=9 algorithm=hmc metric=unit_e data file=data.json",
+            "window=9: metric=unit_e has no metric to adapt",
+        ),
+        ("variational adapt engaged=0 iter=9 data file=data.json", "iter=9: with engaged=0"),
+        (
+            "optimize data file=data.json output diagnostic_file=d.csv",
+            "diagnostic_file: method=optimize",
+        ),
+        ("laplace data file=data.json", "mode: expected mode=<the name of a file>"),
+        (
+            "laplace mode=data.json init=1 data file=data.json",
+            "init=1: method=laplace starts from mode",
+        ),
+        ("laplace mode=data.json data file=data.json", "mode=data.json: "),
+        (
+            "generate_quantities data file=data.json",
+            "fitted_params: expected fitted_params=<the name",
+        ),
+        ("generate_quantities fitted_params=data.json data file=data.json", "data.json: expected"),
+        ("log_prob data file=data.json", "either constrained_params or unconstrained_params"),
+        (
+            "log_prob unconstrained_params=data.json data file=data.json",
+            "expected params_r to be one",
+        ),
+    ],
+)
+def test_what_cannot_be_done_leaves_no_output(
+    compiled: Compiled, folder: Path, words: str, message: str
+) -> None:
+    result = run(compiled("normal_mean"), folder, words)
+
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert files(folder) == {"data.json"}
+    assert (folder / "data.json").read_text() == json.dumps(NORMAL)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (1, "data file=data.json: Exception: the data were rejected"),
+        (2, "method=sample: Initialization failed."),
+        (3, "method=sample: Posterior is improper. Please check your model."),
+        (4, "method=sample: Exception: a draw went wrong"),
+        (9, "place is 9, but must be less than or equal to 5"),
+    ],
+)
+def test_a_program_that_fails_leaves_no_output(
+    compiled: Compiled, tmp_path: Path, place: int, message: str
+) -> None:
+    (tmp_path / "data.json").write_text(json.dumps({"place": place, "N": 1}))
+    (tmp_path / "output.csv").write_text("what an earlier run wrote")
+
+    result = run(compiled("failing"), tmp_path, SAMPLE)
+
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert files(tmp_path) == {"data.json"}
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (-1, "dimension size expression=N; expression value=-1"),
+        (2**31 - 1, "not enough memory for the sizes that were asked for"),
+        (2**31, "int variable contained non-int values"),
+    ],
+)
+def test_impossible_sizes_are_named(
+    compiled: Compiled, tmp_path: Path, size: int, message: str
+) -> None:
+    (tmp_path / "data.json").write_text(json.dumps({"place": 0, "N": size}))
+
+    result = run(compiled("failing"), tmp_path, SAMPLE)
+
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert files(tmp_path) == {"data.json"}
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
+def test_a_killed_run_leaves_nothing_under_the_name_of_its_output(
+    compiled: Compiled, folder: Path, stop: signal.Signals
+) -> None:
+    words = "sample num_samples=1000000000 thin=1000000 data file=data.json output file=out.csv"
+    command = [str(compiled("normal_mean")), *words.split()]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+
+    process.send_signal(stop)
+
+    assert process.wait(timeout=10) == -stop
+    process.stdout.close()
+    assert files(folder) == {"data.json", "out.csv.partial"}
+
+
+DEEP = "[" * 1_000_000
+ROW = '{"N": 2, "sd": 1, "prior_sd": 1, "y": '
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "line 1, byte 0: The document is empty."),
+        (" \n", "The document is empty."),
+        ("[1, 2]", "expected an object {...} of variables"),
+        ("3", "expected an object {...} of variables"),
+        ('"N"', "expected an object {...} of variables"),
+        ("null", "expected an object {...} of variables"),
+        ("{", "Missing a name for object member."),
+        ('{"N"', "variable N: Missing a colon"),
+        ('{"N": 2', "variable N: Missing a comma or '}'"),
+        ('{"N": 2,}', "variable N: Missing a name for object member."),
+        ('{"N": 2} {}', "must not be followed by other values"),
+        ('{"N": 2}\0', "variable N: there is more after the object"),
+        ('{"N": 2, "N": 2}', "variable N: it occurs twice"),
+        ('{"N": 1e999}', "variable N: Number too big"),
+        ('{"N": 0x10}', "variable N: Missing a comma or '}'"),
+        ('{"N": --2}', "variable N: Invalid value."),
+        ('{"N": "\ud800"}', "variable N: "),
+        ('{"N": 2.5}', "int variable contained non-int values"),
+        ('{"N": 3000000000}', "int variable contained non-int values"),
+        ('{"N": 99999999999999999999999999}', "int variable contained non-int values"),
+        ('{"N": NaN}', "int variable contained non-int values"),
+        ('{"N": null}', "variable N: null is not a number"),
+        ('{"N": true}', "variable N: true and false are not numbers"),
+        ('{"N": "two"}', "variable N: strings are not numbers"),
+        ('{"N": {"a": [1, {"b": 2}]}}', "variable N: tuples are not supported"),
+        ('{"N": [2]}', "variable name=N; dims declared=(); dims found=(1)"),
+        (ROW + "[1]}", "variable name=y; position=0; dims declared=(2); dims found=(1)"),
+        (ROW + "[[1, 2]]}", "variable name=y; dims declared=(2); dims found=(1,2)"),
+        (ROW + "[1, [2]]}", "variable y: expected a rectangular array"),
+        (ROW + "[[1], 2]}", "variable y: expected a rectangular array"),
+        (ROW + "[[1], [2, 3]]}", "variable y: expected a rectangular array"),
+        (ROW + "[[], [[]]]}", "variable y: expected a rectangular array"),
+        (ROW + '[1, "two"]}', "variable y: strings are not numbers"),
+        (ROW + "[1, 2", "variable y: Missing a comma or ']'"),
+        (ROW + "[1, 2]", "variable y: Missing a comma or '}'"),
+        (ROW + DEEP + "1" + "]" * len(DEEP) + "}", "variable y: arrays are nested too deep"),
+        (ROW + DEEP, "variable y: "),
+        (ROW + '{"a":' * 100_000, "variable y: "),
+        ('{"N": -1, "sd": 1, "prior_sd": 1, "y": []}', "N is -1, but must be greater than"),
+        ('{"N": 0, "sd": -1, "prior_sd": 1, "y": []}', "sd is -1, but must be greater than"),
+        ('{"N": 0, "sd": NaN, "prior_sd": 1, "y": []}', "sd is nan, but must be greater than"),
+        ('{"N": 2147483647, "sd": 1, "prior_sd": 1, "y": []}', "dims declared=(2147483647)"),
+    ],
+    ids=lambda value: value[:24] if isinstance(value, str) else None,
+)
+def test_malformed_data_are_named(
+    compiled: Compiled, tmp_path: Path, text: str, message: str
+) -> None:
+    (tmp_path / "data.json").write_bytes(text.encode("utf-8", "surrogatepass"))
+
+    result = run(compiled("normal_mean"), tmp_path, SAMPLE)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: data file=data.json: ")
+    assert message in result.stderr
+    assert files(tmp_path) == {"data.json"}
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("NaN", "nan"),
+        ('"Inf"', "inf"),
+        ("-Infinity", "-inf"),
+        ('"-Inf"', "-inf"),
+        ("1e-320", "9.99989e-321"),
+    ],
+)
+def test_numbers_beyond_the_usual_are_read(
+    compiled: Compiled, tmp_path: Path, number: str, shown: str
+) -> None:
+    data = json.dumps(ECHOED | {"number": 0}).replace('"number": 0', f'"number": {number}')
+    (tmp_path / "data.json").write_text(data)
+
+    run(compiled("echo"), tmp_path, SAMPLE + "output sig_figs=6")
+
+    assert rows(tmp_path / "output.csv")[1].split(",")[3] == shown
+
+
+@pytest.mark.parametrize("empty", [{}, {"none": []}, {"none": [[], []]}])
+def test_variable_without_elements_may_look_like_any_or_be_left_out(
+    compiled: Compiled, folder: Path, empty: dict[str, Any]
+) -> None:
+    (folder / "data.json").write_text(json.dumps(ECHOED | empty))
+
+    assert run(compiled("echo"), folder, SAMPLE).returncode == 0
+
+
+def test_data_may_hold_what_the_program_does_not_ask_for(compiled: Compiled, folder: Path) -> None:
+    data = NORMAL | {"note": "from the pilot", "pairs": [[1], [2, 3]], "empty": None}
+    (folder / "data.json").write_text(json.dumps(data))
+
+    assert run(compiled("normal_mean"), folder, SAMPLE).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "content", "message"),
+    [
+        ("diag_e", '{"inv_metric": [1, 1]}', "expected inv_metric to be a vector of 3 positive"),
+        (
+            "diag_e",
+            '{"inv_metric": [1, 1, -1]}',
+            "expected inv_metric to be a vector of 3 positive",
+        ),
+        (
+            "diag_e",
+            '{"inv_metric": [1, 1, NaN]}',
+            "expected inv_metric to be a vector of 3 positive",
+        ),
+        ("diag_e", "{}", "expected inv_metric to be a vector of 3 positive"),
+        ("dense_e", '{"inv_metric": [1, 1, 1]}', "to be a positive definite matrix of 3 x 3"),
+        (
+            "dense_e",
+            '{"inv_metric": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]}',
+            "to be a positive definite matrix of 3 x 3",
+        ),
+        ("diag_e", '{"inv_metric": ', "metric_file=metric.json: not a JSON file of variables"),
+    ],
+)
+def test_a_wrong_metric_is_named(
+    compiled: Compiled, tmp_path: Path, metric: str, content: str, message: str
+) -> None:
+    (tmp_path / "data.json").write_text(
+        json.dumps(CORRELATED | {"location": LOCATION.tolist(), "covariance": COVARIANCE.tolist()})
+    )
+    (tmp_path / "metric.json").write_text(content)
+    words = f"sample algorithm=hmc metric={metric} metric_file=metric.json data file=data.json"
+
+    result = run(compiled("correlated"), tmp_path, words)
+
+    assert result.returncode == 1
+    assert "metric_file=metric.json: " in result.stderr
+    assert message in result.stderr
+    assert files(tmp_path) == {"data.json", "metric.json"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"mean_rating": [1, 2]}', "variable name=mean_rating"),
+        (
+            '{"mean_rating": "one"}',
+            "init=start.json: variable mean_rating: strings are not numbers",
+        ),
+        ('{"mean_rating": NaN}', "Initialization failed."),
+        ('{"mean_rating": 1', "init=start.json: not a JSON file of variables"),
+    ],
+)
+def test_a_wrong_start_is_named(
+    compiled: Compiled, folder: Path, content: str, message: str
+) -> None:
+    (folder / "start.json").write_text(content)
+
+    result = run(compiled("normal_mean"), folder, SAMPLE + "init=start.json")
+
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert files(folder) == {"data.json", "start.json"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "expected a whole CSV, the last line breaks off"),
+        ("lp__,mean_rating\n", "expected draws, found none"),
+        ("lp__,mean\n1,2\n", "expected a column mean_rating"),
+        ("lp__,mean_rating\n1,2\n1\n", "draw 2: expected 2 values, found 1"),
+        ("lp__,mean_rating\n1,2\n1,2.", "expected a whole CSV, the last line breaks off"),
+        ("lp__,mean_rating\n1,two\n", "draw 1, mean_rating: expected a number, found two"),
+        ("lp__,mean_rating\n1,\n", "draw 1"),
+    ],
+)
+def test_wrong_draws_are_named(
+    compiled: Compiled, folder: Path, content: str, message: str
+) -> None:
+    (folder / "draws.csv").write_text(content)
+    words = "generate_quantities fitted_params=draws.csv data file=data.json"
+
+    result = run(compiled("normal_mean"), folder, words)
+
+    assert result.returncode == 1
+    assert f"fitted_params=draws.csv: {message}" in result.stderr
+    assert files(folder) == {"data.json", "draws.csv"}
+
+
+def test_laplace_refuses_what_is_no_mode(compiled: Compiled, tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text('{"place": 3, "N": 1}')
+    (tmp_path / "mode.json").write_text('{"x": 1}')
+
+    result = run(compiled("failing"), tmp_path, "laplace mode=mode.json data file=data.json")
+
+    assert result.returncode == 1
+    assert "mode=mode.json: expected a mode" in result.stderr
+    assert files(tmp_path) == {"data.json", "mode.json"}
+
+
+@pytest.mark.slow
+def test_a_million_ratings_take_well_under_a_second(compiled: Compiled, folder: Path) -> None:
+    ratings = np.random.default_rng(1).normal(size=1_000_000).tolist()
+    (folder / "data.json").write_text(json.dumps(NORMAL | {"N": len(ratings), "y": ratings}))
+    (folder / "point.json").write_text('{"params_r": [0]}')
+    words = "log_prob unconstrained_params=point.json data file=data.json"
+
+    started = time.perf_counter()
+    result = run(compiled("normal_mean"), folder, words)
+
+    assert result.returncode == 0
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,175 @@
+"""The sampler's driver keeps order: errors name the chain, interrupts and time limits end it."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import cmdstanpy
+import numpy as np
+import psutil
+import pytest
+
+import reliabayes as rb
+from reliabayes.inference import stan
+from reliabayes.inference.stan import Geometry
+from tests.conftest import ROOT
+
+ENDLESS = """
+import os, signal, threading
+import numpy as np
+import reliabayes as rb
+ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(40, 30)))
+threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+rb.GaussianICC().fit(ratings, seed=1, draws=10_000_000)
+"""
+
+
+@pytest.fixture
+def data() -> dict[str, Any]:
+    ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(8, 3)))
+    return rb.GaussianICC().data(ratings)
+
+
+def sample(data: dict[str, Any], **options: Any) -> stan.Draws:
+    inits = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 1.0}] * 2
+    settings: dict[str, Any] = {"chains": 2, "warmup": 100, "draws": 50, "seed": 1, "inits": inits}
+    return stan.sample("gaussian_icc", data, **settings | options)
+
+
+def test_draws_come_by_chain(data: dict[str, Any]) -> None:
+    drawn = sample(data)
+
+    assert drawn.parameters["sd_item"].shape == (2, 50)
+    assert drawn.statistics["energy"].shape == (2, 50)
+    assert drawn.stan_version == "2.35.0"
+
+
+def test_known_geometry_is_kept(data: dict[str, Any], tmp_path: Path) -> None:
+    sample(data, geometry=Geometry(np.array([0.5, 0.25, 0.125]), 0.8), output_dir=tmp_path)
+
+    text = next(tmp_path.glob("*_1.csv")).read_text()
+
+    assert "# 0.5, 0.25, 0.125" in text.replace("0.5,0.25,0.125", "0.5, 0.25, 0.125")
+
+
+def test_known_geometry_needs_no_warmup(data: dict[str, Any]) -> None:
+    drawn = sample(data, warmup=0, geometry=Geometry(np.array([0.5, 0.25, 0.125]), 0.7))
+
+    assert set(drawn.statistics["step_size"].ravel()) == {0.7}
+
+
+def test_failing_chains_are_named_in_stans_words(data: dict[str, Any]) -> None:
+    faulty = data | {"moment": data["moment"][:-1]}
+
+    with pytest.raises(rb.SamplingError, match=r"gaussian_icc: chain 1, 2 of 2 failed:") as caught:
+        sample(faulty)
+
+    message = str(caught.value)
+    assert "moment" in message
+    assert "RunSet" not in message
+
+
+def test_time_limit_ends_the_chains(data: dict[str, Any]) -> None:
+    with pytest.raises(rb.SamplingError, match=r"a chain took longer than timeout=0\.5 s"):
+        sample(data, draws=10_000_000, timeout=0.5)
+
+    assert not chains_below(os.getpid())
+
+
+def test_missing_program_is_told_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path))
+
+    with pytest.raises(rb.SamplingError, match=r"'gaussian_icc' is not in .* pip install"):
+        stan.load("gaussian_icc")
+
+
+def test_cmdstan_is_used_where_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {}
+    shutil.copytree(ROOT / "stan", tmp_path / "programs" / "source")
+    monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path / "programs"))
+    monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("RELIABAYES_CMDSTAN", "path/of/cmdstan")
+    monkeypatch.setattr(cmdstanpy, "set_cmdstan_path", lambda path: asked.update(path=path))
+    monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: asked["path"])
+    monkeypatch.setattr(cmdstanpy, "cmdstan_version", lambda: (2, 36))
+    monkeypatch.setattr(cmdstanpy, "CmdStanModel", lambda **options: asked.update(options))
+
+    stan.load("gaussian_icc")
+
+    assert asked["path"] == "path/of/cmdstan"
+    assert asked["stan_file"].read_text() == (ROOT / "stan" / "gaussian_icc.stan").read_text()
+    assert asked["stan_file"].is_relative_to(tmp_path / "cache")
+    assert asked["user_header"].exists()
+    assert asked["stanc_options"]["allow-undefined"]
+
+
+def test_missing_cmdstan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELIABAYES_CMDSTAN", "no/such/folder")
+
+    with pytest.raises(rb.SamplingError, match="RELIABAYES_CMDSTAN=no/such/folder: no CmdStan"):
+        stan.load("gaussian_icc")
+
+
+def test_fits_in_threads_leave_the_process_as_it_was(data: dict[str, Any]) -> None:
+    logger, out = logging.getLogger("cmdstanpy"), sys.stdout
+    with ThreadPoolExecutor(3) as pool:
+        drawn = list(pool.map(lambda _: sample(data), range(3)))
+
+    assert not logger.disabled
+    assert logger.filter(logging.makeLogRecord({}))
+    assert sys.stdout is out
+    assert len({drawn.parameters["sd_item"].sum() for drawn in drawn}) == 1
+
+
+def test_two_fits_share_a_folder(data: dict[str, Any], tmp_path: Path) -> None:
+    for _ in range(2):
+        sample(data, output_dir=tmp_path)
+
+    assert len(list(tmp_path.glob("*.csv"))) == 4
+
+
+@pytest.mark.slow
+def test_interrupt_of_the_parent_alone_ends_the_chains(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    children = wait_for_chains(process.pid)
+
+    _, said = process.communicate(timeout=20)
+
+    assert process.returncode == -signal.SIGINT
+    assert b"KeyboardInterrupt" in said
+    assert not psutil.wait_procs(children, timeout=5)[1]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("reliabayes-")]
+
+
+def wait_for_chains(pid: int) -> list[psutil.Process]:
+    for _ in range(200):
+        if found := chains_below(pid):
+            return found
+        time.sleep(0.05)
+    raise AssertionError("no chain was started")
+
+
+def chains_below(pid: int) -> list[psutil.Process]:
+    found = []
+    for child in psutil.Process(pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it has just ended
+            if "gaussian_icc" in child.name():
+                found.append(child)
+    return found

@@ -1,0 +1,164 @@
+"""What the sums of crossed ratings say equals what the ratings say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+
+from reliabayes.arrays import Array
+from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
+from reliabayes.likelihoods.gaussian_one_pool import (
+    CrossedDesign,
+    CrossedSums,
+    Deviations,
+    MeanPrior,
+)
+from tests.designs import LongTable, dense_covariance, long_tables, slopes
+
+SD = Deviations(many=0.8, few=0.5, residual=1.2)
+PRIOR = MeanPrior(offset=0.3, precision=0.25)
+
+sds = st.builds(Deviations, *[st.floats(0.05, 5)] * 3)
+
+
+@given(table=long_tables(), sd=sds)
+def test_log_likelihood_is_the_dense_normal_density(table: LongTable, sd: Deviations) -> None:
+    sums = CrossedSums.of(CrossedDesign.of(*table))
+
+    log_likelihood = sums.log_likelihood(sd, PRIOR)
+
+    covariance = dense_covariance(table, sd) + 1 / PRIOR.precision
+    dense = multivariate_normal(np.full(len(table.ratings), PRIOR.offset), covariance)
+    assert log_likelihood == pytest.approx(dense.logpdf(table.ratings), rel=1e-8, abs=1e-8)
+
+
+@given(table=long_tables())
+def test_flat_prior_is_the_limit_of_wide_ones(table: LongTable) -> None:
+    sums = CrossedSums.of(CrossedDesign.of(*table))
+    wide = 1e7
+
+    flat = sums.log_likelihood(SD, MeanPrior(0.0, 0.0))
+
+    density_of_the_mean = -0.5 * np.log(2 * np.pi * wide**2)
+    proper = sums.log_likelihood(SD, MeanPrior(0.0, wide**-2))
+    assert flat == pytest.approx(proper - density_of_the_mean, rel=1e-8, abs=1e-8)
+
+
+@given(table=long_tables(), sd=sds)
+def test_em_never_lowers_the_likelihood(table: LongTable, sd: Deviations) -> None:
+    sums = CrossedSums.of(CrossedDesign.of(*table))
+
+    better = sums.em_step(sd, PRIOR)
+
+    before, after = (sums.log_likelihood(at, PRIOR) for at in (sd, better))
+    assert after >= before - 1e-9 * abs(before)
+
+
+def test_em_ends_where_the_likelihood_is_flat() -> None:
+    table = LongTable.simulated(items=12, raters=10, ratings=150, seed=3)
+    sums = CrossedSums.of(CrossedDesign.of(*table))
+    sd = SD
+    for _ in range(2000):
+        sd = sums.em_step(sd, PRIOR)
+
+    def log_likelihood(x: Array) -> float:
+        return sums.log_likelihood(Deviations(*x), PRIOR)
+
+    gradient = slopes(log_likelihood, np.array(sd))
+
+    assert gradient == pytest.approx(np.zeros(3), abs=1e-3)
+
+
+@given(table=long_tables(), cut=st.integers(1, 7))
+def test_sums_of_parts_add_up(table: LongTable, cut: int) -> None:
+    first = table.many < min(cut, table.many.max())
+    few = int(table.few.max()) + 1
+
+    parts = [
+        CrossedSums.of(CrossedDesign.of(*part, few_size=few))
+        for part in (table.part(first), table.part(~first))
+    ]
+
+    together, whole = parts[0] + parts[1], CrossedSums.of(CrossedDesign.of(*table))
+    for name in ("n", "units", "gram", "moment", "square"):
+        assert getattr(together, name) == pytest.approx(getattr(whole, name))
+
+
+@given(table=long_tables())
+def test_sums_survive_the_way_to_stan_and_back(table: LongTable) -> None:
+    sums = CrossedSums.of(CrossedDesign.of(*table))
+
+    back = CrossedSums.from_stan(sums.to_stan())
+
+    assert back.log_likelihood(SD, PRIOR) == pytest.approx(sums.log_likelihood(SD, PRIOR))
+
+
+@pytest.mark.slow
+def test_effects_of_the_few_have_their_conditional_distribution() -> None:
+    table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
+    mean = 0.7
+    given_data = CrossedSums.of(CrossedDesign.of(*table)).given(SD, PRIOR)
+    rng = np.random.default_rng(0)
+
+    draws = np.array([given_data.draw(np.array([mean]), rng) for _ in range(40_000)])
+
+    expected, covariance = _few_given_mean(table, mean)
+    assert draws[:, -1] == pytest.approx(np.full(len(draws), mean))
+    assert draws[:, :-1].mean(axis=0) == pytest.approx(expected, abs=0.01)
+    assert np.cov(draws[:, :-1].T) == pytest.approx(covariance, abs=0.01)
+
+
+def test_effects_of_the_many_have_their_conditional_distribution() -> None:
+    table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
+    design = CrossedDesign.of(*table)
+    few = np.array([0.3, -0.2, 0.1, 0.7])  # the last is the mean
+    draws_of_few = np.tile(few, (40_000, 1))
+    sd = Deviations(*(np.full(40_000, s) for s in SD))
+    rng = np.random.default_rng(0)
+
+    chunks = list(design.draw_many(sd, draws_of_few, 100_000, rng))
+
+    left = table.ratings - few[-1] - few[table.few]
+    n = np.bincount(table.many)
+    precision = n / SD.residual**2 + SD.many**-2
+    expected = np.bincount(table.many, left) / SD.residual**2 / precision
+    draws = np.hstack(chunks)
+    assert len(chunks) > 1
+    assert draws.mean(axis=0) == pytest.approx(expected, abs=0.02)
+    assert draws.std(axis=0) == pytest.approx(precision**-0.5, abs=0.01)
+
+
+@given(table=long_tables(), share=st.floats(0.3, 2))
+def test_mean_field_em_never_lowers_its_bound(table: LongTable, share: float) -> None:
+    crowd = CrowdSums.of(CrossedDesign.of(*table))
+    at = crowd.em_step(crowd.start(share))
+
+    better = crowd.em_step(at)
+
+    assert crowd.bound(better) >= crowd.bound(at) - 1e-9 * abs(crowd.bound(at))
+
+
+def test_mean_field_bound_stays_below_the_likelihood_and_close() -> None:
+    table = LongTable.simulated(items=60, raters=40, ratings=900, seed=2)
+    design = CrossedDesign.of(*table)
+    crowd, sums = CrowdSums.of(design), CrossedSums.of(design)
+    at = crowd.start(1.0)
+    for _ in range(100):
+        at = crowd.em_step(at)
+
+    likelihood = sums.log_likelihood(at.sd, MeanPrior(at.mean, 1e12))
+
+    constant = 0.5 * len(table.ratings) * np.log(2 * np.pi) - 0.5 * 100
+    bound = crowd.bound(at) - constant
+    assert likelihood - 30 < bound < likelihood
+
+
+def _few_given_mean(table: LongTable, mean: float) -> tuple[Array, Array]:
+    """Mean and covariance of the effects of the few by dense normal conditioning."""
+    few = np.eye(table.few.max() + 1)[table.few]
+    covariance = dense_covariance(table, SD)
+    gain = SD.few**2 * few.T @ np.linalg.inv(covariance)
+    return gain @ (table.ratings - mean), SD.few**2 * (np.eye(few.shape[1]) - gain @ few)

@@ -1,0 +1,183 @@
+"""What the sums of ratings by pool say equals what the ratings say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import multivariate_normal
+
+from reliabayes.arrays import Array
+from reliabayes.inference import correlation
+from reliabayes.likelihoods.gaussian_one_pool import MeanPrior
+from reliabayes.likelihoods.gaussian_pools import PooledDesign, PooledSums, Spreads
+from tests.designs import PooledTable, pooled_tables, slopes
+
+numbers = st.floats(0.05, 4)
+seeds = st.integers(0, 2**16)
+
+
+def design_of(table: PooledTable) -> PooledDesign:
+    return PooledDesign.of(table.item, table.rater, table.ratings, table.pool)
+
+
+def pools_of(table: PooledTable) -> int:
+    return int(table.pool.max()) + 1
+
+
+def spreads(pools: int, seed: int) -> Spreads:
+    rng = np.random.default_rng(seed)
+    item, rater, residual = np.exp(rng.normal(0, 0.7, (3, pools)))
+    factor = correlation.factor(rng.normal(0, 1.5, correlation.n_free(pools)), pools)
+    return Spreads(item[:, None] * factor, rater, residual)
+
+
+def mean_prior(pools: int) -> MeanPrior:
+    return MeanPrior(offset=np.linspace(-0.3, 0.8, pools), precision=np.linspace(0.2, 0.5, pools))
+
+
+def covariance(table: PooledTable, at: Spreads) -> Array:
+    return table.covariance(at.root @ at.root.T, at.rater, at.residual)
+
+
+def dense(table: PooledTable, at: Spreads, prior: MeanPrior) -> float:
+    pool = table.pool[table.rater]
+    of_means = np.where(pool[:, None] == pool, 1 / prior.precision[pool], 0)
+    ratings = multivariate_normal(prior.offset[pool], covariance(table, at) + of_means)
+    return float(ratings.logpdf(table.ratings))
+
+
+@given(table=pooled_tables(), seed=seeds)
+def test_log_likelihood_is_the_dense_normal_density(table: PooledTable, seed: int) -> None:
+    at, prior = spreads(pools_of(table), seed), mean_prior(pools_of(table))
+
+    log_likelihood = PooledSums.of(design_of(table)).log_likelihood(at, prior)
+
+    assert log_likelihood == pytest.approx(dense(table, at, prior), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "root",
+    [[[0.8, 0.0], [0.5, 0.0]], [[0.8, 0.0], [-0.5, 0.0]], [[0.0, 0.0], [0.0, 0.7]]],
+    ids=["correlation 1", "correlation -1", "no effects in a pool"],
+)
+def test_log_likelihood_stands_where_effects_have_no_density(root: list[list[float]]) -> None:
+    table = PooledTable.simulated(items=8, raters=3, pools=2, ratings=40, seed=1)
+    at, prior = spreads(2, 3)._replace(root=np.array(root)), mean_prior(2)
+
+    log_likelihood = PooledSums.of(design_of(table)).log_likelihood(at, prior)
+
+    assert log_likelihood == pytest.approx(dense(table, at, prior), rel=1e-8)
+
+
+@given(table=pooled_tables(), seed=seeds)
+def test_flat_prior_is_the_limit_of_wide_ones(table: PooledTable, seed: int) -> None:
+    pools = pools_of(table)
+    sums, at = PooledSums.of(design_of(table)), spreads(pools, seed)
+    wide = 1e7
+
+    flat = sums.log_likelihood(at, MeanPrior(np.zeros(pools), np.zeros(pools)))
+
+    density_of_the_means = -0.5 * pools * np.log(2 * np.pi * wide**2)
+    proper = sums.log_likelihood(at, MeanPrior(np.zeros(pools), np.full(pools, wide**-2)))
+    assert flat == pytest.approx(proper - density_of_the_means, rel=1e-8, abs=1e-8)
+
+
+@given(table=pooled_tables(), seed=seeds, shared=st.booleans())
+def test_em_never_lowers_the_likelihood(table: PooledTable, seed: int, shared: bool) -> None:
+    sums, prior = PooledSums.of(design_of(table)), mean_prior(pools_of(table))
+    at = spreads(pools_of(table), seed)
+    if shared:
+        at = at._replace(residual=np.full(pools_of(table), at.residual[0]))
+
+    better = sums.em_step(at, prior, shared=shared)
+
+    before, after = (sums.log_likelihood(point, prior) for point in (at, better))
+    assert after >= before - 1e-9 * abs(before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", [True, False])
+def test_em_ends_where_the_likelihood_is_flat(shared: bool) -> None:
+    table = PooledTable.simulated(items=20, raters=6, pools=2, ratings=300, seed=3)
+    sums, prior = PooledSums.of(design_of(table)), mean_prior(2)
+    at = Spreads(np.array([[1.0, 0.0], [0.3, 0.9]]), np.full(2, 0.7), np.ones(2))
+    for _ in range(1500):
+        at = sums.em_step(at, prior, shared=shared)
+
+    def log_likelihood(x: Array) -> float:
+        residual = np.resize(x[5:], 2)
+        root = np.array([[x[0], 0], [x[1], x[2]]])
+        return sums.log_likelihood(Spreads(root, x[3:5], residual), prior)
+
+    found = [at.root[np.tril_indices(2)], at.rater, at.residual[: 1 if shared else 2]]
+    gradient = slopes(log_likelihood, np.concatenate(found))
+
+    assert gradient == pytest.approx(np.zeros(len(gradient)), abs=1e-3)
+
+
+@given(table=pooled_tables(), cut=st.integers(1, 7))
+def test_sums_of_parts_add_up(table: PooledTable, cut: int) -> None:
+    first = table.item < min(cut, table.item.max())
+
+    parts = [PooledSums.of(design_of(part)) for part in (table.part(first), table.part(~first))]
+
+    together, whole = parts[0] + parts[1], PooledSums.of(design_of(table))
+    for name in ("pool", "n", "items", "gram", "moment", "square"):
+        assert getattr(together, name) == pytest.approx(getattr(whole, name))
+
+
+@given(table=pooled_tables(), seed=seeds)
+def test_sums_survive_the_way_to_stan_and_back(table: PooledTable, seed: int) -> None:
+    sums = PooledSums.of(design_of(table))
+    at, prior = spreads(pools_of(table), seed), mean_prior(pools_of(table))
+
+    back = PooledSums.from_stan(sums.to_stan())
+
+    assert back.log_likelihood(at, prior) == pytest.approx(sums.log_likelihood(at, prior))
+
+
+@given(table=pooled_tables())
+def test_size_of_the_sums_is_known_beforehand(table: PooledTable) -> None:
+    design = design_of(table)
+
+    size = design.size
+
+    assert size == PooledSums.of(design).to_stan()["gram"].size
+
+
+@pytest.mark.slow
+def test_effects_have_their_conditional_distribution() -> None:
+    table = PooledTable.simulated(items=5, raters=2, pools=2, ratings=24, seed=1)
+    design, at = design_of(table), spreads(2, 8)
+    means, draws = np.array([0.4, -0.2]), 10_000
+    many = Spreads(*(np.tile(x, (draws, *[1] * x.ndim)) for x in at))
+    rng = np.random.default_rng(0)
+
+    few = PooledSums.of(design).draw_few(many, np.tile(means, (draws, 1)), mean_prior(2), rng)
+    chunks = list(design.draw_items(many, few, 100_000, rng))
+
+    raters, items = few[:, :4], np.concatenate(chunks, axis=1)
+    drawn = np.hstack([raters, items.reshape(draws, -1)])
+    expected, spread = conditional(table, at, means)
+    assert len(chunks) > 1
+    assert few[:, 4:] == pytest.approx(np.tile(means, (draws, 1)))
+    assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.05)
+    assert np.cov(drawn.T) == pytest.approx(spread, abs=0.08)
+
+
+def conditional(table: PooledTable, at: Spreads, means: Array) -> tuple[Array, Array]:
+    """Mean and covariance of the effects of raters, then of items by pool, given the ratings."""
+    pool = table.pool[table.rater]
+    cells = table.item * pools_of(table) + pool
+    items = int(table.item.max()) + 1
+    design = np.hstack(
+        [np.eye(len(table.pool))[table.rater], np.eye(items * pools_of(table))[cells]]
+    )
+    of_items = np.kron(np.eye(items), at.root @ at.root.T)
+    prior = np.zeros((design.shape[1],) * 2)
+    prior[: len(table.pool), : len(table.pool)] = np.diag(at.rater[table.pool] ** 2)
+    prior[len(table.pool) :, len(table.pool) :] = of_items
+    gain = prior @ design.T @ np.linalg.inv(covariance(table, at))
+    return gain @ (table.ratings - means[pool]), prior - gain @ design @ prior

@@ -1,0 +1,130 @@
+"""Simulation-based calibration: is the posterior right on average over its own prior?
+
+Draw parameters from the prior, ratings from the parameters, and draws from the posterior given
+the ratings. Among those draws the true value of any quantity has a uniform rank.
+
+Talts et al. (2018), https://doi.org/10.48550/arXiv.1804.06788
+Modrák et al. (2023), https://doi.org/10.1214/23-BA1404
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import stats
+
+from reliabayes import ConvergenceWarning, Ratings
+from reliabayes.models.bases.rating_model import RatingModel
+
+Parameters = Mapping[str, Any]
+
+CHAINS = 2
+LENGTHS = (250, 1000, 4000)  # draws of a chain, until enough are effective
+RANKED = 63  # draws that a true value is ranked among
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Where true values stand among draws from their posteriors.
+
+    Attributes
+    ----------
+    standing : (data sets, quantities), in (0, 1): ranks with ties between draws broken at random,
+        which makes them continuous; uniform and independent by row if the posterior is right
+    """
+
+    standing: pd.DataFrame
+
+    @property
+    def p_values(self) -> pd.DataFrame:
+        """Three tests a quantity, each exact for any number of data sets.
+
+        On the normal scale the standings have a mean (location: are posteriors shifted?) and a sum
+        of squares (spread: too narrow, too wide?) of known distribution; the Kolmogorov-Smirnov
+        test (shape) bounds the whole distribution function.
+        """
+        normal = np.asarray(stats.norm.ppf(self.standing))
+        n = len(normal)
+        below = stats.chi2.cdf((normal**2).sum(axis=0), n)
+        return pd.DataFrame(
+            {
+                "location": 2 * stats.norm.sf(np.abs(normal.mean(axis=0)) * np.sqrt(n)),
+                "spread": 2 * np.minimum(below, 1 - below),
+                "shape": [
+                    stats.kstest(column, "uniform", method="exact").pvalue
+                    for _, column in self.standing.items()
+                ],
+            },
+            index=self.standing.columns,
+        )
+
+    @property
+    def p_value(self) -> float:
+        """Smallest p-value times the number of tests, which bounds the rate of false alarms."""
+        found = self.p_values.to_numpy()
+        return min(1.0, float(found.min() * found.size))
+
+    def __str__(self) -> str:
+        table = self.p_values.round(4).to_string()
+        return f"{len(self.standing)} data sets, p = {self.p_value:.2g}\n{table}"
+
+
+def calibrate(
+    model: RatingModel,
+    simulate: Callable[[np.random.Generator], tuple[Parameters, Ratings]],
+    n: int,
+    *,
+    seed: int,
+) -> Calibration:
+    """Rank the true quantities of ``n`` simulated data sets in the model's posteriors.
+
+    Parameters
+    ----------
+    model : with priors that do not depend on the ratings
+    simulate : draws the parameters of the Stan program from the model's priors, and ratings from
+        the parameters
+    """
+    rows = []
+    for rng in map(np.random.default_rng, ([seed, data_set] for data_set in range(n))):
+        truth, ratings = simulate(rng)
+        drawn = nearly_independent_draws(model, ratings, seed=int(rng.integers(2**31)))
+        one_draw = {name: np.asarray(value, float)[None, None] for name, value in truth.items()}
+        true = model.quantities(model.labelled(one_draw, ratings), ratings)
+        lower = (flat(drawn) < flat(true.isel(chain=0, draw=[0])).iloc[0]).sum()
+        rows.append((lower + rng.random(len(lower))) / (RANKED + 1))
+    return Calibration(pd.DataFrame(rows))
+
+
+def flat(draws: xr.Dataset) -> pd.DataFrame:
+    """A row for each draw, a column for each value of each quantity."""
+    arrays = {str(name): x.values.reshape(len(x), -1) for name, x in draws.items()}
+    return pd.DataFrame(
+        {
+            f"{name}[{i}]": column
+            for name, array in arrays.items()
+            for i, column in enumerate(array.T)
+        }
+    )
+
+
+def nearly_independent_draws(model: RatingModel, ratings: Ratings, *, seed: int) -> xr.Dataset:
+    """`RANKED` posterior draws, so far apart in their chains that they hardly depend.
+
+    Where too few are effective, more are drawn. If even those are too few the ranks must tell:
+    neither a warning nor a long autocorrelation is a reason to leave a data set out.
+    """
+    for draws in LENGTHS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            fit = model.fit(ratings, chains=CHAINS, draws=draws, seed=seed)
+        if fit.diagnostics().ess_bulk >= 2 * RANKED:
+            break
+    drawn = fit.quantities.stack(sample=("chain", "draw"), create_index=False)
+    spaced = np.linspace(0, drawn.sizes["sample"] - 1, RANKED).astype(int)
+    return drawn.isel(sample=spaced).transpose("sample", ...)

@@ -1,0 +1,584 @@
+"""Models of categorical ratings: their programs are what they say, their posteriors published."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.integrate import quad
+from scipy.special import expit, logsumexp, xlogy
+from scipy.stats import beta, dirichlet, halfnorm, norm, truncnorm
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import stan
+from reliabayes.models.bases.annotation import AnnotationModel
+from tests.conftest import load_or_skip
+from tests.designs import slopes
+
+Point = dict[str, Array]
+Load = Callable[[str], pd.DataFrame]
+
+
+# Each model as a plain function: probabilities (K,) of a rating of an item of a true category.
+Rates = Callable[[Point, int, int, Array], Array]
+Prior = Callable[[Point], Any]
+
+
+def dawid_skene(point: Point, rater: int, truth: int, shares: Array) -> Array:
+    return np.asarray(point["confusion"][rater, truth])
+
+
+def tap(point: Point, rater: int, truth: int, shares: Array) -> Array:
+    a, p = point["a"][truth % len(point["a"])], point["p"][truth % len(point["p"])]
+    return np.asarray(a * one_hot(truth, p) + (1 - a) * p)
+
+
+def rater_tap(point: Point, rater: int, truth: int, shares: Array) -> Array:
+    a, p = point["a"][rater], point["p"][rater]
+    return np.asarray(a * one_hot(truth, p) + (1 - a) * p)
+
+
+def mace(point: Point, rater: int, truth: int, shares: Array) -> Array:
+    theta, xi = point["theta"][rater], point["xi"][rater]
+    return np.asarray(theta * one_hot(truth, xi) + (1 - theta) * xi)
+
+
+def groupthink(point: Point, rater: int, truth: int, shares: Array) -> Array:
+    a = np.ravel(point["a"])[rater % np.size(point["a"])]
+    return np.asarray(a * one_hot(truth, shares) + (1 - a) * shares)
+
+
+def one_hot(truth: int, like: Array) -> Array:
+    return np.asarray(np.arange(len(like)) == truth, float)
+
+
+UNIFORM = np.full(3, 1 / 3)
+ROWS = np.full((3, 3), 1.6) + 3.2 * np.eye(3)
+
+PLAIN: dict[str, tuple[AnnotationModel, Rates, Prior]] = {
+    "dawid-skene": (
+        rb.DawidSkene(),
+        dawid_skene,
+        lambda x: (
+            dirichlet(3 * np.ones(3)).logpdf(x["prevalence"])
+            + sum(dirichlet(ROWS[h]).logpdf(row[h]) for row in x["confusion"] for h in range(3))
+        ),
+    ),
+    "tap": (
+        rb.TAP(prior_a=rb.Beta(2, 3), prior_p=rb.Dirichlet((1, 2, 3))),
+        tap,
+        lambda x: beta(2, 3).logpdf(x["a"]).sum() + dirichlet([1, 2, 3]).logpdf(x["p"][0]),
+    ),
+    "tap by category": (
+        rb.TAP(accuracy="by_category", guessing="by_category", prior_a=rb.Beta(2, 3)),
+        tap,
+        lambda x: beta(2, 3).logpdf(x["a"]).sum(),
+    ),
+    "rater-tap": (
+        rb.RaterTAP(prior_t=rb.Dirichlet((1, 1, 2)), prior_a=rb.Beta(2, 3)),
+        rater_tap,
+        lambda x: beta(2, 3).logpdf(x["a"]).sum(),
+    ),
+    "rater-tap, shared": (
+        rb.RaterTAP(prevalence="shared", prior_t=rb.Dirichlet((1, 1, 2))),
+        rater_tap,
+        lambda x: dirichlet([1, 1, 2]).logpdf(x["prevalence"][0]),
+    ),
+    "mace": (
+        rb.MACE(),
+        mace,
+        lambda x: (
+            beta(0.5, 0.5).logpdf(x["theta"]).sum()
+            + sum(dirichlet(10 * np.ones(3)).logpdf(xi) for xi in x["xi"])
+        ),
+    ),
+    "mace, estimated": (
+        rb.MACE(prevalence="estimated", prior_prevalence=rb.Dirichlet(4.0)),
+        mace,
+        lambda x: (
+            beta(0.5, 0.5).logpdf(x["theta"]).sum()
+            + sum(dirichlet(10 * np.ones(3)).logpdf(xi) for xi in x["xi"])
+            + dirichlet(4 * np.ones(3)).logpdf(x["prevalence"][0])
+        ),
+    ),
+    "groupthink": (
+        rb.Groupthink(prior_a=rb.Beta(2, 3)),
+        groupthink,
+        lambda x: float(beta(2, 3).logpdf(x["a"])),
+    ),
+    "rater-groupthink": (
+        rb.RaterGroupthink(prevalence="shared", prior_a=rb.Beta(2, 3)),
+        groupthink,
+        lambda x: beta(2, 3).logpdf(x["a"]).sum(),
+    ),
+}
+PREVALENCE = {"rater-tap": np.array([0.25, 0.25, 0.5]), "mace": UNIFORM}
+every_plain_model = pytest.mark.parametrize("name", PLAIN)
+
+
+@pytest.fixture
+def ratings() -> rb.Ratings:
+    """Three categories, some items alike, some with a known truth, one rated twice by a rater."""
+    rng = np.random.default_rng(5)
+    item, rater = np.repeat(np.arange(12), 3), np.tile([0, 1, 2, 1, 2, 3], 6)
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rng.integers(0, 3, 36)})
+    frame.loc[frame["item"] == 11, "rater"] = [0, 0, 3]
+    frame.loc[frame["item"].isin([3, 5]), "rating"] = [1, 1, 2, 1, 1, 2]
+    frame["gold"] = frame["item"].map({0: 2, 7: 0})
+    return rb.Ratings.from_frame(frame, gold="gold", categories=range(3), replicates="keep")
+
+
+@every_plain_model
+def test_program_is_the_model_written_plainly(name: str, ratings: rb.Ratings) -> None:
+    model, rates, log_prior = PLAIN[name]
+    one, other = random_points(model, ratings)
+
+    found = log_density(model, ratings, one) - log_density(model, ratings, other)
+
+    prevalence = PREVALENCE.get(name)
+    expected = [
+        plain_log_likelihood(ratings, point, rates, prevalence) + log_prior(point)
+        for point in (one, other)
+    ]
+    assert found == pytest.approx(expected[0] - expected[1], abs=1e-9)
+
+
+@pytest.mark.slow
+@every_plain_model
+def test_gradient_is_the_slope_of_the_density(name: str, ratings: rb.Ratings) -> None:
+    check_gradient(PLAIN[name][0], ratings)
+
+
+def test_gradient_of_latent_scale_is_the_slope_of_its_density(ratings: rb.Ratings) -> None:
+    years = pd.DataFrame({"rater": [0, 1, 2, 3], "years": [1.0, -0.5, 0.2, 2.0]})
+    covariates = rb.Covariates.from_frame(years)
+
+    check_gradient(rb.LatentTAP(covariates=covariates), ratings)
+
+
+def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
+    frame = pd.DataFrame(
+        {"item": [0, 0, 0, 1, 1, 1], "rater": [0, 1, 2] * 2, "rating": [0, 0, 1, 1, 1, 1]}
+    )
+    ratings = rb.Ratings.from_frame(frame)
+    covariates = rb.Covariates(("years",), (0, 1, 2), ((1.0,), (0.0,), (-1.0,)))
+    model = rb.LatentTAP(covariates=covariates)
+    data = model.data(ratings)
+    point = model.draw_parameters(ratings, np.random.default_rng(1))
+
+    found = model.log_likelihood(point, data)
+
+    centred = np.asarray(data["centred"])
+    scale = point["sd_alpha"] ** (1 - centred)
+    alpha = point["mean_alpha"] + (point["score"] - point["mean_alpha"] * centred) * scale
+    odds = alpha + point["eta"][0] * np.array([1.0, 0.0, -1.0])
+
+    def given(z: float, rated: list[int]) -> float:
+        known = expit(odds - point["sd_delta"][0] * z)
+        total = sum(
+            point["prevalence"][truth]
+            * math.prod(
+                known[j] * (k == truth) + (1 - known[j]) * point["p"][j, k]
+                for j, k in enumerate(rated)
+            )
+            for truth in range(2)
+        )
+        return float(norm.pdf(z) * total)
+
+    exact = sum(math.log(quad(given, -9, 9, args=(x,))[0]) for x in ([0, 0, 1], [1, 1, 1]))
+    assert found == pytest.approx(exact, abs=1e-4)
+
+
+def test_latent_scale_has_the_priors_it_says(ratings: rb.Ratings) -> None:
+    model = rb.LatentTAP()
+    data = model.data(ratings)
+    one, other = random_points(model, ratings)
+
+    found = log_density(model, ratings, one) - log_density(model, ratings, other)
+
+    def expected(x: Point) -> float:
+        alpha = model.alpha(x, data)
+        # Scores are no accuracies: the density of the latter is that of the former, stretched.
+        stretch = np.log(x["sd_alpha"]) * (1 - np.asarray(data["centred"])).sum()
+        return float(
+            model.log_likelihood(x, data)
+            + dirichlet(3 * np.ones(3)).logpdf(x["prevalence"])
+            + norm(0, 1.5).logpdf(x["mean_alpha"])
+            + halfnorm(scale=1).logpdf(x["sd_alpha"])
+            + norm(x["mean_alpha"], x["sd_alpha"]).logpdf(alpha).sum()
+            + stretch
+            + halfnorm(scale=1).logpdf(x["sd_delta"][0])
+            + dirichlet(2 * np.ones(3)).logpdf(x["mean_p"])
+            + halfnorm(scale=10).logpdf(x["concentration"])
+            + sum(dirichlet(1 + x["concentration"] * x["mean_p"]).logpdf(p) for p in x["p"])
+        )
+
+    assert found == pytest.approx(expected(one) - expected(other), abs=1e-8)
+
+
+def test_nodes_of_difficulty_are_enough_on_dental_x_rays(dataset: Load) -> None:
+    ratings = rb.Ratings.from_frame(dataset("caries"))
+    model, finer = rb.LatentTAP(), rb.LatentTAP(nodes=400)
+    point = model.em(ratings).parameters
+    here = {str(name): values.values for name, values in point.items()}
+
+    error = model.log_likelihood(here, model.data(ratings)) - finer.log_likelihood(
+        here, finer.data(ratings)
+    )
+
+    assert abs(error) < 1e-3
+
+
+def test_rater_who_counts_years_gains_accuracy_by_them() -> None:
+    rng = np.random.default_rng(2)
+    years = np.linspace(-2, 2, 20)
+    covariates = rb.Covariates(("years",), tuple(range(20)), tuple((x,) for x in years))
+    model = rb.LatentTAP(covariates=covariates, difficulty=False)
+    truth = {"eta": [1.0], "mean_alpha": 0.5, "sd_alpha": 0.3, "prevalence": [0.5, 0.5]}
+    ratings = model.simulate(complete(150, 20), rng, parameters=truth)
+
+    eta = model.em(ratings).quantities["eta"]
+
+    # Standard error about 1 / sqrt(sum of squares of the years / (sd of accuracies)^2) = 0.06.
+    assert eta.sel(covariate="years").item() == pytest.approx(1.0, abs=0.3)
+
+
+def test_raters_without_covariates_are_named() -> None:
+    covariates = rb.Covariates(("years",), ("x",), ((1.0,),))
+    frame = pd.DataFrame({"item": [1, 1, 2], "rater": ["x", "y", "y"], "rating": [0, 1, 1]})
+
+    with pytest.raises(rb.RatingsError, match="each rater must have covariates; found none for 'y"):
+        rb.LatentTAP(covariates=covariates).em(rb.Ratings.from_frame(frame))
+
+
+# Published and independently computed posteriors.
+
+SLOW = pytest.mark.posteriors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "model", "mean", "sd"),
+    [
+        ("dawid_skene_1979", rb.DawidSkene(), -224.84, 4.66),
+        ("ptsd", rb.RaterTAP(), -2416.64, 3.3),
+        ("bluebirds", rb.RaterTAP(), -1944.11, 6.4),
+        pytest.param("bluebirds", rb.MACE(), -2009.36, 10.1, marks=SLOW),
+        pytest.param("snow2008_rte", rb.MACE(), -3917.85, 11.4, marks=SLOW),
+        pytest.param("snow2008_rte", rb.DawidSkene(), -4039.06, 16.1, marks=SLOW),
+        pytest.param("snow2008_temp", rb.MACE(), -1376.21, 8.5, marks=SLOW),
+        pytest.param("snow2008_temp", rb.DawidSkene(), -1445.68, 11.4, marks=SLOW),
+    ],
+)
+def test_log_likelihood_has_the_reference_posterior(
+    name: str, model: AnnotationModel, mean: float, sd: float
+) -> None:
+    fit = fitted(name, model)
+
+    row = fit.summary().loc["log_likelihood"].astype(float).to_dict()
+
+    # The reference comes from a sampler, too, with an error like ours or somewhat more.
+    assert row["mean"] == pytest.approx(mean, abs=6 * row["mcse"])
+    assert row["sd"] == pytest.approx(sd, rel=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "model", "share"),
+    [
+        ("bluebirds", rb.RaterTAP(), 0.898),
+        pytest.param("bluebirds", rb.MACE(), 0.861, marks=SLOW),
+        pytest.param("snow2008_rte", rb.MACE(), 0.92625, marks=SLOW),
+        pytest.param("snow2008_rte", rb.DawidSkene(), 0.9225, marks=SLOW),
+        pytest.param("snow2008_temp", rb.MACE(), 0.94156, marks=SLOW),
+        pytest.param("snow2008_temp", rb.DawidSkene(), 0.94372, marks=SLOW),
+    ],
+)
+def test_categories_agree_with_gold_as_in_the_reference(
+    name: str, model: AnnotationModel, share: float, dataset: Load
+) -> None:
+    fit = fitted(name, model)
+
+    gold = dataset(name).groupby("item")["gold"].first()
+    right = fit.items()["category"].reindex(gold.index) == gold
+
+    # An item on the edge may fall to either side from one seed to another.
+    assert right.mean() == pytest.approx(share, abs=1.01 / len(gold))
+
+
+def test_posterior_of_patients_is_the_reference() -> None:
+    fit = fitted("dawid_skene_1979", rb.DawidSkene())
+
+    table = fit.summary(names=["prevalence"])
+
+    assert table["mean"].tolist() == pytest.approx([0.3745, 0.4086, 0.1424, 0.0745], abs=0.005)
+    assert table["sd"].tolist() == pytest.approx([0.062, 0.065, 0.046, 0.035], abs=0.005)
+    assert fit.diagnostics().problems == []
+
+
+@pytest.mark.slow
+def test_accuracies_of_raters_of_ptsd_are_the_reference() -> None:
+    fit = fitted("ptsd", rb.RaterTAP())
+
+    a = fit.raters()["a"].reindex([f"Rater_{j}" for j in range(1, 11)])
+
+    reference = [0.3197, 0.5092, 0.7768, 0.4232, 0.3796, 0.6698, 0.4304, 0.8814, 0.5949, 0.8580]
+    assert a.tolist() == pytest.approx(reference, abs=0.005)
+
+
+def test_sensitivity_of_dentists_is_the_reference(dataset: Load) -> None:
+    ratings = rb.Ratings.from_frame(dataset("caries"))
+    fit = rb.DawidSkene(prior_prevalence=rb.Dirichlet(2.0)).fit(ratings, seed=1)
+
+    prevalence = fit.summary().loc["prevalence[1]"]
+    confusion = fit.quantities["confusion"].mean(("chain", "draw"))
+
+    # Other priors on the confusion than the reference's, which 3869 items outweigh.
+    assert prevalence["mean"] == pytest.approx(0.1959, abs=0.004)
+    assert prevalence["sd"] == pytest.approx(0.0093, abs=0.001)
+    assert confusion.values[:, 1, 1] == pytest.approx([0.405, 0.714, 0.599, 0.490, 0.915], abs=0.01)
+    assert confusion.values[:, 0, 0] == pytest.approx([0.989, 0.898, 0.986, 0.968, 0.694], abs=0.01)
+
+
+@pytest.mark.posteriors
+@pytest.mark.parametrize(
+    "name",
+    ["snow2008_rte", "snow2008_temp", "bluebirds", "caries", "ptsd", "wine", "dawid_skene_1979"],
+)
+@pytest.mark.parametrize(
+    "model", [model() for model in rb.MODELS if hasattr(model, "em")], ids=lambda x: x.name()
+)
+def test_defaults_give_draws_to_trust(model: AnnotationModel, name: str) -> None:
+    found = fitted(name, model).diagnostics()
+
+    assert found.divergences == 0
+    assert found.r_hat < 1.01, str(found)
+
+
+# Groupthink.
+
+
+def test_groupthink_leaves_no_accuracy_and_its_printed_twin_some() -> None:
+    """The program printed with the model swaps the shares of wrong ratings: an erratum.
+
+    With 300 items x 10 raters and t = a = p = 0.7 it puts E[a] near 0.035; as it is meant, near
+    0.003.
+    """
+    design, truth = complete(300, 10), {"prevalence": [0.3, 0.7], "a": [0.7], "p": [[0.3, 0.7]]}
+    ratings = rb.TAP().simulate(design, np.random.default_rng(1), parameters=truth)
+
+    found = rb.Groupthink().fit(ratings, seed=1).quantities["a"].mean().item()
+
+    assert found == pytest.approx(mean_accuracy(ratings, swapped=False), abs=0.0004)
+    assert found == pytest.approx(0.003, abs=0.001)
+    assert mean_accuracy(ratings, swapped=True) == pytest.approx(0.035, abs=0.015)
+
+
+def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
+    """E[a] of groupthink by a grid over a and the prevalence, uniform priors."""
+    ones = ratings.counts[:, 1].astype(float)
+    zeros = ratings.counts[:, 0].astype(float)
+    share = ones / (ones + zeros)
+    wrong = 1 - share if swapped else share
+    a = np.concatenate([np.linspace(1e-7, 0.02, 150), np.linspace(0.0202, 0.2, 100)])[:, None]
+    true_1 = xlogy(ones, a + (1 - a) * share) + xlogy(zeros, (1 - a) * (1 - wrong))
+    true_0 = xlogy(zeros, a + (1 - a) * (1 - share)) + xlogy(ones, (1 - a) * wrong)
+    t = np.linspace(0.005, 0.995, 100)[:, None, None]
+    log_density = np.logaddexp(np.log(t) + true_1, np.log1p(-t) + true_0).sum(axis=-1)
+    by_a = logsumexp(log_density, axis=0)
+    density = np.exp(by_a - by_a.max())
+    return float(np.trapezoid(density * a[:, 0], a[:, 0]) / np.trapezoid(density, a[:, 0]))
+
+
+# Names of categories.
+
+
+@pytest.mark.slow
+def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None:
+    flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
+
+    with pytest.warns(rb.ConvergenceWarning, match="had swapped the names of true categories"):
+        fit = flat.fit(
+            nominal(dataset("bluebirds")), seed=2, warm_start=False, warmup=300, draws=300
+        )
+
+    assert 0 < len(fit.diagnostics().relabelled) < 4
+    assert fit.diagnostics().r_hat < 1.05
+
+
+@pytest.mark.slow
+def test_defaults_hold_the_names_of_categories(dataset: Load) -> None:
+    fit = rb.DawidSkene().fit(nominal(dataset("bluebirds")), seed=3)
+
+    assert fit.diagnostics().relabelled == ()
+    assert fit.diagnostics().problems == []
+
+
+# Simulation, gold, priors.
+
+
+@pytest.mark.slow
+def test_nine_raters_of_accuracies_from_a_tenth_to_nine_tenths_are_told_apart() -> None:
+    accuracies = np.linspace(0.1, 0.9, 9)
+    truth = {"a": accuracies, "p": np.tile([0.5, 0.5], (9, 1))}
+    ratings = rb.RaterTAP().simulate(complete(600, 9), np.random.default_rng(4), parameters=truth)
+
+    estimate = rb.RaterTAP().em(ratings).quantities["a"].values
+    fit = rb.RaterTAP().fit(ratings, seed=1)
+
+    # sd of an accuracy from 600 ratings: about sqrt((1 - a^2) / 600) = 0.04 at most.
+    assert estimate == pytest.approx(accuracies, abs=0.13)
+    inside = fit.raters(prob=0.99)
+    assert (inside["lower_99"] < accuracies).all()
+    assert (inside["upper_99"] > accuracies).all()
+
+
+def test_simulated_ratings_keep_design_and_categories() -> None:
+    frame = complete(8, 3).assign(rating=["no", "yes"] * 12)
+    design = rb.Ratings.from_frame(frame, categories=["no", "yes", "unsure"])
+
+    ratings = rb.DawidSkene().simulate(design, np.random.default_rng(1))
+
+    assert ratings.categories.tolist() == ["no", "yes", "unsure"]
+    assert (ratings.item == design.item).all()
+    assert (ratings.rater == design.rater).all()
+
+
+def test_unknown_parameters_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="theta are not among the parameters of TAP: prevalence"):
+        rb.TAP().simulate(complete(4, 2), np.random.default_rng(1), parameters={"theta": [0.5]})
+
+
+def test_known_categories_are_certain_and_teach_who_is_right() -> None:
+    truth = {"a": [0.9, 0.2, 0.2], "p": np.tile([0.5, 0.5], (3, 1))}
+    rng = np.random.default_rng(7)
+    ratings = rb.RaterTAP().simulate(complete(40, 3), rng, parameters=truth)
+    frame = ratings.to_frame()
+    expert = frame.query("rater == 0").set_index("item")["rating"]
+    known = rb.Ratings.from_frame(frame.assign(gold=frame["item"].map(expert)), gold="gold")
+
+    items = rb.DawidSkene().em(known).items()
+    fit = rb.DawidSkene().fit(known, seed=1)
+
+    assert (items["category"] == expert).all()
+    assert items["probability"].tolist() == [1.0] * 40
+    assert fit.raters()["accuracy"].idxmax() == 0
+    assert fit.items()["entropy"].max() == 0
+
+
+@pytest.mark.parametrize(("location", "sd"), [(0.8, 0.3), (0.5, 100), (5, 0.1), (-3, 0.2)])
+def test_own_prevalence_of_items_enters_by_its_prior_mean(location: float, sd: float) -> None:
+    prior = rb.RestrictedNormal(location, sd)
+    mean = truncnorm.mean((0 - location) / sd, (1 - location) / sd, location, sd)
+
+    found = rb.RaterTAP(prior_t=prior).priors(2)["mean_prevalence"]
+
+    assert found == pytest.approx([1 - mean, mean])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: rb.RaterTAP(prevalence="none"),  # type: ignore[arg-type]
+            "prevalence must be 'item' or 'shared'",
+        ),
+        (
+            lambda: rb.MACE(prevalence="shared"),  # type: ignore[arg-type]
+            "must be 'uniform' or 'estimated', not 'shared'",
+        ),
+        (
+            lambda: rb.TAP(accuracy="own"),  # type: ignore[arg-type]
+            "accuracy must be 'shared' or 'by_category', not 'own'",
+        ),
+        (lambda: rb.LatentTAP(nodes=2), "nodes must be 3 or more, not 2"),
+        (lambda: rb.Dirichlet(0.0), "must be finite and above 0"),
+        (lambda: rb.Dirichlet((1, 2)).of(3), "has 2 numbers for 3 categories"),
+        (lambda: rb.Beta(0, 1), "must be finite and above 0"),
+        (lambda: rb.DiagonalDirichlet(accuracy=1), "accuracy must lie strictly between 0 and 1"),
+        (lambda: rb.RestrictedNormal(0.5, 0.1).mean(3), "is a prior for 2 categories, not 3"),
+    ],
+)
+def test_impossible_choices_are_refused(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@functools.cache
+def fitted(name: str, model: AnnotationModel) -> rb.Fit:
+    """A fit with defaults, made once for all tests."""
+    return model.fit(nominal(load_or_skip(name)), seed=1)
+
+
+def nominal(frame: pd.DataFrame) -> rb.Ratings:
+    return rb.Ratings.from_frame(frame, scale="nominal", replicates="keep")
+
+
+def complete(items: int, raters: int) -> pd.DataFrame:
+    pairs = pd.MultiIndex.from_product([range(items), range(raters)], names=["item", "rater"])
+    return pairs.to_frame(index=False)
+
+
+def random_points(model: AnnotationModel, ratings: rb.Ratings) -> tuple[Point, Point]:
+    rng = np.random.default_rng(11)
+    one, other = (model.draw_parameters(ratings, rng) for _ in range(2))
+    return one, other
+
+
+def plain_log_likelihood(
+    ratings: rb.Ratings, point: Point, rates: Rates, prevalence: Array | None
+) -> float:
+    """Log-probability of the ratings, item by item and rating by rating."""
+    if prevalence is None:
+        prevalence = np.ravel(point["prevalence"])
+    assert ratings.gold_category is not None
+    total = 0.0
+    for item in range(ratings.n_items):
+        rows = np.flatnonzero(ratings.item == item)
+        shares = np.bincount(ratings.category[rows], minlength=3) / len(rows)
+        by_truth = prevalence.copy()
+        for truth in range(3):
+            for row in rows:
+                rate = rates(point, int(ratings.rater[row]), truth, shares)
+                by_truth[truth] *= rate[ratings.category[row]]
+        gold = ratings.gold_category[item]
+        total += math.log(by_truth.sum() if gold < 0 else by_truth[gold])
+    return total
+
+
+def log_density(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> float:
+    """Log density of the Stan program, without Jacobian of its transforms."""
+    data = model.data(ratings)
+    table = stan.load(model.program(data)).log_prob(dict(point), data, jacobian=False, sig_figs=17)
+    return float(table["lp__"].iloc[0])
+
+
+def check_gradient(model: AnnotationModel, ratings: rb.Ratings) -> None:
+    data = model.data(ratings)
+    program = stan.load(model.program(data))
+    point, _ = random_points(model, ratings)
+    shapes = [(p, p.unconstrain(np.asarray(point[p.name]))) for p in model.parameters()]
+    at = np.concatenate([free.ravel() for _, free in shapes])
+
+    def constrained(free: Array) -> Point:
+        parts = np.split(free, np.cumsum([part.size for _, part in shapes])[:-1])
+        return {
+            p.name: p.constrain(part.reshape(like.shape))
+            for (p, like), part in zip(shapes, parts, strict=True)
+        }
+
+    def density(free: Array) -> float:
+        table = program.log_prob(constrained(free), data, sig_figs=17)
+        return float(table["lp__"].iloc[0])
+
+    found = program.log_prob(constrained(at), data, sig_figs=17).iloc[0, 1:].to_numpy(float)
+    some = np.random.default_rng(1).permutation(len(at))[:4]
+    direction = np.eye(len(at))[some]
+    expected = slopes(lambda x: density(at + x @ direction), np.zeros(len(some)))
+    assert found[some] == pytest.approx(expected, rel=1e-5, abs=1e-5)

@@ -1,0 +1,310 @@
+"""Posteriors are right on average over their own priors, and the check of it can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+import reliabayes as rb
+from reliabayes import (
+    GaussianICC,
+    GaussianXCC,
+    HalfNormal,
+    HalfStudentT,
+    Normal,
+    Ratings,
+)
+from reliabayes.arrays import Array
+from reliabayes.inference import correlation
+from reliabayes.models import gaussian_icc
+from reliabayes.models.bases.hidden_state import HiddenStateModel
+from tests.models.calibration import Calibration, Parameters, calibrate
+
+FALSE_ALARMS = 1e-4  # at most, of each test with a seed it has not seen
+
+GAUSSIAN = GaussianICC(
+    prior_mean=Normal(1, 2),
+    prior_sd_item=HalfNormal(1),
+    prior_sd_rater=HalfStudentT(4, 0.7),
+    prior_sd_residual=HalfNormal(1.5),
+)
+
+
+def gaussian_prior_draw(rng: np.random.Generator) -> Parameters:
+    return {
+        "mean": rng.normal(1, 2),
+        "sd_item": abs(rng.normal(0, 1)),
+        "sd_rater": abs(0.7 * rng.standard_t(4)),
+        "sd_residual": abs(rng.normal(0, 1.5)),
+    }
+
+
+def gaussian_ratings(truth: Parameters, design: pd.DataFrame, rng: np.random.Generator) -> Array:
+    item = truth["sd_item"] * rng.standard_normal(design["item"].max() + 1)
+    rater = truth["sd_rater"] * rng.standard_normal(design["rater"].max() + 1)
+    residual = truth["sd_residual"] * rng.standard_normal(len(design))
+    return np.asarray(truth["mean"] + item[design["item"]] + rater[design["rater"]] + residual)
+
+
+def gaussian(
+    design: pd.DataFrame, rng: np.random.Generator, severity: float = 1.0
+) -> tuple[Parameters, Ratings]:
+    truth = gaussian_prior_draw(rng)
+    rated = {**truth, "sd_rater": severity * truth["sd_rater"]}
+    return truth, Ratings.from_frame(design.assign(rating=gaussian_ratings(rated, design, rng)))
+
+
+def complete_design(items: int, raters: int) -> pd.DataFrame:
+    pairs = pd.MultiIndex.from_product([range(items), range(raters)], names=["item", "rater"])
+    return pairs.to_frame(index=False)
+
+
+def unbalanced_design() -> pd.DataFrame:
+    return complete_design(12, 5).query("(item * rater + rater) % 3 != 2 and item + rater > 0")
+
+
+DESIGNS = {
+    "balanced": complete_design(6, 4),
+    "incomplete": unbalanced_design(),
+    "swapped": complete_design(4, 9),
+}
+
+Choose = Callable[[str], None]
+
+
+@pytest.fixture
+def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
+    """Choose the Stan program, whatever the design."""
+
+    def chosen(program: str) -> None:
+        monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: program == "gaussian_icc")
+
+    return chosen
+
+
+def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
+    return calibrate(GAUSSIAN, partial(gaussian, DESIGNS[design]), n, seed=seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["gaussian_icc", "gaussian_icc_crowd"])
+def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> None:
+    choose(program)
+
+    found = calibrate_gaussian("incomplete", n=12, seed=1)
+
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.slow
+def test_check_flags_ratings_from_another_model() -> None:
+    twice_as_severe = partial(gaussian, DESIGNS["swapped"], severity=2.0)
+
+    found = calibrate(GAUSSIAN, twice_as_severe, n=30, seed=2)
+
+    assert found.p_value < FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("program", ["gaussian_icc", "gaussian_icc_crowd"])
+@pytest.mark.parametrize("design", DESIGNS)
+def test_gaussian_posteriors_are_calibrated_over_many_data_sets(
+    design: str, program: str, choose: Choose
+) -> None:
+    choose(program)
+
+    found = calibrate_gaussian(design, n=500, seed=3)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+XCC = {
+    "shared": GaussianXCC(**vars(GAUSSIAN)),
+    "per_pool": GaussianXCC(residual="per_pool", **vars(GAUSSIAN)),
+    "doubted": GaussianXCC(prior_lkj=3, **vars(GAUSSIAN)),
+}
+
+
+def pooled_design(items: int, pools: int) -> pd.DataFrame:
+    """Three raters in each pool, two of them for most items; two items have one pool each."""
+    design = complete_design(items, 3 * pools).assign(pool=lambda x: x["rater"] // 3)
+    design = design.query("(item + rater) % 3 != 0 or item % 5 == 0")
+    return design.query("not (item == 0 and pool > 0) and not (item == 1 and pool == 0)")
+
+
+def pooled_prior_draw(model: GaussianXCC, pools: int, rng: np.random.Generator) -> Parameters:
+    draws = pd.DataFrame([gaussian_prior_draw(rng) for _ in range(pools)])
+    truth = {str(name): column.to_numpy() for name, column in draws.items()}
+    residuals = 1 if model.residual == "shared" else pools
+    return {
+        **truth,
+        "sd_residual": truth["sd_residual"][:residuals],
+        "factor_item": correlation.draw(pools, model.prior_lkj, rng),
+    }
+
+
+def pooled_ratings(truth: Parameters, design: pd.DataFrame, rng: np.random.Generator) -> Ratings:
+    item, rater, pool = (design[name].to_numpy() for name in ("item", "rater", "pool"))
+    pools = len(truth["mean"])
+    effects = rng.standard_normal((item.max() + 1, pools)) @ truth["factor_item"].T
+    rating = truth["mean"][pool] + truth["sd_item"][pool] * effects[item, pool]
+    rating += truth["sd_rater"][pool] * rng.standard_normal(rater.max() + 1)[rater]
+    rating += np.resize(truth["sd_residual"], pools)[pool] * rng.standard_normal(len(design))
+    return Ratings.from_frame(design.assign(rating=rating), pool="pool")
+
+
+def pooled(
+    model: GaussianXCC, design: pd.DataFrame, rng: np.random.Generator
+) -> tuple[Parameters, Ratings]:
+    truth = pooled_prior_draw(model, design["pool"].nunique(), rng)
+    return truth, pooled_ratings(truth, design, rng)
+
+
+@pytest.mark.slow
+def test_posteriors_of_agreement_between_pools_are_calibrated() -> None:
+    model = XCC["shared"]
+
+    found = calibrate(model, partial(pooled, model, pooled_design(20, 2)), n=10, seed=6)
+
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("pools", [2, 3])
+@pytest.mark.parametrize("name", XCC)
+def test_posteriors_of_agreement_are_calibrated_over_many_data_sets(name: str, pools: int) -> None:
+    simulate = partial(pooled, XCC[name], pooled_design(12, pools))
+
+    found = calibrate(XCC[name], simulate, n=200, seed=7)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
+def test_intervals_of_agreement_cover_whatever_it_is(rho: float) -> None:
+    model, design, n = XCC["shared"], pooled_design(150, 2), 100
+    factor = correlation.factor(np.arctanh([rho]), 2)
+    sds = {"sd_item": np.array([1.0, 1.5]), "sd_rater": np.array([0.4, 0.3])}
+    truth = {**sds, "sd_residual": np.array([0.6]), "mean": np.array([1.0, 2.0])}
+    covered = []
+
+    for seed in range(n):
+        rng = np.random.default_rng([8, seed])
+        ratings = pooled_ratings({**truth, "factor_item": factor}, design, rng)
+        row = model.fit(ratings, chains=2, seed=seed).summary().loc["normalized_xcc[0, 1]"]
+        covered.append(bool(row["lower_90"] <= rho <= row["upper_90"]))
+
+    print(f"rho {rho}: {sum(covered)} of {n} intervals of 90%")
+    assert binomtest(sum(covered), n, 0.9).pvalue > FALSE_ALARMS
+
+
+SDS: dict[str, Any] = {"prior_sd_item": HalfNormal(1.5), "prior_sd_rater": HalfNormal(1)}
+
+ANNOTATION: dict[str, tuple[HiddenStateModel, int]] = {
+    "tap": (rb.TAP(), 2),
+    "tap, by category": (rb.TAP(accuracy="by_category", guessing="by_category"), 2),
+    "rater-tap": (rb.RaterTAP(), 2),
+    "rater-tap, shared": (rb.RaterTAP(prevalence="shared"), 3),
+    "dawid-skene": (rb.DawidSkene(), 3),
+    "hierarchical-dawid-skene": (rb.HierarchicalDawidSkene(), 2),
+    "mace": (rb.MACE(), 3),
+    "mace, estimated": (rb.MACE(prevalence="estimated"), 2),
+    "latent-tap": (rb.LatentTAP(), 2),
+    "latent-tap, equally difficult": (rb.LatentTAP(difficulty=False), 2),
+    "logit-icc": (rb.LogitICC(prior_mean=Normal(0, 1), **SDS), 2),
+    "logit-icc, probit": (rb.LogitICC(link="probit", prior_mean=Normal(0, 1), **SDS), 2),
+    "ordinal-icc": (rb.OrdinalICC(prior_cut=Normal(0, 1.5), **SDS), 3),
+    "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), **SDS), 2),
+    "ordinal-xcc": (rb.OrdinalXCC(prior_cut=Normal(0, 1.5), **SDS), 3),
+}
+
+
+class Polled(rb.Groupthink):
+    """Groupthink of raters who follow shares that are given, not those of their own ratings."""
+
+    def shares_of_votes(self, ratings: Ratings) -> Array:
+        return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
+
+    def program(self, data: Mapping[str, Any]) -> str:
+        return "groupthink"
+
+
+class RaterPolled(rb.RaterGroupthink):
+    """The same, each rater with an accuracy of their own."""
+
+    def shares_of_votes(self, ratings: Ratings) -> Array:
+        return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
+
+    def program(self, data: Mapping[str, Any]) -> str:
+        return "rater_groupthink"
+
+
+ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 2)}
+
+
+def few_raters() -> pd.DataFrame:
+    """3 of 4 raters for each of 20 items; of their pools most models know nothing."""
+    design = complete_design(20, 4).query("item % 4 != rater")
+    return design.assign(pool=design["rater"] // 2)
+
+
+def annotated(
+    model: HiddenStateModel, n_categories: int, design: pd.DataFrame, rng: np.random.Generator
+) -> tuple[Parameters, Ratings]:
+    """Ratings in categories, drawn anew if all are alike."""
+    categories = range(n_categories)
+    while True:
+        truth = model.draw_parameters(design, rng, categories=categories)
+        try:
+            return truth, model.simulate(design, rng, categories=categories, parameters=truth)
+        except rb.RatingsError:
+            continue
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["dawid-skene", "rater-tap"])
+def test_annotation_posteriors_are_calibrated(name: str) -> None:
+    model, n_categories = ANNOTATION[name]
+
+    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=12, seed=4)
+
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", ANNOTATION)
+def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> None:
+    model, n_categories = ANNOTATION[name]
+
+    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=200, seed=5)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+# More than a quarter of the correlations are beyond .98 or -.98.
+NEXT_TO_ONE: dict[str, tuple[HiddenStateModel, int]] = {
+    "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), prior_lkj=0.3, **SDS), 2),
+    "ordinal-xcc": (rb.OrdinalXCC(prior_cut=Normal(0, 1.5), prior_lkj=0.3, **SDS), 3),
+}
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", NEXT_TO_ONE)
+def test_posteriors_of_agreement_next_to_one_are_calibrated(name: str) -> None:
+    model, n_categories = NEXT_TO_ONE[name]
+
+    simulate = partial(annotated, model, n_categories, pooled_design(20, 2))
+    found = calibrate(model, simulate, n=100, seed=9)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)

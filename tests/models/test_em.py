@@ -1,0 +1,481 @@
+"""Expectation maximisation climbs, ends at the top, and finds the published estimates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cmdstanpy import write_stan_json
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import gammaln
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import stan
+from reliabayes.inference.em import Point, climb
+from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.results.point_estimate import PointEstimate
+from tests.designs import slopes
+from tests.inference.test_runner import run
+
+Load = Callable[[str], pd.DataFrame]
+
+MODELS: tuple[AnnotationModel, ...] = (
+    rb.DawidSkene(),
+    rb.MACE(),
+    rb.MACE(prevalence="estimated"),
+    rb.RaterTAP(),
+    rb.RaterTAP(prevalence="shared"),
+    rb.TAP(),
+    rb.TAP(accuracy="by_category"),
+    rb.TAP(guessing="by_category"),
+    rb.TAP(accuracy="by_category", guessing="by_category"),
+    rb.Groupthink(),
+    rb.RaterGroupthink(),
+)
+
+
+def short_name(model: object) -> str:
+    return repr(model).partition(", prior")[0].partition("(prior")[0]
+
+
+def simulated(
+    *, items: int, raters: int, categories: int, seed: int, share: float = 1.0, known: float = 0.0
+) -> rb.Ratings:
+    """Ratings by raters of all accuracies; ``share`` of the cells are filled, ``known`` is gold."""
+    rng = np.random.default_rng(seed)
+    item, rater = (codes.ravel() for codes in np.mgrid[:items, :raters])
+    truth, accuracy = rng.integers(0, categories, items), rng.random(raters)
+    knows = rng.random(len(item)) < accuracy[rater]
+    rating = np.where(knows, truth[item], rng.integers(0, categories, len(item)))
+    rating[:2] = 0, 1  # two raters rate an item, and differ
+    gold = np.where(rng.random(items) < known, truth, np.nan)[item]
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "gold": gold})
+    rated = rng.random(len(item)) < share
+    rated[:raters] = rated[item * raters == np.arange(len(item))] = True
+    return rb.Ratings.from_frame(
+        frame[rated], gold="gold" if known else None, scale="nominal", categories=range(categories)
+    )
+
+
+every_model = pytest.mark.parametrize("model", MODELS, ids=short_name)
+
+
+designs = st.builds(
+    simulated,
+    items=st.integers(2, 14),
+    raters=st.integers(2, 6),
+    categories=st.integers(2, 5),
+    seed=st.integers(0, 2**16),
+    share=st.sampled_from([0.3, 0.7, 1.0]),
+    known=st.sampled_from([0.0, 0.5]),
+)
+
+
+@pytest.mark.slow
+@every_model
+@pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
+@settings(max_examples=10)
+@given(ratings=designs)
+def test_objective_never_goes_down(
+    model: AnnotationModel, priors: bool, ratings: rb.Ratings
+) -> None:
+    estimate = model.em(ratings, priors=priors, max_iterations=1000)
+
+    assert np.diff(estimate.path).min() >= -1e-13 * len(ratings)
+
+
+@every_model
+def test_posterior_is_flat_where_em_ends(model: AnnotationModel) -> None:
+    ratings = simulated(items=15, raters=4, categories=3, seed=1, share=0.8, known=0.2)
+    data = model.data(ratings)
+
+    estimate = model.em(ratings, priors=True, tolerance=1e-11)
+
+    mode = np.concatenate([x.ravel() for x in free_values(model, point_of(estimate)).values()])
+    assert slopes(lambda x: objective(model, x, data), mode) == pytest.approx(0 * mode, abs=1e-5)
+
+
+@every_model
+def test_objective_is_the_density_of_the_program_but_for_a_constant(
+    model: AnnotationModel, tmp_path: Path
+) -> None:
+    ratings = simulated(items=15, raters=4, categories=3, seed=2, share=0.8, known=0.2)
+    data = model.data(ratings)
+    size = sum(math.prod(p.free_shape(data)) for p in model.parameters())
+    free = np.random.default_rng(2).normal(size=size)
+    write_stan_json(str(tmp_path / "data.json"), data)
+    write_stan_json(str(tmp_path / "point.json"), {"params_r": free})
+
+    program = Path(str(stan.load(model.program(data)).exe_file))
+    words = "log_prob unconstrained_params=point.json data file=data.json output sig_figs=18"
+    result = run(program, tmp_path, words)
+
+    assert result.returncode == 0, result.stderr
+    gradient = pd.read_csv(tmp_path / "output.csv", comment="#").to_numpy(float)[0, 1:]
+    assert gradient == pytest.approx(slopes(lambda x: objective(model, x, data), free), abs=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS[:6], ids=short_name)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_search_from_nearby_ends_at_the_same_likelihood(model: AnnotationModel, seed: int) -> None:
+    ratings = simulated(items=10, raters=3, categories=2, seed=seed)
+    data = model.without_priors(model.data(ratings))
+
+    def negative(x: Array) -> float:
+        return -objective(model, x, data)
+
+    estimate = model.em(ratings, tolerance=1e-9)
+
+    inside = {name: np.clip(x, 0.01, 0.99) for name, x in point_of(estimate).items()}
+    start = np.concatenate([x.ravel() for x in free_values(model, inside).values()])
+    found = -float(minimize(negative, start, method="BFGS").fun)
+    assert estimate.log_likelihood == pytest.approx(found, abs=1e-4)  # it may lie at the edge
+    assert estimate.log_likelihood > found - 1e-7
+
+
+@every_model
+def test_leaps_change_the_speed_and_not_the_destination(
+    monkeypatch: pytest.MonkeyPatch, model: AnnotationModel
+) -> None:
+    ratings = simulated(items=30, raters=5, categories=3, seed=3)
+    leaping = model.em(ratings, priors=True, tolerance=1e-9)
+    monkeypatch.setattr(AnnotationModel, "_allowed", lambda self, point: False)
+
+    plain = model.em(ratings, priors=True, tolerance=1e-9)
+
+    assert plain.path[-1] == pytest.approx(leaping.path[-1], abs=1e-9)
+    assert len(leaping.path) <= len(plain.path)
+
+
+def test_straight_way_is_left_behind_in_a_few_leaps() -> None:
+    paths = [
+        climb(towards_one(0.99), {"x": np.zeros(3)}, most=5000, tolerance=1e-9, leap=leap)
+        for leap in (lambda point: False, lambda point: True)
+    ]
+
+    plain, leaping = paths
+    assert plain.converged
+    assert leaping.converged
+    assert len(plain.path) > 1000
+    assert len(leaping.path) < 10
+    assert leaping.point["x"] == pytest.approx(np.ones(3), abs=1e-12)
+
+
+def test_no_leap_leads_where_it_is_not_allowed() -> None:
+    visited: list[float] = []
+
+    def allowed(point: Point) -> bool:
+        return bool((point["x"] <= 0.5).all())
+
+    def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
+        visited.append(float(point["x"][0]))
+        return towards_one(0.9)(point)
+
+    found = climb(evaluate, {"x": np.zeros(1)}, most=200, tolerance=1e-6, leap=allowed)
+
+    steps = np.diff(visited)
+    assert found.converged
+    assert steps.max() <= 0.1 + 1e-12  # of EM alone, for the first leap would land at 1
+
+
+def test_most_iterations_are_kept_to_and_told() -> None:
+    ratings = simulated(items=30, raters=5, categories=3, seed=3)
+
+    estimate = rb.DawidSkene().em(ratings, max_iterations=4)
+
+    assert not estimate.converged
+    assert len(estimate.path) == 1 + 4
+    assert "not converged after 4 iterations" in repr(estimate)
+
+
+def test_restarts_find_what_the_votes_miss() -> None:
+    ratings = simulated(items=12, raters=4, categories=3, seed=1, share=0.8)
+    from_votes = rb.DawidSkene().em(ratings)
+
+    restarted = rb.DawidSkene().em(ratings, restarts=10)
+
+    assert restarted.log_likelihood > from_votes.log_likelihood + 0.3
+
+
+@pytest.mark.slow
+@settings(max_examples=10)
+@given(ratings=designs, seed=st.integers(0, 99))
+def test_restarts_are_never_worse_and_the_same_again(ratings: rb.Ratings, seed: int) -> None:
+    model = rb.MACE(prevalence="estimated")
+    from_votes = model.em(ratings, max_iterations=500)
+
+    one, other = (model.em(ratings, restarts=2, seed=seed, max_iterations=500) for _ in range(2))
+
+    assert one.path[-1] >= from_votes.path[-1]
+    assert one.parameters.identical(other.parameters)
+
+
+# Printed by the source, or computed apart from this project and printed, to as many digits.
+
+
+def test_estimates_of_dawid_and_skene_are_the_published_ones(dataset: Load) -> None:
+    frame = dataset("dawid_skene_1979")
+    ratings = rb.Ratings.from_frame(frame, scale="nominal", replicates="keep")
+
+    estimate = rb.DawidSkene().em(ratings)
+
+    assert estimate.log_likelihood == pytest.approx(-192.8909, abs=5e-5)
+    prevalence = estimate.parameters["prevalence"].values
+    assert prevalence == pytest.approx(np.array([0.3996, 0.4220, 0.1118, 0.0667]), abs=5e-5)
+    of_the_first = [
+        [0.889, 0.111, 0, 0],
+        [0.071, 0.876, 0.053, 0],
+        [0, 0.339, 0.661, 0],
+        [0, 0, 0.556, 0.444],
+    ]
+    confusion = estimate.parameters["confusion"].sel(rater=1).values
+    assert confusion == pytest.approx(np.array(of_the_first), abs=6e-4)
+
+
+def test_estimates_of_raters_of_ptsd_are_the_published_ones(dataset: Load) -> None:
+    ratings = rb.Ratings.from_frame(dataset("ptsd"), scale="nominal")
+
+    estimate = rb.RaterTAP(prevalence="shared").em(ratings)
+
+    found = estimate.quantities.sel(rater=[f"Rater_{number}" for number in range(1, 11)])
+    a = [0.3214, 0.5058, 0.7750, 0.4266, 0.3748, 0.6668, 0.4321, 0.8956, 0.6018, 0.8788]
+    p = [0.9898, 0.3286, 0.6625, 0.9643, 0.8279, 0.6895, 0.9264, 0.7708, 0.9029, 1.0]
+    assert estimate.log_likelihood == pytest.approx(-2384.5785, abs=5e-5)
+    assert estimate.bits_per_rating == pytest.approx(0.57337, abs=5e-6)
+    assert float(found["prevalence"].sel(true_category=2)) == pytest.approx(0.6378, abs=5e-5)
+    assert found["a"].values.tolist() == pytest.approx(a, abs=5e-5)
+    assert found["p"].sel(category=2).values.tolist() == pytest.approx(p, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("first_class", "t", "a", "p", "log_likelihood"),
+    [
+        ((2, 3, 4), 0.7349, 0.5421, 0.7828, -243.357),
+        ((1, 2), 0.5410, 0.4368, 0.5870, -286.116),
+        ((1, 2, 3), 0.6477, 0.2456, 0.9535, -169.945),
+    ],
+)
+def test_average_of_raters_of_wine_is_the_published_one(
+    dataset: Load,
+    first_class: tuple[int, ...],
+    t: float,
+    a: float,
+    p: float,
+    log_likelihood: float,
+) -> None:
+    frame = dataset("wine")
+    in_class = frame["rating"].isin(first_class).astype(int)
+    ratings = rb.Ratings.from_frame(frame.assign(rating=in_class), scale="nominal")
+
+    estimate = rb.TAP().em(ratings)
+
+    found = estimate.quantities
+    assert float(found["prevalence"][1]) == pytest.approx(t, abs=6e-5)
+    assert float(found["a"]) == pytest.approx(a, abs=6e-5)
+    assert float(found["p"][1]) == pytest.approx(p, abs=6e-5)
+    # The published one is that of an item's number of votes, whoever gave them.
+    ways = gammaln(1 + ratings.counts.sum(axis=1)) - gammaln(1 + ratings.counts).sum(axis=1)
+    assert estimate.log_likelihood + ways.sum() == pytest.approx(log_likelihood, abs=5.1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "priors", "accuracy"),
+    [
+        ("snow2008_rte", False, 0.9275),
+        ("snow2008_temp", False, 0.9416),
+        ("bluebirds", False, 0.8981),
+        ("bluebirds", True, 0.8889),
+    ],
+)
+def test_categories_found_agree_with_gold_as_published(
+    dataset: Load, name: str, priors: bool, accuracy: float
+) -> None:
+    frame = dataset(name)
+    gold = frame.groupby("item")["gold"].first()
+
+    items = rb.DawidSkene().em(rb.Ratings.from_frame(frame), priors=priors).items()
+
+    assert (items["category"] == gold[items.index]).mean() == pytest.approx(accuracy, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "accuracy"),
+    [("snow2008_rte", 0.8969), ("snow2008_temp", 0.9361), ("bluebirds", 0.759)],
+)
+def test_majority_votes_agree_with_gold_as_published(
+    dataset: Load, name: str, accuracy: float
+) -> None:
+    frame = dataset(name)
+    ratings = rb.Ratings.from_frame(frame, gold="gold")
+
+    is_most = ratings.counts == ratings.counts.max(axis=1, keepdims=True)
+
+    right = np.take_along_axis(is_most, np.asarray(ratings.gold_category)[:, None], axis=1)[:, 0]
+    with_ties_broken_at_random = right / is_most.sum(axis=1)
+    assert with_ties_broken_at_random.mean() == pytest.approx(accuracy, abs=5e-4)
+
+
+@given(
+    items=st.integers(2, 14),
+    raters=st.integers(2, 6),
+    second=st.floats(0.01, 0.99),
+    seed=st.integers(0, 2**16),
+)
+def test_for_two_categories_three_models_are_one(
+    items: int, raters: int, second: float, seed: int
+) -> None:
+    ratings = simulated(items=items, raters=raters, categories=2, seed=seed, share=0.7)
+    prevalence = np.array([1 - second, second])
+    pi_01, pi_11 = np.sort(np.random.default_rng(seed).random((2, raters)), axis=0)
+    confusion = np.array([[1 - pi_01, pi_01], [1 - pi_11, pi_11]]).transpose(2, 0, 1)
+    a = pi_11 - pi_01
+    p = np.column_stack([1 - pi_11, pi_01]) / (1 - a)[:, None]
+    points: list[tuple[AnnotationModel, Point]] = [
+        (rb.DawidSkene(), {"prevalence": prevalence, "confusion": confusion}),
+        (rb.MACE(prevalence="estimated"), {"prevalence": prevalence[None], "theta": a, "xi": p}),
+        (rb.RaterTAP(prevalence="shared"), {"prevalence": prevalence[None], "a": a, "p": p}),
+    ]
+
+    found = [model.log_likelihood(point, model.data(ratings)) for model, point in points]
+
+    by_state = np.tile(np.log(prevalence), (items, 1))
+    np.add.at(by_state, ratings.item, np.log(confusion[ratings.rater, :, ratings.category]))
+    assert found == pytest.approx([np.logaddexp.reduce(by_state, axis=1).sum()] * 3, rel=1e-12)
+
+
+NAN = math.nan
+DEGENERATE: dict[str, tuple[Any, dict[str, Any]]] = {
+    "a rater with one rating": ([[0, 1, NAN], [1, 1, NAN], [0, 0, 1], [0, 0, NAN]], {}),
+    "an item with one rating": ([[0, 1, 0], [1, 1, 1], [0, NAN, NAN]], {}),
+    "unanimous raters": ([[0, 0, 0], [1, 1, 1], [1, 1, 1]], {}),
+    "two items": ([[0, 1], [1, 0]], {}),
+    "categories never used": ([[1, 2, 2], [2, 1, 1], [2, 2, 2]], {"categories": range(6)}),
+    "fifty categories": (np.random.default_rng(1).integers(0, 50, (60, 4)), {}),
+}
+
+
+@pytest.mark.slow
+@every_model
+@pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_estimates_from_little_are_finite(model: AnnotationModel, priors: bool, name: str) -> None:
+    table, options = DEGENERATE[name]
+    ratings = rb.Ratings.from_wide(np.asarray(table, float), scale="nominal", **options)
+
+    estimate = model.em(ratings, priors=priors)
+
+    assert_is_whole(estimate)
+
+
+@every_model
+@pytest.mark.parametrize("gold", [[0, 1, 2], [1, 1, 1], [NAN, 2, NAN], [NAN] * 3], ids=str)
+def test_known_categories_are_kept_however_many_there_are(
+    model: AnnotationModel, gold: list[float]
+) -> None:
+    frame = pd.DataFrame({"item": [0, 0, 1, 1, 2, 2], "rater": ["x", "y"] * 3})
+    frame = frame.assign(rating=[0, 1, 1, 1, 0, 0], gold=np.repeat(gold, 2))
+    ratings = rb.Ratings.from_frame(frame, gold="gold", categories=range(3), scale="nominal")
+
+    estimate = model.em(ratings)
+
+    assert_is_whole(estimate)
+    probability = estimate.category_probabilities().to_numpy()
+    known = ~np.isnan(gold)
+    np.testing.assert_array_equal(
+        probability[known], np.eye(3)[np.asarray(gold)[known].astype(int)]
+    )
+
+
+@every_model
+def test_a_single_category_is_refused(model: AnnotationModel) -> None:
+    with pytest.raises(rb.RatingsError, match="ratings must vary"):
+        model.em(rb.Ratings.from_wide(np.zeros((3, 2)), scale="nominal"))
+
+
+def test_models_of_raters_all_alike_take_counts() -> None:
+    counts = np.array([[3, 0], [1, 2], [0, 4]])
+    item, category = np.repeat(np.indices((3, 2)).reshape(2, -1), counts.ravel(), axis=1)
+    named = pd.DataFrame(
+        {"item": item, "rater": [0, 1, 2, 0, 1, 2, 0, 1, 2, 3], "rating": category}
+    )
+
+    from_counts = rb.TAP().em(rb.Ratings.from_counts(counts))
+
+    from_names = rb.TAP().em(rb.Ratings.from_frame(named, scale="nominal"))
+    assert from_counts.log_likelihood == pytest.approx(from_names.log_likelihood, rel=1e-12)
+    assert from_names.raters().columns.tolist() == ["ratings"]
+
+
+@pytest.mark.parametrize(
+    "model", [rb.DawidSkene(), rb.MACE(), rb.RaterTAP(), rb.RaterGroupthink()], ids=short_name
+)
+def test_models_of_each_rater_refuse_counts(model: AnnotationModel) -> None:
+    counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]))
+
+    with pytest.raises(rb.RatingsError, match="it must be known who gave each rating"):
+        model.em(counts)
+
+
+def test_estimates_come_with_the_ids_of_the_user() -> None:
+    frame = pd.DataFrame(
+        {
+            "item": ["b", "b", "a", "a", "c", "c"],
+            "rater": ["y", "x"] * 3,
+            "rating": ["no", "no", "yes", "yes", "yes", "no"],
+        }
+    )
+
+    estimate = rb.MACE().em(rb.Ratings.from_frame(frame))
+
+    assert estimate.items().index.tolist() == ["a", "b", "c"]
+    assert estimate.raters().index.tolist() == ["x", "y"]
+    assert estimate.category_probabilities().columns.tolist() == ["no", "yes"]
+    assert estimate.items().loc["a", "category"] == "yes"
+    assert tuple(estimate.quantities) == tuple(n for n in rb.MACE.reports if n != "prevalence")
+
+
+def assert_is_whole(estimate: PointEstimate) -> None:
+    """It converged, and says something finite of everything."""
+    assert estimate.converged
+    assert np.isfinite(estimate.path).all()
+    assert np.isfinite(estimate.log_likelihood)
+    assert np.isfinite(estimate.quantities.to_array()).all()
+    items = estimate.items()
+    assert items["probability"].between(1 / len(estimate.ratings.categories) - 1e-9, 1 + 1e-9).all()
+    assert np.isfinite(items["entropy"]).all()
+
+
+def towards_one(rate: float) -> Callable[[Point], tuple[float, Callable[[], Point]]]:
+    """A climb that leaves a share ``rate`` of the way at each step."""
+
+    def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
+        left = point["x"] - 1
+        return -float(left @ left), lambda: {"x": 1 + rate * left}
+
+    return evaluate
+
+
+def point_of(estimate: PointEstimate) -> dict[str, Array]:
+    return {str(name): values.values for name, values in estimate.parameters.items()}
+
+
+def free_values(model: AnnotationModel, point: Mapping[str, Array]) -> dict[str, Array]:
+    return {p.name: p.unconstrain(point[p.name]) for p in model.parameters()}
+
+
+def objective(model: AnnotationModel, free: Array, data: Mapping[str, Any]) -> float:
+    """Log-likelihood and log-prior of parameters on the unconstrained scale, one after another."""
+    shapes = {p.name: p.free_shape(data) for p in model.parameters()}
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
+    parts = dict(zip(shapes, np.split(free, ends[:-1]), strict=True))
+    point = {p.name: p.constrain(parts[p.name].reshape(shapes[p.name])) for p in model.parameters()}
+    return model.log_likelihood(point, data) + model.log_prior(point, data)

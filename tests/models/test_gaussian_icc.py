@@ -1,0 +1,446 @@
+"""GaussianICC: its Stan programs are the model, and its posteriors the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import halfnorm, multivariate_normal, t
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import stan
+from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
+from reliabayes.likelihoods.gaussian_one_pool import (
+    CrossedDesign,
+    CrossedSums,
+    Deviations,
+    MeanPrior,
+)
+from reliabayes.models import gaussian_icc
+from tests.designs import LongTable, dense_covariance, long_tables, slopes
+
+SDS = ("sd_item", "sd_rater", "sd_residual")
+CENTER = 0.4  # taken off the ratings; of no consequence
+PRIORS: dict[str, list[float]] = {
+    "prior_mean": [0.9, 2.0],
+    "prior_sd_item": [4.0, 1.0],
+    "prior_sd_rater": [math.inf, 1.5],
+    "prior_sd_residual": [3.0, 2.0],
+}
+
+REFERENCE: dict[str, dict[str, dict[str, float]]] = {
+    "shrout_fleiss_1979": {
+        "icc": {"mean": 0.328, "sd": 0.175, "lower_90": 0.086, "median": 0.303, "upper_90": 0.653},
+        "labeler_icc": {"mean": 0.547},
+        "sd_item": {"mean": 1.887},
+        "sd_rater": {"mean": 2.552},
+        "sd_residual": {"mean": 1.111},
+    },
+    "anxiety": {
+        "icc": {"mean": 0.149, "sd": 0.120, "lower_90": 0.004, "median": 0.126, "upper_90": 0.377},
+        "labeler_icc": {"mean": 0.259},
+        "sd_item": {"mean": 0.592},
+        "sd_rater": {"mean": 0.891},
+        "sd_residual": {"mean": 1.263},
+    },
+    "wordsim353_set1": {
+        "icc": {"mean": 0.660, "sd": 0.036, "lower_90": 0.598, "median": 0.663, "upper_90": 0.711},
+        "labeler_icc": {"mean": 0.073, "lower_90": 0.034, "median": 0.065, "upper_90": 0.137},
+        "sd_item": {"mean": 2.463},
+        "sd_rater": {"mean": 0.801},
+        "sd_residual": {"mean": 1.563},
+    },
+}
+
+COMPLETE, SMALL = (
+    pd.DataFrame(np.indices((size, size)).reshape(2, -1).T, columns=["item", "rater"])
+    for size in (300, 3)
+)
+
+points = st.tuples(*[st.floats(0.1, 4)] * 3)
+Load = Callable[[str], pd.DataFrame]
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(table=long_tables(), sds=points, swapped=st.booleans())
+def test_density_with_raters_summed_out_is_the_dense_one(
+    table: LongTable, sds: tuple[float, float, float], swapped: bool
+) -> None:
+    data = program_data(CrossedSums, table, swapped)
+
+    value, gradient = evaluate("gaussian_icc", data, dict(zip(SDS, sds, strict=True)))
+
+    def dense(log_sds: Array) -> float:
+        return log_joint(table, np.exp(log_sds), swapped) + float(log_sds.sum())
+
+    assert value == pytest.approx(dense(np.log(sds)), rel=1e-8, abs=1e-8)
+    assert gradient == pytest.approx(slopes(dense, np.log(sds)), rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(table=long_tables(), sds=points, swapped=st.booleans(), seed=st.integers(0, 99))
+def test_density_with_raters_sampled_is_the_dense_one(
+    table: LongTable, sds: tuple[float, float, float], swapped: bool, seed: int
+) -> None:
+    data = program_data(CrowdSums, table, swapped)
+    score = np.random.default_rng(seed).normal(size=data["F"])
+    point = dict(zip(SDS, sds, strict=True)) | {"score": score}
+
+    value, gradient = evaluate("gaussian_icc_crowd", data, point)
+
+    crowd = CrowdSums.from_stan(data)
+    prior_mean = MeanPrior.of(PRIORS["prior_mean"], CENTER)
+
+    def dense(unconstrained: Array) -> float:
+        log_sds, score = unconstrained[:3], unconstrained[3:]
+        sd = Deviations(*np.exp(log_sds)).swap(swapped)
+        levels = crowd.levels(score, sd, prior_mean) + CENTER
+        few = np.eye(len(levels))[table.few]
+        given_levels = dense_covariance(table, sd._replace(few=0.0))
+        prior = multivariate_normal(
+            np.full(len(levels), PRIORS["prior_mean"][0]),
+            sd.few**2 * np.eye(len(levels)) + PRIORS["prior_mean"][1] ** 2,
+        )
+        scores = np.vstack([np.zeros(len(score)), np.eye(len(score))])
+        moved = crowd.levels(scores, sd, prior_mean)
+        return float(
+            multivariate_normal(few @ levels, given_levels).logpdf(table.ratings + CENTER)
+            + prior.logpdf(levels)
+            + np.linalg.slogdet(moved[1:] - moved[0])[1]
+            + log_sd_priors(np.exp(log_sds))
+            + log_sds.sum()
+        )
+
+    at = np.concatenate([np.log(sds), score])
+    assert value == pytest.approx(dense(at), rel=1e-8, abs=1e-8)
+    assert gradient == pytest.approx(slopes(dense, at), rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "expected"), REFERENCE.items())
+def test_posterior_is_the_reference_one(
+    dataset: Load, name: str, expected: Mapping[str, Mapping[str, float]]
+) -> None:
+    ratings = rb.Ratings.from_frame(dataset(name))
+    prior = rb.HalfNormal(2.5)
+    model = rb.GaussianICC(
+        prior_mean=rb.Normal(float(ratings.values.mean()), 5),
+        prior_sd_item=prior,
+        prior_sd_rater=prior,
+        prior_sd_residual=prior,
+    )
+
+    summary = model.fit(ratings, seed=11, draws=4000).summary()
+
+    for quantity, figures in expected.items():
+        found = summary.loc[quantity].to_dict()
+        # 16,000 draws here, some thousands there, printed to three digits
+        error = 0.0006 + 5 * found["sd"] / math.sqrt(4000)
+        for column, figure in figures.items():
+            # An end of a 90% interval is known 2.1 times as badly as a normal mean, and a long
+            # tail's still worse.
+            of_end = 3 if column.startswith(("lower", "upper")) else 1
+            assert found[column] == pytest.approx(figure, abs=of_end * error), (quantity, column)
+
+
+def test_posterior_under_half_t_and_flat_priors_is_that_of_the_grid(dataset: Load) -> None:
+    ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
+    model = rb.GaussianICC(
+        prior_mean=rb.Normal(0, math.inf),
+        prior_sd_item=rb.HalfStudentT(4, 1),
+        prior_sd_rater=rb.HalfStudentT(4, 1),
+        prior_sd_residual=rb.HalfStudentT(3, 3),
+    )
+
+    fit = model.fit(ratings, seed=12, draws=4000)
+
+    summary = fit.summary(prob=0.95)
+    icc = [summary[column]["icc"] for column in ("mean", "lower_95", "median", "upper_95")]
+    assert icc == pytest.approx([0.311, 0.061, 0.291, 0.667], abs=0.012)
+    assert float(fit.icc_k(4).mean()) == pytest.approx(0.600, abs=0.01)
+    assert summary["mean"]["labeler_icc"] == pytest.approx(0.512, abs=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("summed_out", [True, False])
+def test_warm_start_changes_the_speed_and_not_the_posterior(
+    monkeypatch: pytest.MonkeyPatch, summed_out: bool
+) -> None:
+    monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: summed_out)
+    ratings = simulated(items=60, raters=15, per_item=4)
+
+    warm = rb.GaussianICC().fit(ratings, seed=1, draws=2000).summary()
+    cold = rb.GaussianICC().fit(ratings, seed=2, draws=2000, warm_start=False).summary()
+
+    error = 4 * np.hypot(warm["mcse"], cold["mcse"])
+    assert (abs(warm["mean"] - cold["mean"]) < error).all()
+
+
+@pytest.mark.slow
+def test_both_programs_have_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = simulated(items=80, raters=30, per_item=3)
+    monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: True)
+    joint = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: False)
+
+    crowd = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+
+    error = 4 * np.hypot(joint.summary()["mcse"], crowd.summary()["mcse"])
+    assert "score" in crowd.posterior
+    assert (abs(joint.summary()["mean"] - crowd.summary()["mean"]) < error).all()
+    severity = crowd.raters()["mean"] + crowd.quantities["mean"].values.mean()
+    levels = rb.GaussianICC().levels(crowd.posterior, ratings, np.random.default_rng(1))
+    np.testing.assert_allclose(np.mean(list(levels), axis=0), severity, rtol=1e-9)
+    for one, other in ((joint.raters(), crowd.raters()), (joint.items(), crowd.items())):
+        assert one["mean"].to_numpy() == pytest.approx(other["mean"].to_numpy(), abs=0.1)
+        assert one["sd"].to_numpy() == pytest.approx(other["sd"].to_numpy(), rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("items", "raters", "program"),
+    [(500, 20, "gaussian_icc"), (20, 500, "gaussian_icc"), (300, 200, "gaussian_icc_crowd")],
+)
+def test_cheaper_program_is_taken(items: int, raters: int, program: str) -> None:
+    rng = np.random.default_rng(1)
+    cells = rng.random((items, raters)) < 0.3
+    ratings = rb.Ratings.from_wide(np.where(cells, rng.normal(size=cells.shape), np.nan))
+    model = rb.GaussianICC()
+
+    chosen = model.program(model.data(ratings))
+
+    assert chosen == program
+
+
+@pytest.mark.slow
+def test_roles_of_items_and_raters_swap_where_raters_are_more() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+    mirrored = rb.Ratings.from_frame(
+        ratings.to_frame().rename(columns={"item": "rater", "rater": "item"})
+    )
+
+    fit = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    mirror = rb.GaussianICC().fit(mirrored, seed=1, draws=2000)
+
+    assert mirror.model.data(mirrored)["swapped"] == 1
+    one = fit.summary()["mean"]
+    other = mirror.summary()["mean"].rename(
+        {"icc": "labeler_icc", "labeler_icc": "icc", "sd_item": "sd_rater", "sd_rater": "sd_item"}
+    )
+    assert one.to_numpy() == pytest.approx(other[one.index].to_numpy(), abs=0.02)
+    assert fit.items()["mean"].to_numpy() == pytest.approx(
+        mirror.raters()["mean"].to_numpy(), abs=0.1
+    )
+
+
+def test_shifted_and_stretched_ratings_give_the_same_icc() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+    frame = ratings.to_frame()
+    far = rb.Ratings.from_frame(frame.assign(rating=1e9 + 1e6 * frame["rating"]))
+
+    one = rb.GaussianICC().fit(ratings, seed=1).quantities
+    other = rb.GaussianICC().fit(far, seed=1).quantities
+
+    assert other["icc"].values.mean() == pytest.approx(one["icc"].values.mean(), abs=0.003)
+    assert other["sd_item"].values.mean() == pytest.approx(
+        1e6 * one["sd_item"].values.mean(), rel=0.02
+    )
+    assert other["mean"].values.mean() == pytest.approx(1e9, rel=0.02)
+
+
+def test_priors_in_force_are_shown() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+    spread = ratings.values.std()
+
+    priors = rb.GaussianICC(prior_sd_rater=rb.HalfStudentT(4, 1)).priors(ratings)
+
+    assert priors == {
+        "mean": rb.Normal(ratings.values.mean(), 2.5 * spread),
+        "sd_item": rb.HalfNormal(spread),
+        "sd_rater": rb.HalfStudentT(4, 1),
+        "sd_residual": rb.HalfNormal(spread),
+    }
+
+
+@pytest.mark.parametrize(
+    "rating",
+    [
+        lambda item, rater: item,
+        lambda item, rater: rater,
+        lambda item, rater: item + 0.1 * rater,
+    ],
+    ids=["agreement", "severity alone", "agreement up to severity"],
+)
+def test_ratings_without_residual_are_refused(
+    rating: Callable[[Array, Array], Array],
+) -> None:
+    item, rater = (codes.ravel() for codes in np.mgrid[:9, :3])
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating(item, rater)})
+
+    with pytest.raises(rb.RatingsError, match="every rating is the sum of an item's and a rater"):
+        rb.GaussianICC().fit(rb.Ratings.from_frame(frame))
+
+
+def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
+    frame = pd.DataFrame({"item": [1, 1, 2], "rater": ["a", "b", "b"], "rating": [1.0, 2.0, 4.0]})
+
+    fit = rb.GaussianICC().fit(rb.Ratings.from_frame(frame), seed=1)
+
+    assert fit.diagnostics().r_hat < 1.05
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
+    ratings = simulated(items=6, raters=6, per_item=2, seed=seed)
+
+    fit = rb.GaussianICC().fit(ratings, seed=1)
+
+    assert fit.diagnostics().divergences <= 4
+
+
+def test_simulated_ratings_vary_as_asked() -> None:
+    parameters = {"mean": 5, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}
+
+    ratings = rb.GaussianICC().simulate(COMPLETE, np.random.default_rng(1), parameters=parameters)
+
+    wide = ratings.to_frame().pivot(index="item", columns="rater", values="rating")
+    by_item, by_rater = wide.mean(axis=1), wide.mean(axis=0)
+    residual = wide.sub(by_item, axis=0).sub(by_rater, axis=1)
+    error = 4 / math.sqrt(2 * 300)  # of a standard deviation of 300
+    assert ratings.scale == "numeric"
+    assert by_item.mean() == pytest.approx(5, abs=4 * math.hypot(2, 1) / math.sqrt(300))
+    assert by_item.std() == pytest.approx(2, rel=error)
+    assert by_rater.std() == pytest.approx(1, rel=error)
+    assert residual.to_numpy().std() == pytest.approx(0.5, rel=0.02)
+
+
+def test_parameters_that_are_not_given_come_from_their_priors() -> None:
+    model = rb.GaussianICC(
+        prior_mean=rb.Normal(3, 2),
+        prior_sd_item=rb.HalfNormal(1),
+        prior_sd_rater=rb.HalfStudentT(30, 2),
+        prior_sd_residual=rb.HalfNormal(3),
+    )
+    rng = np.random.default_rng(1)
+
+    drawn = pd.DataFrame([model.draw_parameters(SMALL, rng) for _ in range(200)], dtype=float)
+
+    # Means of half bells are 0.8 scales, or little more; within 4 standard errors of 200 draws.
+    assert drawn["mean"].mean() == pytest.approx(3, abs=0.57)
+    assert drawn["sd_item"].mean() == pytest.approx(0.798, abs=0.17)
+    assert drawn["sd_rater"].mean() == pytest.approx(1.64, abs=0.36)
+    assert drawn["sd_residual"].mean() == pytest.approx(2.394, abs=0.52)
+
+
+def test_ratings_are_simulated_for_a_design_of_ratings() -> None:
+    ratings = simulated(items=20, raters=5, per_item=3)
+    parameters = {"mean": 50, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}
+
+    again = rb.GaussianICC().simulate(ratings, np.random.default_rng(1), parameters=parameters)
+
+    assert again.values.min() > 40
+    assert again.items.equals(ratings.items)
+    np.testing.assert_array_equal(again.rater, ratings.rater)
+    assert rb.GaussianICC().fit(again, seed=1, chains=2).check(draws=10).replicates == 10
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters", "message"),
+    [
+        (rb.GaussianICC(), {}, "prior_mean must be set, and not be flat, for mean to be drawn"),
+        (
+            rb.GaussianICC(prior_mean=rb.Normal(0, math.inf)),
+            {},
+            r"found Normal\(mean=0, sd=inf\). Set it, or pass parameters=\{'mean'",
+        ),
+        (rb.GaussianICC(), {"sd": 1}, "parameters: sd are not among the parameters of GaussianICC"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(
+    model: rb.GaussianICC, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        model.simulate(SMALL, np.random.default_rng(1), parameters=parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [
+        ("prior_sd_item", rb.Normal(3, 0.1)),
+        ("prior_mean", rb.HalfNormal(1)),
+        ("prior_sd_rater", 0.5),
+    ],
+)
+def test_prior_of_the_wrong_kind_is_refused(name: str, prior: Any) -> None:
+    with pytest.raises(TypeError, match=f"{name} must be a (Half)?Normal"):
+        rb.GaussianICC(**{name: prior})
+
+
+def test_prior_of_the_mean_that_the_ratings_contradict_is_refused() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+
+    with pytest.raises(ValueError, match="prior_mean must not contradict the ratings"):
+        rb.GaussianICC(prior_mean=rb.Normal(1000, 1)).fit(ratings)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_ratings_beyond_the_range_of_squares_are_refused(scale: float) -> None:
+    ratings = rb.Ratings.from_wide(scale * np.arange(12.0).reshape(4, 3) ** 2)
+
+    with pytest.raises(rb.RatingsError, match="Rescale the ratings"):
+        rb.GaussianICC().fit(ratings)
+
+
+def test_anonymous_raters_are_refused() -> None:
+    counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]), scale="numeric")
+
+    with pytest.raises(rb.RatingsError, match="GaussianICC: it must be known who gave each"):
+        rb.GaussianICC().fit(counts)
+
+
+def simulated(*, items: int, raters: int, per_item: int, seed: int = 5) -> rb.Ratings:
+    rng = np.random.default_rng(seed)
+    rater = np.concatenate([rng.choice(raters, per_item, replace=False) for _ in range(items)])
+    item = np.repeat(np.arange(items), per_item)
+    effects = rng.normal(0, 1, items)[item] + rng.normal(0, 0.6, raters)[rater]
+    rating = 3 + effects + rng.normal(0, 0.9, len(item))
+    return rb.Ratings.from_frame(pd.DataFrame({"item": item, "rater": rater, "rating": rating}))
+
+
+def program_data(
+    sums: type[CrossedSums] | type[CrowdSums], table: LongTable, swapped: bool
+) -> dict[str, Any]:
+    design = CrossedDesign.of(*table)
+    return {**sums.of(design).to_stan(), "center": CENTER, "swapped": int(swapped), **PRIORS}
+
+
+def evaluate(
+    program: str, data: Mapping[str, Any], point: Mapping[str, Any]
+) -> tuple[float, Array]:
+    """Log density and gradient on the unconstrained scale, by Stan."""
+    table = stan.load(program).log_prob(dict(point), dict(data), sig_figs=17)
+    return float(table["lp__"].iloc[0]), table.iloc[0, 1:].to_numpy(float)
+
+
+def log_joint(table: LongTable, sds: Array, swapped: bool) -> float:
+    """Log density of ratings and standard deviations by a dense covariance."""
+    mean, sd = PRIORS["prior_mean"]
+    covariance = dense_covariance(table, Deviations(*sds).swap(swapped)) + sd**2
+    dense = multivariate_normal(np.full(len(table.ratings), mean - CENTER), covariance)
+    return float(dense.logpdf(table.ratings)) + log_sd_priors(sds)
+
+
+def log_sd_priors(sds: Array) -> float:
+    return float(
+        t(4).logpdf(sds[0]) + halfnorm(scale=1.5).logpdf(sds[1])
+        + t(3, scale=2).logpdf(sds[2]) + 2 * math.log(2)
+    )  # fmt: skip

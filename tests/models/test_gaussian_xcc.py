@@ -1,0 +1,489 @@
+"""GaussianXCC: its Stan program is the model, and its posteriors the published ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import halfnorm, multivariate_normal, t
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import correlation, stan
+from reliabayes.likelihoods.gaussian_pools import PooledDesign, PooledSums
+from reliabayes.models import gaussian_xcc
+from tests.designs import PooledTable, pooled_tables, slopes
+
+PRIOR_MEAN = np.array([[0.9, 2.0], [-0.3, 1.5], [0.1, 3.0]])
+PRIORS: dict[str, Any] = {
+    "prior_sd_item": [4.0, 1.0],
+    "prior_sd_rater": [math.inf, 1.5],
+    "prior_sd_residual": [3.0, 2.0],
+    "prior_lkj": 1.7,
+}
+CENTERS = np.array([0.4, -0.2, 0.0])  # taken off the ratings; of no consequence
+
+REFERENCE: dict[str, dict[str, dict[str, float]]] = {
+    "shared": {
+        "normalized_xcc[amt_snow2008, ws353]": {
+            "mean": 0.986, "sd": 0.012, "lower_90": 0.962, "median": 0.989, "upper_90": 0.999,
+        },
+        "unnormalized_xcc[amt_snow2008, ws353]": {
+            "mean": 0.672, "sd": 0.062, "lower_90": 0.565, "median": 0.673, "upper_90": 0.768,
+        },
+        "icc[amt_snow2008]": {"mean": 0.655},
+        "icc[ws353]": {"mean": 0.710},
+        "sd_item[amt_snow2008]": {"mean": 3.10},
+        "sd_item[ws353]": {"mean": 2.99},
+        "sd_rater[amt_snow2008]": {"mean": 1.35},
+        "sd_rater[ws353]": {"mean": 0.70},
+        "sd_residual": {"mean": 1.741},
+    },
+    "per_pool": {
+        "normalized_xcc[amt_snow2008, ws353]": {"mean": 0.986},
+        "unnormalized_xcc[amt_snow2008, ws353]": {"mean": 0.669},
+        "icc[amt_snow2008]": {"mean": 0.619},
+        "icc[ws353]": {"mean": 0.744},
+        "sd_residual[amt_snow2008]": {"mean": 1.96},
+        "sd_residual[ws353]": {"mean": 1.56},
+    },
+}  # fmt: skip
+
+Load = Callable[[str], pd.DataFrame]
+QUICK: dict[str, Any] = {"chains": 2, "warmup": 200, "draws": 100}
+too_quick = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
+def test_density_is_the_dense_one(table: PooledTable, per_pool: bool, seed: int) -> None:
+    pools = int(table.pool.max()) + 1
+    sizes = np.cumsum([pools, pools, pools if per_pool else 1])
+    rng = np.random.default_rng(seed)
+    free = rng.normal(0, 0.7, sizes[-1] + correlation.n_free(pools))
+
+    def dense(x: Array) -> float:
+        item, rater, residual, corr = np.split(x, sizes)
+        sds = np.exp(np.concatenate([item, rater, residual]))
+        root = np.exp(item)[:, None] * correlation.factor(corr, pools)
+        return (
+            log_ratings(table, root, np.exp(rater), np.exp(np.resize(residual, pools)))
+            + log_sd_priors(*np.split(sds, sizes[:-1]))
+            + float(x[: sizes[-1]].sum())
+            + correlation.log_lkj(corr, pools, PRIORS["prior_lkj"])
+        )
+
+    value, gradient = evaluate(table, free, sizes)
+
+    assert value == pytest.approx(dense(free), rel=1e-8, abs=1e-8)
+    assert gradient == pytest.approx(slopes(dense, free), rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+def test_posterior_is_the_reference_one(dataset: Load, residual: Any) -> None:
+    ratings = rb.Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
+    prior = rb.HalfNormal(2.5)
+    model = rb.GaussianXCC(
+        residual=residual,
+        prior_mean=rb.Normal(float(ratings.values.mean()), 5),
+        prior_sd_item=prior,
+        prior_sd_rater=prior,
+        prior_sd_residual=prior,
+    )
+
+    fit = model.fit(ratings, seed=11)
+
+    summary = fit.summary()
+    assert fit.diagnostics().problems == []
+    for quantity, figures in REFERENCE[residual].items():
+        found = summary.loc[quantity].to_dict()
+        # some thousands of draws each, of which one half or less are effective there
+        error = 0.0006 + 4 * found["sd"] / math.sqrt(1000)
+        for column, figure in figures.items():
+            assert found[column] == pytest.approx(figure, abs=error), (quantity, column)
+
+
+@pytest.mark.slow
+def test_warm_start_changes_the_speed_and_not_the_posterior() -> None:
+    ratings = simulated(items=60, raters=6, per_item=3, pools=3)
+
+    warm = rb.GaussianXCC().fit(ratings, seed=1).summary()
+    cold = rb.GaussianXCC().fit(ratings, seed=2, warm_start=False).summary()
+
+    error = 4.5 * np.hypot(warm["mcse"], cold["mcse"])
+    assert (abs(warm["mean"] - cold["mean"]) < error).all()
+
+
+def test_geometry_is_known_where_the_ratings_are_many() -> None:
+    few = simulated(items=8, raters=3, per_item=2)
+    many = simulated(items=300, raters=30, per_item=3)
+
+    starts = [rb.GaussianXCC().warm_start(rb.GaussianXCC().data(x)) for x in (few, many)]
+
+    assert starts[0].geometry is None
+    assert starts[1].geometry is not None
+
+
+@too_quick
+def test_pools_and_pairs_have_the_users_names() -> None:
+    ratings = simulated(items=20, raters=4, per_item=2, pools=3)
+
+    fit = rb.GaussianXCC().fit(ratings, seed=1, **QUICK)
+
+    assert fit.quantities["icc"].coords["pool"].values.tolist() == ["A", "B", "C"]
+    assert fit.quantities["normalized_xcc"].coords["pair"].values.tolist() == [
+        "A, B", "A, C", "B, C",
+    ]  # fmt: skip
+    assert "unnormalized_xcc[B, C]" in fit.summary().index
+
+
+@too_quick
+def test_one_residual_for_all_pools_is_one_number() -> None:
+    ratings = simulated(items=20, raters=4, per_item=2)
+
+    shared, own = (
+        rb.GaussianXCC(residual=residual).fit(ratings, seed=1, **QUICK).quantities
+        for residual in ("shared", "per_pool")
+    )
+
+    assert shared["sd_residual"].dims == ("chain", "draw")
+    assert own["sd_residual"].dims == ("chain", "draw", "pool")
+
+
+@too_quick
+def test_quantities_are_those_of_the_parameters() -> None:
+    ratings = simulated(items=20, raters=4, per_item=2, pools=3)
+
+    draws = rb.GaussianXCC().fit(ratings, seed=1, **QUICK).quantities.isel(chain=0, draw=0)
+
+    item, rater, residual = (draws[f"sd_{name}"].values for name in ("item", "rater", "residual"))
+    icc = item**2 / (item**2 + rater**2 + residual**2)
+    assert draws["icc"].values == pytest.approx(icc)
+    assert draws["unnormalized_xcc"].values == pytest.approx(
+        draws["normalized_xcc"].values * np.sqrt(icc[[0, 0, 1]] * icc[[1, 2, 2]])
+    )
+
+
+@too_quick
+def test_pools_in_the_other_order_give_the_same_agreement() -> None:
+    ratings = simulated(items=60, raters=6, per_item=3)
+    frame = ratings.to_frame()
+    swapped = rb.Ratings.from_frame(
+        frame.assign(pool=frame["pool"].map({"A": "z", "B": "b"})), pool="pool"
+    )
+
+    one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).summary() for x in (ratings, swapped))
+
+    for name, of in (("icc[A]", "icc[z]"), ("normalized_xcc[A, B]", "normalized_xcc[b, z]")):
+        error = 4.5 * math.hypot(one["mcse"][name], other["mcse"][of])
+        assert one["mean"][name] == pytest.approx(other["mean"][of], abs=error)
+
+
+@pytest.mark.slow
+def test_items_have_an_effect_in_each_pool_and_raters_one() -> None:
+    ratings = simulated(items=40, raters=6, per_item=3, severity={"A": 0.0, "B": 1.0})
+
+    fit = rb.GaussianXCC().fit(ratings, seed=1)
+
+    items, raters = fit.items(), fit.raters()
+    assert items.index.names == ["item", "pool"]
+    assert items.index[:3].tolist() == [(0, "A"), (0, "B"), (1, "A")]
+    assert items["ratings"].tolist() == [3] * 80
+    assert raters["pool"].tolist() == ["A"] * 6 + ["B"] * 6
+    means = ratings.to_frame().groupby(["item", "pool"])["rating"].mean()
+    assert np.corrcoef(items["mean"], means - means.groupby("pool").transform("mean"))[0, 1] > 0.95
+
+
+@pytest.mark.slow
+def test_item_that_a_pool_has_not_rated_is_foretold_by_the_other() -> None:
+    frame = simulated(items=60, raters=6, per_item=4, rho=0.95).to_frame()
+    ratings = rb.Ratings.from_frame(
+        frame[(frame["item"] > 0) | (frame["pool"] == "A")], pool="pool"
+    )
+
+    items = rb.GaussianXCC().fit(ratings, seed=1).items()
+
+    assert items["ratings"].loc[0].tolist() == [4, 0]
+    assert np.sign(items["mean"][0, "B"]) == np.sign(items["mean"][0, "A"])
+    assert items["sd"][0, "B"] > 1.2 * items["sd"][0, "A"]
+
+
+@pytest.mark.slow
+def test_pools_without_common_items_leave_the_prior_of_their_correlation() -> None:
+    frame = simulated(items=60, raters=6, per_item=3).to_frame()
+    ratings = rb.Ratings.from_frame(
+        frame[(frame["item"] < 30) == (frame["pool"] == "A")], pool="pool"
+    )
+
+    fit = rb.GaussianXCC().fit(ratings, seed=1)
+
+    draws = fit.quantities["normalized_xcc"].values
+    assert draws.mean() == pytest.approx(0, abs=0.05)
+    assert draws.std() == pytest.approx(1 / math.sqrt(3), abs=0.03)
+    assert fit.diagnostics().divergences == 0
+
+
+@too_quick
+def test_prior_of_the_correlation_can_be_tightened() -> None:
+    ratings = simulated(items=10, raters=3, per_item=2, rho=0.9)
+
+    loose, tight = (
+        rb.GaussianXCC(prior_lkj=shape).fit(ratings, seed=1, **QUICK).quantities
+        for shape in (1.0, 50.0)
+    )
+
+    means = [fit["normalized_xcc"].values.mean() for fit in (loose, tight)]
+    assert means[1] < means[0] - 0.1
+
+
+@pytest.mark.slow
+@too_quick
+@pytest.mark.parametrize("raters", [1, 2])
+def test_smallest_designs_are_fitted(raters: int) -> None:
+    ratings = simulated(items=12, raters=raters, per_item=1)
+
+    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1)
+
+    assert fit.diagnostics().r_hat < 1.02
+    assert fit.diagnostics().divergences <= 2
+
+
+@pytest.mark.slow
+@too_quick
+def test_shifted_and_stretched_ratings_give_the_same_agreement() -> None:
+    ratings = simulated(items=60, raters=6, per_item=3)
+    frame = ratings.to_frame()
+    far = rb.Ratings.from_frame(frame.assign(rating=1e7 + 1e5 * frame["rating"]), pool="pool")
+
+    one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).quantities for x in (ratings, far))
+
+    for name, tolerance in (("normalized_xcc", 0.03), ("icc", 0.03)):
+        assert other[name].values.mean() == pytest.approx(one[name].values.mean(), abs=tolerance)
+    assert other["sd_item"].values.mean() == pytest.approx(
+        1e5 * one["sd_item"].values.mean(), rel=0.05
+    )
+
+
+@pytest.mark.parametrize(
+    ("pool", "found"), [(None, "found no pools"), ("team", "found one pool, 'all'")]
+)
+def test_ratings_without_two_pools_are_refused(pool: str | None, found: str) -> None:
+    frame = simulated(items=10, raters=3, per_item=2).to_frame().assign(team="all")
+
+    with pytest.raises(rb.RatingsError, match=rf"{found}. Pass pool=\.\.\. with the column"):
+        rb.GaussianXCC().fit(rb.Ratings.from_frame(frame, pool=pool))
+
+
+@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+@pytest.mark.parametrize(
+    "rating",
+    [
+        lambda item, rater, noise: item + 0.1 * rater,
+        lambda item, rater, noise: np.where(rater < 3, item, (item * 7) % 5) + 0.1 * rater,
+    ],
+    ids=["of pools", "within pools"],
+)
+def test_perfect_agreement_is_refused(residual: Any, rating: Callable[..., Array]) -> None:
+    frame = crossed(rating)
+
+    with pytest.raises(rb.RatingsError, match="every rating is the sum of an item's and a rater"):
+        rb.GaussianXCC(residual=residual).fit(frame)
+
+
+@too_quick
+def test_perfect_agreement_in_one_pool_is_no_matter_if_all_share_a_residual() -> None:
+    ratings = crossed(lambda item, rater, noise: item + (rater > 2) * noise)
+
+    fit = rb.GaussianXCC().fit(ratings, seed=1, **QUICK)
+
+    with pytest.raises(rb.RatingsError, match="every rating is the sum of an item's and a rater"):
+        rb.GaussianXCC(residual="per_pool").fit(ratings)
+    assert np.isfinite(fit.quantities["icc"]).all()
+
+
+def test_designs_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gaussian_xcc, "LARGEST", 100)
+
+    with pytest.raises(rb.RatingsError, match=r"rater: raters must be so few .*\.subset\(raters="):
+        rb.GaussianXCC().fit(simulated(items=10, raters=3, per_item=2))
+
+
+@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+def test_simulated_pools_differ_as_asked(residual: Any) -> None:
+    item, rater = np.indices((400, 200)).reshape(2, -1)
+    design = pd.DataFrame({"item": item, "rater": rater, "pool": np.where(rater < 100, "a", "b")})
+    own = {"shared": [0.5], "per_pool": [0.5, 2.0]}[residual]
+    parameters = {
+        "mean": [5, 9],
+        "sd_item": [2, 1],
+        "sd_rater": [0, 1],
+        "sd_residual": own,
+        "factor_item": [[1, 0], [0.6, 0.8]],
+    }
+
+    ratings = rb.GaussianXCC(residual=residual).simulate(
+        design, np.random.default_rng(1), parameters=parameters
+    )
+
+    frame = ratings.to_frame()
+    by_item = frame.pivot_table(index="item", columns="pool", values="rating")
+    by_rater = frame.groupby(["pool", "rater"])["rating"].mean()
+    left = frame["rating"] - frame.groupby(["item", "pool"])["rating"].transform("mean")
+    left -= left.groupby(frame["rater"]).transform("mean")
+    # 4 standard errors of 400 items and 100 raters, means of whose ratings hardly vary by residual
+    assert by_item.mean().tolist() == pytest.approx([5, 9], abs=0.5)
+    assert by_item.std().tolist() == pytest.approx([2, 1], rel=0.15)
+    assert by_item.corr().loc["a", "b"] == pytest.approx(0.6, abs=0.14)
+    assert by_rater.groupby("pool").std().tolist() == pytest.approx([0, 1], abs=0.3)
+    assert left.groupby(frame["pool"]).std().tolist() == pytest.approx(
+        np.resize(own, 2).tolist(), rel=0.03
+    )
+
+
+def test_parameters_that_are_not_given_come_from_their_priors() -> None:
+    normal, half = rb.Normal(3, 2), rb.HalfNormal(1)
+    model = rb.GaussianXCC(
+        prior_mean=normal, prior_sd_item=half, prior_sd_rater=half, prior_sd_residual=half
+    )
+    ratings = simulated(items=6, raters=2, per_item=1, pools=3)
+    rng = np.random.default_rng(1)
+
+    drawn = [model.draw_parameters(ratings, rng) for _ in range(100)]
+
+    shapes = {name: values.shape for name, values in drawn[0].items()}
+    correlations = [draw["factor_item"][[1, 2], 0] for draw in drawn]
+    assert shapes == {
+        "mean": (3,), "sd_item": (3,), "sd_rater": (3,), "sd_residual": (1,), "factor_item": (3, 3),
+    }  # fmt: skip
+    # Each correlation is 2 Beta(1.5, 1.5) - 1 under LKJ(1): its sd is 0.5, and has an error of 0.02
+    assert np.std(correlations) == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"residual": "own"}, ValueError, "must be 'shared' or 'per_pool', not 'own'"),
+        ({"prior_lkj": 0.0}, ValueError, "prior_lkj must be finite and above 0"),
+        ({"prior_mean": rb.HalfNormal(1)}, TypeError, "prior_mean must be a Normal"),
+        ({"prior_sd_rater": 0.5}, TypeError, "prior_sd_rater must be a HalfNormal"),
+    ],
+)
+def test_impossible_hyperparameters_are_refused(
+    arguments: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        rb.GaussianXCC(**arguments)
+
+
+def test_prior_of_the_mean_that_a_pool_contradicts_is_refused() -> None:
+    ratings = simulated(items=20, raters=3, per_item=2, severity={"A": 0.0, "B": 100.0})
+
+    with pytest.raises(ValueError, match="prior_mean must not contradict the ratings"):
+        rb.GaussianXCC(prior_mean=rb.Normal(0, 1)).fit(ratings)
+
+
+def test_priors_in_force_are_shown() -> None:
+    ratings = simulated(items=20, raters=3, per_item=2)
+    values, pool = ratings.values, ratings.to_frame()["pool"].to_numpy()
+    sd = values.std()
+
+    priors = rb.GaussianXCC(prior_sd_rater=rb.HalfStudentT(4, 1)).priors(ratings)
+
+    means = [prior.mean for prior in priors["mean"]]
+    assert means == pytest.approx([values[pool == name].mean() for name in "AB"], rel=1e-12)
+    assert priors == {
+        "mean": tuple(rb.Normal(mean, 2.5 * sd) for mean in means),
+        "sd_item": rb.HalfNormal(sd),
+        "sd_rater": rb.HalfStudentT(4, 1),
+        "sd_residual": rb.HalfNormal(sd),
+    }
+
+
+def simulated(
+    *,
+    items: int,
+    raters: int,
+    per_item: int,
+    pools: int = 2,
+    rho: float = 0.8,
+    severity: Mapping[str, float] | None = None,
+    seed: int = 5,
+) -> rb.Ratings:
+    """Ratings of each item by some raters of each pool."""
+    rng = np.random.default_rng(seed)
+    common = rng.normal(0, math.sqrt(rho), items)
+    parts = []
+    for pool in "ABC"[:pools]:
+        rater = np.concatenate([rng.choice(raters, per_item, replace=False) for _ in range(items)])
+        item = np.repeat(np.arange(items), per_item)
+        own = rng.normal(0, math.sqrt(1 - rho), items)
+        rating = (common + own)[item] + rng.normal(0, 0.4, raters)[rater]
+        rating += (severity or {}).get(pool, 0.0) + rng.normal(0, 0.7, len(item))
+        names = [f"{pool}{number:02}" for number in rater]
+        parts.append(pd.DataFrame({"item": item, "rater": names, "rating": rating, "pool": pool}))
+    return rb.Ratings.from_frame(pd.concat(parts), pool="pool")
+
+
+def crossed(rating: Callable[..., Array]) -> rb.Ratings:
+    """Ratings of 9 items by all of 3 raters in each of two pools."""
+    item, rater = (codes.ravel() for codes in np.mgrid[:9, :6])
+    noise = np.random.default_rng(1).normal(size=len(item))
+    return rb.Ratings.from_frame(
+        pd.DataFrame(
+            {
+                "item": item,
+                "rater": rater,
+                "rating": rating(item, rater, noise),
+                "pool": np.where(rater < 3, "A", "B"),
+            }
+        ),
+        pool="pool",
+    )
+
+
+def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Array]:
+    """Log density and gradient on the unconstrained scale, by Stan."""
+    pools = int(table.pool.max()) + 1
+    item, rater, residual, corr = np.split(free, sizes)
+    data = {
+        **PooledSums.of(
+            PooledDesign.of(table.item, table.rater, table.ratings, table.pool)
+        ).to_stan(),
+        "E": len(residual),
+        "center": CENTERS[:pools],
+        "prior_mean": PRIOR_MEAN[:pools],
+        **PRIORS,
+    }
+    point = {
+        "sd_item": np.exp(item),
+        "sd_rater": np.exp(rater),
+        "sd_residual": np.exp(residual),
+        "factor_item": correlation.factor(corr, pools),
+    }
+    found = stan.load("gaussian_xcc").log_prob(point, data, sig_figs=17)
+    return float(found["lp__"].iloc[0]), found.iloc[0, 1:].to_numpy(float)
+
+
+def log_ratings(table: PooledTable, root: Array, rater: Array, residual: Array) -> float:
+    """Log density of the ratings by a dense covariance, effects and means summed out."""
+    pool = table.pool[table.rater]
+    mean, sd = PRIOR_MEAN[pool].T
+    covariance = table.covariance(root @ root.T, rater, residual)
+    of_means = np.where(pool[:, None] == pool, sd**2, 0)
+    dense = multivariate_normal(mean - CENTERS[pool], covariance + of_means)
+    return float(dense.logpdf(table.ratings))
+
+
+def log_sd_priors(item: Array, rater: Array, residual: Array) -> float:
+    halves = (t(4).logpdf(item), halfnorm(scale=1.5).logpdf(rater))
+    rest = t(3, scale=2).logpdf(residual)
+    folded = (len(item) + len(residual)) * math.log(2)
+    return float(sum(half.sum() for half in halves) + rest.sum() + folded)

@@ -1,0 +1,289 @@
+"""Hierarchical Dawid-Skene: its program is the model, and raters borrow from one another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, softmax
+from scipy.stats import dirichlet, halfnorm, norm, t
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import stan
+from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
+from tests.designs import slopes
+
+# What is tested is where draws lie; how well they mix has tests of its own.
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+
+MODEL = HierarchicalDawidSkene()
+OTHER_PRIORS = HierarchicalDawidSkene(
+    prior_prevalence=rb.Dirichlet((1.0, 2.0, 4.0)),
+    prior_location=rb.Normal(-1.0, 2.0),
+    prior_spread=rb.HalfStudentT(4, 0.5),
+)
+OFF_DIAGONAL = ~np.eye(3, dtype=bool)
+
+
+@pytest.fixture
+def ratings() -> rb.Ratings:
+    """Three categories; two true ones are known, and the last rater rates a single item."""
+    rng = np.random.default_rng(3)
+    frame = crossed(10, 3).assign(rating=rng.integers(0, 3, 30))
+    frame.loc[30] = {"item": 0, "rater": 3, "rating": 2}
+    frame["gold"] = frame["item"].map({4: 2, 7: 0})
+    return rb.Ratings.from_frame(frame, gold="gold", categories=range(3))
+
+
+@pytest.mark.parametrize("model", [MODEL, OTHER_PRIORS])
+def test_program_is_the_model_written_plainly(
+    model: HierarchicalDawidSkene, ratings: rb.Ratings
+) -> None:
+    one, other = random_points(model, ratings, 2)
+
+    found = density(model, ratings, one) - density(model, ratings, other)
+
+    expected = plain_density(model, ratings, one) - plain_density(model, ratings, other)
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_gradient_is_the_slope_of_the_density(ratings: rb.Ratings) -> None:
+    data = MODEL.data(ratings)
+    start = MODEL.warm_start(data)
+    at = np.concatenate([np.ravel(mode) for mode in start.mode.values()]) + 0.3
+    some = np.random.default_rng(1).permutation(len(at))[:6]
+    sizes = np.cumsum([np.size(mode) for mode in start.mode.values()])[:-1]
+
+    def point(free: Array) -> dict[str, Any]:
+        parts = zip(start.mode.items(), np.split(free, sizes), strict=True)
+        return start.constrain({name: x.reshape(np.shape(mode)) for (name, mode), x in parts})
+
+    def evaluate(free: Array) -> pd.Series[float]:
+        program = stan.load(MODEL.program(data))
+        return program.log_prob(point(free), data, sig_figs=17).iloc[0]
+
+    found = evaluate(at).iloc[1:].to_numpy(float)[some]
+
+    moves = np.eye(len(at))[some]
+    expected = slopes(lambda x: float(evaluate(at + x @ moves).iloc[0]), np.zeros(len(some)))
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("model", [MODEL, OTHER_PRIORS])
+def test_em_climbs_the_density_of_the_program(
+    model: HierarchicalDawidSkene, ratings: rb.Ratings
+) -> None:
+    data = model.data(ratings)
+    one, other = random_points(model, ratings, 2)
+
+    def objective(point: Mapping[str, Array]) -> float:
+        return model.log_likelihood(point, data) + model.log_prior(point, data)
+
+    found = objective(one) - objective(other)
+
+    expected = (
+        density(model, ratings, one, jacobian=True) - density(model, ratings, other, jacobian=True)
+    )  # fmt: skip
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("items", "raters", "categories"), [(30, 4, 2), (60, 20, 3), (40, 3, 6)])
+@pytest.mark.parametrize("start", range(3))
+def test_em_never_goes_down(items: int, raters: int, categories: int, start: int) -> None:
+    ratings = crowd(items, raters, categories, seed=start)
+
+    found = MODEL.em(ratings, restarts=start, seed=1)
+
+    assert np.diff(found.path).min() > -1e-9 * abs(found.path[-1])
+    assert found.converged
+
+
+def test_em_ends_where_no_step_is_likelier() -> None:
+    ratings = crowd(60, 5, 3, seed=1)
+    data = MODEL.data(ratings)
+    start = MODEL.warm_start(data)
+    mode = density(MODEL, ratings, start.point, jacobian=True)
+
+    around = [start.create_inits(seed=seed, chains=1)[0] for seed in range(10)]
+
+    assert all(density(MODEL, ratings, point, jacobian=True) < mode for point in around)
+
+
+def test_raters_who_cannot_differ_have_one_confusion_matrix() -> None:
+    ratings = crowd(300, 6, 3, seed=2)
+    alike = HierarchicalDawidSkene(
+        prior_location=rb.Normal(-2, 20), prior_spread=rb.HalfNormal(1e-4)
+    )
+
+    found = alike.em(ratings)
+
+    # The likeliest matrix for all is that of the ratings of all, weighted by the true categories.
+    weight = found.category_probabilities().to_numpy()[ratings.item]
+    counts = weight.T @ np.eye(3)[ratings.category]
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    assert float(found.quantities["confusion"].std("rater").max()) < 1e-3
+    assert found.quantities["typical_confusion"].values == pytest.approx(shares, abs=2e-3)
+
+
+def test_raters_who_may_differ_in_any_way_are_those_of_dawid_and_skene() -> None:
+    ratings = crowd(3000, 6, 3, seed=2)
+    free = HierarchicalDawidSkene(prior_location=rb.Normal(-2, 20), prior_spread=rb.HalfNormal(50))
+
+    found = free.em(ratings).quantities["confusion"]
+
+    expected = rb.DawidSkene().em(ratings).quantities["confusion"]
+    assert found.values == pytest.approx(expected.values, abs=0.02)
+
+
+@pytest.mark.slow
+def test_rater_of_a_single_item_is_taken_to_be_like_the_others() -> None:
+    truth = {"prevalence": [0.5, 0.5], "location": [-2.0, -1.0], "spread": [0.2, 0.2]}
+    drawn = MODEL.simulate(crossed(200, 10), np.random.default_rng(1), parameters=truth)
+    frame = drawn.to_frame().query("rater < 9 or item == 0")
+
+    fit = MODEL.fit(rb.Ratings.from_frame(frame), seed=1)
+
+    accuracy = fit.raters()["accuracy"]
+    typical = fit.quantities["typical_confusion"].mean(("chain", "draw")).values
+    assert accuracy.drop(9).min() < accuracy[9] < accuracy.drop(9).max()
+    # Some 900 ratings tell each, and the raters differ by 0.2 / sqrt(10) in the mean of log odds.
+    assert typical[[0, 1], [1, 0]] == pytest.approx(expit([-2.0, -1.0]), abs=0.06)
+
+
+def test_crowd_of_few_ratings_each_is_closer_to_the_truth_than_dawid_skene() -> None:
+    rng = np.random.default_rng(4)
+    design = crowd(300, 60, 2, seed=4)
+    truth = MODEL.draw_parameters(design, rng) | {
+        "location": np.array([-1.5, -1.5]), "spread": np.array([0.6, 0.6])
+    }  # fmt: skip
+    ratings = MODEL.simulate(design, rng, parameters=truth)
+    true = MODEL.confusion(truth)
+
+    pooled, apart = (
+        model.em(ratings, priors=True).quantities["confusion"] for model in (MODEL, rb.DawidSkene())
+    )
+
+    error, other = (float(np.abs(found.values - true).mean()) for found in (pooled, apart))
+    assert error < 0.7 * other
+
+
+@pytest.mark.slow
+def test_simulated_parameters_are_recovered() -> None:
+    rng = np.random.default_rng(5)
+    design = crossed(300, 15)
+    truth = MODEL.draw_parameters(design, rng, categories=range(3))
+    ratings = MODEL.simulate(design, rng, categories=range(3), parameters=truth)
+
+    fit = MODEL.fit(ratings, seed=1)
+
+    assert fit.diagnostics().problems == []
+    for name in ("prevalence", "location", "spread"):
+        draws = fit.quantities[name]
+        score = (draws.mean(("chain", "draw")) - truth[name]) / draws.std(("chain", "draw"))
+        assert np.abs(score.values).max() < 4, name
+    found = fit.quantities["confusion"].mean(("chain", "draw")).values
+    assert np.abs(found - MODEL.confusion(truth)).mean() < 0.02
+
+
+def test_sampler_adapts_where_true_categories_stay_uncertain() -> None:
+    clear, unclear = crowd(100, 10, 2, seed=6), crowd(100, 2, 2, seed=6)
+
+    starts = [MODEL.warm_start(MODEL.data(ratings)) for ratings in (clear, unclear)]
+
+    assert [start.adapt for start in starts] == [False, True]
+
+
+@pytest.mark.parametrize("spread", [1e-200, 1e-20, 1e2])
+def test_density_is_a_number_however_alike_or_unlike_raters_are(
+    spread: float, ratings: rb.Ratings
+) -> None:
+    (point,) = random_points(MODEL, ratings, 1)
+
+    found = density(MODEL, ratings, point | {"spread": np.full(6, spread)}, jacobian=True)
+
+    assert math.isfinite(found)
+
+
+def test_category_that_nobody_used_is_fitted() -> None:
+    frame = crossed(20, 4).assign(rating=np.tile([0, 0, 1, 1, 1], 16))
+    ratings = rb.Ratings.from_frame(frame, scale="nominal", categories=range(3))
+
+    prevalence = MODEL.em(ratings).quantities["prevalence"]
+
+    assert float(prevalence[2]) < 0.05
+
+
+def test_typical_accuracy_expected_is_the_same_for_any_number_of_categories() -> None:
+    two, many = (MODEL.priors(n)["prior_location"][0] for n in (2, 50))
+
+    right = [1 / (1 + (n - 1) * math.exp(mean)) for n, mean in ((2, two), (50, many))]
+
+    assert right == pytest.approx([expit(2.0)] * 2)
+
+
+def test_prior_that_leaves_open_which_category_is_which_is_refused() -> None:
+    with pytest.raises(ValueError, match="prior_location must have a finite sd"):
+        HierarchicalDawidSkene(prior_location=rb.Normal(-2, math.inf))
+
+
+def crossed(items: int, raters: int) -> pd.DataFrame:
+    pairs = pd.MultiIndex.from_product([range(items), range(raters)], names=["item", "rater"])
+    return pairs.to_frame(index=False)
+
+
+def crowd(items: int, raters: int, categories: int, *, seed: int) -> rb.Ratings:
+    """Ratings drawn from the model, each item rated by up to five raters."""
+    rng = np.random.default_rng(seed)
+    chosen = [rng.choice(raters, min(5, raters), replace=False) for _ in range(items)]
+    frame = pd.DataFrame({"item": np.arange(items), "rater": chosen}).explode("rater")
+    design = frame.astype({"rater": int})
+    return MODEL.simulate(design, rng, categories=range(categories))
+
+
+def random_points(model: HierarchicalDawidSkene, ratings: rb.Ratings, n: int) -> list[Any]:
+    rng = np.random.default_rng(11)
+    return [model.draw_parameters(ratings, rng) for _ in range(n)]
+
+
+def density(
+    model: HierarchicalDawidSkene, ratings: rb.Ratings, point: Any, *, jacobian: bool = False
+) -> float:
+    """Log density of the Stan program."""
+    data = model.data(ratings)
+    program = stan.load(model.program(data))
+    table = program.log_prob(dict(point), data, jacobian=jacobian, sig_figs=17)
+    return float(table["lp__"].iloc[0])
+
+
+def plain_density(
+    model: HierarchicalDawidSkene, ratings: rb.Ratings, point: Mapping[str, Array]
+) -> float:
+    """Log density of ratings and parameters, item by item and rater by rater."""
+    total = 0.0
+    rows_of = [np.flatnonzero(ratings.item == item) for item in range(ratings.n_items)]
+    assert ratings.gold_category is not None
+    for gold, rows in zip(ratings.gold_category, rows_of, strict=True):
+        by_truth = point["prevalence"].copy()
+        for row in rows:
+            effect = point["effect"][:, ratings.rater[row]]
+            log_odds = np.zeros((3, 3))
+            log_odds[OFF_DIAGONAL] = point["location"] + point["spread"] * effect
+            by_truth *= softmax(log_odds, axis=1)[:, ratings.category[row]]
+        total += math.log(by_truth.sum() if gold < 0 else by_truth[gold])
+    scale, df = model.prior_spread.scale, getattr(model.prior_spread, "df", None)
+    of_spread = halfnorm(scale=scale) if df is None else t(df, scale=scale)
+    mean = model.prior_location.mean - math.log(2)
+    return float(
+        total
+        + dirichlet(model.prior_prevalence.of(3)).logpdf(point["prevalence"])
+        + norm(mean, model.prior_location.sd).logpdf(point["location"]).sum()
+        + of_spread.logpdf(point["spread"]).sum()
+        + norm().logpdf(point["effect"]).sum()
+    )

@@ -1,0 +1,320 @@
+"""LogitXCC and OrdinalXCC of three pools: scores of items are sampled, summed to compare models."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, logsumexp
+from scipy.stats import halfnorm, multivariate_normal, norm
+
+import reliabayes as rb
+from hatch_build import Toolchain
+from reliabayes.arrays import Array
+from reliabayes.inference import correlation, stan
+from reliabayes.inference.em import Point
+from reliabayes.likelihoods.ordinal_pools import standard_scores
+from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from tests.conftest import ROOT
+from tests.designs import gradients, slopes
+
+MODELS: dict[str, tuple[GradedXCC, int]] = {
+    "logit": (rb.LogitXCC(), 2),
+    "probit": (rb.LogitXCC(link="probit"), 2),
+    "ordinal": (rb.OrdinalXCC(), 3),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+POOLS = 3
+
+
+# Densities.
+
+
+@every_model
+def test_model_gives_just_what_its_program_reads(name: str) -> None:
+    model, _ = MODELS[name]
+
+    data = model.data(small(name, 1)[0])
+
+    program = ROOT / "stan" / f"{model.program(data)}.stan"
+    assert set(data) == set(json.loads(Toolchain.find().stanc("--info", program))["inputs"])
+
+
+@pytest.mark.slow
+@every_model
+@settings(max_examples=2)
+@given(seed=st.integers(0, 2**16))
+def test_density_is_that_of_effects_raters_and_ratings(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    ratings, first = small(name, seed)
+    data = model.data(ratings)
+    _, second = small(name, seed + 1)
+    points = [with_scores(point, data, seed + place) for place, point in enumerate((first, second))]
+
+    program = stan.load(model.program(data))
+    by_program = [
+        float(program.log_prob(at, data, jacobian=False, sig_figs=17)["lp__"].iloc[0])
+        for at in points
+    ]
+
+    # Stan leaves constants out, which do not change from point to point.
+    by_scipy = [log_density(model, ratings, at, data) for at in points]
+    assert np.diff(by_program) == pytest.approx(np.diff(by_scipy), rel=1e-7, abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["logit", "ordinal"])
+@settings(max_examples=1)
+@given(seed=st.integers(0, 2**16))
+def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    data = model.data(small(name, seed)[0])
+
+    found, expected = gradients(model, data, seed)
+
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.slow
+@every_model
+@settings(max_examples=1)
+@given(seed=st.integers(0, 2**16))
+def test_likelihood_is_the_integral_over_effects_of_items(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    ratings, point = small(name, seed)
+
+    found = model.log_likelihood(point, model.data(ratings))
+
+    assert found == pytest.approx(by_lattice(model, ratings, point), abs=1e-4)
+
+
+def test_ratings_of_many_items_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings, point = small("ordinal", 1)
+    model, data = rb.OrdinalXCC(nodes=5), rb.OrdinalXCC().data(ratings)
+    whole = model.log_likelihood(point, data)
+
+    monkeypatch.setattr("reliabayes.likelihoods.ordinal_pools.CHUNK", 1000)
+
+    assert model.log_likelihood(point, data) == pytest.approx(whole, abs=1e-6)
+
+
+# Posteriors.
+
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+
+@pytest.mark.slow
+def test_posterior_is_around_what_the_ratings_are_drawn_from() -> None:
+    fit = fitted()
+
+    lower, upper = (fit.quantities.quantile(q, ("chain", "draw")) for q in (0.005, 0.995))
+
+    truth = {"normalized_xcc": RHO, "sd_item": SD_ITEM, "sd_rater": SD_RATER, "mean": MEAN}
+    for name, value in truth.items():
+        assert (lower[name].values < value).all(), name
+        assert (value < upper[name].values).all(), name
+    assert fit.diagnostics().divergences == 0
+    assert (fit.diagnostics().nodes, fit.diagnostics().integration_error) == (0, 0)
+
+
+@pytest.mark.slow
+def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() -> None:
+    fit = fitted()
+
+    items, raters = fit.items(draws=100), fit.raters()
+
+    frame = fit.ratings.to_frame()
+    shares = frame.groupby(["item", "pool"])["rating"].mean()
+    seen = items[items["ratings"] > 0]
+    assert items.index.names == ["item", "pool"]
+    assert np.corrcoef(seen["mean"], shares.reindex(seen.index))[0, 1] > 0.85
+    assert raters.groupby("pool").size().tolist() == [4, 4, 4]
+    of_raters = frame.groupby("rater")["rating"].mean().reindex(raters.index)
+    for pool, table in raters.groupby("pool"):
+        assert np.corrcoef(table["mean"], of_raters[table.index])[0, 1] > 0.8, pool
+
+
+def test_pairs_can_be_contrasted_and_probabilities_of_ratings_are_left_out() -> None:
+    fit = fitted()
+
+    contrast = fit.contrast("xcc", ("b", "a"), ("c", "a")).summary()
+
+    assert contrast.loc["normalized_xcc", "mean"] == pytest.approx(0.5, abs=0.3)
+    assert not {"log_likelihood", "bits_per_rating"} & set(fit.quantities)
+    assert (fit.check(draws=50).p_values > 0.01).all()
+
+
+@pytest.mark.posteriors
+def test_model_that_holds_is_preferred_to_one_without_agreement() -> None:
+    fit = fitted()
+    none = rb.LogitXCC(prior_lkj=300).fit(fit.ratings, seed=1, chains=2, draws=50)
+
+    table = rb.compare({"some": fit, "none": none}, draws=50)
+
+    assert table.index.tolist() == ["some", "none"]
+
+
+@pytest.mark.posteriors
+def test_pair_of_three_pools_is_that_of_two_where_the_third_says_little() -> None:
+    frame = fitted().ratings.to_frame()
+    little = frame[(frame["pool"] != "c") | ((frame["item"] < 2) & (frame["rater"] < "c2"))]
+    # A correlation of three whose matrix is LKJ(1) is LKJ(1.5).
+    both = [
+        (rb.LogitXCC(), little),
+        (rb.LogitXCC(prior_lkj=1.5), little[little["pool"] != "c"]),
+    ]
+
+    fits = [
+        model.fit(rb.Ratings.from_frame(part, pool="pool"), seed=1, chains=2, draws=1000)
+        for model, part in both
+    ]
+
+    names = ["normalized_xcc[a, b]", "unnormalized_xcc[a, b]", "icc[a]", "icc[b]", "mean[b]"]
+    three, two = (fit.summary().loc[names] for fit in fits)
+    error = np.hypot(three["mcse"], two["mcse"])
+    assert (np.abs(three["mean"] - two["mean"]) < 4 * error).all()
+    assert three["sd"].to_numpy() == pytest.approx(two["sd"].to_numpy(), rel=0.2)
+
+
+LITTLE = {
+    "two raters each": "rater in ('a0', 'a1', 'b0', 'b1', 'c0', 'c1')",
+    "one pool alone": "pool == 'a' and item < 20 or pool == 'b' and item >= 20 or pool == 'c'",
+    "no items shared": "item % 3 == (pool == 'b') + 2 * (pool == 'c')",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LITTLE)
+def test_pools_with_little_give_a_posterior_without_holes(name: str) -> None:
+    frame = fitted().ratings.to_frame().query(LITTLE[name])
+
+    fit = rb.LogitXCC().fit(rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, draws=20)
+
+    assert all(np.isfinite(x).all() for x in fit.quantities.values())
+    assert fit.items(draws=20).notna().all(axis=None)
+    assert np.isfinite(fit.log_likelihood(draws=4)).all()
+
+
+def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
+    """A few ratings by two raters of each of three pools, and the point that they are drawn at."""
+    model, n_categories = MODELS[name]
+    rng = np.random.default_rng(seed)
+    pairs = pd.MultiIndex.from_product([range(4), range(2 * POOLS)], names=["item", "rater"])
+    design = pairs.to_frame(index=False).assign(pool=lambda x: x["rater"] // 2)
+    design = design.query("not (item == 0 and pool == 1) and not (item == 1 and pool != 2)")
+    blank = rb.Ratings.from_frame(
+        design.assign(rating=np.arange(len(design)) % n_categories),
+        categories=range(n_categories),
+        pool="pool",
+    )
+    given_: dict[str, Any] = {
+        "sd_item": rng.uniform(0.3, 1.5, POOLS),
+        "sd_rater": rng.uniform(0.2, 1, POOLS),
+        "mean": rng.normal(size=POOLS),
+        "factor_item": correlation.draw(POOLS, 1.0, rng),
+    }
+    if model.has_steps:
+        given_["step"] = rng.uniform(0.2, 1.5, (POOLS, n_categories - 2))
+    levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
+    while True:  # until the ratings differ
+        with contextlib.suppress(rb.RatingsError):
+            ratings = model.simulate(blank, rng, parameters=given_)
+            return ratings, {key: np.asarray(x) for key, x in {**given_, "level": levels}.items()}
+
+
+def with_scores(point: Point, data: dict[str, Any], seed: int) -> dict[str, Array]:
+    score = np.random.default_rng(seed).normal(size=(POOLS, data["D"]))
+    return {**point, "score": score}
+
+
+def effects(point: Point, data: dict[str, Any], score: Array) -> Array:
+    """Effects (G, I) of items in the pools."""
+    higher = (point["level"] - data["own"]).reshape(POOLS, 2).mean(axis=1)
+    root = point["sd_item"][:, None] * point["factor_item"]
+    told = data["precision"], data["pull"]
+    return np.asarray(root @ standard_scores(score.reshape(POOLS, -1), root, higher, *told))
+
+
+def log_density(model: GradedXCC, ratings: rb.Ratings, at: Point, data: dict[str, Any]) -> float:
+    """Log density of parameters and scores: of effects, and how they stretch what is sampled."""
+    score = at["score"]
+
+    def one(k: int) -> Array:
+        return slopes(lambda x: float(effects(at, data, x).ravel()[k]), score.ravel())
+
+    stretch = np.linalg.slogdet([one(k) for k in range(score.size)])[1]
+    found = effects(at, data, score)
+    factor, sd_item, sd_rater, level = (
+        at[name] for name in ("factor_item", "sd_item", "sd_rater", "level")
+    )
+    covariance = (sd_item[:, None] * factor) @ (sd_item[:, None] * factor).T
+    step = at.get("step", np.empty((POOLS, 0)))
+    cut = np.cumsum(np.column_stack([-at["mean"], step]), axis=1)
+    location = 5 if model.has_steps else 2.5
+    # Of the Cholesky factor; its prior is flat in the correlation.
+    lkj = np.arange(POOLS - 1, -1, -1) @ np.log(factor.diagonal())
+    return float(
+        stretch
+        + np.sum(multivariate_normal(np.zeros(POOLS), covariance).logpdf(found.T))
+        + np.sum(log_ratings(model, ratings, at, found))
+        + np.sum(norm.logpdf(cut, 0, location))
+        + np.sum(halfnorm.logpdf(np.concatenate([sd_item, sd_rater]), scale=2.5))
+        + np.sum(norm.logpdf(level, np.repeat(at["mean"], 2), np.repeat(sd_rater, 2)))
+        + lkj
+    )
+
+
+def log_ratings(model: GradedXCC, ratings: rb.Ratings, at: Point, effect: Array) -> Array:
+    """Log-probability (N, ...) of each rating, given effects (G, I, ...)."""
+    share: Any = expit if model.link == "logit" else norm.cdf
+    step = at.get("step", np.empty((POOLS, 0)))
+    edge, first = np.full((POOLS, 1), np.inf), np.zeros((POOLS, 1))
+    cut = np.concatenate([-edge, first, np.cumsum(step, axis=1), edge], axis=1)
+    pool = ratings.rater // 2
+    upper, lower = (cut[pool, ratings.category + side] for side in (0, 1))
+    of_rating = effect[pool, ratings.item].T + at["level"][ratings.rater]
+    probability = share(of_rating - upper) - share(of_rating - lower)
+    return np.asarray(np.log(np.maximum(probability, 1e-300)).T)
+
+
+def by_lattice(model: GradedXCC, ratings: rb.Ratings, point: Point) -> float:
+    """Log-likelihood by a fine sum over the three standard scores of an item."""
+    node = np.linspace(-7, 7, 57)
+    score = np.stack(np.meshgrid(node, node, node, indexing="ij")).reshape(POOLS, -1)
+    root = point["sd_item"][:, None] * point["factor_item"]
+    effect = np.repeat((root @ score)[:, None], ratings.n_items, axis=1)
+    said = log_ratings(model, ratings, point, effect)
+    weight = norm.logpdf(score).sum(axis=0) + POOLS * math.log(node[1] - node[0])
+    by_item = [said[ratings.item == item].sum(axis=0) for item in range(ratings.n_items)]
+    return float(sum(logsumexp(total + weight) for total in by_item))
+
+
+RHO, SD_ITEM = np.array([0.9, 0.4, 0.5]), np.array([2.0, 1.5, 1.8])
+SD_RATER, MEAN = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, -0.4])
+
+
+@functools.cache
+def fitted() -> rb.Fit:
+    """A fit of 60 items that three pools of four raters rated, most of them."""
+    design = pd.DataFrame(
+        [(i, f"{pool}{j}", pool) for i in range(60) for pool in "abc" for j in range(4)],
+        columns=["item", "rater", "pool"],
+    ).query("not (item < 6 and pool == 'a')")
+    matrix = np.eye(POOLS)
+    matrix[np.triu_indices(POOLS, 1)] = RHO
+    parameters = {
+        "sd_item": SD_ITEM,
+        "sd_rater": SD_RATER,
+        "mean": MEAN,
+        "factor_item": np.linalg.cholesky(matrix.T),  # which reads the lower triangle
+    }
+    ratings = rb.LogitXCC().simulate(design, np.random.default_rng(1), parameters=parameters)
+    return rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=150)

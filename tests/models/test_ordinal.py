@@ -1,0 +1,404 @@
+"""LogitICC and OrdinalICC: their programs are the model, their integrals and posteriors right."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import halfnorm, norm
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import stan
+from reliabayes.inference.em import Point
+from reliabayes.models.bases.ordinal import GradedModel
+from reliabayes.results.fit import Settings
+from tests.conftest import load_or_skip
+from tests.designs import gradients
+
+MODELS: dict[str, tuple[GradedModel, int]] = {
+    "logit": (rb.LogitICC(), 2),
+    "probit": (rb.LogitICC(link="probit"), 2),
+    "ordinal": (rb.OrdinalICC(), 4),
+    "ordinal probit": (rb.OrdinalICC(link="probit"), 3),
+    "ordinal of two": (rb.OrdinalICC(), 2),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
+
+
+# Densities.
+
+
+@pytest.mark.slow
+@every_model
+@settings(max_examples=8)
+@given(seed=st.integers(0, 2**16))
+def test_density_is_the_integral_over_item_effects(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    ratings, point = small(name, seed)
+
+    found = evaluate(model, ratings, point)
+
+    assert found == pytest.approx(by_quadrature(model, ratings, point), rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.slow
+@every_model
+@settings(max_examples=4)
+@given(seed=st.integers(0, 2**16))
+def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    ratings, _ = small(name, seed)
+    data = replace(model, nodes=101).data(ratings)
+
+    found, expected = gradients(model, data, seed)
+
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def test_twice_the_categories_with_no_room_between_are_the_same_ratings() -> None:
+    two, point = small("ordinal of two", 3)
+    frame = two.to_frame()
+    more = rb.Ratings.from_frame(frame, scale="ordered", categories=[0, 0.5, 1], replicates="keep")
+
+    as_two = evaluate(rb.OrdinalICC(), two, point)
+    as_three = evaluate(rb.OrdinalICC(), more, {**point, "step": np.array([1e-9])})
+
+    extra = -0.5 * ((1e-9 - float(point["mean"])) / 5) ** 2
+    assert as_three - extra == pytest.approx(as_two, abs=1e-6)
+
+
+@pytest.mark.slow
+@every_model
+def test_likelihood_in_numpy_is_that_of_the_program(name: str) -> None:
+    model, _ = MODELS[name]
+    ratings, point = small(name, 5)
+    data = replace(model, nodes=201).data(ratings)
+
+    in_numpy = model.log_likelihood(point, data)
+
+    assert in_numpy == pytest.approx(by_quadrature(model, ratings, point, priors=False), abs=1e-6)
+
+
+# Integrals.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sd", [0.2, 1.0, 4.0])
+@pytest.mark.parametrize("most", [2, 5, 40])
+def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
+    design = pd.DataFrame(
+        [(i, j) for i in range(60) for j in range(most)], columns=["item", "rater"]
+    )
+    parameters = {"mean": 0.3, "sd_item": sd, "sd_rater": 0.5}
+    model = rb.LogitICC()
+    ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
+    point = model.middle(model.data(ratings)) | {"sd_item": np.array(sd)}
+    data, finer = (each.data(ratings) for each in (model, replace(model, nodes=1001)))
+
+    error = model.log_likelihood(point, data) - model.log_likelihood(point, finer)
+
+    assert abs(error) < 1e-3
+    assert data["Q"] < 300
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # nothing is said of chains
+@pytest.mark.parametrize("name", ["logit", "ordinal probit"])
+@pytest.mark.parametrize(("items", "times"), [(10, 3), (50, 2)])
+def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
+    model, n_categories = MODELS[name]
+    cells = [(item, rater) for item in range(items) for rater in range(times)]
+    design = pd.DataFrame(cells, columns=["item", "rater"])
+    parameters: dict[str, Any] = {"mean": 0.3, "sd_item": 1.0, "sd_rater": 0.7}
+    if model.has_steps:
+        parameters["step"] = [0.8] * (n_categories - 2)
+
+    errors = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        ratings = model.simulate(design, rng, categories=range(n_categories), parameters=parameters)
+        fit = model.fit(ratings, seed=seed, chains=2, draws=500)
+        errors.append(fit.diagnostics().integration_error)
+
+    assert max(errors) < 1e-3
+
+
+def test_raters_far_apart_do_not_hide_how_items_differ() -> None:
+    design = pd.DataFrame([(i, j) for i in range(4000) for j in (0, 1)], columns=["item", "rater"])
+    model = rb.LogitICC()
+    parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.5, "level": [-1.5, 1.5]}
+    ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
+
+    guess = model.middle(model.data(ratings))
+
+    assert float(guess["sd_item"]) == pytest.approx(1.5, rel=0.2)
+
+
+@pytest.mark.slow
+def test_coarse_nodes_are_told_with_a_remedy() -> None:
+    ratings = rb.Ratings.from_frame(load_or_skip("bluebirds")[["item", "rater", "rating"]])
+
+    with pytest.warns(rb.ConvergenceWarning, match=r"nodes=\d+"):
+        fit = rb.LogitICC(nodes=9).fit(ratings, seed=1, chains=2, draws=200)
+
+    assert fit.diagnostics().integration_error > 1e-3
+
+
+@every_model
+def test_icc_of_observed_ratings_is_that_of_many_ratings(name: str) -> None:
+    model, n_categories = MODELS[name]
+    design = pd.DataFrame({"item": np.repeat(np.arange(9), 2), "rater": [0, 1] * 9})
+    given_: dict[str, Any] = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
+    if model.has_steps:
+        given_["step"] = [0.8] * (n_categories - 2)
+    rng = np.random.default_rng(2)
+    blank = model.simulate(design, rng, categories=range(n_categories), parameters=given_)
+    one_draw = {name: np.asarray(x, float)[None, None] for name, x in given_.items()}
+    one_draw["level"] = np.zeros((1, 1, 2))
+
+    found = model.quantities(model.labelled(one_draw, blank), blank).squeeze()
+
+    item, rater = (sd * rng.standard_normal((2, 400_000)) for sd in (1.5, 0.8))
+    cut = np.append(0.0, np.cumsum(given_.get("step", []))) - 0.4
+
+    def rated(item: Array, rater: Array) -> Array:
+        noise = (
+            rng.logistic(size=item.shape) if model.link == "logit" else rng.normal(size=item.shape)
+        )
+        return np.asarray((item + rater + noise > cut[:, None]).sum(axis=0))
+
+    first = rated(item[0], rater[0])
+    same_item, same_rater = rated(item[0], rater[1]), rated(item[1], rater[0])
+    assert np.corrcoef(first, same_item)[0, 1] == pytest.approx(
+        float(found["icc_observed"]), abs=0.008
+    )
+    severity = float(found["labeler_icc_observed"])
+    assert np.corrcoef(first, same_rater)[0, 1] == pytest.approx(severity, abs=0.008)
+    shares = np.bincount(first, minlength=n_categories) / len(first)
+    assert np.atleast_1d(found["rate"])[-1] == pytest.approx(shares[-1], abs=0.004)
+    residual = math.pi**2 / 3 if model.link == "logit" else 1.0
+    assert float(found["icc"]) == pytest.approx(1.5**2 / (1.5**2 + 0.8**2 + residual))
+
+
+def test_means_of_ratings_are_as_reliable_as_the_fit_says() -> None:
+    model, rng = rb.LogitICC(), np.random.default_rng(3)
+    pairs = pd.MultiIndex.from_product([range(9), range(2)], names=["item", "rater"])
+    given_ = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
+    blank = model.simulate(pairs.to_frame(index=False), rng, parameters=given_)
+    draws = {name: np.full((1, 4), value) for name, value in given_.items()}
+    posterior = model.labelled({**draws, "level": np.zeros((1, 4, 2))}, blank)
+    made = Settings.checked(chains=1, warmup=0, draws=4, seed=1)
+
+    said = rb.Fit(model, blank, posterior, xr.Dataset(), made).icc_k(3)
+
+    score = 0.4 + 1.5 * rng.standard_normal(100_000) + 0.8 * rng.standard_normal((6, 100_000))
+    means = (score + rng.logistic(size=score.shape) > 0).reshape(2, 3, -1).mean(axis=1)
+    error = 1 / math.sqrt(100_000)
+    assert float(said.mean()) == pytest.approx(np.corrcoef(*means)[0, 1], abs=4 * error)
+
+
+# Posteriors.
+
+
+@pytest.mark.slow
+def test_posterior_of_bluebirds_is_the_reference() -> None:
+    fit = bluebirds()
+
+    table = fit.summary()
+
+    reference = {"sd_item": (1.089, 0.091), "sd_rater": (1.325, 0.160), "icc": (0.1906, 0.028)}
+    for name, (mean, sd) in {**reference, "labeler_icc": (0.281, 0.048)}.items():
+        assert table.loc[name, "mean"] == pytest.approx(mean, abs=0.1 * sd), name
+        assert table.loc[name, "sd"] == pytest.approx(sd, rel=0.1), name
+    assert table.loc["mean", "mean"] == pytest.approx(-0.666, abs=0.03)
+    interval = table.loc["icc", "lower_90"], table.loc["icc", "upper_90"]
+    assert interval == pytest.approx((0.148, 0.240), abs=0.005)
+    found = fit.diagnostics()
+    assert found.problems == []
+    assert found.integration_error < 1e-3
+
+
+@pytest.mark.posteriors
+def test_wider_priors_move_the_posterior_of_bluebirds_as_in_the_reference() -> None:
+    table = bluebirds(2.5).summary()
+
+    found = table.loc[["sd_item", "sd_rater", "icc", "labeler_icc"], "mean"]
+    assert found.tolist() == pytest.approx([1.098, 1.357, 0.1906, 0.290], abs=0.015)
+
+
+@pytest.mark.slow
+def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() -> None:
+    fit = bluebirds()
+
+    items, raters = fit.items(), fit.raters()
+
+    frame = fit.ratings.to_frame()
+    for table, by in ((items, "item"), (raters, "rater")):
+        shares = frame.groupby(by)["rating"].mean()
+        assert np.corrcoef(table["mean"], shares.reindex(table.index))[0, 1] > 0.95
+        assert (table["lower_90"] < table["median"]).all()
+        assert list(table.columns[:3]) == ["ratings", "mean", "sd"]
+    assert items["mean"].mean() == pytest.approx(0, abs=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_model_that_holds_passes_its_check_and_is_preferred_to_one_that_does_not() -> None:
+    pairs = pd.MultiIndex.from_product([range(100), range(6)], names=["item", "rater"])
+    parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.0}
+    ratings = rb.LogitICC().simulate(
+        pairs.to_frame(index=False), np.random.default_rng(1), parameters=parameters
+    )
+    right, wrong = (
+        rb.LogitICC(prior_sd_rater=rb.HalfNormal(scale)).fit(ratings, seed=1, chains=2, draws=500)
+        for scale in (1.0, 1e-3)
+    )
+
+    compared = rb.compare({"severity": right, "none": wrong})
+
+    assert (right.check(draws=100).p_values > 0.05).all()
+    assert wrong.check(draws=100).p_values["raters"] < 0.02
+    assert compared.index[0] == "severity"
+
+
+# Degenerate ratings.
+
+
+def separated() -> pd.DataFrame:
+    """Items all ones or all zeros, and a rater who always says 0."""
+    frame = pd.DataFrame([(i, j) for i in range(12) for j in range(4)], columns=["item", "rater"])
+    return frame.assign(rating=((frame["item"] % 2 == 0) & (frame["rater"] != 3)).astype(int))
+
+
+DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
+    "separated": separated,
+    "two raters": lambda: separated().query("rater < 2"),
+    "one rating an item": lambda: separated().query("item // 3 == rater or item == 0"),
+    "two items": lambda: pd.DataFrame(
+        {"item": [0, 1] * 30, "rater": np.repeat(range(30), 2), "rating": [0, 1, 1] * 20}
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+@pytest.mark.parametrize("name", DEGENERATE)
+@pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=["logit", "ordinal"])
+def test_degenerate_ratings_give_a_posterior_without_holes(model: GradedModel, name: str) -> None:
+    ratings = rb.Ratings.from_frame(DEGENERATE[name]())
+
+    fit = model.fit(ratings, seed=1, chains=2, draws=100)
+
+    assert all(np.isfinite(x).all() for x in fit.quantities.values())
+    assert all(((x >= 0) & (x <= 1)).all() for x in (fit.quantities[icc] for icc in ICCS))
+    assert fit.items().notna().all(axis=None)
+
+
+def test_other_than_two_categories_are_refused() -> None:
+    frame = pd.DataFrame({"item": [1, 1, 2], "rater": [1, 2, 1], "rating": [1, 2, 3]})
+
+    with pytest.raises(rb.RatingsError, match="two categories"):
+        rb.LogitICC().fit(rb.Ratings.from_frame(frame))
+
+
+def test_categories_without_order_are_refused() -> None:
+    frame = pd.DataFrame({"item": [1, 1, 2], "rater": [1, 2, 1], "rating": ["a", "b", "c"]})
+
+    with pytest.raises(rb.RatingsError, match='scale="ordered"'):
+        rb.OrdinalICC().fit(rb.Ratings.from_frame(frame))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: rb.LogitICC(link="cloglog"), "link"),  # type: ignore[arg-type]
+        (lambda: rb.OrdinalICC(nodes=2), "nodes"),
+    ],
+)
+def test_impossible_choices_are_refused(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@functools.cache
+def bluebirds(scale: float = 1.0) -> rb.Fit:
+    """The fit of the reference, made once for all tests."""
+    frame = load_or_skip("bluebirds")[["item", "rater", "rating"]]
+    prior = rb.HalfNormal(scale)
+    model = rb.LogitICC(prior_sd_item=prior, prior_sd_rater=prior)
+    return model.fit(rb.Ratings.from_frame(frame), seed=1, chains=2)
+
+
+def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
+    """A few ratings, some of them by the same rater, and the point that they are drawn at."""
+    model, n_categories = MODELS[name]
+    rng = np.random.default_rng(seed)
+    design = pd.DataFrame({"item": np.append(range(5), rng.integers(0, 5, 12))})
+    design["rater"] = np.append(range(3), rng.integers(0, 3, 14))
+    blank = rb.Ratings.from_frame(
+        design.assign(rating=np.arange(17) % n_categories),
+        categories=range(n_categories),
+        replicates="keep",
+    )
+    given_: dict[str, Any] = {"mean": rng.normal()}
+    given_ |= {name: rng.uniform(0.2, 2) for name in ("sd_item", "sd_rater")}
+    if model.has_steps:
+        given_["step"] = rng.uniform(0.2, 1.5, n_categories - 2)
+    given_["level"] = given_["mean"] + given_["sd_rater"] * rng.normal(size=3)
+    while True:  # until the ratings differ
+        with contextlib.suppress(rb.RatingsError):
+            ratings = model.simulate(blank, rng, parameters=given_)
+            return ratings, {name: np.asarray(x) for name, x in given_.items()}
+
+
+def by_quadrature(
+    model: GradedModel, ratings: rb.Ratings, point: Point, priors: bool = True
+) -> float:
+    """Log density, item effects integrated one by one; priors but for constants, if wanted."""
+    share: Callable[[Any], Any] = expit if model.link == "logit" else norm.cdf
+    mean, sd_item, sd_rater = (float(point[name]) for name in ("mean", "sd_item", "sd_rater"))
+    step: Array = point.get("step", np.empty(0))
+    cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
+    total = 0.0
+    for item in range(ratings.n_items):
+        rows = np.flatnonzero(ratings.item == item)
+        level, category = point["level"][ratings.rater[rows]], ratings.category[rows]
+
+        def joint(u: float, level: Any = level, category: Any = category) -> float:
+            chance = share(level + u - cut[category]) - share(level + u - cut[category + 1])
+            return float(np.prod(chance) * norm.pdf(u, 0, sd_item))
+
+        whole = quad(joint, -9 * sd_item, 9 * sd_item, epsabs=0, epsrel=1e-11, limit=200)
+        total += math.log(whole[0])
+    if not priors:
+        return total
+    location = 2.5 if isinstance(model, rb.LogitICC) else 5
+    return float(
+        total
+        - 0.5 * np.sum(((cut[1:-1] - mean) / location) ** 2)
+        + halfnorm(scale=2.5).logpdf([sd_item, sd_rater]).sum()
+        - 0.5 * np.sum(((point["level"] - mean) / sd_rater) ** 2)
+        - len(point["level"]) * math.log(sd_rater)
+    )
+
+
+def evaluate(model: GradedModel, ratings: rb.Ratings, point: Mapping[str, Any]) -> float:
+    """Log density of the Stan program, without Jacobian of its transforms."""
+    data = replace(model, nodes=201).data(ratings)
+    program = stan.load(model.program(data))
+    found = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
+    return float(found["lp__"].iloc[0])

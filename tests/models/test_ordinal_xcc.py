@@ -1,0 +1,445 @@
+"""LogitXCC and OrdinalXCC: their programs are the model, their integrals and posteriors right."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit, log_expit, logsumexp
+from scipy.stats import multivariate_normal, norm
+
+import reliabayes as rb
+from reliabayes.inference import correlation, stan
+from reliabayes.inference.em import Point
+from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from tests.conftest import load_or_skip
+from tests.designs import gradients
+
+MODELS: dict[str, tuple[GradedXCC, int]] = {
+    "logit": (rb.LogitXCC(), 2),
+    "probit": (rb.LogitXCC(link="probit"), 2),
+    "ordinal": (rb.OrdinalXCC(), 3),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+@pytest.mark.slow
+@every_model
+@settings(max_examples=4)
+@given(seed=st.integers(0, 2**16), rho=st.sampled_from([-0.6, 0.0, 0.5, 0.9, 0.98, 0.999]))
+def test_likelihood_is_the_integral_over_pairs_of_item_effects(
+    name: str, seed: int, rho: float
+) -> None:
+    model, _ = MODELS[name]
+    ratings, point = small(name, seed, rho)
+    data = replace(model, nodes=61).data(ratings)
+
+    in_numpy = model.log_likelihood(point, data)
+    program = stan.load(model.program(data))
+    one, other = (
+        program.log_prob(dict(at), data, jacobian=False) for at in (point, shifted(point))
+    )
+
+    assert in_numpy == pytest.approx(by_lattice(model, ratings, point), abs=1e-6)
+    # Between two points that differ in the correlation alone nothing but the likelihood changes.
+    difference = model.log_likelihood(shifted(point), data) - in_numpy
+    assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> None:
+    ratings = contradicting(300)
+    data = replace(rb.LogitXCC(), nodes=601).data(ratings)
+    points = [contradicted(rho) for rho in (0.999, 0.99)]
+
+    by_program = log_densities(data, points)
+    expected = [in_logarithms(ratings, point) for point in points]
+
+    # Nothing but the likelihood changes: the prior of the correlation is flat.
+    assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
+    assert expected[0] < -600
+
+
+@pytest.mark.slow
+def test_items_with_many_ratings_are_known_at_few_nodes() -> None:
+    ratings, points = crowds(0.97)
+    data = replace(rb.LogitXCC(), nodes=141).data(ratings)
+
+    by_program = log_densities(data, points)
+    found, differences = gradients(rb.LogitXCC(), data, seed=2)
+
+    expected = [in_logarithms(ratings, point) for point in points]
+    assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
+    assert found == pytest.approx(differences, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("sd_rater", "acceptance"), [(1.0, 0.8), (0.05, 0.98)], ids=["told", "hardly any"]
+)
+def test_steps_are_larger_where_ratings_tell_how_raters_differ(
+    sd_rater: float, acceptance: float
+) -> None:
+    rng = np.random.default_rng(3)
+    design = rb.simulate.incomplete(200, 10, 3, rng, pools=2)
+    given_ = {"mean": [0.0, 0.0], "sd_item": [1.0, 1.0], "sd_rater": [sd_rater, sd_rater]}
+    ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
+
+    start = rb.LogitXCC().warm_start(rb.LogitXCC().data(ratings))
+
+    assert start.acceptance == acceptance
+
+
+def test_correlation_next_to_one_is_no_trouble() -> None:
+    ratings, point = small("logit", 1, 0.5)
+    data = rb.LogitXCC(nodes=61).data(ratings)
+    program = stan.load("logit_xcc")
+
+    densities = [
+        program.log_prob({**point, "factor_item": np.array(factor)}, data, jacobian=False)
+        for factor in ([[1, 0], [1 - 5e-7, 1e-3]], [[1, 0], [1 - 5e-13, 1e-6]])
+    ]
+
+    one, other = (float(density["lp__"].iloc[0]) for density in densities)
+    assert one == pytest.approx(other, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_gradient_is_right_where_pools_contradict_each_other() -> None:
+    data = replace(rb.LogitXCC(), nodes=101).data(contradicting(300))
+
+    found, expected = gradients(rb.LogitXCC(), data, seed=1)
+
+    assert found == pytest.approx(expected, rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.slow
+@every_model
+@settings(max_examples=1)
+@given(seed=st.integers(0, 2**16))
+def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+    model, _ = MODELS[name]
+    ratings, _ = small(name, seed, 0.5)
+    data = replace(model, nodes=61).data(ratings)
+
+    found, expected = gradients(model, data, seed)
+
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
+@every_model
+def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: float) -> None:
+    model, n_categories = MODELS[name]
+    given_: dict[str, Any] = {
+        "sd_item": [1.5, 2.0],
+        "sd_rater": [0.8, 0.4],
+        "mean": [0.4, -0.5],
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        "level": np.zeros(4),
+    }
+    if model.has_steps:
+        given_["step"] = np.full((2, n_categories - 2), 0.8)
+    blank, _ = small(name, 1, rho)
+    one_draw = {key: np.asarray(x, float)[None, None] for key, x in given_.items()}
+
+    found = model.quantities(model.labelled(one_draw, blank), blank).squeeze()
+
+    rng = np.random.default_rng(2)
+    items = rng.standard_normal((400_000, 2)) @ given_["factor_item"].T
+    rated = []
+    for pool in (0, 1):
+        steps = given_["step"][pool] if model.has_steps else []
+        cut = np.append(0.0, np.cumsum(steps)) - given_["mean"][pool]
+        noise = (
+            rng.logistic(size=len(items)) if model.link == "logit" else rng.normal(size=len(items))
+        )
+        score = items[:, pool] * given_["sd_item"][pool] + noise
+        score += given_["sd_rater"][pool] * rng.standard_normal(len(items))
+        rated.append((score > cut[:, None]).sum(axis=0))
+    unnormalized = float(found["unnormalized_xcc_observed"])
+    assert np.corrcoef(rated[0], rated[1])[0, 1] == pytest.approx(unnormalized, abs=0.008)
+    ceiling = math.sqrt(float(found["icc_observed"][0] * found["icc_observed"][1]))
+    assert float(found["normalized_xcc_observed"]) == pytest.approx(unnormalized / ceiling)
+    assert float(found["normalized_xcc"]) == pytest.approx(rho)
+
+
+HATE = {
+    "hate_speech": {"rho": (0.827, 0.036), "icc": (0.766, 0.724), "xcc": (0.613, 0.061)},
+    "offensive": {"rho": (0.883, 0.026), "icc": (0.633, 0.707), "xcc": (0.589, 0.055)},
+}
+
+
+@pytest.mark.posteriors
+@pytest.mark.parametrize("rating", HATE)
+def test_posterior_of_tweets_is_the_reference(rating: str) -> None:
+    ratings = rb.Ratings.from_frame(load_or_skip("hs_brexit"), rating=rating, pool="pool")
+
+    fit = rb.LogitXCC().fit(ratings, seed=1)
+
+    reference = HATE[rating]
+    for name, (mean, sd) in (
+        ("normalized_xcc", reference["rho"]),
+        ("unnormalized_xcc", reference["xcc"]),
+    ):
+        draws = fit.quantities[name]
+        # The reference has some 300 effective draws.
+        assert float(draws.mean()) == pytest.approx(mean, abs=0.15 * sd)
+        assert float(draws.std()) == pytest.approx(sd, rel=0.15)
+    iccs = fit.quantities["icc"].mean(("chain", "draw")).sel(pool=["control", "target"])
+    assert iccs.values == pytest.approx(reference["icc"], abs=0.015)
+    assert fit.diagnostics().divergences == 0
+    assert fit.diagnostics().r_hat < 1.01
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_pools_that_see_the_same_agree_and_items_have_scores_in_both() -> None:
+    fit = fitted(0.95)
+
+    lower, upper = np.quantile(fit.quantities["normalized_xcc"], [0.005, 0.995])
+    items, raters = fit.items(draws=100), fit.raters()
+
+    assert lower < 0.95 < upper
+    assert np.corrcoef(items["mean"].to_numpy().reshape(-1, 2).T)[0, 1] > 0.8
+    assert raters.groupby("pool").size().tolist() == [3, 3]
+    assert fit.diagnostics().divergences == 0
+
+
+@pytest.mark.posteriors
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_pools_that_share_no_items_leave_the_correlation_to_its_prior() -> None:
+    fit = fitted(0.0, shared=False)
+
+    rho = fit.quantities["normalized_xcc"]
+
+    assert float(rho.mean()) == pytest.approx(0, abs=0.2)
+    assert float(rho.std()) == pytest.approx(1 / math.sqrt(3), abs=0.1)
+
+
+@pytest.mark.posteriors
+def test_similarities_of_words_in_grades_tell_what_they_tell_as_numbers() -> None:
+    words = load_or_skip("wordsim_two_pools")
+    grades = pd.cut(words["rating"], [-1, 1, 3, 5, 7, 9, 10], labels=False)
+    ratings = rb.Ratings.from_frame(words.assign(rating=grades), pool="pool", categories=range(6))
+
+    fit = rb.OrdinalXCC().fit(ratings, seed=1, chains=2)
+
+    rho = fit.quantities["normalized_xcc"]
+    # Of the Gaussian model of the numbers; grades tell a little less.
+    assert float(rho.mean()) == pytest.approx(0.986, abs=0.03)
+    assert fit.quantities["icc"].mean(("chain", "draw")).values == pytest.approx(
+        [0.655, 0.710], abs=0.05
+    )
+    assert fit.diagnostics().divergences == 0
+
+
+@pytest.mark.posteriors
+def test_crowds_take_larger_steps_and_find_the_truth() -> None:
+    rng = np.random.default_rng(1)
+    design = rb.simulate.incomplete(600, 24, 3, rng, pools=2)
+    factor = np.linalg.cholesky([[1, 0.9], [0.9, 1]])
+    truth = {"mean": [2.0, 1.0], "sd_item": [1.5, 1.0], "sd_rater": [0.7, 0.7]}
+    ratings = rb.LogitXCC().simulate(design, rng, parameters={**truth, "factor_item": factor})
+
+    fit = rb.LogitXCC().fit(ratings, seed=1)
+
+    table = fit.summary(prob=0.998)
+    by_pool = [f"{name}[{pool}]" for name in ("mean", "sd_item", "sd_rater") for pool in (1, 2)]
+    found = table.loc[["normalized_xcc[1, 2]", *by_pool]]
+    true = [0.9, *truth["mean"], *truth["sd_item"], *truth["sd_rater"]]
+    assert ((found["lower_99.8"] < true) & (true < found["upper_99.8"])).all()
+    assert fit.sample_stats["n_steps"].mean() < 12
+    assert fit.diagnostics().problems == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "rater in (0, 1, 4, 5)",
+        pytest.param("rater < 3 or rater - 3 == item % 3", marks=pytest.mark.posteriors),
+    ],
+)
+def test_pools_with_little_give_a_posterior_without_holes(query: str) -> None:
+    frame = fitted(0.95).ratings.to_frame().query(query)
+
+    fit = rb.LogitXCC().fit(rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, draws=100)
+
+    assert all(np.isfinite(x).all() for x in fit.quantities.values())
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_one_pool_is_refused() -> None:
+    frame = fitted(0.95).ratings.to_frame()
+
+    with pytest.raises(rb.RatingsError, match="pool="):
+        rb.LogitXCC().fit(rb.Ratings.from_frame(frame.drop(columns="pool")))
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_quantities_of_pairs_have_their_names() -> None:
+    fit = fitted(0.95)
+
+    assert fit.quantities["normalized_xcc"].indexes["pair"].tolist() == ["a, b"]
+    assert fit.quantities["normalized_xcc_observed"].indexes["pair"].tolist() == ["a, b"]
+
+
+def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
+    """A few ratings by two raters of each pool, and the point that they are drawn at."""
+    model, n_categories = MODELS[name]
+    rng = np.random.default_rng(seed)
+    design = pd.DataFrame([(i, j) for i in range(5) for j in range(4)], columns=["item", "rater"])
+    design = design.query("not (item == 0 and rater > 1) and not (item == 1 and rater < 2)")
+    blank = rb.Ratings.from_frame(
+        design.assign(rating=np.arange(len(design)) % n_categories, pool=design["rater"] // 2),
+        categories=range(n_categories),
+        pool="pool",
+    )
+    given_: dict[str, Any] = {
+        "sd_item": rng.uniform(0.3, 1.5, 2),
+        "sd_rater": rng.uniform(0.2, 1, 2),
+        "mean": rng.normal(size=2),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+    }
+    if model.has_steps:
+        given_["step"] = rng.uniform(0.2, 1.5, (2, n_categories - 2))
+    while True:  # until the ratings differ
+        with contextlib.suppress(rb.RatingsError):
+            ratings = model.simulate(blank, rng, parameters=given_)
+            levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
+            return ratings, {key: np.asarray(x) for key, x in {**given_, "level": levels}.items()}
+
+
+def contradicting(times: int) -> rb.Ratings:
+    """Two pools of two raters; of the first two items they say the contrary, many times over."""
+    design = pd.MultiIndex.from_product([range(3), range(4)], names=["item", "rater"])
+    frame = design.to_frame(index=False).assign(pool=lambda x: x["rater"] // 2)
+    often = frame[frame["item"] < 2].loc[lambda x: x.index.repeat(times)]
+    rated = often.assign(rating=(often["item"] + often["pool"]) % 2)
+    rest = frame[frame["item"] == 2].assign(rating=[0, 1, 1, 0])
+    return rb.Ratings.from_frame(pd.concat([rated, rest]), pool="pool", replicates="keep")
+
+
+def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
+    """Of the program of binary ratings by two pools."""
+    program = stan.load("logit_xcc")
+    return [
+        program.log_prob(dict(at), dict(data), jacobian=False, sig_figs=17)["lp__"][0]
+        for at in points
+    ]
+
+
+def crowds(rho: float) -> tuple[rb.Ratings, list[Point]]:
+    """Items that two crowds have rated; two points, with different correlations."""
+    rng = np.random.default_rng(5)
+    frame = pd.MultiIndex.from_product([range(4), range(50)], names=["item", "rater"])
+    design = frame.to_frame(index=False).assign(pool=lambda x: x["rater"] // 25)
+    given_: dict[str, Any] = {
+        "sd_item": np.array([3.0, 2.5]),
+        "sd_rater": np.array([0.8, 0.5]),
+        "mean": np.array([0.5, -0.5]),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+    }
+    ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
+    spread = np.repeat(given_["sd_rater"], 25)
+    point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), spread)}
+    return ratings, [point, shifted(point)]
+
+
+def contradicted(rho: float) -> Point:
+    return {
+        "sd_item": np.array([2.0, 1.5]),
+        "sd_rater": np.array([0.5, 0.5]),
+        "mean": np.array([0.0, 0.2]),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        "level": np.array([0.1, -0.1, 0.3, 0.1]),
+    }
+
+
+def in_logarithms(ratings: rb.Ratings, point: Point) -> float:
+    """Log-likelihood of binary ratings by a fine sum over an item's two standard scores."""
+    node = np.linspace(-6, 6, 1601)
+    rho = point["factor_item"][1, 0]
+    covariance = [[1, rho], [rho, 1]]
+    x, y = np.meshgrid(node, node, indexing="ij")
+    density = multivariate_normal([0, 0], covariance).logpdf(np.stack([x, y], axis=-1))
+    density += 2 * math.log(node[1] - node[0])
+    assert ratings.rater_pool is not None
+    total = 0.0
+    for item in range(ratings.n_items):
+        by_pool = np.zeros((2, len(node)))
+        for rater, category in product(range(ratings.n_raters), range(2)):
+            same = (ratings.item == item) & (ratings.rater == rater)
+            times = int((same & (ratings.category == category)).sum())
+            pool = ratings.rater_pool[rater]
+            score = point["level"][rater] + point["sd_item"][pool] * node
+            by_pool[pool] += times * log_expit(score if category else -score)
+        total += float(logsumexp(density + by_pool[0][:, None] + by_pool[1]))
+    return total
+
+
+def shifted(point: Point) -> Point:
+    """The point with another correlation."""
+    free = correlation.free(point["factor_item"])
+    return {**point, "factor_item": correlation.factor(0.9 * free, 2)}
+
+
+def by_lattice(model: GradedXCC, ratings: rb.Ratings, point: Point) -> float:
+    """Log-likelihood by a fine sum over the standard scores of an item, one item at a time."""
+    share: Any = expit if model.link == "logit" else norm.cdf
+    node = np.linspace(-8, 8, 321)
+    first, second = np.meshgrid(node, node, indexing="ij")
+    weight = norm.pdf(first) * norm.pdf(second) * (node[1] - node[0]) ** 2
+    factor = point["factor_item"]
+    effect = (
+        point["sd_item"][0] * first,
+        point["sd_item"][1] * (factor[1, 0] * first + factor[1, 1] * second),
+    )
+    assert ratings.rater_pool is not None
+    total = 0.0
+    for item in range(ratings.n_items):
+        chance = weight.copy()
+        for row in np.flatnonzero(ratings.item == item):
+            rater, category = ratings.rater[row], ratings.category[row]
+            pool = ratings.rater_pool[rater]
+            step = point["step"][pool] if model.has_steps else []
+            cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
+            at = point["level"][rater] + effect[pool]
+            chance *= share(at - cut[category]) - share(at - cut[category + 1])
+        total += math.log(chance.sum())
+    return total
+
+
+FITS: dict[tuple[float, bool], rb.Fit] = {}
+
+
+def fitted(rho: float, shared: bool = True) -> rb.Fit:
+    """A fit of 80 items that two pools of three raters rated, or half of them each."""
+    if (rho, shared) not in FITS:
+        pairs = pd.MultiIndex.from_product([range(80), range(6)], names=["item", "rater"])
+        design = pairs.to_frame(index=False).assign(
+            pool=lambda x: np.where(x["rater"] < 3, "a", "b")
+        )
+        if not shared:
+            design = design[(design["item"] % 2 == 0) == (design["pool"] == "a")]
+        parameters: Mapping[str, Any] = {
+            "sd_item": [2.0, 1.5],
+            "sd_rater": [0.5, 0.5],
+            "mean": [0.0, 0.3],
+            "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        }
+        blank = rb.Ratings.from_frame(design.assign(rating=np.arange(len(design)) % 2), pool="pool")
+        ratings = rb.LogitXCC().simulate(blank, np.random.default_rng(1), parameters=parameters)
+        FITS[rho, shared] = rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=200)
+    return FITS[rho, shared]

@@ -1,0 +1,522 @@
+"""Pictures show the numbers that they are of, say so, and look as when they were looked at."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.testing.compare import compare_images
+from matplotlib.text import Annotation, Text
+
+import reliabayes as rb
+from reliabayes import plots
+from reliabayes.plots.canvas import apart
+from reliabayes.plots.densities import density
+from reliabayes.plots.naming import shortened
+from reliabayes.results.fit import Settings
+
+GOLDEN = Path(__file__).parent / "golden"
+TOLERANCE = 2.0  # RMS, of 0 to 255, by which versions of matplotlib may differ
+
+PICTURES: Mapping[str, Callable[[Any], Any]] = {
+    "icc": lambda of: plots.icc(of.pools),
+    "variance_shares": lambda of: plots.variance_shares(of.numbers),
+    "icc_k": lambda of: plots.icc_k(of.pools),
+    "krr_curve": lambda of: plots.krr_curve(of.curve),
+    "xcc": lambda of: plots.xcc(of.pools, guideline="landis_koch"),
+    "contrast": lambda of: plots.contrast(of.pools.contrast("icc", "crowd", "expert")),
+    "raters": lambda of: plots.raters(of.categories),
+    "raters_in_pools": lambda of: plots.raters(of.pools),
+    "raters_many": lambda of: plots.raters(of.crowd),
+    "items": lambda of: plots.items(of.categories),
+    "entropies": lambda of: plots.entropies(of.categories),
+    "confusion": lambda of: plots.confusion(of.categories),
+    "agreement": lambda of: plots.agreement(of.numbers.ratings),
+    "design": lambda of: plots.design(of.categories.ratings),
+    "design_many": lambda of: plots.design(of.crowd.ratings),
+    "compare": lambda of: plots.compare(of.comparison),
+    "check_categories": lambda of: plots.check(of.categories.check(50)),
+    "check_numbers": lambda of: plots.check(of.numbers.check(50)),
+    "trace": lambda of: plots.trace(of.numbers),
+    "rank": lambda of: plots.rank(of.numbers),
+}
+
+
+def made_of(model: rb.RatingModel, ratings: rb.Ratings, **parameters: Any) -> rb.Fit:
+    """Fit whose draws do not come from Stan, so that they are the same on all machines."""
+    stacked = {
+        name: values.reshape(2, 200, *values.shape[1:]) for name, values in parameters.items()
+    }
+    settings = Settings.checked(chains=2, warmup=0, draws=200, seed=1)
+    return rb.Fit(model, ratings, model.labelled(stacked, ratings), xr.Dataset(), settings)
+
+
+def around(middle: float, *shape: int) -> Any:
+    """400 positive draws, apart by a quarter."""
+    return middle * np.random.default_rng(int(100 * middle)).lognormal(0, 0.25, (400, *shape))
+
+
+def rated(items: int, raters: int, per_item: int, form: str) -> pd.DataFrame:
+    """Normal ratings of each item by some of the raters."""
+    rng = np.random.default_rng(1)
+    rater = np.argsort(rng.random((items, raters)), axis=1)[:, :per_item].ravel()
+    item = np.repeat(np.arange(items), per_item)
+    effects = rng.normal(size=items)[item] + rng.normal(0, 0.5, raters)[rater]
+    score = (5 + effects + rng.normal(0, 0.8, len(item))).round(1)
+    names = [form.format(number) for number in rater]
+    return pd.DataFrame({"item": item, "rater": names, "rating": score})
+
+
+def of_numbers(frame: pd.DataFrame) -> rb.Fit:
+    sds = {"sd_item": around(1.0), "sd_rater": around(0.5), "sd_residual": around(0.8)}
+    return made_of(rb.GaussianICC(), rb.Ratings.from_frame(frame), **sds, mean=around(5.0))
+
+
+def of_pools() -> rb.Fit:
+    frame = rated(30, 7, 5, "r{}").assign(
+        pool=lambda x: np.where(x["rater"] < "r3", "expert", "crowd")
+    )
+    factor = np.zeros((400, 2, 2))
+    factor[:, 0, 0], angle = 1, around(0.6)
+    factor[:, 1] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    sds = {
+        "sd_item": around(1.0, 2) * [1, 0.6],
+        "sd_rater": around(0.5, 2),
+        "sd_residual": around(0.8, 1),
+    }
+    ratings = rb.Ratings.from_frame(frame, pool="pool")
+    return made_of(rb.GaussianXCC(), ratings, **sds, factor_item=factor, mean=around(5.0, 2))
+
+
+def of_categories() -> rb.Fit:
+    frame = rated(40, 6, 5, "{}")
+    words = pd.cut(frame["rating"], [-9, 5, 7, 99], labels=["fine", "rude", "threat"])
+    rng, strength = np.random.default_rng(1), np.linspace(3, 30, 6)[:, None, None]
+    weight = rng.gamma(1 + strength * np.eye(3), size=(400, 6, 3, 3))
+    return made_of(
+        rb.DawidSkene(),
+        rb.Ratings.from_frame(frame.assign(rating=words), scale="nominal"),
+        prevalence=rng.dirichlet([20, 15, 5], 400),
+        confusion=weight / weight.sum(axis=-1, keepdims=True),
+    )
+
+
+@pytest.fixture(scope="module")
+def of() -> SimpleNamespace:
+    """Results of simulated ratings: small ones, and one by a crowd with long ids."""
+    return SimpleNamespace(
+        numbers=of_numbers(rated(20, 5, 4, "J{}")),
+        crowd=of_numbers(rated(300, 100, 4, "contractor-{:03d}$@labelling-vendor.example.com")),
+        pools=of_pools(),
+        categories=of_categories(),
+        curve=pd.DataFrame(
+            {
+                "empirical": [0.5, 0.7, 0.8],
+                "bootstrap": [0.45, 0.66, 0.77],
+                "icc_k": [0.4, 0.6, 0.7],
+            },
+            index=[1, 2, 3],
+        ),
+        comparison=pd.DataFrame(
+            {
+                "bits_per_rating": [0.5, 0.52, 0.7],
+                "difference": [0.0, 0.02, 0.2],
+                "se_difference": [0.0, 0.015, 0.03],
+                "weight": [0.8, 0.2, 0.0],
+                "n_high_k": [0, 2, 0],
+            },
+            index=["DS", "MACE", "TAP"],
+        ),
+    )
+
+
+@pytest.fixture(autouse=True)
+def _clean_pyplot() -> Iterator[None]:
+    """No display, styles of matplotlib's own, and no figure left behind."""
+    plt.switch_backend("agg")
+    with mpl.style.context(["default", {"text.hinting": "none"}]):
+        yield
+    plt.close("all")
+
+
+def fresh() -> Axes:
+    return Figure(figsize=(6.4, 4)).subplots()
+
+
+def shown_texts(figure: Any) -> list[Text]:
+    """Texts that are drawn; of ticks, those in view."""
+    out_of_view = {
+        label
+        for axes in figure.findobj(Axes)
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in axis.get_major_ticks()
+        for label in (tick.label1, tick.label2)
+        if not axis.get_visible() or not axes.axison or not is_in_view(axis, tick)
+    }
+    texts = figure.findobj(lambda artist: isinstance(artist, Text) and artist.get_text().strip())
+    return [text for text in texts if text.get_visible() and text not in out_of_view]
+
+
+def is_in_view(axis: Any, tick: Any) -> bool:
+    low, high = sorted(axis.get_view_interval())
+    return bool(low - 1e-9 <= tick.get_loc() <= high + 1e-9)
+
+
+def finding(ax: Axes) -> str:
+    return ax.get_title(loc="left").replace("\n", " ")
+
+
+def texts(ax: Axes) -> list[str]:
+    return [text.get_text().replace("\n", " ") for text in ax.texts]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_as_it_was_looked_at(name: str, of: Any, tmp_path: Path) -> None:
+    golden, drawn = GOLDEN / f"{name}.png", tmp_path / f"{name}.png"
+    figure = PICTURES[name](of).figure
+    figure.set(layout_engine="none", size_inches=(6, 5))
+    for text in figure.findobj(Text):  # fonts, and room for them, differ between versions
+        text.set_visible(False)
+
+    figure.savefig(drawn, dpi=60)
+
+    difference = compare_images(str(golden), str(drawn), TOLERANCE)
+    assert difference is None, f"{difference} Look at it; if it is right: cp {drawn} {golden}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURES)
+def test_texts_neither_overlap_nor_leave_the_picture(name: str, of: Any) -> None:
+    figure = PICTURES[name](of).figure
+
+    figure.draw_without_rendering()
+
+    boxes = [text.get_window_extent() for text in shown_texts(figure)]
+    overlaps = [(a, b) for a, b in combinations(boxes, 2) if a.padded(-1).overlaps(b.padded(-1))]
+    assert overlaps == []
+    edges = np.array([box.extents for box in boxes])
+    width, height = figure.bbox.size
+    assert edges[:, :2].min() >= -1
+    assert (edges[:, 2:] <= [width + 1, height + 1]).all()
+
+
+@pytest.mark.slow
+def test_matplotlib_is_imported_for_the_first_picture_only() -> None:
+    code = "import sys, reliabayes; sys.exit('matplotlib' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_picture_goes_where_it_is_told_and_leaves_no_figure(of: Any) -> None:
+    ax = fresh()
+
+    assert plots.icc(of.numbers, ax=ax) is ax
+    assert plots.trace(of.numbers, ax=ax) is ax
+    assert plt.get_fignums() == []
+
+
+def test_icc_shows_the_median_and_interval_of_the_summary(of: Any) -> None:
+    row = of.numbers.summary(0.8).loc["icc"]
+
+    ax: Any = plots.icc(of.numbers, prob=0.8, ax=fresh())
+
+    interval, median = ax.lines
+    assert interval.get_xdata() == pytest.approx([row["lower_80"], row["upper_80"]])
+    assert median.get_xdata() == pytest.approx([row["median"]])
+    assert finding(ax) == (
+        f"A single rating is {row['median']:.0%} signal (80% interval {row['lower_80']:.0%} to "
+        f"{row['upper_80']:.0%})"
+    )
+
+
+def test_bands_are_those_of_the_guideline(of: Any) -> None:
+    ax: Any = plots.icc(of.numbers, guideline="koo_li", ax=fresh())
+
+    shaded = [patch.get_extents().transformed(ax.transData.inverted()) for patch in ax.patches]
+    assert [(box.x0, box.x1) for box in shaded] == [
+        (pytest.approx(0.5), pytest.approx(0.75)),
+        (pytest.approx(0.9), pytest.approx(1.0)),
+    ]
+    assert {"poor", "moderate", "good", "excellent"} < set(texts(ax))
+    assert any("proposed for intraclass correlations" in text for text in texts(ax))
+
+
+def test_the_finding_names_the_pools_at_either_end(of: Any) -> None:
+    median = of.pools.quantities["icc"].median(("chain", "draw")).to_series()
+
+    title = finding(plots.icc(of.pools, ax=fresh()))
+
+    low, high = median.idxmin(), median.idxmax()
+    assert title == (
+        f"A single rating is {median[low]:.0%} ({low}) to {median[high]:.0%} ({high}) signal"
+    )
+
+
+def test_models_without_the_quantity_are_refused(of: Any) -> None:
+    with pytest.raises(ValueError, match="DawidSkene reports prevalence"):
+        plots.icc(of.categories, ax=fresh())
+    with pytest.raises(ValueError, match="a model that reports normalized_xcc"):
+        plots.xcc(of.numbers, ax=fresh())
+    with pytest.raises(ValueError, match="Did you mean 'koo_li'"):
+        plots.icc(of.numbers, guideline="koo_lie", ax=fresh())
+    with pytest.raises(ValueError, match="There are accuracy, informativeness, random_share"):
+        plots.raters(of.categories, "severity", ax=fresh())
+    with pytest.raises(ValueError, match="must have 3 items in common"):
+        plots.agreement(rb.Ratings.from_wide(np.array([[1, 2], [3, 5]])), ax=fresh())
+
+
+def test_variance_shares_are_means_that_add_up(of: Any) -> None:
+    mean = of.numbers.summary()["mean"]
+
+    ax: Any = plots.variance_shares(of.numbers, ax=fresh())
+
+    widths = [bar.get_width() for bar in ax.patches]
+    assert widths[:2] == pytest.approx([mean["icc"], mean["labeler_icc"]])
+    assert sum(widths) == pytest.approx(1)
+    assert [bar.get_x() for bar in ax.patches] == pytest.approx(
+        [0, widths[0], widths[0] + widths[1]]
+    )
+
+
+def test_icc_k_runs_through_its_median_and_marks_the_k_that_is_enough(of: Any) -> None:
+    needed = of.numbers.raters_needed(0.7).quantile([0.05, 0.5, 0.95], method="higher").values
+
+    ax: Any = plots.icc_k(of.numbers, reliability=0.7, ax=fresh())
+
+    _, curve, interval, _, mark = ax.lines
+    assert curve.get_ydata()[2] == pytest.approx(float(of.numbers.icc_k(3).median()))
+    assert interval.get_xdata() == pytest.approx(needed[[0, 2]])
+    assert (mark.get_xdata(), mark.get_ydata()) == ([needed[1]], [0.7])
+    low, median, high = needed
+    assert finding(ax) == (
+        f"{median:.0f} ratings of an item reach a reliability of 0.7 (90% interval {low:.0f} to "
+        f"{high:.0f})"
+    )
+
+
+def test_krr_curve_has_a_line_for_each_way(of: Any) -> None:
+    ax: Any = plots.krr_curve(of.curve, ax=fresh())
+
+    assert [list(line.get_ydata()) for line in ax.lines] == of.curve.T.to_numpy().tolist()
+    assert texts(ax)[:3] == ["two replications", "one, bootstrapped", "ICC of all"]
+
+
+def test_contrast_tells_the_probability_above_zero(of: Any) -> None:
+    contrast = of.pools.contrast("xcc", ("crowd", "expert"), ("expert", "crowd"))
+    shifted = rb.Contrast("one", "other", contrast.draws + 0.1, 0.9)
+
+    ax: Any = plots.contrast(shifted, ax=fresh())
+
+    assert (
+        finding(ax) == "normalized_xcc is higher in one than in other with probability above 0.999"
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == [
+        "normalized_xcc\nPr(> 0) = 1.000",
+        "unnormalized_xcc\nPr(> 0) = 1.000",
+    ]
+
+
+def test_raters_stand_from_the_highest_to_the_lowest(of: Any) -> None:
+    accuracy = of.categories.quantities["accuracy"].median(("chain", "draw")).to_series()
+    expected = accuracy.sort_values(ascending=False)
+
+    ax: Any = plots.raters(of.categories, ax=fresh())
+
+    assert list(ax.lines[0].get_xdata()) == pytest.approx(expected.to_list())
+    assert list(ax.lines[0].get_ydata()) == sorted(ax.lines[0].get_ydata())
+    assert ax.yaxis_inverted()
+    assert [label.get_text() for label in ax.get_yticklabels()] == expected.index.to_list()
+
+
+def test_severity_is_shown_pool_by_pool_with_its_intervals(of: Any) -> None:
+    table = of.pools.raters().sort_values(["pool", "median"], ascending=[True, False])
+
+    ax: Any = plots.raters(of.pools, ax=fresh())
+
+    ends = np.concatenate([lines.get_segments() for lines in ax.collections])[..., 0]
+    assert ends == pytest.approx(table[["lower_90", "upper_90"]].to_numpy())
+    assert texts(ax)[:2] == ["crowd", "expert"]
+
+
+def test_a_hundred_raters_are_all_drawn_and_few_named(of: Any) -> None:
+    ax: Any = plots.raters(of.crowd, ax=fresh())
+
+    assert len(ax.lines[0].get_xdata()) == 100
+    assert list(ax.get_yticks()) == []
+    assert [text.count("contractor-") + text.count("ntractor-") for text in texts(ax)] == [
+        0,
+        3,
+        3,
+        0,
+    ]
+    assert "all 100 in order" in texts(ax)[-1]
+
+
+def test_items_have_bars_of_their_probabilities_the_least_certain_first(of: Any) -> None:
+    probability = of.categories.category_probabilities()
+    entropy = of.categories.items()["entropy"].sort_values(ascending=False)
+
+    ax: Any = plots.items(of.categories, ax=fresh())
+
+    shown = entropy.index[:30]
+    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, -1)
+    assert pytest.approx(probability.loc[shown[: widths.shape[1]]].to_numpy()) == widths.T
+    assert texts(ax)[0] == f"{entropy.iloc[0]:.2f} bits"
+
+
+def test_entropies_sum_up_to_the_bits_that_are_open(of: Any) -> None:
+    entropy = of.categories.items()["entropy"]
+
+    ax: Any = plots.entropies(of.categories, ax=fresh())
+
+    assert ax.patches[0].get_data().values.sum() == pytest.approx(entropy.sum())
+    assert finding(ax).startswith(f"The ratings leave {entropy.sum():.1f} bits open")
+
+
+def test_confusion_matrices_are_posterior_means_by_informativeness(of: Any) -> None:
+    mean = of.categories.quantities.mean(("chain", "draw"))
+    order = np.argsort(-mean["informativeness"].values)
+
+    ax: Any = plots.confusion(of.categories, ax=fresh())
+
+    shown = [mesh.get_array().reshape(3, 3) for mesh in ax.collections]
+    assert np.array(shown) == pytest.approx(mean["confusion"].values[order])
+    assert mean["rater"].values[order][0] in texts(ax)
+
+
+def test_agreement_of_categories_is_the_share_of_common_items() -> None:
+    table = [["a", "a", "b"], ["b", "b", "b"], ["a", "b", None], ["b", "b", "b"]]
+    ratings = rb.Ratings.from_wide(pd.DataFrame(table, columns=["x", "y", "z"]))
+
+    ax: Any = plots.agreement(ratings, ax=fresh())
+
+    assert shaded(ax) == {("y", "x"): "75%", ("z", "x"): "67%", ("z", "y"): "67%"}
+
+
+def test_agreement_of_numbers_is_the_correlation_over_common_items(of: Any) -> None:
+    wide = of.numbers.ratings.to_frame().pivot(index="item", columns="rater", values="rating")
+    expected = wide.corr()
+
+    ax: Any = plots.agreement(of.numbers.ratings, ax=fresh())
+
+    found = shaded(ax)
+    assert len(found) == 10
+    assert found == {(row, column): f"{expected.loc[row, column]:.2f}" for row, column in found}
+
+
+def shaded(ax: Axes) -> dict[tuple[str, str], str]:
+    """What is written in the cells, by the names of their rows and columns."""
+    rows = dict(zip(ax.get_yticks(), (x.get_text() for x in ax.get_yticklabels()), strict=True))
+    columns = dict(zip(ax.get_xticks(), (x.get_text() for x in ax.get_xticklabels()), strict=True))
+    return {
+        (rows[text.get_position()[1]], columns[text.get_position()[0]]): text.get_text()
+        for text in ax.texts
+        if not isinstance(text, Annotation)
+    }
+
+
+def test_design_is_dark_where_there_is_a_rating() -> None:
+    ratings = rb.Ratings.from_wide(np.array([[1, 2, np.nan], [3, np.nan, np.nan], [4, 5, 6]]))
+
+    ax: Any = plots.design(ratings, ax=fresh())
+
+    filled = ax.collections[0].get_array().reshape(3, 3)
+    rows, columns = ([x.get_text() for x in axis.get_ticklabels()] for axis in (ax.yaxis, ax.xaxis))
+    assert rows == ["0", "1", "2"]
+    assert columns == ["1", "0", "2"]
+    assert filled.tolist() == [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+
+
+def test_a_large_design_is_summed_up_in_cells(of: Any) -> None:
+    many = rb.Ratings.from_frame(rated(1000, 400, 4, "{}"))
+
+    ax: Any = plots.design(many, ax=fresh())
+
+    filled = ax.collections[0].get_array()
+    assert filled.size == 160 * 480
+    assert filled.mean() == pytest.approx(4 / 400, rel=0.05)
+
+
+def test_compare_says_what_may_be_chance(of: Any) -> None:
+    ax: Any = plots.compare(of.comparison, ax=fresh())
+
+    ends = np.array(ax.collections[0].get_segments())[..., 0]
+    assert ends == pytest.approx(np.array([[0.5, 0.5], [0.49, 0.55], [0.64, 0.76]]))
+    assert finding(ax).endswith("MACE needs 0.020 more, which may be chance")
+    assert texts(ax)[1:3] == ["+0.020 ± 0.030; 0.20", "+0.200 ± 0.060; 0.00"]
+    assert "up to 2 items" in texts(ax)[3]
+
+
+def test_checks_cross_what_lies_outside_its_interval(of: Any) -> None:
+    checks = of.categories.check(50)
+    table = checks.pairs
+    outside = ~table["observed"].between(table["lower_90"], table["upper_90"])
+
+    ax: Any = plots.check(checks, ax=fresh())
+
+    *_, within, crosses = ax.child_axes[-1].lines
+    assert list(within.get_ydata()) == table["observed"][~outside].to_list()
+    assert list(crosses.get_ydata()) == table["observed"][outside].to_list()
+    assert f"p = {checks.p_values['pairs']:.3f}" in ax.child_axes[-1].get_title(loc="left")
+
+
+def test_trace_and_rank_show_every_draw_of_every_chain(of: Any) -> None:
+    draws = of.numbers.quantities["icc"].values
+
+    trace = plots.trace(of.numbers, ["icc"], ax=fresh()).child_axes[0]
+    rank = plots.rank(of.numbers, ["icc"], ax=fresh()).child_axes[0]
+
+    assert np.array([line.get_ydata() for line in trace.lines]) == pytest.approx(draws)
+    counts = np.array(
+        [stairs.get_data().values for stairs in rank.patches if hasattr(stairs, "get_data")]
+    )
+    assert counts.sum(axis=1).tolist() == [200, 200]
+    assert counts.sum(axis=0).tolist() == 20 * [20]
+
+
+def test_densities_stay_within_their_limits() -> None:
+    draws = np.random.default_rng(1).random(100_000)
+
+    place, height = density(draws, (0, 1))
+
+    assert place[[0, -1]] == pytest.approx([0, 1], abs=0.01)
+    assert height == pytest.approx(np.ones(400), abs=0.1)  # six standard errors of 250 draws a bin
+
+
+def test_long_ids_keep_what_tells_them_apart() -> None:
+    ids = [f"contractor-{n:03d}@labelling-vendor.example.com" for n in range(300)]
+
+    names = shortened(ids, 20)
+
+    assert len(set(names)) == 300
+    assert max(map(len, names)) <= 20
+    assert shortened(["a", "b\nc"]) == ["a", "b c"]
+
+
+def test_labels_are_set_apart_in_their_order() -> None:
+    heights = apart([0.5, 0.9, 0.52, 0.51], 0.1)
+
+    assert np.argsort(heights).tolist() == [0, 3, 2, 1]
+    assert np.diff(np.sort(heights)).min() >= 0.1 - 1e-12
+
+
+def test_inks_follow_a_dark_style(of: Any) -> None:
+    with mpl.style.context("dark_background"):
+        ax = plots.icc(of.numbers, ax=fresh())
+
+    assert np.mean([to_rgb(text.get_color()) for text in ax.texts], axis=1).min() > 0.6

@@ -1,0 +1,239 @@
+"""Files of any kind give the ratings of the frame they hold, and faults by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from reliabayes.errors import RatingsError
+from reliabayes.ratings import Ratings
+from reliabayes.ratings.reading import read_ratings
+
+FRAME = pd.DataFrame(
+    {
+        "item": ["a", "a", "b", "b"],
+        "rater": [1, 2, 1, 2],
+        "rating": [1.5, 2.0, 3.0, 4.5],
+        "note": ["x, y", "", 'say "so"', "two\nlines"],
+    }
+)
+
+MESSY = """ad,who,score,team,truth
+a,x,1,red,1
+a,y,2,red,1
+b,x,3,red,2
+b,y,n/a,red,2
+
+c,x,inf,red,3
+c,y,99,blue,3
+"d
+",z,4,red,
+d,x,4,red,7
+d ,y,4,red,3
+e,x,,red,4
+,y,4,red,4
+f,,4,red,1
+f,x,2,red,1
+f,x,2,red,2
+g,y,2,,2
+"""
+
+
+def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["r.csv", "r.csv.gz", "r.csv.bz2", "r.csv.xz", "r.csv.zip", "R.CSV", "r.txt"]
+)
+def test_text_files_give_the_ratings_of_their_frame(tmp_path: Path, name: str) -> None:
+    FRAME.to_csv(tmp_path / name, index=False)
+
+    assert read_ratings(tmp_path / name) == Ratings.from_frame(FRAME)
+
+
+def test_zst_files_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("zstandard")
+    FRAME.to_csv(tmp_path / "r.csv.zst", index=False)
+
+    assert read_ratings(tmp_path / "r.csv.zst") == Ratings.from_frame(FRAME)
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("r.tsv", "\t"), ("r.csv", ";"), ("r.txt", "|")])
+def test_delimiters_are_found(tmp_path: Path, name: str, delimiter: str) -> None:
+    FRAME.to_csv(tmp_path / name, index=False, sep=delimiter)
+
+    assert read_ratings(tmp_path / name) == Ratings.from_frame(FRAME)
+
+
+def test_parquet_files_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    FRAME.to_parquet(tmp_path / "r.parquet")
+
+    assert read_ratings(tmp_path / "r.parquet") == Ratings.from_frame(FRAME)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
+def test_encodings_are_followed(tmp_path: Path, encoding: str) -> None:
+    text = "item,rater,rating\ncafé,1,2\ncafé,2,3\nthé,1,4\n"
+    path = write(tmp_path, "r.csv", text, encoding)
+
+    ratings = read_ratings(path, encoding=encoding.removesuffix("-sig"))
+
+    assert ratings.items.tolist() == ["café", "thé"]
+
+
+def test_whole_numbers_become_int_and_leading_zeros_stay(tmp_path: Path) -> None:
+    text = "item,rater,rating\n10,01,2\n10,1,3\n9,1,4\n"
+
+    ratings = read_ratings(write(tmp_path, "r.csv", text))
+
+    assert ratings.items.tolist() == [9, 10]
+    assert ratings.raters.tolist() == ["01", "1"]
+
+
+def test_words_for_missing_values_are_labels(tmp_path: Path) -> None:
+    text = "item,rater,rating\na,x,None\na,y,NA\nb,x,NA\n"
+
+    ratings = read_ratings(write(tmp_path, "r.csv", text))
+
+    assert ratings.categories.tolist() == ["NA", "None"]
+
+
+def test_columns_may_be_named(tmp_path: Path) -> None:
+    text = "ad,who,score,team,truth\n1,x,4,red,4\n1,y,5,blue,4\n2,x,1,red,\n"
+
+    ratings = read_ratings(
+        write(tmp_path, "r.csv", text),
+        item="ad",
+        rater="who",
+        rating="score",
+        pool="team",
+        gold="truth",
+    )
+
+    assert repr(ratings) == "Ratings(3 ratings of 2 items by 2 raters in 2 pools, numeric 1..5)"
+
+
+def test_a_messy_file_gives_one_error_with_every_fault_and_its_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "messy.csv", MESSY)
+
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(
+            path,
+            item="ad",
+            rater="who",
+            rating="score",
+            pool="team",
+            gold="truth",
+            scale="numeric",
+            categories=range(1, 6),
+        )
+
+    found = [(fault.place, fault.rows) for fault in caught.value.faults]
+    assert found == [
+        ("ad", (14,)),  # missing
+        ("who", (15,)),  # missing
+        ("score", (13,)),  # missing
+        ("team", (18,)),  # missing
+        ("ad", (9, 12)),  # "d\n" and "d " beside "d"
+        ("score", (5,)),  # n/a is no number
+        ("score", (7,)),  # infinite
+        ("score", (8,)),  # 99 is outside 1..5
+        ("truth", (11,)),  # 7 is outside 1..5
+        ("truth", (17,)),  # f has gold 1 and 2
+        ("team", (8,)),  # y is in red and blue
+        ("ad and who", (16, 17)),  # x rated f twice
+    ]
+    assert "score: values must be finite; found 1 infinite (line 7: 'inf')" in str(caught.value)
+
+
+def test_text_numbers_of_a_file_ask_for_the_scale(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", 'item,rater,rating\na,1,3\na,2, 4 \nb,1,"5,5"\nb,2,6\n')
+
+    with pytest.raises(
+        RatingsError, match=r"numbers stored as text, .* \(line 4: '5,5'\). Pass sca"
+    ):
+        read_ratings(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", r"r.csv: it must hold a header and ratings; found an empty file"),
+        ("\n \n", r"r.csv: it must hold a header and ratings; found an empty file"),
+        ("item,rater,rating\n", r"table: it must hold ratings; found none"),
+        ("1,x,9\n1,y,8\n", r"header: the first line must name the columns; found the values '1'"),
+        ("item,rater,rating\nlove, sex,x,9\n", r"each line must have as many fields as the header"),
+        ("item,rater,rating\na,x,9\nb,b,x,9\n", r"Expected 3 fields in line 3, saw 4. Quote"),
+        ('item,rater,rating\n"a,x,9\n', r"its quotes closed"),
+        ("item,rater,rating,rating\na,x,9,9\n", r"columns: .* found 'rating' more than once"),
+        ("Item,coder,score\na,x,9\n", r"Did you mean item='Item', rater='coder', rating='score'"),
+        ("item,J1,J2\na,5,9\nb,6,7\n", r"'J1', 'J2' hold numbers .* use Ratings.from_wide"),
+    ],
+)
+def test_files_that_hold_no_table_of_ratings(tmp_path: Path, text: str, message: str) -> None:
+    path = write(tmp_path, "r.csv", text)
+
+    with pytest.raises(RatingsError, match=message):
+        read_ratings(path)
+
+
+def test_wrong_delimiters_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.tsv", "item;rater;rating\na;x;9\n")
+
+    with pytest.raises(RatingsError, match=r"found only 'item;rater;rating'. Pass delimiter=';'"):
+        read_ratings(path)
+
+
+def test_undecodable_files_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", "item,rater,rating\ncafé,x,9\n", "latin-1")
+
+    with pytest.raises(RatingsError, match=r"encoded as utf-8; found .* 0xe9 .* Pass encoding="):
+        read_ratings(path)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zip"])
+def test_damaged_files_are_told(tmp_path: Path, suffix: str) -> None:
+    path = write(tmp_path, f"r.csv.{suffix}", "item,rater,rating\na,x,9\n")
+
+    with pytest.raises(RatingsError, match=r"it must be readable to its end; found .* again\."):
+        read_ratings(path)
+
+
+def test_parquet_files_that_are_none_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path, "r.parquet", "item,rater,rating\na,x,9\n")
+
+    with pytest.raises(RatingsError, match=r"r.parquet: it must be a Parquet file"):
+        read_ratings(path)
+
+
+def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.xlsx", "")
+
+    with pytest.raises(RatingsError, match=r"found '.xlsx'. Rename it, or load it with pandas"):
+        read_ratings(path)
+
+
+def test_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match="it is a folder; name a file in it"):
+        read_ratings(tmp_path)
+
+
+def test_windows_line_ends_do_not_move_the_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", "item,rater,rating\r\na,x,1\r\n\r\na,y,inf\r\nb,x,3\r\n")
+
+    with pytest.raises(RatingsError, match=r"\(line 4: inf\)"):
+        read_ratings(path)
+
+
+def test_missing_files_are_told_with_a_guess(tmp_path: Path) -> None:
+    write(tmp_path, "ratings.csv", "")
+
+    with pytest.raises(FileNotFoundError, match=r"no such file; did you mean 'ratings.csv'\?"):
+        read_ratings(tmp_path / "rating.csv")

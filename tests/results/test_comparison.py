@@ -1,0 +1,418 @@
+"""Models are compared by how well they foretell the ratings of items left out."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import arviz as az
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
+from scipy.stats import multivariate_normal, norm
+
+import reliabayes as rb
+from reliabayes import datasets
+from reliabayes.arrays import Array
+from reliabayes.models.bases import gaussian
+from reliabayes.results.comparison import LeaveOneOut, stacking_weights
+from reliabayes.results.fit import Settings
+
+# Names of arviz 0.x, and of 1.x.
+ELPD, P, ELPD_BY_ITEM = (
+    ("elpd_loo", "p_loo", "loo_i") if az.__version__.startswith("0.") else ("elpd", "p", "elpd_i")
+)
+
+NUMBERS = r"MACE has Pareto k up to \d\.\d\d \(at most 0\.\d\d\) in \d of 8 items, worst in \d"
+
+BY_ITEM = [model() for model in rb.MODELS if hasattr(model, "em")]
+LEVEL = [0.9, -1.2, 0.1, 0.4, -0.6, 0.3]
+BINARY: dict[str, Any] = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7, "level": LEVEL}
+BINARY_POOLS: dict[str, Any] = {
+    "mean": [0.3, -0.5],
+    "sd_item": [1.5, 0.8],
+    "sd_rater": [0.7, 1.1],
+    "factor_item": [[1.0, 0.0], [0.8, 0.6]],
+    "level": LEVEL,
+}
+GRADED: list[tuple[Any, dict[str, Any]]] = [
+    (rb.LogitICC, BINARY),
+    (rb.OrdinalICC, BINARY | {"step": [1.2]}),
+    (rb.LogitXCC, BINARY_POOLS),
+    (rb.OrdinalXCC, BINARY_POOLS | {"step": [[1.2], [0.8]]}),
+]
+POINT: dict[str, Any] = {"mean": 3.0, "sd_item": 1.0, "sd_rater": 0.3, "sd_residual": 0.7}
+OF_POOLS: dict[str, Any] = {
+    "mean": [3.0, 5.0],
+    "sd_item": [1.0, 2.0],
+    "sd_rater": [0.2, 0.4],
+    "sd_residual": [0.7],
+    "factor_item": [[1.0, 0.0], [0.8, 0.6]],
+}
+GAUSSIAN: dict[str, tuple[Any, dict[str, Any], tuple[int, int]]] = {
+    "more items": (rb.GaussianICC(), POINT, (12, 6)),
+    "more raters": (rb.GaussianICC(), POINT, (10, 12)),
+    "one residual": (rb.GaussianXCC(), OF_POOLS, (12, 6)),
+    "residuals by pool": (
+        rb.GaussianXCC(residual="per_pool"),
+        OF_POOLS | {"sd_residual": [0.7, 0.4]},
+        (12, 6),
+    ),
+}
+of_gaussians = pytest.mark.parametrize(
+    ("model", "point", "shape"), GAUSSIAN.values(), ids=GAUSSIAN.keys()
+)
+
+
+def fitted(model: Any, ratings: rb.Ratings, draws: int = 300) -> rb.Fit:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rb.ConvergenceWarning)
+        fit: rb.Fit = model.fit(ratings, chains=2, draws=draws, seed=1)
+    return fit
+
+
+def complete(items: int, raters: int) -> pd.DataFrame:
+    item, rater = np.mgrid[:items, :raters].reshape(2, -1)
+    return pd.DataFrame({"item": item, "rater": rater})
+
+
+@pytest.fixture(scope="module")
+def ratings() -> rb.Ratings:
+    return rb.Ratings.from_frame(datasets.load("dawid_skene_1979"), replicates="keep")
+
+
+@pytest.fixture(scope="module")
+def fits(ratings: rb.Ratings) -> dict[str, rb.Fit]:
+    return {"MACE": fitted(rb.MACE(), ratings), "t-a-p": fitted(rb.TAP(), ratings)}
+
+
+@pytest.fixture(scope="module")
+def simulated() -> rb.Ratings:
+    known = np.array([0.9, 0.8, 0.6, 0.3, 0.1])
+    parameters = {"a": known, "p": np.full((5, 2), 0.5)}
+    rng = np.random.default_rng(1)
+    return rb.RaterTAP().simulate(complete(300, 5), rng, parameters=parameters)
+
+
+@pytest.fixture(scope="module")
+def lonely() -> dict[str, rb.Fit]:
+    """Fits of ratings by raters who rated two items each."""
+    rater = np.repeat(np.arange(12), 2)
+    design = pd.DataFrame({"item": np.roll(np.arange(24), 3) % 8, "rater": rater})
+    ratings = rb.DawidSkene().simulate(design, np.random.default_rng(3))
+    return {"MACE": fitted(rb.MACE(), ratings), "t-a-p": fitted(rb.TAP(), ratings)}
+
+
+def test_leaving_items_out_agrees_with_arviz(fits: dict[str, rb.Fit]) -> None:
+    fit = fits["MACE"]
+
+    ours = fit.loo()
+
+    data = fit.to_arviz(log_likelihood=True)
+    theirs: Any = az.loo(data, pointwise=True, reff=1.0)  # type: ignore[no-untyped-call]
+    np.testing.assert_allclose(ours.elpd_by_item, getattr(theirs, ELPD_BY_ITEM), rtol=1e-9)
+    np.testing.assert_allclose(ours.pareto_k, theirs.pareto_k, rtol=1e-9)
+    assert ours.elpd == pytest.approx(getattr(theirs, ELPD))
+    assert ours.p_loo == pytest.approx(getattr(theirs, P))
+    assert ours.good_k == pytest.approx(theirs.good_k)
+
+
+def test_items_with_the_same_ratings_count_as_often_as_they_occur(simulated: rb.Ratings) -> None:
+    fit = fitted(rb.TAP(), simulated)
+
+    loo = fit.loo()
+
+    assert simulated.n_items == 300
+    assert loo.elpd_by_item.nunique() == 6
+    assert loo.elpd == pytest.approx(float(loo.elpd_by_item.sum()))
+
+
+def test_item_left_out_is_as_a_fit_without_it_foretells(
+    ratings: rb.Ratings, fits: dict[str, rb.Fit]
+) -> None:
+    hard = 2  # an item that the model foretells badly
+    others = ratings.subset(items=ratings.items.drop([hard]))
+    without = dataclasses.replace(fitted(rb.TAP(), others), ratings=ratings)
+
+    left_out = fits["t-a-p"].loo().elpd_by_item[hard]
+
+    exact = np.log(np.exp(without.log_likelihood().sel(item=hard)).mean())
+    seen = np.log(np.exp(fits["t-a-p"].log_likelihood().sel(item=hard)).mean())
+    assert left_out == pytest.approx(float(exact), abs=0.2)  # 3 Monte Carlo errors
+    assert seen > left_out + 0.6
+
+
+def test_log_likelihood_of_items_sums_to_that_of_all(fits: dict[str, rb.Fit]) -> None:
+    by_item = fits["MACE"].log_likelihood()
+
+    total = fits["MACE"].quantities["log_likelihood"]
+
+    assert by_item.dims == ("chain", "draw", "item")
+    assert by_item["item"].to_index().equals(fits["MACE"].ratings.items)
+    np.testing.assert_allclose(by_item.sum("item"), total, rtol=1e-6)  # Stan writes 8 digits
+
+
+@pytest.mark.parametrize("model", BY_ITEM, ids=repr)
+def test_log_likelihood_by_item_is_that_of_all(model: Any, simulated: rb.Ratings) -> None:
+    estimate = model.em(simulated)
+    one_draw = estimate.parameters.expand_dims(("chain", "draw"))
+
+    distinct, member = model.pointwise(one_draw, simulated)
+
+    assert distinct[0, member].sum() == pytest.approx(estimate.log_likelihood)
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+@pytest.mark.parametrize(("model", "point"), GRADED)
+def test_log_likelihood_by_item_is_an_integral_over_its_effects(
+    model: Any, point: dict[str, Any], link: Any
+) -> None:
+    at = {name: np.array(values) for name, values in point.items()}
+    categories = range(3 if "step" in point else 2)
+    rng = np.random.default_rng(1)
+    ratings = model().simulate(pooled(8, 6), rng, categories=categories, parameters=at)
+    one_draw = model().labelled({name: x[None, None] for name, x in at.items()}, ratings)
+
+    distinct, member = model(link=link, nodes=61).pointwise(one_draw, ratings)
+
+    # 2e-9 of a normal distribution lies beyond the nodes, and a larger share of unlikely ratings.
+    expected = integrated(at, ratings, {"logit": expit, "probit": ndtr}[link])
+    np.testing.assert_allclose(distinct[0, member], expected, rtol=0, atol=1e-6)
+
+
+@of_gaussians
+def test_density_by_item_is_the_dense_one(
+    model: Any, point: dict[str, Any], shape: tuple[int, int]
+) -> None:
+    fit = drawn_at(model, point, shape, draws=2)
+    rating, rater, item = fit.ratings.values, fit.ratings.rater, fit.ratings.item
+
+    found = fit.log_likelihood().values[0]
+
+    levels = list(model.levels(fit.posterior, fit.ratings, np.random.default_rng(gaussian.SEED)))
+    given_levels = dense(point | {"sd_rater": [0.0]}, fit.ratings)
+    assert np.abs(levels[0] - levels[1]).max() > 0.1
+    for densities, level in zip(found, levels, strict=True):
+        for code, density in enumerate(densities):
+            own = np.flatnonzero(item == code)
+            expected = multivariate_normal(level[rater[own]], given_levels[np.ix_(own, own)])
+            assert density == pytest.approx(expected.logpdf(rating[own]), abs=1e-9)
+
+
+@pytest.mark.slow
+@of_gaussians
+def test_numbers_left_out_are_as_the_others_foretell(
+    model: Any, point: dict[str, Any], shape: tuple[int, int]
+) -> None:
+    fit = drawn_at(model, point, shape, draws=2000)
+    rating, item = fit.ratings.values, fit.ratings.item
+
+    left_out = fit.loo(warn=False)
+
+    mean = np.resize(point["mean"], 2)[pools_of(fit.ratings)]
+    covariance = dense(point, fit.ratings)
+    of_all = multivariate_normal(mean, covariance).logpdf(rating)
+    for code, found in enumerate(left_out.elpd_by_item):
+        rest = np.flatnonzero(item != code)
+        of_rest = multivariate_normal(mean[rest], covariance[np.ix_(rest, rest)])
+        assert found == pytest.approx(of_all - of_rest.logpdf(rating[rest]), abs=0.1)
+
+
+def test_fewer_draws_tell_much_the_same(fits: dict[str, rb.Fit]) -> None:
+    all_draws, some = fits["t-a-p"].loo(), fits["t-a-p"].loo(draws=200, warn=False)
+
+    assert fits["t-a-p"].log_likelihood(draws=200).sizes["draw"] == 100
+    assert some.good_k < all_draws.good_k
+    assert some.elpd == pytest.approx(all_draws.elpd, abs=1)
+
+
+def test_bits_per_rating_are_of_ratings_though_items_are_left_out(fits: dict[str, rb.Fit]) -> None:
+    loo = fits["MACE"].loo()
+
+    assert loo.bits_per_rating == pytest.approx(-loo.elpd / np.log(2) / 315)
+    assert loo.bits_per_rating_se == pytest.approx(loo.elpd_se / np.log(2) / 315)
+    assert loo.elpd_se == pytest.approx(np.sqrt(45) * np.std(loo.elpd_by_item, ddof=1))
+    assert loo.bits_per_rating > float(fits["MACE"].quantities["bits_per_rating"].mean())
+
+
+def test_leave_one_out_shows_what_it_found() -> None:
+    items = pd.Index(["a", "b", "c"], name="item")
+    elpd, pareto_k = pd.Series([-2.0, -1.0, -3.0], items), pd.Series([0.1, 0.95, np.nan], items)
+
+    loo = LeaveOneOut(elpd, pareto_k, good_k=0.7, p_loo=1.25, n_ratings=9)
+
+    assert repr(loo) == (
+        "LeaveOneOut(0.9618 bits per rating (se 0.2776), elpd -6.0 (se 1.7), p_loo 1.2, "
+        "2 of 3 items with Pareto k above 0.70)"
+    )
+    assert loo.problem == "Pareto k up to nan (at most 0.70) in 2 of 3 items, worst in 'c', 'b'"
+
+
+def test_item_that_cannot_be_told_spoils_the_sum() -> None:
+    elpd = pd.Series([-2.0, np.nan])
+
+    loo = LeaveOneOut(elpd, elpd, good_k=0.7, p_loo=1.0, n_ratings=9)
+
+    assert np.isnan([loo.elpd, loo.elpd_se, loo.bits_per_rating]).all()
+
+
+def test_high_pareto_k_brings_one_warning_with_the_numbers(lonely: dict[str, rb.Fit]) -> None:
+    with pytest.warns(rb.ConvergenceWarning, match=NUMBERS) as by_fit:
+        lonely["MACE"].loo()
+    with pytest.warns(rb.ConvergenceWarning, match=NUMBERS) as by_comparison:
+        rb.compare(lonely)
+
+    assert [len(by_fit), len(by_comparison)] == [1, 1]
+    assert by_fit[0].filename == by_comparison[0].filename == __file__
+
+
+def test_model_that_gave_the_ratings_comes_first(simulated: rb.Ratings) -> None:
+    table = rb.compare(
+        {"alike": fitted(rb.TAP(), simulated), "each": fitted(rb.RaterTAP(), simulated)}
+    )
+
+    best, worse = table.loc["each"], table.loc["alike"]
+    assert table.index.tolist() == ["each", "alike"]
+    assert best["difference"] == best["se_difference"] == 0
+    assert worse["difference"] > 4 * worse["se_difference"] > 0
+    assert best["weight"] > 0.9
+
+
+def test_comparison_is_of_the_same_items(fits: dict[str, rb.Fit]) -> None:
+    table = rb.compare(fits, draws=300)
+
+    elpd = {name: fit.loo(300).elpd_by_item for name, fit in fits.items()}
+    paired = (elpd["t-a-p"] - elpd["MACE"]) / np.log(2) / 315
+    assert table.index.tolist() == ["t-a-p", "MACE"]
+    assert table["difference"]["MACE"] == pytest.approx(paired.sum())
+    assert table["se_difference"]["MACE"] == pytest.approx(np.sqrt(45) * paired.std())
+
+
+def test_order_of_fits_leaves_no_trace(fits: dict[str, rb.Fit]) -> None:
+    one, other = rb.compare(fits), rb.compare(dict(reversed(fits.items())))
+
+    pd.testing.assert_frame_equal(one, other)
+
+
+@pytest.mark.filterwarnings("ignore")  # arviz uses what pandas will drop
+def test_weights_agree_with_arviz(fits: dict[str, rb.Fit]) -> None:
+    ours = rb.compare(fits)
+
+    data = {name: fit.to_arviz(log_likelihood=True) for name, fit in fits.items()}
+    theirs: Any = az.compare(data, method="stacking")
+    assert theirs.index.tolist() == ours.index.tolist()
+    np.testing.assert_allclose(ours["weight"], theirs["weight"], atol=0.01)
+
+
+def test_weights_are_of_the_best_mixture() -> None:
+    rng = np.random.default_rng(1)
+    elpd = rng.normal(size=(50, 3)) - 1000  # underflows if taken as it is
+
+    weight = stacking_weights(elpd)
+
+    # At the optimum no model that has a weight would gain by having more.
+    density = np.exp(elpd + 1000)
+    gain = (density / (density @ weight)[:, None]).mean(axis=0)
+    assert weight.sum() == pytest.approx(1)
+    np.testing.assert_allclose(gain[weight > 1e-6], 1, atol=1e-4)
+    assert (gain <= 1 + 1e-4).all()
+
+
+def test_item_that_only_one_model_explains_gives_it_a_weight() -> None:
+    elpd = np.array([[-2000.0, 0.0]] + [[0.0, -500.0]] * 99)
+
+    weight = stacking_weights(elpd)
+
+    assert weight.tolist() == pytest.approx([0.99, 0.01])
+
+
+def test_single_fits_and_other_things_are_refused(fits: dict[str, rb.Fit]) -> None:
+    one: Any = {"MACE": fits["MACE"]}
+
+    with pytest.raises(ValueError, match="fits must be at least two, by name, not 1"):
+        rb.compare(one)
+    with pytest.raises(TypeError, match="fits must be a dict such as"):
+        rb.compare(list(fits.values()))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="fits: 'model' must be a Fit, not TAP"):
+        rb.compare({**one, "model": rb.TAP()})  # type: ignore[dict-item]
+
+
+def test_models_that_take_votes_for_given_are_refused(
+    fits: dict[str, rb.Fit], simulated: rb.Ratings
+) -> None:
+    followers = rb.Groupthink().fit(simulated, seed=1, warmup=500)
+
+    with pytest.raises(ValueError, match="Groupthink takes the shares of an item's own votes"):
+        rb.compare({**fits, "groupthink": followers})
+
+
+def test_densities_and_probabilities_are_not_compared() -> None:
+    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+    models = {"scores": rb.GaussianICC(), "votes": rb.TAP()}
+    fits = {name: fitted(model, ratings, draws=20) for name, model in models.items()}
+
+    with pytest.raises(ValueError, match=r"scores is no model of categories: densities .* votes"):
+        rb.compare(fits)
+
+
+def test_fits_of_different_ratings_are_refused(fits: dict[str, rb.Fit]) -> None:
+    flipped = fits["MACE"].ratings.to_frame()
+    flipped.loc[0, "rating"] = 4
+    changed = rb.Ratings.from_frame(flipped, replicates="keep")
+    other = dataclasses.replace(fits["MACE"], ratings=changed)
+
+    with pytest.raises(rb.RatingsError, match=r"in 'MACE', and in 'other' .* with other rating\."):
+        rb.compare({**fits, "other": other})
+
+
+def pooled(items: int, raters: int) -> pd.DataFrame:
+    """Most pairs of items and raters, the raters in two pools; some items by one pool only."""
+    design = complete(items, raters)
+    design = design.assign(pool=np.where(design["rater"] % 2, "b", "a"))
+    return design.query("(item + rater) % 5 and (item > 1 or pool == 'a')")
+
+
+def drawn_at(model: Any, point: dict[str, Any], shape: tuple[int, int], draws: int) -> rb.Fit:
+    """A fit whose draws are all at one point, of ratings that were drawn there."""
+    ratings = model.simulate(pooled(*shape), np.random.default_rng(1), parameters=point)
+    same = {name: np.tile(x, (1, draws, *[1] * np.ndim(x))) for name, x in point.items()}
+    posterior = model.labelled(same, ratings)
+    return rb.Fit(model, ratings, posterior, posterior, Settings(1, 0, draws, seed=1))
+
+
+def pools_of(ratings: rb.Ratings) -> NDArray[np.int32]:
+    """Pool (N,) of the rater of each rating."""
+    assert ratings.rater_pool is not None
+    return ratings.rater_pool[ratings.rater]
+
+
+def dense(point: dict[str, Any], ratings: rb.Ratings) -> Array:
+    """Covariance (N, N) of all ratings, given the means."""
+    pool, rater, item = pools_of(ratings), ratings.rater, ratings.item
+    factor = np.array(point.get("factor_item", [[1, 0], [1, 0]]))
+    root = np.resize(point["sd_item"], (2, 1)) * factor
+    severity, residual = (np.resize(point[name], 2)[pool] for name in ("sd_rater", "sd_residual"))
+    of_item = (item[:, None] == item) * (root @ root.T)[np.ix_(pool, pool)]
+    of_rater = (rater[:, None] == rater) * severity**2
+    return np.asarray(of_item + of_rater + np.diag(residual**2))
+
+
+def integrated(point: dict[str, Any], ratings: rb.Ratings, share: Any) -> Array:
+    """Log-probability (I,) of the ratings of each item, by a sum over a fine grid."""
+    root = np.atleast_1d(point["sd_item"])[:, None] * point.get("factor_item", 1.0)
+    pools, steps = len(root), len(ratings.categories) - 2
+    pool = pools_of(ratings) if pools > 1 else np.zeros_like(ratings.rater)
+    axes = np.meshgrid(*[np.linspace(-8, 8, 161)] * pools)
+    scores = np.stack([axis.ravel() for axis in axes], axis=1)
+    weight = norm.pdf(scores).prod(axis=1)
+    step = np.reshape(point.get("step", []), (pools, steps))
+    ends = np.full((pools, 1), np.inf)
+    cut = np.hstack([-ends, np.zeros((pools, 1)), step.cumsum(axis=1), ends])
+    location = (scores @ root.T)[:, pool] + point["level"][ratings.rater]
+    lower, upper = (cut[pool, ratings.category + place] for place in (0, 1))
+    probability = np.maximum(share(location - lower) - share(location - upper), 1e-300)
+    by_item = np.log(probability) @ np.eye(ratings.n_items)[ratings.item]
+    return np.asarray(np.log(weight @ np.exp(by_item) / weight.sum()))

@@ -1,0 +1,212 @@
+"""Quantities are the textbook's formulas, on numbers, arrays and labelled draws alike."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reliabayes.arrays import Array
+from reliabayes.results.quantities import (
+    accuracy,
+    bits_per_rating,
+    entropy,
+    icc,
+    icc_k,
+    informativeness,
+    labeler_icc,
+    normalized_xcc,
+    random_share,
+    raters_needed,
+    unnormalized_xcc,
+)
+
+shares = st.floats(1e-6, 1 - 1e-6)
+sds = st.floats(1e-3, 1e3)
+sizes = st.integers(2, 6)
+seeds = st.integers(0, 2**16)
+
+
+def test_icc_of_shrout_and_fleiss_is_the_published_one() -> None:
+    targets, judges, error = 11.24167, 32.48611, 1.01944  # mean squares of Table 3
+    variances = [(targets - error) / 4, (judges - error) / 6, error]
+
+    single = icc(*np.sqrt(variances))
+
+    assert single == pytest.approx(0.2898, abs=5e-5)
+    assert icc_k(single, k=4) == pytest.approx(0.6201, abs=5e-5)
+
+
+@given(item=sds, rater=sds, residual=sds)
+def test_shares_of_variance_add_up(item: float, rater: float, residual: float) -> None:
+    shares = [icc(*order) for order in ((item, rater, residual), (residual, rater, item))]
+
+    total = sum(shares) + labeler_icc(item, rater, residual)
+
+    assert total == pytest.approx(1)
+
+
+@given(correlation=st.floats(-1, 1), one=shares, other=shares)
+def test_normalizing_agreement_undoes_its_attenuation(
+    correlation: float, one: float, other: float
+) -> None:
+    attenuated = unnormalized_xcc(correlation, one, other)
+
+    assert normalized_xcc(attenuated, one, other) == pytest.approx(correlation)
+    assert abs(attenuated) <= max(one, other)
+
+
+# Spearman-Brown on WordSim-353, published for 1, 2, 3, 5, 10 and 13 raters.
+@pytest.mark.parametrize(
+    ("k", "expected"),
+    [(1, 0.5905), (2, 0.7425), (3, 0.8122), (5, 0.8782), (10, 0.9351), (13, 0.9494)],
+)
+def test_reliability_of_means_is_the_published_one(k: int, expected: float) -> None:
+    assert icc_k(0.5905, k) == pytest.approx(expected, abs=1e-4)
+
+
+@given(single=shares, target=shares)
+def test_raters_needed_are_the_fewest_that_reach_the_target(single: float, target: float) -> None:
+    k = float(raters_needed(single, target))
+
+    reached, missed = icc_k(single, k), icc_k(single, max(k - 1, 1))
+    assert k == int(k)
+    assert reached >= target * (1 - 1e-9)
+    assert k == 1 or missed < target * (1 + 1e-9)
+
+
+def test_no_number_of_raters_makes_up_for_no_signal() -> None:
+    assert raters_needed(0.0, 0.8) == math.inf
+
+
+def test_labelled_draws_keep_their_labels() -> None:
+    sd = xr.DataArray(np.ones((2, 3)), dims=("chain", "draw"), coords={"chain": [0, 1]})
+
+    result = icc(sd, sd, sd)
+
+    assert result.dims == ("chain", "draw")
+    assert result.values == pytest.approx(np.full((2, 3), 1 / 3))
+
+
+@pytest.mark.parametrize("k", [0, -1, math.nan])
+def test_fewer_than_one_rating_is_refused(k: float) -> None:
+    with pytest.raises(ValueError, match="k is a number of ratings and must be at least 1"):
+        icc_k(0.5, k)
+
+
+@pytest.mark.parametrize("reliability", [0, 1, 80])
+def test_impossible_reliability_is_refused(reliability: float) -> None:
+    with pytest.raises(ValueError, match="reliability must lie strictly between 0 and 1"):
+        raters_needed(0.5, reliability)
+
+
+@given(size=sizes, seed=seeds)
+def test_informativeness_is_what_truth_and_rating_have_in_common(size: int, seed: int) -> None:
+    prevalence, confusion = distributions(size, seed)
+    joint = prevalence[:, None] * confusion
+
+    bits = informativeness(prevalence, confusion)
+
+    apart = entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1))
+    assert bits == pytest.approx(apart - entropy(joint.ravel()), abs=1e-12)
+
+
+@given(size=sizes, seed=seeds)
+def test_other_names_for_the_categories_rated_tell_as_much(size: int, seed: int) -> None:
+    prevalence, confusion = distributions(size, seed)
+
+    renamed = informativeness(prevalence, confusion[:, ::-1])
+
+    assert renamed == pytest.approx(float(informativeness(prevalence, confusion)), abs=1e-12)
+
+
+@given(size=sizes, seed=seeds)
+def test_ratings_apart_from_the_truth_tell_nothing_of_it(size: int, seed: int) -> None:
+    prevalence, confusion = distributions(size, seed)
+    alike = np.tile(confusion[0], (size, 1))
+
+    assert informativeness(prevalence, alike) == pytest.approx(0, abs=1e-12)
+    assert random_share(alike) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("size", [2, 3, 8])
+def test_perfect_ratings_tell_all_of_the_truth(size: int) -> None:
+    even, identity = np.full(size, 1 / size), np.eye(size)
+
+    assert informativeness(even, identity) == pytest.approx(math.log2(size))
+    assert entropy(even) == pytest.approx(math.log2(size))
+    assert accuracy(even, identity) == pytest.approx(1)
+    assert random_share(identity) == 0
+
+
+def test_categories_that_never_occur_change_nothing() -> None:
+    prevalence, confusion = np.array([0.4, 0.6]), np.array([[0.9, 0.1], [0.3, 0.7]])
+    wide, padded = np.array([0.4, 0.6, 0.0]), np.eye(3)
+    padded[:2, :2] = confusion
+
+    assert informativeness(wide, padded) == informativeness(prevalence, confusion)
+    assert accuracy(wide, padded) == accuracy(prevalence, confusion)
+    assert entropy(wide) == entropy(prevalence)
+
+
+@given(size=sizes, seed=seeds, known=shares)
+def test_random_share_of_raters_who_know_or_guess_is_that_of_guesses(
+    size: int, seed: int, known: float
+) -> None:
+    guess, _ = distributions(size, seed)
+    prevalence = guess[::-1]
+    confusion = known * np.eye(size) + (1 - known) * guess
+
+    assert random_share(confusion) == pytest.approx(1 - known)
+    assert accuracy(prevalence, confusion) == pytest.approx(
+        known + (1 - known) * float(prevalence @ guess)
+    )
+
+
+# Published for t-a-p with these t, a and p: what a rating still tells to one who knows the truth.
+@pytest.mark.parametrize(
+    ("t", "a", "p", "bits"),
+    [(0.5, 0.7, 0.5, 0.60984), (0.7, 0.7, 0.7, 0.52797), (0.5, 0.5, 0.5, 0.81128)],
+)
+def test_bits_beyond_the_truth_are_the_published_ones(
+    t: float, a: float, p: float, bits: float
+) -> None:
+    prevalence = np.array([1 - t, t])
+    confusion = a * np.eye(2) + (1 - a) * np.array([1 - p, p])
+
+    by_truth = entropy(confusion)
+    of_rating = entropy(prevalence @ confusion)
+
+    assert prevalence @ by_truth == pytest.approx(bits, abs=5e-6)
+    assert of_rating - informativeness(prevalence, confusion) == pytest.approx(bits, abs=5e-6)
+
+
+def test_coins_take_a_bit_a_toss() -> None:
+    log_likelihood = xr.DataArray(np.full((2, 3), 10 * math.log(0.5)), dims=("chain", "draw"))
+
+    bits = bits_per_rating(log_likelihood, 10)
+
+    assert bits.dims == ("chain", "draw")
+    assert bits.values == pytest.approx(np.ones((2, 3)))
+
+
+def test_quantities_of_many_draws_are_those_of_each() -> None:
+    pairs = [distributions(3, seed) for seed in range(6)]
+    prevalence = np.array([pair[0] for pair in pairs]).reshape(2, 3, 3)
+    confusion = np.array([pair[1] for pair in pairs]).reshape(2, 3, 3, 3)
+
+    for quantity in (accuracy, informativeness):
+        each = [float(quantity(*pair)) for pair in pairs]
+        assert quantity(prevalence, confusion).ravel() == pytest.approx(np.array(each))
+    each = [float(random_share(pair[1])) for pair in pairs]
+    assert random_share(confusion).ravel() == pytest.approx(np.array(each))
+
+
+def distributions(size: int, seed: int) -> tuple[Array, Array]:
+    """A prevalence (K,) and a confusion matrix (K, K)."""
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(size)), rng.dirichlet(np.ones(size), size)
