@@ -66,8 +66,8 @@ def million() -> None:
     rounds = [[Run.of(sample, ratings, seed) for ratings in sizes] for seed in range(SHORT_ROUNDS)]
     for ratings, *runs in zip(sizes, *rounds, strict=True):
         spent = np.array([(run.seconds, run.processor_seconds) for run in runs])
-        of_few = np.array([(few.seconds, few.processor_seconds) for few, _ in rounds])
-        speed = [run.speed / few.speed for run, (few, _) in zip(runs, rounds, strict=True)]
+        of_few = np.array([(column.seconds, column.processor_seconds) for column, _ in rounds])
+        speed = [run.speed / column.speed for run, (column, _) in zip(runs, rounds, strict=True)]
         cells = *np.median(spent, axis=0), np.median([run.ess for run in runs])
         ratios = *np.median(spent / of_few, axis=0), *np.median(speed, axis=0)
         print(

@@ -25,7 +25,7 @@ import reliabayes as rb
 from benchmarks.speed import Sampler, compared
 from benchmarks.textbook import seconds
 from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.bases.xcc import agreement
+from reliabayes.models.bases.pools import agreement
 from reliabayes.results import quantities
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000

@@ -1,4 +1,4 @@
-"""Where to sum the effects of the few out, and where to sample them: both, on a grid of designs.
+"""Where to sum the effects of the columns out, and where to sample them: both, on a grid of designs.
 
 Each line is one design, fitted by both programs in turn: summed out, then sampled. Speed is the
 smallest bulk ESS per second of processor time, which other load on the machine hardly touches. The
@@ -90,7 +90,7 @@ def compare(ratings: rb.Ratings) -> list[str]:
     chosen = CHOOSES_TO_SUM_OUT(design)
     loss = 1 / ratio if chosen else ratio
     return [
-        f"{len(design.few_total)}",
+        f"{len(design.column_total)}",
         f"{design.counts.nnz}",
         f"{len(design.patterns[0])}",
         f"{out.seconds:.2f}",

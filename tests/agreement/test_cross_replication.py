@@ -10,7 +10,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference import correlation
-from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from reliabayes.models.bases.pooled_score import GradedXCC
 
 ITEMS, RATERS, SD_RATER = 6000, 150, 0.3  # raters of each pool
 MODELS: dict[str, tuple[GradedXCC, int]] = {

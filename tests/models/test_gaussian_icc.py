@@ -104,16 +104,16 @@ def test_density_with_raters_sampled_is_the_dense_one(
         log_sds, score = unconstrained[:3], unconstrained[3:]
         sd = Deviations(*np.exp(log_sds)).swap(swapped)
         levels = crowd.levels(score, sd, prior_mean) + CENTER
-        few = np.eye(len(levels))[table.few]
-        given_levels = dense_covariance(table, sd._replace(few=0.0))
+        column = np.eye(len(levels))[table.column]
+        given_levels = dense_covariance(table, sd._replace(column=0.0))
         prior = multivariate_normal(
             np.full(len(levels), PRIORS["prior_mean"][0]),
-            sd.few**2 * np.eye(len(levels)) + PRIORS["prior_mean"][1] ** 2,
+            sd.column**2 * np.eye(len(levels)) + PRIORS["prior_mean"][1] ** 2,
         )
         scores = np.vstack([np.zeros(len(score)), np.eye(len(score))])
         moved = crowd.levels(scores, sd, prior_mean)
         return float(
-            multivariate_normal(few @ levels, given_levels).logpdf(table.ratings + CENTER)
+            multivariate_normal(column @ levels, given_levels).logpdf(table.ratings + CENTER)
             + prior.logpdf(levels)
             + np.linalg.slogdet(moved[1:] - moved[0])[1]
             + log_sd_priors(np.exp(log_sds))

@@ -22,7 +22,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
 from reliabayes.likelihoods.ordinal_pools import standard_scores
-from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from reliabayes.models.bases.pooled_score import GradedXCC
 from tests.conftest import ROOT
 from tests.designs import gradients, slopes
 

@@ -172,7 +172,9 @@ def compare(
     print_table(printed)
 
 
-def _point_estimate(model: RatingModel, ratings: rb.Ratings, save: Path | None) -> rb.PointEstimate:
+def _point_estimate(
+    model: RatingModel[Any], ratings: rb.Ratings, save: Path | None
+) -> rb.PointEstimate:
     if save is not None:
         raise typer.BadParameter("--save keeps draws, and --method em has none.")
     if not hasattr(model, "em"):

@@ -36,7 +36,7 @@ OPTIONS = (
 )
 
 
-def model_named(name: str) -> type[RatingModel]:
+def model_named(name: str) -> type[RatingModel[Any]]:
     """Return the model of a name on the command line."""
     models = {model.name(): model for model in rb.MODELS}
     if name in models:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,19 +31,11 @@ class Parameter:
     support: Support
     dims: tuple[str, ...] = ()
 
-    def free_shape(self, data: Mapping[str, Any]) -> tuple[int, ...]:
-        """Shape of its unconstrained values, given the sizes in Stan's data."""
-        sizes = {
-            "all": 1,
-            "rater": data.get("R", 1),
-            "covariate": data.get("X", 0),
-            "error": data["K"] * (data["K"] - 1),
-            "between": data["K"] - 2,
-            "pool": data.get("G", 1),
-        }
+    def free_shape(self, sizes: Callable[[str], int]) -> tuple[int, ...]:
+        """Shape of its unconstrained values, given the sizes of dimensions by name."""
         if self.support == "correlation":
-            return (correlation.n_free(sizes["pool"]),)
-        shape = tuple(int(sizes.get(dim, data["K"])) for dim in self.dims)
+            return (correlation.n_free(sizes(self.dims[0])),)
+        shape = tuple(map(sizes, self.dims))
         return (*shape[:-1], shape[-1] - 1) if self.support == "simplex" else shape
 
     def holds(self, value: Array) -> bool:

@@ -17,8 +17,8 @@ from reliabayes.inference.em import Point, climb
 from reliabayes.ratings import Ratings
 
 if TYPE_CHECKING:
-    from reliabayes.models.bases.rating_model import RatingModel
     from reliabayes.results.fit import Fit
+    from reliabayes.results.model import Model
 
 
 N_NAMED = 3  # items that a warning names
@@ -212,7 +212,9 @@ def stacking_weights(elpd: Array) -> Array:
         return bool((point["weight"] > 0).all())
 
     equal = {"weight": np.full(elpd.shape[1], 1 / elpd.shape[1])}
-    return climb(evaluate, equal, most=5000, tolerance=1e-7, leap=is_inside).point["weight"]
+    return climb(evaluate, equal, max_iterations=5000, tolerance=1e-7, is_allowed=is_inside).point[
+        "weight"
+    ]
 
 
 def standard_error(by_item: pd.Series[float]) -> float:
@@ -242,7 +244,7 @@ def _check(fits: Mapping[str, Fit]) -> None:
             raise RatingsError([Fault("fits", rule, found, remedy)])
 
 
-def refuses_comparison(models: Mapping[str, type[RatingModel]]) -> str:
+def refuses_comparison(models: Mapping[str, type[Model]]) -> str:
     """Why likelihoods of these models, by name, cannot be compared; empty where they can."""
     for name, model in models.items():
         if model.conditional:

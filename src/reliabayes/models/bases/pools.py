@@ -1,4 +1,4 @@
-"""What models of agreement between pools share: two pools or more, and quantities of pairs."""
+"""Pools of raters, and quantities of pairs of pools."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def pool_of_raters(model: object, ratings: Ratings) -> Codes:
     if ratings.rater_pool is None or len(ratings.pools) < 2:
         pools = ratings.pools.tolist()
         found = f"one pool, {pools[0]!r}" if pools else "no pools"
-        rule = f"raters must belong to two pools or more, for {name} tells how they agree"
-        remedy = "Pass pool=... with the column of the raters' pools; for one pool take an ICC."
+        rule = f"raters must belong to two pools or more, because {name} estimates their agreement"
+        remedy = "Pass pool=... with the column of the raters' pools; for one pool use an ICC."
         raise RatingsError([Fault("pool", rule, found, remedy)])
     return ratings.rater_pool
 

@@ -1,28 +1,13 @@
-"""Points, which are parameters by name: those of draws, and those that ratings are simulated at."""
+"""What simulation from models shares: designs without ratings, and parameters by name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
-import xarray as xr
 
-from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
-
-
-def stacked(posterior: xr.Dataset) -> dict[str, Array]:
-    """Draws (S, ...) of each parameter by name, chain by chain."""
-    flat = posterior.stack(sample=("chain", "draw"), create_index=False)
-    return {str(name): x.transpose("sample", ...).values for name, x in flat.items()}
-
-
-def points(posterior: xr.Dataset) -> Iterator[dict[str, Array]]:
-    """Each draw of a posterior, as a point."""
-    values = stacked(posterior)
-    for sample in range(posterior.sizes["chain"] * posterior.sizes["draw"]):
-        yield {name: draws[sample] for name, draws in values.items()}
 
 
 def require_known(given: Iterable[str], names: Iterable[str], model: object) -> None:
