@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.files import whole
+from reliabayes.files import replacing
 from reliabayes.ratings import Ratings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def write(
     """Write groups and attributes."""
     tree = xr.DataTree.from_dict({name: _with_plain_ids(group) for name, group in groups.items()})
     tree.attrs.update(about, reliabayes_format=FORMAT)
-    with whole(path) as partial:
+    with replacing(path) as partial:
         tree.to_netcdf(partial, engine=ENGINE)
 
 
