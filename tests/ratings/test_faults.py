@@ -170,7 +170,7 @@ def test_a_single_id(column: str, words: str) -> None:
 def test_equal_ratings() -> None:
     message = faults_of(FRAME.assign(rating=4))
 
-    assert "rating: ratings must vary, because agreement on a constant says nothing" in message
+    assert "rating: ratings must vary, because agreement is undefined if all are equal" in message
     assert "found 4 in all 6 rows. Check that this column holds the ratings" in message
 
 

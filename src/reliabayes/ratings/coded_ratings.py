@@ -180,7 +180,7 @@ class CodedRatings:
         Parameters
         ----------
         purpose : str
-            What needs to know the raters; the message starts with it.
+            The method that needs to know the raters, with which the message starts.
 
         Raises
         ------

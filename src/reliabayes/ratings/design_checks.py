@@ -99,7 +99,7 @@ def equal_ratings(table: Table) -> Iterator[Fault]:
     if len(rows) and values[rows].min() == values[rows].max():
         yield Fault(
             place=rating.name,
-            rule="ratings must vary, because agreement on a constant says nothing",
+            rule="ratings must vary, because agreement is undefined if all are equal",
             found=f"{rating.at(rows[:1])[0]} in all {len(rows)} rows",
             remedy="Check that this column holds the ratings, and that none were left out.",
         )
