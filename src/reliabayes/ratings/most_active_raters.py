@@ -42,7 +42,20 @@ class MostActiveRaters:
 
     @classmethod
     def of(cls, ratings: Ratings, limit: int) -> MostActiveRaters:
-        """Select the most active raters, at most `limit`."""
+        """Select the most active raters.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            Ratings by R known raters.
+        limit : int
+            Largest number of raters to select.
+
+        Returns
+        -------
+        MostActiveRaters
+            All raters, or the `limit` raters with the most ratings.
+        """
         codes = np.sort(np.argsort(-ratings.ratings_per_rater, kind="stable")[:limit])
         position = np.full(ratings.n_raters, -1)
         position[codes] = np.arange(len(codes))
@@ -79,8 +92,10 @@ def cross_product(one: Any, other: Any) -> NDArray[Any]:
 
     Parameters
     ----------
-    one, other : array or sparse array, shape (rows, B)
-        Matrices from `MostActiveRaters.matrix`.
+    one : array or sparse array, shape (rows, B)
+        A matrix from `MostActiveRaters.matrix`.
+    other : array or sparse array, shape (rows, B)
+        Another such matrix.
 
     Returns
     -------

@@ -37,8 +37,12 @@ def table_from_long(
         The user's table.
     roles : mapping from str to str or None
         Names of the columns of item, rater, rating, pool and gold.
-    scale, categories, replicates
-        As for `Ratings.from_frame`.
+    scale : {"nominal", "ordered", "numeric"} or None
+        How the values of a rating relate; None to infer it.
+    categories : iterable or None
+        All values that a rating can have; None for those that occur.
+    replicates : {"error", "keep"}
+        Whether a rater may rate an item more than once.
 
     Returns
     -------
@@ -82,8 +86,16 @@ def table_from_wide(
     ----------
     frame : data frame or array, shape (items, raters)
         The user's table.
-    item, pool, gold, scale, categories
-        As for `Ratings.from_wide`.
+    item : str or None
+        Name of the column of item ids; None for the index or the row number.
+    pool : mapping from rater to pool or None
+        The pool of each rater, if there are any.
+    gold : str or None
+        Name of the column of known true values, if there is one.
+    scale : {"nominal", "ordered", "numeric"} or None
+        How the values of a rating relate; None to infer it.
+    categories : iterable or None
+        All values that a rating can have; None for those that occur.
 
     Returns
     -------
@@ -128,8 +140,12 @@ def table_from_counts(
     ----------
     frame : data frame or array, shape (items, categories)
         The user's table.
-    item, scale, categories
-        As for `Ratings.from_counts`.
+    item : str or None
+        Name of the column of item ids; None for the index or the row number.
+    scale : {"nominal", "ordered", "numeric"}
+        How the categories relate.
+    categories : iterable or None
+        Names of the columns of counts; None for all columns.
 
     Returns
     -------
