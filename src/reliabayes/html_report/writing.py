@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.files import whole
+from reliabayes.files import replacing
 from reliabayes.html_report import judging, sections
 from reliabayes.html_report.blocks import Picture, Section
 from reliabayes.html_report.method import method
@@ -91,7 +91,7 @@ def report(
             method(told, command),
         ],
     )
-    with whole(path) as partial:
+    with replacing(path) as partial:
         partial.write_text(html, encoding="utf-8", errors="replace")
 
 

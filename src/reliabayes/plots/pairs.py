@@ -13,7 +13,7 @@ from reliabayes.plots.densities import size
 from reliabayes.plots.inks import Inks
 from reliabayes.plots.naming import shortened
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.busiest_raters import BusyRaters, crossed
+from reliabayes.ratings.most_active_raters import MostActiveRaters, cross_product
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     (50%)
     """
     ratings.require_known_raters("plots.agreement")
-    busy = BusyRaters.of(ratings, MOST)
+    busy = MostActiveRaters.of(ratings, MOST)
     is_numeric = ratings.scale == "numeric"
     found = (_correlation if is_numeric else _same)(ratings, busy)
     np.fill_diagonal(found, np.nan)
@@ -84,22 +84,22 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     return bare(ax, "none")
 
 
-def _same(ratings: Ratings, busy: BusyRaters) -> Array:
+def _same(ratings: Ratings, busy: MostActiveRaters) -> Array:
     """Share (B, B) of the ratings of common items that are the same."""
     ones = np.ones(len(busy.rows))
     common = busy.matrix(ones)
     same = busy.matrix(ones, ratings.category[busy.rows], len(ratings.categories))
-    return ratio(crossed(same, same), crossed(common, common))
+    return ratio(cross_product(same, same), cross_product(common, common))
 
 
-def _correlation(ratings: Ratings, busy: BusyRaters) -> Array:
+def _correlation(ratings: Ratings, busy: MostActiveRaters) -> Array:
     """Correlation (B, B) of the ratings of common items."""
     value = ratings.values[busy.rows] - ratings.values.mean()
     once, first, second = (busy.matrix(value**power) for power in range(3))
-    common = crossed(once, once)
-    mean = ratio(crossed(first, once), common)
-    variance = ratio(crossed(second, once), common) - mean**2
-    covariance = ratio(crossed(first, first), common) - mean * mean.T
+    common = cross_product(once, once)
+    mean = ratio(cross_product(first, once), common)
+    variance = ratio(cross_product(second, once), common) - mean**2
+    covariance = ratio(cross_product(first, first), common) - mean * mean.T
     is_known = (common >= LEAST) & (np.minimum(variance, variance.T) > 1e-12 * ratings.values.var())
     scale = np.sqrt(np.where(is_known, variance * variance.T, 1))
     return np.where(is_known, covariance / scale, np.nan)

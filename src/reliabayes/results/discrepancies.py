@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.busiest_raters import BusyRaters, crossed
+from reliabayes.ratings.most_active_raters import MostActiveRaters, cross_product
 
 Counts = NDArray[np.int64]
 
@@ -195,17 +195,17 @@ class _Pairs:
     """Pairs of busy raters with at least some ratings in common."""
 
     least: int
-    busy: BusyRaters
+    busy: MostActiveRaters
 
     @classmethod
     def of(cls, ratings: Ratings, least: int) -> _Pairs:
-        return cls(least, BusyRaters.of(ratings, MOST_RATERS))
+        return cls(least, MostActiveRaters.of(ratings, MOST_RATERS))
 
     @cached_property
     def _members(self) -> tuple[Codes, Codes]:
         """(P,) places of the one and of the other rater of each pair among the busy."""
         ones = self.busy.matrix(np.ones(len(self.busy.rows), np.float32))
-        one, other = np.nonzero(np.triu(crossed(ones, ones), k=1) >= self.least)
+        one, other = np.nonzero(np.triu(cross_product(ones, ones), k=1) >= self.least)
         return one, other
 
     @cached_property
@@ -222,5 +222,5 @@ class _Pairs:
     def products(self, weight: Any, another: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Sums (P,) of the one's weight times the other's other weight, and the other way round."""
         one, other = self._members
-        found = crossed(weight, another)
+        found = cross_product(weight, another)
         return found[one, other], found[other, one]

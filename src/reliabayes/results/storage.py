@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.files import whole
+from reliabayes.files import replacing
 from reliabayes.ratings import Ratings
 
 FORMAT = 2
@@ -31,7 +31,7 @@ def write(
     """Write groups and attributes."""
     tree = xr.DataTree.from_dict({name: _with_plain_ids(group) for name, group in groups.items()})
     tree.attrs.update(about, reliabayes_format=FORMAT)
-    with whole(path) as partial:
+    with replacing(path) as partial:
         tree.to_netcdf(partial, engine=ENGINE)
 
 

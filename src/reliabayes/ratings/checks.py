@@ -1,12 +1,12 @@
-"""All checks of a table, run in one list; a new check is a function that yields what is wrong."""
+"""All checks of a table, in one list. A new check is a function that yields the faults it finds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings import design_faults as design
-from reliabayes.ratings import value_faults as values
+from reliabayes.ratings import design_checks as design
+from reliabayes.ratings import value_checks as values
 from reliabayes.ratings.table import Table
 
 Check = Callable[[Table], Iterator[Fault]]
@@ -19,7 +19,7 @@ CHECKS: tuple[Check, ...] = (
     values.numbers_as_text,
     values.labels_on_numeric_scale,
     values.infinite_values,
-    values.odd_categories,
+    values.invalid_categories,
     values.unordered_texts,
     values.ratings_outside_categories,
     values.gold_outside_categories,
@@ -33,7 +33,18 @@ CHECKS: tuple[Check, ...] = (
 
 
 def check(table: Table) -> None:
-    """Raise all faults of the table at once."""
+    """Check a table, and raise one error that lists all its faults.
+
+    Parameters
+    ----------
+    table : Table
+        The table to check.
+
+    Raises
+    ------
+    RatingsError
+        If any check finds a fault.
+    """
     faults = [fault for find in CHECKS for fault in find(table)]
     if faults:
         raise RatingsError(faults)
