@@ -45,7 +45,7 @@ class Normal:
 
 @dataclass(frozen=True)
 class HalfNormal:
-    """Half-normal prior of a standard deviation.
+    """Half-normal prior of a standard deviation or another positive parameter.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class HalfNormal:
 
 @dataclass(frozen=True)
 class HalfStudentT:
-    """Half-Student-t prior of a standard deviation, with a heavier tail than `HalfNormal`.
+    """Half-t prior of a standard deviation or another positive parameter, with a heavy tail.
 
     Parameters
     ----------

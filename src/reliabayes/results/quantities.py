@@ -80,9 +80,8 @@ def unnormalized_xcc(normalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Dra
 
     .. math:: \rho \sqrt{\mathrm{ICC}_0} \sqrt{\mathrm{ICC}_1}
 
-    where rho is the correlation between the two pools' item effects. The parametric counterpart of
-    cross-replication reliability (xRR). It measures the agreement of single ratings, so that
-    disagreement within either pool lowers it.
+    where rho is the correlation between the pools' item effects. The parametric counterpart of
+    cross-replication reliability (xRR): disagreement within either pool lowers it.
 
     Parameters
     ----------
@@ -114,9 +113,8 @@ def normalized_xcc(unnormalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Dra
 
     .. math:: \mathrm{xCC} / (\sqrt{\mathrm{ICC}_0} \sqrt{\mathrm{ICC}_1})
 
-    The unnormalized xCC that would result if the raters within each pool agreed perfectly, and the
-    correlation between the means of many ratings by each pool. It is the correlation corrected for
-    attenuation.
+    The correlation between the means of many ratings by each pool: unnormalized xCC corrected for
+    attenuation by disagreement within the pools.
 
     Parameters
     ----------
@@ -147,8 +145,6 @@ def icc_k(icc: Draws, k: float) -> Draws:
     r"""Reliability of the mean of ``k`` ratings of an item by different raters, in [0, 1].
 
     .. math:: k \rho / (1 + (k - 1) \rho)
-
-    The Spearman-Brown formula.
 
     Parameters
     ----------
@@ -281,9 +277,8 @@ def random_share(confusion: Array) -> Array:
 
     .. math:: \sum_k \min_h \pi_{hk}
 
-    Each term is the smallest probability of rating k over all true categories, so that ratings may
-    be k this often whatever the truth. The sum equals 1 - theta in MACE and 1 - a in the t-a-p
-    models.
+    Each term is the smallest probability of a rating k over all true categories. The sum equals
+    1 - theta in MACE and 1 - a in the t-a-p models.
 
     Parameters
     ----------
@@ -331,8 +326,7 @@ def bits_per_rating(log_likelihood: Draws, n_ratings: int) -> Draws:
 
     .. math:: -\log_2 p(\text{ratings}) / N
 
-    The hidden states of the items are marginalised, so that models with different latent structure
-    can be compared.
+    Hidden states are marginalised, so that models with different latent structure are comparable.
 
     Parameters
     ----------
