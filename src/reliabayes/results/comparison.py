@@ -55,7 +55,7 @@ def compare(fits: Mapping[str, ComparableFit], draws: int | None = None) -> pd.D
           be due to chance
         - p_loo, effective number of parameters
         - weight of the model in the mixture of all models that predicts best (stacking); models
-          with the same predictions share one weight
+          with the same predictions split one weight between them
         - n_high_k, number of items for which PSIS is unreliable
 
     Raises
