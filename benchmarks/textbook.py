@@ -1,4 +1,4 @@
-"""Textbook programs: compiled as our own are, and what they read."""
+"""Textbook Stan programs: compilation with the package's toolchain, and their data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from reliabayes.models.bases.annotation import AnnotationModel
 
 
 def build_textbook(name: str, out: Path, *options: str) -> Path:
-    """Compile a program of this folder with options of stanc, and link it with our own runner."""
+    """Compile a program of this folder with options of stanc, and link it with the runner."""
     tools = Toolchain.find()
     program = out / "-".join([name, *options])
     source = program.with_suffix(".cpp")
@@ -24,7 +24,7 @@ def build_textbook(name: str, out: Path, *options: str) -> Path:
 
 
 def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]:
-    """Data of a textbook program: every rating on its own."""
+    """Data of a textbook program, with one element per rating."""
     priors = model.priors(len(ratings.categories))
     return {
         "N": len(ratings),
@@ -38,8 +38,8 @@ def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]
     }
 
 
-def seconds(table: str) -> tuple[float, float]:
-    """How long warmup and sampling took, by the table of draws that Stan wrote."""
-    written = Path(table).read_text()
+def chain_seconds(path: str) -> tuple[float, float]:
+    """Seconds of warmup and of sampling, from the CSV file that Stan wrote."""
+    written = Path(path).read_text()
     warmup, sampling = re.findall(r"([\d.e+-]+) seconds \([WS]", written)
     return float(warmup), float(sampling)
