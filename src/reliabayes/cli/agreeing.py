@@ -11,7 +11,7 @@ import typer
 
 import reliabayes as rb
 from reliabayes import cli
-from reliabayes.agreement.coefficient import Method, Over
+from reliabayes.agreement.interval import Method, Over
 from reliabayes.cli.options import (
     Categories,
     Delimiter,

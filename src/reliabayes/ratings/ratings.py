@@ -26,7 +26,7 @@ from reliabayes.wording import listed
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-    from reliabayes.agreement.coefficient import Method, Over
+    from reliabayes.agreement.interval import Method, Over
     from reliabayes.guidelines import Guideline
 
 __all__ = ["Ratings", "Replicates", "Scale"]

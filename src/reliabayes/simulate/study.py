@@ -28,7 +28,7 @@ from reliabayes.agreement import (
     light_kappa,
     percent_agreement,
 )
-from reliabayes.agreement.blocks import by_block
+from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.intraclass import NAMES, icc
 from reliabayes.ratings import Ratings
 from reliabayes.simulate.matrices import Match, Plan, alike
@@ -173,7 +173,9 @@ def _block(
     ratings = plan.ratings(rater, category)
     design = asdict(plan) | {"distribution": name}
     columns = ("categories", "raters", "ratings_per_item", "items", "distribution", "agreement")
-    found = {label: by_block(of(ratings), matrices) for label, of in coefficients.items()}
+    found = {
+        label: coefficient_by_block(of(ratings), matrices) for label, of in coefficients.items()
+    }
     return pd.DataFrame(
         {
             **{column: design[column] for column in columns},
