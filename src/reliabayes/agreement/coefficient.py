@@ -219,7 +219,9 @@ class Coefficient:
         ----------
         method : {"bootstrap", "jackknife", "analytic"}, default "bootstrap"
             Standard deviation of the bootstrap replicates, the jackknife or the delta method.
-        over, replicates, seed, n_jobs
+        over : {"items", "raters", "both"}, default "items"
+            As for `interval`.
+        replicates, seed, n_jobs : int
             As for `interval`.
 
         Returns
@@ -241,7 +243,9 @@ class Coefficient:
 
         Parameters
         ----------
-        over, replicates, seed, n_jobs
+        over : {"items", "raters", "both"}, default "items"
+            As for `interval`.
+        replicates, seed, n_jobs : int
             As for `interval`.
 
         Returns
@@ -308,7 +312,7 @@ def combined(
         Takes the value (...) of each coefficient and returns an array (...).
     *coefficients : Coefficient
         Its arguments.
-    **others
+    **others : Any
         Further attributes of `Coefficient`.
 
     Returns

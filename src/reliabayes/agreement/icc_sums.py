@@ -121,10 +121,10 @@ class OneWaySums:
 
     def single(self, sums: Array) -> Array:
         """(...) ICC of single ratings."""
-        n, total, square, within, items, selves = np.moveaxis(sums, -1, 0)
+        n, total, square, within, n_squared, selves = np.moveaxis(sums, -1, 0)
         between = difference_of_squares(n * square, total**2)
-        within_items = ratio(within, items - selves)
-        return 1 - ratio(within_items, ratio(between - within, n**2 - items))
+        within_items = ratio(within, n_squared - selves)
+        return 1 - ratio(within_items, ratio(between - within, n**2 - n_squared))
 
     def ratings_averaged(self, sums: Array) -> Array | float:
         """(...) number k of ratings that a mean averages."""
@@ -172,18 +172,18 @@ class TwoWaySums:
 
     def single(self, sums: Array) -> Array:
         """(...) ICC of single ratings."""
-        items, n, selves, total, square, within, self_square = np.moveaxis(sums[..., :7], -1, 0)
+        n_items, n, selves, total, square, within, self_square = np.moveaxis(sums[..., :7], -1, 0)
         rater, self_rater = np.split(sums[..., 7:], 2, axis=-1)
-        of_rater = difference_of_squares(items * square, (rater**2).sum(axis=-1))
-        of_self = difference_of_squares(items * self_square, (self_rater**2).sum(axis=-1))
+        of_rater = difference_of_squares(n_items * square, (rater**2).sum(axis=-1))
+        of_self = difference_of_squares(n_items * self_square, (self_rater**2).sum(axis=-1))
         all_pairs = difference_of_squares(n * square, total**2)
         neither = difference_of_squares(all_pairs - within, of_self)
-        pairs = (n**2 / items - selves) / items  # of different raters
-        raters = ratio(within, items * pairs)
-        others = ratio(neither, items * (items - 1) * pairs)
+        pairs = (n**2 / n_items - selves) / n_items  # of different raters
+        raters = ratio(within, n_items * pairs)
+        others = ratio(neither, n_items * (n_items - 1) * pairs)
         if has_severity(self.name):
             return ratio(others - raters, others)
-        return ratio(others - raters, ratio(of_rater, (items - 1) * n))
+        return ratio(others - raters, ratio(of_rater, (n_items - 1) * n))
 
     def ratings_averaged(self, sums: Array) -> Array | float:
         """(...) number k of ratings that a mean averages."""

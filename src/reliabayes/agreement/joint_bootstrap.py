@@ -31,7 +31,9 @@ def percentile_intervals(
         Of the same ratings.
     prob : float
         Nominal coverage.
-    over, replicates, seed, n_jobs
+    over : {"items", "raters", "both"}
+        As for `Coefficient.interval`.
+    replicates, seed, n_jobs : int
         As for `Coefficient.interval`.
 
     Returns

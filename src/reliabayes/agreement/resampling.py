@@ -73,14 +73,14 @@ class DistinctRows:
 
     def resample(self, rng: np.random.Generator, replicates: int) -> NDArray[np.int64]:
         """(replicates, D) count of each row in samples of I items with replacement."""
-        items, distinct = self.n_items, len(self.multiplicity)
-        if 16 * distinct < items:
-            return rng.multinomial(items, self.multiplicity / items, size=replicates)
-        row = np.repeat(np.arange(distinct), self.multiplicity)
-        drawn = row[rng.integers(items, size=(replicates, items))]
-        drawn += distinct * np.arange(replicates)[:, None]
-        counts = np.bincount(drawn.ravel(), minlength=replicates * distinct)
-        return counts.reshape(replicates, distinct)
+        n_items, n_rows = self.n_items, len(self.multiplicity)
+        if 16 * n_rows < n_items:
+            return rng.multinomial(n_items, self.multiplicity / n_items, size=replicates)
+        row = np.repeat(np.arange(n_rows), self.multiplicity)
+        drawn = row[rng.integers(n_items, size=(replicates, n_items))]
+        drawn += n_rows * np.arange(replicates)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=replicates * n_rows)
+        return counts.reshape(replicates, n_rows)
 
     def perturbed(self, formula: Formula, weight: complex, total: Array) -> NDArray[Any]:
         """(D,) formula of ``total`` plus ``weight`` times each row."""

@@ -53,8 +53,16 @@ def agreement_table(
     ----------
     ratings : Ratings
         Any design.
-    prob, over, method, replicates, seed, n_jobs, guideline
-        As for `Ratings.agreement`.
+    prob : float
+        As for `Ratings.agreement`, like all further parameters.
+    over : {"items", "raters", "both"}
+        What is a sample from a larger population.
+    method : {"percentile", "bca", "jackknife", "analytic"}
+        How the intervals are computed.
+    replicates, seed, n_jobs : int
+        Number of bootstrap samples, their seed and the number of joblib workers.
+    guideline : str or Guideline or None
+        Whose words to add.
 
     Returns
     -------

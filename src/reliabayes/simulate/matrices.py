@@ -99,7 +99,19 @@ def rating_matrix(
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixPlan:
-    """Checked arguments of `rating_matrix`, from which any number of matrices can be simulated."""
+    """Checked arguments of `rating_matrix`, from which any number of matrices can be simulated.
+
+    Attributes
+    ----------
+    agreement : float
+        Probability that the raters of an item agree other than by chance.
+    items, raters, ratings_per_item, categories : int
+        Size of each matrix.
+    distribution : tuple of float or None
+        Weights of the categories; None for equal weights.
+    match : {"observed"} or None
+        Whether exactly ``round(agreement * items)`` items are unanimous.
+    """
 
     agreement: float
     items: int
