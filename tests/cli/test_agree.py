@@ -150,7 +150,7 @@ def test_numeric_categories_are_read_as_numbers(tmp_path: Path) -> None:
         ([*AGREE, "--pool", "team"], "(pool='team'); found only"),
         ([*AGREE, "--bootstrap", "1"], "Invalid value for '--bootstrap'"),
         ([*AGREE, "--prob", "0"], "must lie strictly between 0 and 1, not 0"),
-        ([*AGREE, "--over", "raters"], 'method "analytic" is over items, not raters'),
+        ([*AGREE, "--over", "raters"], 'method "analytic" supports over="items" only'),
         ([*AGREE, "--over", "rater"], "'rater' is not one of 'items', 'raters', 'both'"),
         ([*AGREE, "--categories", "1,2"], "ratings must be among the categories 1, 2"),
         ([*AGREE, "--json", "/absent/out.json"], "cannot write /absent/out.json"),

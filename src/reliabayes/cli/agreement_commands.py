@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 import reliabayes as rb
-from reliabayes.agreement.coefficient import Method, Over
+from reliabayes.agreement.interval import Method, Over
 from reliabayes.cli.fit_results import json_design
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import JsonFile, Prob, check_outputs, writable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reliabayes.agreement.cells import ratio
+from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
 from reliabayes.plots.canvas import bare, canvas, name_columns, name_rows, percentages, titled
 from reliabayes.plots.densities import size

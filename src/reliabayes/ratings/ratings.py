@@ -18,7 +18,7 @@ from reliabayes.ratings.from_tables import RatingsFromTables
 from reliabayes.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from reliabayes.agreement.coefficient import Method, Over
+    from reliabayes.agreement.interval import Method, Over
     from reliabayes.guidelines import Guideline
 
 
