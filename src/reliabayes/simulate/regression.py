@@ -11,8 +11,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.plots.canvas import canvas, percentages, titled
-from reliabayes.plots.inks import Inks
+from reliabayes.plots.layout import add_title, axes_or_new, percent_ticks
+from reliabayes.plots.palette import Palette
 from reliabayes.simulate.study import TENTHS
 
 if TYPE_CHECKING:
@@ -197,20 +197,20 @@ class AgreementRegression:
         >>> regression.plot(ax=Figure().subplots()).get_title(loc="left")
         'A straight line in agreement explains 96% of the variance of ICC(1,1)'
         """
-        ax = canvas(ax)
-        inks, colour = Inks.of(ax), Inks.of(ax).series[0]
+        ax = axes_or_new(ax)
+        palette, colour = Palette.of(ax), Palette.of(ax).series[0]
         at = np.linspace(self.agreement[0], self.agreement[-1], 200)
         mean, lower, upper = self.predict(list(at), prob).to_numpy().T
         ax.plot(
-            *self.points.T, color=inks.muted, linestyle="", marker="o", markersize=3,
+            *self.points.T, color=palette.muted, linestyle="", marker="o", markersize=3,
             markeredgewidth=0, alpha=0.3,
         )  # fmt: skip
         ax.fill_between(at, lower, upper, color=colour, alpha=0.25, linewidth=0)
         ax.plot(at, mean, color=colour, linewidth=1.8)
-        percentages(ax)
+        percent_ticks(ax)
         ax.set(xlabel="a, proportion of items with unanimous ratings", ylabel=self.coefficient)
         note = f"{self._equation}{len(self.points):,} simulated matrices, {100 * prob:g}% band"
-        return titled(ax, self._finding, note)
+        return add_title(ax, self._finding, note)
 
     @property
     def _finding(self) -> str:
