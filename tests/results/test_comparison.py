@@ -21,6 +21,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.models.bases import gaussian
 from reliabayes.results.comparison import LeaveOneOut, stacking_weights
 from reliabayes.results.fit import Settings
+from tests.monte_carlo import standard_error
 
 # Names of arviz 0.x, and of 1.x.
 ELPD, P, ELPD_BY_ITEM = (
@@ -227,8 +228,8 @@ def test_fewer_draws_tell_much_the_same(fits: dict[str, rb.Fit]) -> None:
     # elpd is the sum of -log(mean(weight)) over items: to first order the Monte Carlo error of the
     # mean of all weights, each relative to the mean of its item.
     weight = np.exp(-by_item)
-    mcse: Any = az.mcse((weight / weight.mean(("chain", "draw"))).sum("item").values)  # type: ignore[no-untyped-call]
-    assert some.elpd == pytest.approx(all_draws.elpd, abs=5 * float(mcse))
+    error = standard_error((weight / weight.mean(("chain", "draw"))).sum("item").values)
+    assert some.elpd == pytest.approx(all_draws.elpd, abs=5 * error)
 
 
 def test_bits_per_rating_are_of_ratings_though_items_are_left_out(fits: dict[str, rb.Fit]) -> None:
@@ -384,8 +385,7 @@ def pooled(items: int, raters: int) -> pd.DataFrame:
 
 def relative_error(draws: Array) -> float:
     """Monte Carlo standard error of a mean of draws (chain, draw), relative to the mean."""
-    mcse: Any = az.mcse(draws)  # type: ignore[no-untyped-call]
-    return float(mcse / draws.mean())
+    return standard_error(draws) / float(draws.mean())
 
 
 class Weighted(rb.TAP):
