@@ -384,7 +384,7 @@ def test_all_faults_of_a_table_are_listed_with_options_as_remedies(tmp_path: Pat
         ([*FIT, "--method", "em"], "gaussian-icc has no method em"),
         ([*EM, "--save", "out.nc"], "--save writes draws, and --method em has none"),
         (["compare", JUDGES, "--models", "tap"], "must name two or more models"),
-        (["compare", JUDGES, "--models", "tap,gaussian-icc"], "is no model of categories"),
+        (["compare", JUDGES, "--models", "tap,gaussian-icc"], "gaussian-icc models numbers and"),
         (["fits"], "No such command 'fits'"),
         ([*FIT, "--colour"], "No such option: --colour"),
     ],

@@ -419,7 +419,7 @@ def test_the_page_says_why_models_cannot_be_compared(made: Callable[..., Page]) 
 
     page = made({"scores": scores, "classes": classes})
 
-    assert any(text.startswith("scores is no model of categories") for text in page.texts["p"])
+    assert any(text.startswith("scores models numbers and ") for text in page.texts["p"])
 
 
 def test_fits_of_other_ratings_are_rejected_and_nothing_is_written(tmp_path: Path) -> None:

@@ -16,6 +16,11 @@ from reliabayes import datasets
 from reliabayes.results import discrepancies
 from reliabayes.results.predictive import PredictiveChecks, overall_p_value
 
+# A p-value of 200 replicates has a Monte Carlo error of sqrt(p (1 - p) / 200). Whatever the draws,
+# checks that fail here have one below 0.01, of which fewer than one in 10,000 is found above 0.05;
+# checks that pass have one above 0.3, which is six errors above 0.1.
+FAILS, PASSES = 0.05, 0.1
+
 
 def fitted(model: Any, ratings: rb.Ratings) -> rb.Fit:
     with warnings.catch_warnings():
@@ -95,7 +100,7 @@ def test_dawid_skene_misses_the_votes_on_dental_x_rays(
 
     assert checks.votes is not None
     all_positive = checks.votes.query("category == 1 and votes == 5").iloc[0]
-    assert checks.p_values["votes"] == pytest.approx(1 / 201)
+    assert checks.p_values["votes"] < FAILS
     assert checks.p_values["raters"] > 0.5
     assert all_positive["observed"] == 100
     assert all_positive["upper_90"] < 90
@@ -110,38 +115,39 @@ def test_model_with_item_difficulty_fits_the_votes_on_dental_x_rays(
 
     fit = rb.LatentTAP().fit(ratings, seed=1, chains=2, warmup=150, draws=100)
 
-    assert fit.check().p_values["votes"] > 0.05
+    assert fit.check().p_values["votes"] > PASSES
 
 
 def test_model_that_generated_the_ratings_passes(simulated: rb.Ratings) -> None:
     checks = fitted(rb.DawidSkene(), simulated).check()
 
     assert checks.p_values.index.tolist() == ["votes", "raters", "pairs"]
-    assert (checks.p_values > 0.1).all()
+    assert (checks.p_values > PASSES).all()
 
 
 def test_model_of_exchangeable_raters_fails_when_raters_differ(simulated: rb.Ratings) -> None:
     checks = fitted(rb.TAP(), simulated).check()
 
-    assert checks.p_values["raters"] == checks.p_values["pairs"] == pytest.approx(1 / 201)
+    assert (checks.p_values[["raters", "pairs"]] < FAILS).all()
 
 
 def test_replicates_of_one_rater_are_counted() -> None:
     frame = datasets.load("dawid_skene_1979")
     ratings = rb.Ratings.from_frame(frame, replicates="keep")
 
-    checks = fitted(rb.DawidSkene(), ratings).check(draws=50)
+    checks = fitted(rb.DawidSkene(), ratings).check(draws=300)
 
-    assert checks.replicates == 50
+    assert checks.replicates == 300
     assert checks.pairs is not None
     assert checks.pairs["common"].tolist() == [135] * 4 + [45] * 6
-    assert checks.p_values["votes"] > 0.05
+    assert checks.p_values["votes"] > 0.1  # 0.27 in the long run, six Monte Carlo errors away
 
 
 def test_seed_determines_the_replicates(simulated: rb.Ratings) -> None:
     fit = fitted(rb.DawidSkene(), simulated)
+    seed = fit.settings.seed
 
-    default, same_seed, other = fit.check(20), fit.check(20, seed=1), fit.check(20, seed=2)
+    default, same_seed, other = fit.check(20), fit.check(20, seed=seed), fit.check(20, seed=seed + 1)
 
     votes = [checks.votes for checks in (default, same_seed, other)]
     assert votes[0] is not None
@@ -287,7 +293,7 @@ def test_normal_ratings_pass() -> None:
     checks = fitted(rb.GaussianICC(), rated("none")).check()
 
     assert checks.p_values.index.tolist() == ["ratings", "items", "raters", "pairs"]
-    assert (checks.p_values > 0.1).all()
+    assert (checks.p_values > PASSES).all()
 
 
 @pytest.mark.slow
@@ -305,7 +311,7 @@ def test_normal_ratings_pass() -> None:
 def test_departure_from_normality_fails_its_check(departure: str, check: str) -> None:
     checks = fitted(rb.GaussianICC(), rated(departure)).check()
 
-    assert checks.p_values[check] == pytest.approx(1 / 201)
+    assert checks.p_values[check] < FAILS
 
 
 def test_copying_and_careless_raters_are_identified() -> None:
@@ -318,10 +324,11 @@ def test_copying_and_careless_raters_are_identified() -> None:
     assert closest[["rater", "other"]].tolist() == [0, 1]
     assert closest["observed"] == pytest.approx(0, abs=1e-6)
     assert careless.query("statistic == 'sd' and observed > upper_90")["rater"].tolist() == [5]
-    assert (careless.query("statistic == 'mean'")["p_value"] > 0.1).all()
+    assert (careless.query("statistic == 'mean'")["p_value"] > PASSES).all()
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of Pareto k
 def test_model_of_one_pool_fails_for_two_pools_that_disagree() -> None:
     item, rater = (codes.ravel() for codes in np.mgrid[:150, :6])
     design = pd.DataFrame({"item": item, "rater": rater, "pool": np.where(rater < 3, "a", "b")})
@@ -336,8 +343,9 @@ def test_model_of_one_pool_fails_for_two_pools_that_disagree() -> None:
 
     right, wrong = (fitted(model, ratings) for model in (rb.GaussianXCC(), rb.GaussianICC()))
 
-    assert (right.check().p_values > 0.05).all()
-    assert wrong.check().p_values["pairs"] == pytest.approx(1 / 201)
+    # The smallest is 0.13 in the long run: of 500 replicates, five Monte Carlo errors away.
+    assert (right.check(draws=500).p_values > 0.05).all()
+    assert wrong.check().p_values["pairs"] < FAILS
     assert rb.compare({"one": wrong, "two": right}).index[0] == "two"
 
 

@@ -12,7 +12,7 @@ from reliabayes.plots.labels import short, shortened
 from reliabayes.plots.layout import add_title, axes_or_new, label_right, label_rows, remove_frame
 from reliabayes.plots.palette import STYLES, Palette
 from reliabayes.results.estimates import source_text
-from reliabayes.results.summaries import bounds
+from reliabayes.results.summaries import interval_bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,7 @@ def raters(
             f"found {name!r}. Choose from {', '.join(known) or 'none'}."
         )
     draws = fit.quantities[name].values.reshape(-1, fit.ratings.n_raters)
-    lower, upper = bounds(draws, prob)
+    lower, upper = interval_bounds(draws, prob)
     columns = {"median": np.median(draws, axis=0), "lower": lower, "upper": upper}
     rows = _ordered(pd.DataFrame(columns, index=fit.ratings.raters))
     words = name.replace("_", " ")

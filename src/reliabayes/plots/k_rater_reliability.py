@@ -28,7 +28,7 @@ from reliabayes.results.estimates import (
     whole_median_interval,
     whole_text,
 )
-from reliabayes.results.summaries import bounds
+from reliabayes.results.summaries import interval_bounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +147,7 @@ def _draw_curve(ax: Axes, number: int, icc: Array, k: NDArray[np.int64], prob: f
     """Draw the median and band by k; return the height at which the median ends."""
     colour = Palette.of(ax).series_colour(number)
     reached = np.stack([quantities.icc_k(icc, each) for each in k.tolist()], axis=1)
-    lower, upper = bounds(reached, prob)
+    lower, upper = interval_bounds(reached, prob)
     ax.fill_between(k, lower, upper, color=colour, alpha=0.2, linewidth=0)
     median = np.median(reached, axis=0)
     ax.plot(k, median, color=colour, linestyle=STYLES[number % len(STYLES)][1], linewidth=1.8)

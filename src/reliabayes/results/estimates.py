@@ -9,7 +9,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
-from reliabayes.results.summaries import bounds, scalars
+from reliabayes.results.summaries import interval_bounds, scalars
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -129,7 +129,7 @@ def median_interval(draws: Array, prob: float) -> tuple[float, float, float]:
     >>> median_interval(np.arange(5.0), 0.5)
     (2.0, 1.0, 3.0)
     """
-    lower, upper = bounds(draws, prob)
+    lower, upper = interval_bounds(draws, prob)
     return float(np.median(draws)), float(lower), float(upper)
 
 

@@ -102,9 +102,6 @@ def interval_bounds(
     raise ValueError(f"interval must be 'equal_tailed' or 'hdi', not {interval!r}.")
 
 
-bounds = interval_bounds  # the old name
-
-
 def _shortest(ordered: NDArray[np.float64], prob: float) -> tuple[Any, Any]:
     """Shortest interval that contains a proportion ``prob`` of ascending draws."""
     inside = int(np.floor(prob * len(ordered)))

@@ -22,7 +22,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior
-from reliabayes.results.summaries import bounds
+from reliabayes.results.summaries import interval_bounds
 
 P = TypeVar("P", bound=CategoricalProblem)
 
@@ -251,7 +251,7 @@ class AnnotationModel(EMModel[P]):
                 continue
             flat = draws.values.reshape(posterior.n_draws, -1)
             if not columns and prob is not None:
-                lower, upper = bounds(flat, prob)
+                lower, upper = interval_bounds(flat, prob)
                 percent = f"{100 * prob:g}"
                 first = {str(name): flat.mean(axis=0), "sd": flat.std(axis=0, ddof=1)}
                 columns = {**first, f"lower_{percent}": lower, f"upper_{percent}": upper}
