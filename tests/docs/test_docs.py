@@ -68,7 +68,7 @@ def test_each_page_is_in_the_navigation() -> None:
 
 def test_each_figure_of_the_performance_page_was_measured() -> None:
     measured = NUMBER.findall((ROOT / "benchmarks" / "README.md").read_text())
-    body = written("performance").partition("## Against peers")[2]
+    body = written("performance").partition("## Compared with other samplers")[2]
 
     claimed = NUMBER.findall(re.sub(r"`[^`]*`|AC1", "", body))
 
