@@ -619,9 +619,7 @@ def test_variable_without_elements_may_look_like_any_or_be_left_out(
     assert run(compiled("echo"), folder, SAMPLE).returncode == 0
 
 
-def test_data_may_contain_variables_that_the_program_does_not_read(
-    compiled: Compiled, folder: Path
-) -> None:
+def test_data_may_contain_unused_variables(compiled: Compiled, folder: Path) -> None:
     data = NORMAL | {"note": "from the pilot", "pairs": [[1], [2, 3]], "empty": None}
     (folder / "data.json").write_text(json.dumps(data))
 

@@ -1,13 +1,12 @@
 """The packaged programs have the densities of the plain programs in ``stan/reference``.
 
-Stan drops constants, so densities are compared by their differences between random points. Where the
-packaged program integrates effects out, so does the test: Gaussian effects by their conditional
-distribution given the ratings, the effects of items otherwise on a grid, one item at a time.
+Stan drops constants, so densities are compared by their differences between random points. Where
+the packaged program integrates effects out, so does the test: Gaussian effects by their conditional
+distribution given the ratings, other effects of items on a grid, one item at a time.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 import tempfile
@@ -21,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import logsumexp
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import multivariate_normal
 
 import reliabayes as rb
 from hatch_build import DEFINES, STAN, Toolchain
@@ -32,6 +31,7 @@ from reliabayes.models import Covariates, RatingModel
 Point = Mapping[str, Any]
 Program = Callable[[str], Path]
 
+REFERENCE = sorted((STAN / "reference").glob("*.stan"))
 POINTS = 3
 ITEMS, RATERS = 5, 4
 # Trapezoidal sums on this grid of standard scores are exact to 1e-9 for the densities met here.
@@ -54,21 +54,18 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
     with ThreadPoolExecutor() as pool:
         runner = pool.submit(tools.compile_runner)
-        programs = sorted((STAN / "reference").glob("*.stan"))
-        for program, found in zip(programs, pool.map(compiled, programs), strict=True):
+        for program, found in zip(REFERENCE, pool.map(compiled, REFERENCE), strict=True):
             tools.link([runner.result(), found], out / program.stem)
     return lambda name: out / name
 
 
 def test_every_model_has_a_reference_program() -> None:
-    programs = {path.stem for path in (STAN / "reference").glob("*.stan")}
+    programs = {path.stem for path in REFERENCE}
 
     assert programs == {model().name().replace("-", "_") for model in rb.MODELS}
 
 
-@pytest.mark.parametrize(
-    "program", sorted((STAN / "reference").glob("*.stan")), ids=lambda p: p.stem
-)
+@pytest.mark.parametrize("program", REFERENCE, ids=lambda path: path.stem)
 def test_reference_program_is_laid_out_by_stanc(program: Path) -> None:
     laid_out = Toolchain.find().stanc("--auto-format", "--max-line-length=100", program)
 
@@ -113,6 +110,7 @@ def groupthink(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
     yield point, point
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "points"),
     [
@@ -145,6 +143,7 @@ def test_marginalising_true_categories_gives_the_reference_density(
 # Models with a distribution of true categories for each item, or a difficulty.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.RaterTAP(), rb.RaterGroupthink()], ids=lambda m: m.name())
 def test_integrating_the_distributions_of_true_categories_gives_the_reference_density(
     reference: Program, model: Any
@@ -175,6 +174,7 @@ def test_integrating_the_distributions_of_true_categories_gives_the_reference_de
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_integrating_difficulties_gives_the_reference_density(reference: Program) -> None:
     rng = np.random.default_rng(3)
     ratings = categorical(3, rng, scale="nominal")
@@ -205,7 +205,7 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
         parts += [eta, stick(mean_p), [np.log(concentration)], np.ravel([stick(x) for x in p])]
         start = sum(map(len, parts[:4]))
         places = start + np.arange(ITEMS)[:, None]
-        # The scores of the packaged program are the accuracies, shifted and divided by their scales.
+        # Scores of the packaged program are accuracies, shifted and divided by their scales.
         packaged.append(density(stan.folder() / "latent_tap", data, point) - np.log(scale).sum())
         plain.append(
             integrated(
@@ -224,6 +224,7 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
 # Gaussian models.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "raters"), [(6, 4), (4, 6)], ids=["items", "raters"])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
     reference: Program, items: int, raters: int
@@ -254,6 +255,7 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pools", [2, 3])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
     reference: Program, pools: int
@@ -276,7 +278,7 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
         design = np.hstack(
             [
                 np.eye(pools)[by],
-                # The score of item i in pool h enters a rating of the item by pool g times root[g, h].
+                # The score of an item in pool h enters its ratings by pool g times root[g, h].
                 (np.eye(items)[ratings.item][:, :, None] * root[by][:, None, :]).reshape(
                     len(ratings), -1
                 ),
@@ -303,7 +305,10 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
 # Models of ordered categories.
 
 
-@pytest.mark.parametrize("model", [rb.LogitICC(nodes=101), rb.OrdinalICC(nodes=101)], ids=type)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model", [rb.LogitICC(nodes=101), rb.OrdinalICC(nodes=101)], ids=lambda m: m.name()
+)
 def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
     reference: Program, model: RatingModel
 ) -> None:
@@ -336,7 +341,10 @@ def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-6)
 
 
-@pytest.mark.parametrize("model", [rb.LogitXCC(nodes=101), rb.OrdinalXCC(nodes=101)], ids=type)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model", [rb.LogitXCC(nodes=101), rb.OrdinalXCC(nodes=101)], ids=lambda m: m.name()
+)
 def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
     reference: Program, model: RatingModel
 ) -> None:
@@ -369,7 +377,8 @@ def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-6)
 
 
-@pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=type)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=lambda m: m.name())
 def test_sampled_scores_have_the_reference_density_of_three_pools(
     reference: Program, model: RatingModel
 ) -> None:
