@@ -120,7 +120,7 @@ def gradient() -> None:
                 name: partial(seconds_per_gradient, stan.folder() / name, data, start)
             }
             for option in options:
-                program = build_textbook(f"textbook_{name}", Path(folder), *option)
+                program = build_textbook(name, Path(folder), *option)
                 timed[program.name] = partial(seconds_per_gradient, program, plain, start)
             _print_ratios(timed)
 
@@ -148,7 +148,7 @@ def peers() -> None:
         starts = start.create_inits(seed=0, chains=chains)
         print(f"\n{type(model).__name__}: {rated!r}, {chains} chains")
         with tempfile.TemporaryDirectory() as folder:
-            program = build_textbook(f"textbook_{model.name().replace('-', '_')}", Path(folder))
+            program = build_textbook(model.name().replace("-", "_"), Path(folder))
             samplers = {
                 "reliabayes": ours(model, chains),
                 "textbook Stan": textbook_sampler(model, program, starts),

@@ -24,7 +24,7 @@ from benchmarks.textbook import build_textbook
 from reliabayes import GaussianICC, Ratings
 
 ROUNDS = 3
-TEXTBOOK = "textbook_icc"
+TEXTBOOK = "gaussian_icc"
 TARGET_RATIO = 80
 
 

@@ -72,7 +72,7 @@ def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
             "rater": ratings.rater + 1,
             "rating": values,
             "prior_mean": [values.mean(), 2.5 * values.std()],
-            "prior_sd": values.std(),
+            **{f"prior_{name}": values.std() for name in REPORTED if name != "mean"},
         }
         with tempfile.TemporaryDirectory() as folder:
             fit = model.sample(

@@ -85,7 +85,7 @@ def _print_gradients(ratings: rb.Ratings, speed: float) -> None:
     from benchmarks.reliability_peers import textbook_gradients
 
     with tempfile.TemporaryDirectory() as folder:
-        program = build_textbook("textbook_gaussian_xcc", Path(folder), "--O1")
+        program = build_textbook("gaussian_xcc", Path(folder), "--O1")
         gradients = textbook_gradients(rb.GaussianXCC(), ratings, program)
     print(f"{speed:.0f} effective draws per CPU second; textbook Stan: {gradients:.2g} gradients")
     print(f"{speed / gradients:.0f} times as fast even if each gradient gave an effective draw")
@@ -97,7 +97,7 @@ def _compare(target: str, model: RatingModel, ratings: rb.Ratings) -> None:
     print(f"\n{type(model).__name__}: {ratings!r}, {ROUNDS} rounds")
     print(f"target: at least {target} the ESS/s of each")
     with tempfile.TemporaryDirectory() as folder:
-        name = f"textbook_{model.name().replace('-', '_')}"
+        name = model.name().replace("-", "_")
         program = build_textbook(name, Path(folder), "--O1")
         samplers = {
             "reliabayes": _ours(model),

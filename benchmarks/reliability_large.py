@@ -53,7 +53,7 @@ def _textbook(fit: rb.Fit) -> tuple[Any, Any]:
     metric = [*(float(x.var()) for x in population), *items["sd"] ** 2, *raters["sd"] ** 2]
     cmdstanpy.disable_logging()
     with tempfile.TemporaryDirectory() as folder:
-        program = build_textbook("textbook_logit_icc", Path(folder), "--O1")
+        program = build_textbook("logit_icc", Path(folder), "--O1")
         before = _cpu_seconds()
         found = cmdstanpy.CmdStanModel(exe_file=program).sample(
             textbook_data(fit.model, fit.ratings),

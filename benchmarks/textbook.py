@@ -1,4 +1,4 @@
-"""Textbook Stan programs: compilation with the package's toolchain, and their data."""
+"""The reference programs of ``stan/reference/``: compilation with our toolchain, and data."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import reliabayes as rb
-from hatch_build import Toolchain
+from hatch_build import STAN, Toolchain
 from reliabayes.models.bases.annotation import AnnotationModel
 
 
 def build_textbook(name: str, out: Path, *options: str) -> Path:
-    """Compile a program of this folder with options of stanc, and link it with the runner."""
+    """Compile a program of ``stan/reference/`` with options of stanc, linked with our runner."""
     tools = Toolchain.find()
-    program = out / "-".join([name, *options])
+    program = out / "-".join([f"textbook_{name}", *options])
     source = program.with_suffix(".cpp")
-    tools.stanc(*options, f"--o={source}", Path(__file__).with_name(f"{name}.stan"))
+    tools.stanc(*options, f"--o={source}", STAN / "reference" / f"{name}.stan")
     tools.link([tools.compile_runner(), tools.compile(source, [source])], program)
     shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
     return program

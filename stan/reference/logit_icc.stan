@@ -1,14 +1,17 @@
-// The logit ICC as textbooks write it, every effect sampled: a peer, not part of the package.
+// Logit ICC with every effect as a parameter.
 //
 //   rating ~ bernoulli(inv_logit(mean + item effect + rater effect))
+//   item effect ~ normal(0, sd_item)    rater effect ~ normal(0, sd_rater)
+//
+//   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + pi^2 / 3)
 data {
   int<lower=1> N; // ratings
   int<lower=1> I; // items
   int<lower=1> R; // raters
-  array[N] int<lower=1, upper=I> item; // what was rated
+  array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
   array[N] int<lower=0, upper=1> rating; // 1: the second category
-  vector[2] prior_mean; // mean and sd
+  vector[2] prior_mean; // mean and sd of a normal
   real<lower=0> prior_sd_item; // scale of a half normal
   real<lower=0> prior_sd_rater; // the same
 }

@@ -1,15 +1,20 @@
-// The Gaussian ICC as textbooks write it, every effect sampled: a peer, not part of the package.
+// Gaussian ICC with every effect as a parameter.
 //
 //   rating ~ normal(mean + item effect + rater effect, sd_residual)
+//   item effect ~ normal(0, sd_item)    rater effect ~ normal(0, sd_rater)
+//
+//   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + sd_residual^2)
 data {
   int<lower=1> N; // ratings
   int<lower=1> I; // items
   int<lower=1> R; // raters
-  array[N] int<lower=1, upper=I> item; // what was rated
+  array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
   vector[N] rating; // the rating
-  vector[2] prior_mean; // mean and sd
-  real<lower=0> prior_sd; // scale of the half normal priors of the three sds
+  vector[2] prior_mean; // mean and sd of a normal
+  real<lower=0> prior_sd_item; // scale of a half normal
+  real<lower=0> prior_sd_rater; // the same
+  real<lower=0> prior_sd_residual; // the same
 }
 parameters {
   real mean; // grand mean
@@ -21,10 +26,11 @@ parameters {
 }
 model {
   mean ~ normal(prior_mean[1], prior_mean[2]);
-  sd_item ~ normal(0, prior_sd);
-  sd_rater ~ normal(0, prior_sd);
-  sd_residual ~ normal(0, prior_sd);
+  sd_item ~ normal(0, prior_sd_item);
+  sd_rater ~ normal(0, prior_sd_rater);
+  sd_residual ~ normal(0, prior_sd_residual);
   item_effect ~ normal(0, sd_item);
   rater_effect ~ normal(0, sd_rater);
   rating ~ normal(mean + item_effect[item] + rater_effect[rater], sd_residual);
 }
+
