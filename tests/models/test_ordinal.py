@@ -15,6 +15,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reliabayes.models.bases.ordinal import GradedModel
 from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import halfnorm, norm
@@ -23,7 +24,6 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
-from reliabayes.models.bases.ordinal import GradedModel
 from reliabayes.results.fit import Settings
 from tests.conftest import load_or_skip
 from tests.designs import gradients

@@ -147,7 +147,11 @@ def test_seed_determines_the_replicates(simulated: rb.Ratings) -> None:
     fit = fitted(rb.DawidSkene(), simulated)
     seed = fit.settings.seed
 
-    default, same_seed, other = fit.check(20), fit.check(20, seed=seed), fit.check(20, seed=seed + 1)
+    default, same_seed, other = (
+        fit.check(20),
+        fit.check(20, seed=seed),
+        fit.check(20, seed=seed + 1),
+    )
 
     votes = [checks.votes for checks in (default, same_seed, other)]
     assert votes[0] is not None

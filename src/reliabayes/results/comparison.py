@@ -140,7 +140,9 @@ def stacking_weights(elpd: Array) -> Array:
         return bool((point["weight"] > 0).all())
 
     equal = {"weight": np.full(elpd.shape[1], 1 / elpd.shape[1])}
-    return climb(evaluate, equal, max_iterations=5000, tolerance=1e-7, is_allowed=is_inside).point["weight"]
+    return climb(evaluate, equal, max_iterations=5000, tolerance=1e-7, is_allowed=is_inside).point[
+        "weight"
+    ]
 
 
 def refuses_comparison(models: Mapping[str, type[Model]]) -> str:

@@ -20,9 +20,9 @@ from reliabayes.errors import ConvergenceWarning
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.ratings import Ratings
 from reliabayes.results import arviz_bridge, quantities, storage
-from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.model import Model
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.predictive import PredictiveChecks
