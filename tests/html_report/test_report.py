@@ -194,7 +194,7 @@ def test_signal_and_ratings_needed_are_quantiles_of_the_draws() -> None:
         f"reliability of 0.7 ({fewest:.0f} to {most:.0f})"
     )
     assert (
-        f"with a reliability of {quantiles(4 * icc / (1 + 3 * icc), '.2f')} for their mean"
+        f"whose mean has a reliability of {quantiles(4 * icc / (1 + 3 * icc), '.2f')}"
         in (found.sentences[2])
     )
     assert found.figures[0].span == pytest.approx(tuple(np.quantile(icc, [0.05, 0.5, 0.95])))

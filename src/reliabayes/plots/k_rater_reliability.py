@@ -133,7 +133,7 @@ def krr_curve(curve: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     (method, found), k = next(iter(curve.items())), curve.index[-1]
     ratings = "Single ratings" if k == 1 else f"Aggregates of {k} ratings per item"
     finding = f"{ratings} reach a reliability of {found.iloc[-1]:.2f}"
-    note = f"As estimated from {METHODS.get(str(method), method)}; other methods for comparison"
+    note = f"Method: {METHODS.get(str(method), method)}; other methods for comparison"
     return add_title(ax, finding, note)
 
 

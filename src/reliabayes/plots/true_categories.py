@@ -100,7 +100,7 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     ax.stairs(entropy, np.arange(len(entropy) + 1), fill=True, color=palette.series[0], alpha=0.35)
     ax.stairs(entropy, np.arange(len(entropy) + 1), color=palette.series[0], baseline=None)
     ax.axhline(most, color=palette.muted, linewidth=0.8, linestyle=(0, (4, 3)))
-    label_right(ax, [most], ["uniform"])
+    label_right(ax, [most], ["maximum"])
     ax.set(xlim=(0, len(entropy)), ylim=(0, 1.08 * most), ylabel="entropy, bits")
     ax.set_xlabel("items in order of entropy")
     total, cumulated = entropy.sum(), np.cumsum(entropy)
@@ -108,7 +108,7 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     bits = f"{total:,.0f}" if total >= 100 else f"{total:.1f}"
     finding = (
         f"{bits} bits of uncertainty remain about the true categories of {len(entropy):,} items, "
-        f"half of it in {half:,}"
+        f"half of it in {half:,} of them"
     )
     return add_title(ax, finding, source_text(fit))
 

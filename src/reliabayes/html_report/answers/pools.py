@@ -71,7 +71,7 @@ def pools_answer(fit: Fit, prob: float, reliability: float) -> Answer:
             f"Of {pools} pools, {pool_names(best)} agree most: their true scores {correlation}"
         )
     sentences = [
-        f"Means of many ratings by {pool_names(best)} correlate as much; single ratings correlate "
+        f"Means of many ratings by {pool_names(best)} correlate equally; single ratings correlate "
         f"{estimate_text(single[best], prob)}.",
         *_least_agreement(known, best, worst, prob),
         _consistency(fit, scale, prob, reliability),

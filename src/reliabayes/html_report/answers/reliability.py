@@ -55,8 +55,7 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
         f"For means with a reliability of {reliability:g}, each item needs "
         f"{number_of_ratings(needed)} by different raters ({level} {needed_interval}).",
         f"Rater severity accounts for {percentage(severity, prob)} of that variance.",
-        f"{_ratings_per_item(fit.ratings, now)}, with a reliability of "
-        f"{estimate_text(reached, prob)}{' for their mean' if now > 1 else ''}.",
+        f"{_ratings_per_item(fit.ratings, now)} a reliability of {estimate_text(reached, prob)}.",
     ]
     if scale:
         sentences.append(
@@ -74,7 +73,9 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
             Figure(
                 f"ratings per item for a reliability of {reliability:g}", needed, needed_interval
             ),
-            number_figure(f"reliability with {now} per item, as now", reached, prob),
+            number_figure(
+                f"reliability with {number_of_ratings(str(now))} per item, as now", reached, prob
+            ),
         ),
     )
 
@@ -82,4 +83,5 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
 def _ratings_per_item(ratings: Ratings, median: int) -> str:
     counts = ratings.ratings_per_item
     which = "Each" if counts.min() == counts.max() else "The median"
-    return f"{which} item has {number_of_ratings(str(median))}"
+    each = "which has" if median == 1 else "whose mean has"
+    return f"{which} item has {number_of_ratings(str(median))}, {each}"

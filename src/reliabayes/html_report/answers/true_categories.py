@@ -57,7 +57,7 @@ def true_categories_answer(fit: Fit, prob: float, items: pd.DataFrame) -> Answer
     if by_rater:
         sentences += _rater_sentences(fit, prob)
         figures += [
-            percentage_figure(f"correct ratings of the {end} rater, {rater}", draws, prob)
+            percentage_figure(f"correct ratings by the {end} rater, {rater}", draws, prob)
             for end, (rater, draws) in zip(("best", "worst"), _best_and_worst(fit), strict=True)
         ]
     if settled < total:
@@ -119,10 +119,12 @@ def _rater_sentences(fit: Fit, prob: float) -> list[str]:
     ]
     if "random_share" in fit.quantities:
         random = fit.quantities["random_share"].median(("chain", "draw")).values
-        number = int((random > MOSTLY_RANDOM).sum())
+        number, total = int((random > MOSTLY_RANDOM).sum()), f"{len(random):,} raters"
         sentences.append(
-            f"For {f'{number:,}' if number else 'none'} of the {len(random):,} raters, more than "
-            "half of the ratings may be unrelated to the true category."
+            f"For {number:,} of the {total}, more than half of the ratings may be unrelated to the "
+            "true category."
+            if number
+            else f"For each of the {total}, at least half of the ratings reflect the true category."
         )
     return sentences
 

@@ -47,7 +47,7 @@ def _blocks(fits: Sequence[ReportFit]) -> list[Block]:
     note = (
         "Bits per rating is the cost of encoding a rating of a held-out item; lower is better. A "
         "difference of less than about two standard errors (SE) may be due to chance. Based on at "
-        f"most {draws:,} draws."
+        f"most {draws:,} draws. p_loo is the effective number of parameters."
     )
     return [
         table("comparison-0", "Models, best first", found, decimals={"p_loo": 1}, note=note),

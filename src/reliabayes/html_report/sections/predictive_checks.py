@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from reliabayes import plots
+from reliabayes.html_report.answers.phrases import joined
 from reliabayes.html_report.blocks import Block, Section, Text
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
@@ -41,8 +42,8 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
     deviating = [STATISTICS[str(name)] for name, p in found.p_values.items() if p < MISFIT]
     if deviating:
         yield Text(
-            f"{each.name} does not reproduce {' and '.join(deviating)}; conclusions that depend "
-            "on it are unreliable.",
+            f"{each.name} does not reproduce {joined(deviating)}; conclusions that depend "
+            "on this are unreliable.",
             caution=True,
         )
     else:
