@@ -1,4 +1,4 @@
-"""The reference programs, every rating read on its own: compiled as our own are, and their data."""
+"""The reference programs of ``stan/reference/``: compilation with our toolchain, and data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def build_textbook(name: str, out: Path, *options: str) -> Path:
 
 
 def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]:
-    """Data of a textbook program: every rating on its own."""
+    """Data of a textbook program, with one element per rating."""
     priors = model.priors(len(ratings.categories))
     return {
         "N": len(ratings),
@@ -38,8 +38,8 @@ def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]
     }
 
 
-def seconds(table: str) -> tuple[float, float]:
-    """How long warmup and sampling took, by the table of draws that Stan wrote."""
-    written = Path(table).read_text()
+def chain_seconds(path: str) -> tuple[float, float]:
+    """Seconds of warmup and of sampling, from the CSV file that Stan wrote."""
+    written = Path(path).read_text()
     warmup, sampling = re.findall(r"([\d.e+-]+) seconds \([WS]", written)
     return float(warmup), float(sampling)

@@ -16,10 +16,10 @@ from reliabayes.models.bases.rating_model import RatingModel
 
 
 class LongTable(NamedTuple):
-    """Ratings in long form; every one of the many and of the few has at least one rating."""
+    """Ratings in long form; every a row and of the columns has at least one rating."""
 
-    many: Codes
-    few: Codes
+    row: Codes
+    column: Codes
     ratings: Array
 
     @classmethod
@@ -34,13 +34,13 @@ class LongTable(NamedTuple):
         return cls(*codes, effects + rng.normal(0, 1, n))
 
     def part(self, rows: NDArray[np.bool_]) -> LongTable:
-        """Some of the ratings, the many numbered anew."""
-        _, many = np.unique(self.many[rows], return_inverse=True)
-        return LongTable(many.astype(np.int32), self.few[rows], self.ratings[rows])
+        """Some of the ratings, the rows numbered anew."""
+        _, row = np.unique(self.row[rows], return_inverse=True)
+        return LongTable(row.astype(np.int32), self.column[rows], self.ratings[rows])
 
 
 def long_tables() -> st.SearchStrategy[LongTable]:
-    """Designs of 2 to 8 of the many and of the few, with up to 40 ratings."""
+    """Designs of 2 to 8 of the rows and of the columns, with up to 40 ratings."""
     return st.builds(
         LongTable.simulated,
         items=st.integers(2, 8),
@@ -52,10 +52,10 @@ def long_tables() -> st.SearchStrategy[LongTable]:
 
 def dense_covariance(table: LongTable, sd: Deviations) -> Array:
     """(N, N) covariance of the ratings around their mean."""
-    same_many = table.many[:, None] == table.many
-    same_few = table.few[:, None] == table.few
+    same_row = table.row[:, None] == table.row
+    same_column = table.column[:, None] == table.column
     noise = np.eye(len(table.ratings))
-    return np.asarray(sd.many**2 * same_many + sd.few**2 * same_few + sd.residual**2 * noise)
+    return np.asarray(sd.row**2 * same_row + sd.column**2 * same_column + sd.residual**2 * noise)
 
 
 class PooledTable(NamedTuple):
@@ -71,11 +71,11 @@ class PooledTable(NamedTuple):
         """As `LongTable`, with ``raters`` in each pool; the last two items have one pool each."""
         table = LongTable.simulated(items=items, raters=raters * pools, ratings=ratings, seed=seed)
         pool = np.repeat(np.arange(pools, dtype=np.int32), raters)
-        moved = table.many.copy()
-        moved[(moved == items - 1) & (pool[table.few] > 0)] = 0
-        moved[(moved == items - 2) & (pool[table.few] < 1)] = 0
+        moved = table.row.copy()
+        moved[(moved == items - 1) & (pool[table.column] > 0)] = 0
+        moved[(moved == items - 2) & (pool[table.column] < 1)] = 0
         _, item = np.unique(moved, return_inverse=True)
-        return cls(item.astype(np.int32), table.few, table.ratings, pool)
+        return cls(item.astype(np.int32), table.column, table.ratings, pool)
 
     def part(self, rows: NDArray[np.bool_]) -> Self:
         """Some of the ratings, the items numbered anew."""

@@ -108,7 +108,10 @@ def test_posterior_is_the_reference_one(dataset: Load, residual: Any) -> None:
         # some thousands of draws each, of which one half or less are effective there
         error = 0.0006 + 4 * found["sd"] / math.sqrt(1000)
         for column, figure in figures.items():
-            assert found[column] == pytest.approx(figure, abs=error), (quantity, column)
+            # An end of a 90% interval is known 2.1 times as badly as a normal mean, and a long
+            # tail's still worse.
+            of_end = 3 if column.startswith(("lower", "upper")) else 1
+            assert found[column] == pytest.approx(figure, abs=of_end * error), (quantity, column)
 
 
 @pytest.mark.slow
@@ -118,7 +121,7 @@ def test_warm_start_changes_the_speed_and_not_the_posterior() -> None:
     warm = rb.GaussianXCC().fit(ratings, seed=1).summary()
     cold = rb.GaussianXCC().fit(ratings, seed=2, warm_start=False).summary()
 
-    error = 4.5 * np.hypot(warm["mcse"], cold["mcse"])
+    error = 5 * np.hypot(warm["mcse"], cold["mcse"])
     assert (abs(warm["mean"] - cold["mean"]) < error).all()
 
 
@@ -183,7 +186,7 @@ def test_pools_in_the_other_order_give_the_same_agreement() -> None:
     one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).summary() for x in (ratings, swapped))
 
     for name, of in (("icc[A]", "icc[z]"), ("normalized_xcc[A, B]", "normalized_xcc[b, z]")):
-        error = 4.5 * math.hypot(one["mcse"][name], other["mcse"][of])
+        error = 5 * math.hypot(one["mcse"][name], other["mcse"][of])
         assert one["mean"][name] == pytest.approx(other["mean"][of], abs=error)
 
 
@@ -204,16 +207,17 @@ def test_items_have_an_effect_in_each_pool_and_raters_one() -> None:
 
 @pytest.mark.slow
 def test_item_that_a_pool_has_not_rated_is_foretold_by_the_other() -> None:
-    frame = simulated(items=60, raters=6, per_item=4, rho=0.95).to_frame()
+    frame = simulated(items=60, raters=6, per_item=4, rho=0.8).to_frame()
     ratings = rb.Ratings.from_frame(
         frame[(frame["item"] > 0) | (frame["pool"] == "A")], pool="pool"
     )
 
-    items = rb.GaussianXCC().fit(ratings, seed=1).items()
+    items = rb.GaussianXCC().fit(ratings, seed=1).items(draws=1000)
 
     assert items["ratings"].loc[0].tolist() == [4, 0]
     assert np.sign(items["mean"][0, "B"]) == np.sign(items["mean"][0, "A"])
-    assert items["sd"][0, "B"] > 1.2 * items["sd"][0, "A"]
+    # The other pool leaves 1 - 0.8^2 of the variance open: sds of 0.6 and 0.34, each known to 3%.
+    assert items["sd"][0, "B"] > 1.3 * items["sd"][0, "A"]
 
 
 @pytest.mark.slow
@@ -263,13 +267,14 @@ def test_shifted_and_stretched_ratings_give_the_same_agreement() -> None:
     frame = ratings.to_frame()
     far = rb.Ratings.from_frame(frame.assign(rating=1e7 + 1e5 * frame["rating"]), pool="pool")
 
-    one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).quantities for x in (ratings, far))
+    one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).summary() for x in (ratings, far))
 
-    for name, tolerance in (("normalized_xcc", 0.03), ("icc", 0.03)):
-        assert other[name].values.mean() == pytest.approx(one[name].values.mean(), abs=tolerance)
-    assert other["sd_item"].values.mean() == pytest.approx(
-        1e5 * one["sd_item"].values.mean(), rel=0.05
-    )
+    same = ["normalized_xcc[A, B]", "icc[A]", "icc[B]"]
+    stretched = ["sd_item[A]", "sd_item[B]"]
+    for names, unit in ((same, 1.0), (stretched, 1e5)):
+        difference = other["mean"][names] / unit - one["mean"][names]
+        error = np.hypot(one["mcse"][names], other["mcse"][names] / unit)
+        assert (abs(difference) < 5 * error).all()
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
 from reliabayes.likelihoods.ordinal_pools import standard_scores
-from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from reliabayes.models.bases.pooled_score import GradedXCC
 from tests.conftest import ROOT
 from tests.designs import gradients, slopes
 
@@ -147,9 +147,12 @@ def test_pairs_can_be_contrasted_and_probabilities_of_ratings_are_left_out() -> 
 
     contrast = fit.contrast("xcc", ("b", "a"), ("c", "a")).summary()
 
-    assert contrast.loc["normalized_xcc", "mean"] == pytest.approx(0.5, abs=0.3)
+    of_pair = fit.quantities["normalized_xcc"].sel
+    difference = of_pair(pair="a, b") - of_pair(pair="a, c")
+    assert contrast.loc["normalized_xcc", "mean"] == pytest.approx(float(difference.mean()))
     assert not {"log_likelihood", "bits_per_rating"} & set(fit.quantities)
-    assert (fit.check(draws=50).p_values > 0.01).all()
+    # 0.5 or more in the long run; that of 100 replicates has a Monte Carlo error of 0.05.
+    assert (fit.check(draws=100).p_values > 0.2).all()
 
 
 @pytest.mark.posteriors

@@ -15,6 +15,7 @@ import pytest
 import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reliabayes.models.bases.ordinal import GradedModel
 from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import halfnorm, norm
@@ -23,7 +24,6 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
-from reliabayes.models.bases.ordinal import GradedModel
 from reliabayes.results.fit import Settings
 from tests.conftest import load_or_skip
 from tests.designs import gradients
@@ -270,8 +270,9 @@ def test_model_that_holds_passes_its_check_and_is_preferred_to_one_that_does_not
 
     compared = rb.compare({"severity": right, "none": wrong})
 
-    assert (right.check(draws=100).p_values > 0.05).all()
-    assert wrong.check(draws=100).p_values["raters"] < 0.02
+    # In the long run 0.23 or more and below 0.01; of 200 replicates, six Monte Carlo errors away.
+    assert (right.check().p_values > 0.05).all()
+    assert wrong.check().p_values["raters"] < 0.05
     assert compared.index[0] == "severity"
 
 

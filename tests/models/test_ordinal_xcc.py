@@ -20,7 +20,7 @@ from scipy.stats import multivariate_normal, norm
 import reliabayes as rb
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
-from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from reliabayes.models.bases.pooled_score import GradedXCC
 from tests.conftest import load_or_skip
 from tests.designs import gradients
 
