@@ -128,7 +128,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         if not math.isfinite(self.prior_location.sd):
             raise ValueError(
                 "prior_location must have a finite sd, because it alone identifies the "
-                f"categories; found {self.prior_location!r}. Pass a wide one, such as Normal(-2, 2)."
+                f"categories; found {self.prior_location!r}. Pass, say, Normal(-2, 2)."
             )
 
     def parameters(self) -> tuple[Parameter, ...]:
