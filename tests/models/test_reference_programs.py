@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -75,13 +75,13 @@ def test_reference_program_is_laid_out_by_stanc(program: Path) -> None:
 # Models whose true categories both programs marginalise.
 
 
-def dawid_skene(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
+def dawid_skene(rng: np.random.Generator) -> tuple[Point, Point]:
     """Points of both programs."""
     point = {"prevalence": simplex(rng), "confusion": simplex(rng, RATERS, 3)}
-    yield point, point
+    return point, point
 
 
-def hierarchical_dawid_skene(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
+def hierarchical_dawid_skene(rng: np.random.Generator) -> tuple[Point, Point]:
     """Points of both programs."""
     point = {
         "prevalence": simplex(rng),
@@ -89,25 +89,25 @@ def hierarchical_dawid_skene(rng: np.random.Generator) -> Iterator[tuple[Point, 
         "spread": rng.uniform(0.2, 2, 6),
         "effect": rng.normal(size=(6, RATERS)),
     }
-    yield point, point
+    return point, point
 
 
-def mace(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
+def mace(rng: np.random.Generator) -> tuple[Point, Point]:
     """Points of both programs: the packaged one may estimate the prevalence, too."""
     point = {"theta": rng.uniform(0.1, 0.9, RATERS), "xi": simplex(rng, RATERS)}
-    yield {**point, "prevalence": []}, point
+    return {**point, "prevalence": []}, point
 
 
-def tap(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
+def tap(rng: np.random.Generator) -> tuple[Point, Point]:
     """Points of both programs: the packaged one may have several accuracies and guesses."""
     point = {"prevalence": simplex(rng), "a": rng.uniform(0.1, 0.9), "p": simplex(rng)}
-    yield {**point, "a": [point["a"]], "p": [point["p"]]}, point
+    return {**point, "a": [point["a"]], "p": [point["p"]]}, point
 
 
-def groupthink(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
+def groupthink(rng: np.random.Generator) -> tuple[Point, Point]:
     """Points of both programs."""
     point = {"prevalence": simplex(rng), "a": rng.uniform(0.1, 0.9)}
-    yield point, point
+    return point, point
 
 
 @pytest.mark.slow
@@ -120,17 +120,17 @@ def groupthink(rng: np.random.Generator) -> Iterator[tuple[Point, Point]]:
         (rb.TAP(), tap),
         (rb.Groupthink(), groupthink),
     ],
-    ids=lambda value: value.name() if isinstance(value, RatingModel) else "",
+    ids=["dawid-skene", "hierarchical-dawid-skene", "mace", "tap", "groupthink"],
 )
 def test_marginalising_true_categories_gives_the_reference_density(
     reference: Program,
     model: RatingModel,
-    points: Callable[[np.random.Generator], Iterator[tuple[Point, Point]]],
+    points: Callable[[np.random.Generator], tuple[Point, Point]],
 ) -> None:
     rng = np.random.default_rng(1)
     ratings = categorical(3, rng, scale="nominal")
     data = model.stan_data(ratings)
-    pairs = [pair for _ in range(POINTS) for pair in points(rng)]
+    pairs = [points(rng) for _ in range(POINTS)]
 
     packaged = [density(stan.folder() / name_of(model), data, point) for point, _ in pairs]
     plain = [

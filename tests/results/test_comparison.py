@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 from scipy.stats import multivariate_normal, norm
 
@@ -19,9 +18,11 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.arrays import Array, Codes
 from reliabayes.models.bases import gaussian
+from reliabayes.models.tap import TAPProblem
 from reliabayes.results.comparison import stacking_weights
-from reliabayes.results.fit import Settings
 from reliabayes.results.leave_one_out import LeaveOneOut
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.settings import Settings
 from tests.monte_carlo import standard_error
 
 # Names in arviz 0.x and in arviz 1.x.
@@ -229,8 +230,8 @@ def test_fewer_draws_give_similar_estimates(fits: dict[str, rb.Fit]) -> None:
     assert some.good_k < all_draws.good_k
     # elpd is the sum of -log(mean(weight)) over items: to first order the Monte Carlo error of the
     # mean of all weights, each relative to the mean of its item.
-    weight = np.exp(-by_item)
-    error = standard_error((weight / weight.mean(("chain", "draw"))).sum("item").values)
+    weight = np.exp(-by_item.values)
+    error = standard_error((weight / weight.mean(axis=(0, 1))).sum(axis=-1))
     assert some.elpd == pytest.approx(all_draws.elpd, abs=5 * error)
 
 
@@ -397,8 +398,9 @@ def relative_error(draws: Array) -> float:
 class Weighted(rb.TAP):
     """A model whose draws are the log-likelihoods of the items."""
 
-    def pointwise(self, posterior: xr.Dataset, ratings: rb.Ratings) -> tuple[Array, Codes]:
-        return posterior["log_likelihood"].values[0], np.arange(ratings.n_items, dtype=np.int32)
+    def pointwise(self, posterior: Posterior[TAPProblem]) -> tuple[Array, Codes]:
+        every = np.arange(posterior.ratings.n_items, dtype=np.int32)
+        return posterior.draws["log_likelihood"].values[0], every
 
 
 def weighted(tail: float) -> rb.Fit:
@@ -422,11 +424,11 @@ def drawn_at(model: Any, point: dict[str, Any], shape: tuple[int, int], draws: i
     """Fit with all draws at one point, to ratings simulated at that point."""
     ratings = model.simulate(pooled(*shape), np.random.default_rng(1), parameters=point)
     same = {name: np.tile(x, (1, draws, *[1] * np.ndim(x))) for name, x in point.items()}
-    posterior = model.labelled(same, ratings)
+    posterior = model.labelled(same, model.problem(ratings))
     return rb.Fit(model, ratings, posterior, posterior, Settings(1, 0, draws, seed=1))
 
 
-def pools_of(ratings: rb.Ratings) -> NDArray[np.int32]:
+def pools_of(ratings: rb.Ratings) -> Codes:
     """Pool of each rating, shape (N,)."""
     assert ratings.rater_pool is not None
     return ratings.rater_pool[ratings.rater]

@@ -15,11 +15,13 @@ import xarray as xr
 
 import reliabayes as rb
 from reliabayes import datasets
+from reliabayes.models.gaussian_icc import CrossedProblem
+from reliabayes.results.posterior import Posterior
 
 
 class ByPool(rb.GaussianICC):
-    def quantities(self, posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
-        icc = super().quantities(posterior, ratings)[["icc"]]
+    def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
+        icc = super().quantities(posterior)[["icc"]]
         return icc.expand_dims(pool=["expert", "crowd"], axis=-1)
 
 
@@ -243,7 +245,7 @@ def test_impossible_settings_are_refused(
     fit: rb.Fit, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        fit.model.fit(fit.ratings, **options)  # type: ignore[arg-type]
+        fit.model.fit(fit.ratings, **options)
 
 
 def test_integers_of_numpy_are_integers(fit: rb.Fit) -> None:

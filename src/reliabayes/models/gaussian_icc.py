@@ -15,14 +15,10 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData, StanPart
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
-from reliabayes.likelihoods.gaussian_one_pool import (
-    CrossedDesign,
-    CrossedSums,
-    Deviations,
-    MeanPrior,
-)
-from reliabayes.likelihoods.gaussian_pools import Components
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
+from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,6 +27,9 @@ class Model(Protocol):
 
     @classmethod
     def name(cls) -> str: ...
+
+    @property
+    def fit(self) -> Callable[..., Any]: ...
 
     def problem(self, ratings: Ratings) -> Problem: ...
 
