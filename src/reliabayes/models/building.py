@@ -1,7 +1,7 @@
 """What a model of one's own is built from: base classes, and the types that their methods take.
 
-A model of categories is a `ConjugateModel` if its parameters are all probabilities, and otherwise an
-`AnnotationModel`. Any other model is a `RatingModel`.
+A model of categories is a `ConjugateModel` if its parameters are all probabilities, and an
+`AnnotationModel` otherwise. Any other model is a `RatingModel`.
 """
 
 from reliabayes.arrays import Array
