@@ -4,7 +4,7 @@ A model of categories is a `ConjugateModel` if its parameters are all probabilit
 `AnnotationModel` otherwise. Any other model is a `RatingModel`.
 """
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart, extended
@@ -21,6 +21,7 @@ __all__ = [
     "AnnotationModel",
     "Array",
     "CategoricalProblem",
+    "Codes",
     "ConjugateModel",
     "Expected",
     "Parameter",
