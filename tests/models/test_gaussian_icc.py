@@ -322,6 +322,7 @@ def test_design_with_as_many_effects_as_ratings_has_a_density_without_residual()
     assert smaller == pytest.approx(small, abs=1e-3)
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("seed", range(3))
 def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
     ratings = simulated(items=6, raters=6, per_item=2, seed=seed)
