@@ -16,7 +16,6 @@ import xarray as xr
 import reliabayes as rb
 from reliabayes import datasets
 
-
 # What is tested is what a fit says of its draws, and some are few; tests of warnings ask for them.
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
