@@ -1,4 +1,4 @@
-"""How coefficients with intervals grow from 10^3 to 10^7 ratings, each in a process of its own."""
+"""Time and memory of coefficients and intervals, from 10^3 to 10^7 ratings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import reliabayes as rb
-from benchmarks.agreement_timing import evaluated, spent
+from benchmarks.agreement_timing import evaluated, time_call
 from benchmarks.annotated import annotate
 from benchmarks.memory import peak_gb
 from reliabayes.agreement import Coefficient
@@ -37,10 +37,10 @@ COEFFICIENTS: Mapping[str, Callable[[rb.Ratings], Coefficient]] = {
 
 
 def growth() -> None:
-    """Print seconds and peak memory of reading a table, of a coefficient, and of its interval."""
-    print(f"\n{RATERS} raters, {PER_ITEM} ratings an item, {CATEGORIES} categories, two pools")
-    print("promised: 10,000,000 ratings in 4 GB")
-    print("                      ratings  table s  value s  interval s  table GB  in all GB")
+    """Print seconds and peak memory of a table, a coefficient and its interval."""
+    print(f"\n{RATERS} raters, {PER_ITEM} ratings per item, {CATEGORIES} categories, two pools")
+    print("target: 10,000,000 ratings in 4 GB")
+    print("                      ratings  table s  value s  interval s  table GB   total GB")
     for size in SIZES:
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder, "ratings.npz")
@@ -48,32 +48,32 @@ def growth() -> None:
             np.savez(table, *(frame[name] for name in COLUMNS))
             del frame
             for name in COEFFICIENTS:
-                print(f"{name:20}{size:9}{_told(name, table)}", flush=True)
+                print(f"{name:20}{size:9}{_measured_apart(name, table)}", flush=True)
 
 
-def _told(name: str, table: Path) -> str:
-    """What a new process finds."""
-    said = subprocess.run(
+def _measured_apart(name: str, table: Path) -> str:
+    """Measurements of a new process, so that its peak memory is its own; or its last error."""
+    process = subprocess.run(
         [sys.executable, "-m", "benchmarks.agreement_growth", name, table],
         capture_output=True,
         text=True,
     )
-    if said.returncode:
-        return f"  {said.stderr.strip().splitlines()[-1]}"
+    if process.returncode:
+        return f"  {process.stderr.strip().splitlines()[-1]}"
     return "{table_s:9.2f}{value_s:9.3f}{interval_s:12.2f}{table_gb:10.2f}{peak_gb:11.2f}".format(
-        **json.loads(said.stdout)
+        **json.loads(process.stdout)
     )
 
 
 def measure(name: str, table: Path) -> dict[str, float]:
-    """Seconds and peak memory, each of one call."""
+    """Seconds and peak memory of reading a table, of a coefficient, and of its interval."""
     with np.load(table) as columns:
         frame = pd.DataFrame(dict(zip(COLUMNS, columns.values(), strict=True)))
     frame["pool"] = frame["rater"] % 2
-    table_s, _, ratings = spent(lambda: rb.Ratings.from_frame(frame, pool="pool"))
+    table_s, _, ratings = time_call(lambda: rb.Ratings.from_frame(frame, pool="pool"))
     table_gb = peak_gb()
-    value_s, _, coefficient = spent(lambda: evaluated(COEFFICIENTS[name](ratings)))
-    interval_s, _, _ = spent(lambda: coefficient.interval(replicates=REPLICATES))
+    value_s, _, coefficient = time_call(lambda: evaluated(COEFFICIENTS[name](ratings)))
+    interval_s, _, _ = time_call(lambda: coefficient.interval(replicates=REPLICATES))
     return {
         "table_s": table_s,
         "value_s": value_s,

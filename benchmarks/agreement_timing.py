@@ -1,4 +1,4 @@
-"""How long a call takes."""
+"""Timing of a single call."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TypeVar
 
 from reliabayes.agreement import Coefficient
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-def spent(call: Callable[[], Found]) -> tuple[float, float, Found]:
-    """Seconds of a call by the clock, and of this process's processors, and what it gave."""
-    clock, processors = time.perf_counter(), time.process_time()
-    found = call()
-    return time.perf_counter() - clock, time.process_time() - processors, found
+def time_call(call: Callable[[], Result]) -> tuple[float, float, Result]:
+    """Wall-clock seconds and CPU seconds of a call, and its result."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = call()
+    return time.perf_counter() - wall, time.process_time() - cpu, result
 
 
 def evaluated(coefficient: Coefficient) -> Coefficient:
-    """The same, its value known: what an interval needs first."""
+    """The same coefficient with its value computed, which an interval needs first."""
     float(coefficient)
     return coefficient

@@ -1,12 +1,12 @@
-"""DawidSkene and MACE against their peers, and from 10^3 to 10^7 ratings and 2 to 50 categories.
+"""DawidSkene and MACE against other packages, and their growth with ratings and categories.
 
     python -m benchmarks.annotation [em] [gradient] [peers] [growth]
 
-What is compared alternates in one session, so that the machine's other load falls on all alike;
-README.md holds the figures.
+The candidates take turns within one session, so that other load on the machine affects all of them
+equally. README.md has the results.
 """
 
-# crowd-kit is an extra that need not be installed where types are checked.
+# crowd-kit is optional and may be missing where types are checked.
 # mypy: disable-error-code="import-not-found,import-untyped"
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ ROUNDS = 3
 ITEMS, PER_ITEM, RATERS = 40_000, 5, 100
 ITERATIONS = 21
 
-Counted = tuple[int, "pd.Series[int]"]  # iterations done, and the category of each item
-Climb = Callable[[pd.DataFrame, int, int], Counted]  # of a table, categories, iterations
+Estimated = tuple[int, "pd.Series[int]"]  # iterations done, and the category of each item
+RunEM = Callable[[pd.DataFrame, int, int], Estimated]  # of a table, categories, iterations
 
 
 def main() -> None:
-    """Run the parts that are named, or all."""
+    """Run the parts named on the command line, or all of them."""
     parts = {"em": em, "gradient": gradient, "peers": peers, "growth": growth}
     for name in sys.argv[1:] or parts:
         parts[name]()
 
 
 def em() -> None:
-    """Print seconds of one iteration of EM at 200,000 ratings, and those of crowd-kit."""
+    """Print milliseconds of one EM iteration at 200,000 ratings, here and in crowd-kit."""
     from crowdkit.aggregation import MACE, DawidSkene
 
-    climbs: dict[str, tuple[Climb, Climb]] = {
+    runs: dict[str, tuple[RunEM, RunEM]] = {
         "DawidSkene": (
             partial(_ours, rb.DawidSkene()),
             partial(_theirs, lambda n: DawidSkene(n_iter=n, tol=-np.inf)),
@@ -59,51 +59,54 @@ def em() -> None:
             partial(_theirs, lambda n: MACE(n_restarts=1, n_iter=n, method="em")),
         ),
     }
-    print(f"\nEM, {ITEMS * PER_ITEM:,} ratings, {ROUNDS} rounds; promised: 10 times crowd-kit's")
-    print("              K  ms, ours  crowd-kit  ratio  s of a call  crowd-kit  ratio  same items")
+    print(
+        f"\nEM, {ITEMS * PER_ITEM:,} ratings, {ROUNDS} rounds; target: a tenth of crowd-kit's time"
+    )
+    print("              K  ms, ours  crowd-kit  ratio  s per call   crowd-kit  ratio  same items")
     for categories in (4, 2):
         frame = annotate(ITEMS, RATERS, PER_ITEM, categories)
-        for name, pair in climbs.items():
-            timed = [[_timed(climb, frame, categories) for climb in pair] for _ in range(ROUNDS)]
-            one, call = np.median([[run[:2] for run in runs] for runs in timed], axis=0).T
-            ours, theirs = (run[2] for run in timed[0])
+        for name, pair in runs.items():
+            timed = [[_timed(run, frame, categories) for run in pair] for _ in range(ROUNDS)]
+            seconds = [[each[:2] for each in both] for both in timed]
+            iteration, call = np.median(seconds, axis=0).T
+            ours, theirs = (each[2] for each in timed[0])
             print(
-                f"{name:14}{categories:2}{1e3 * one[0]:10.2f}{1e3 * one[1]:11.2f}"
-                f"{one[1] / one[0]:7.1f}{call[0]:13.3f}{call[1]:11.3f}{call[1] / call[0]:7.1f}"
+                f"{name:14}{categories:2}{1e3 * iteration[0]:10.2f}{1e3 * iteration[1]:11.2f}"
+                f"{iteration[1] / iteration[0]:7.1f}"
+                f"{call[0]:13.3f}{call[1]:11.3f}{call[1] / call[0]:7.1f}"
                 f"{(ours == theirs.reindex(ours.index)).mean():12.4f}",
                 flush=True,
             )
 
 
-def _timed(
-    climb: Climb, frame: pd.DataFrame, categories: int
-) -> tuple[float, float, pd.Series[int]]:
-    """Seconds of an iteration, beyond those of a call with one, and of a call with many."""
+def _timed(run: RunEM, frame: pd.DataFrame, categories: int) -> tuple[float, float, pd.Series[int]]:
+    """Seconds of an iteration and of a whole call, and the category of each item.
+
+    The seconds of an iteration are those that many iterations add to one, divided by their number.
+    """
     times = [time.perf_counter()]
-    few, _ = climb(frame, categories, 1)
+    n_short, _ = run(frame, categories, 1)
     times.append(time.perf_counter())
-    many, found = climb(frame, categories, ITERATIONS)
+    n_long, found = run(frame, categories, ITERATIONS)
     times.append(time.perf_counter())
     short, long = np.diff(times)
-    return (long - short) / (many - few), long, found
+    return (long - short) / (n_long - n_short), long, found
 
 
-def _ours(model: AnnotationModel, frame: pd.DataFrame, categories: int, n: int) -> Counted:
+def _ours(model: AnnotationModel, frame: pd.DataFrame, categories: int, n: int) -> Estimated:
     found = model.em(ratings(frame, categories), max_iterations=n, tolerance=0.0)
     return len(found.path) - 1, found.items()["category"]
 
 
-def _theirs(aggregator: Callable[[int], object], frame: pd.DataFrame, _: int, n: int) -> Counted:
+def _theirs(aggregator: Callable[[int], object], frame: pd.DataFrame, _: int, n: int) -> Estimated:
     table = frame.rename(columns={"item": "task", "rater": "worker", "rating": "label"})
     return n, aggregator(n).fit_predict(table)  # type: ignore[attr-defined]
 
 
 def gradient() -> None:
     """Print milliseconds of one gradient at 200,000 ratings in 4 categories."""
-    print(
-        f"\nGradient, {ITEMS * PER_ITEM:,} ratings, 4 categories, {ROUNDS} rounds; promised: 4 ms,"
-    )
-    print("a quarter of the textbook program's")
+    print(f"\nGradient, {ITEMS * PER_ITEM:,} ratings, 4 categories, {ROUNDS} rounds; target: 4 ms,")
+    print("a quarter of the time of the textbook program")
     rated = ratings(annotate(ITEMS, RATERS, PER_ITEM, 4), 4)
     with tempfile.TemporaryDirectory() as folder:
         for model, name, options in (
@@ -117,7 +120,7 @@ def gradient() -> None:
                 name: partial(seconds_per_gradient, stan.folder() / name, data, start)
             }
             for option in options:
-                program = build_textbook(f"textbook_{name}", Path(folder), *option)
+                program = build_textbook(name, Path(folder), *option)
                 timed[program.name] = partial(seconds_per_gradient, program, plain, start)
             _print_ratios(timed)
 
@@ -130,22 +133,22 @@ def _print_ratios(timed: Mapping[str, Callable[[], float]]) -> None:
 
 
 def peers() -> None:
-    """Print smallest bulk ESS per second of whole fits, all of them started near the mode."""
+    """Print the smallest bulk ESS per second of whole fits, all started near the mode."""
     from benchmarks.annotation_peers import CHAINS, numpyro_sampler, ours, textbook_sampler
 
-    print("\nWhole fits; promised: at least 10 times the ESS/s of the textbook program")
+    print("\nWhole fits; target: at least 10 times the ESS/s of the textbook program")
     for model, items, raters, per_item, categories, chains in (
         (rb.DawidSkene(), 800, 160, 10, 2, CHAINS),
         (rb.DawidSkene(), 2_000, 50, 5, 4, CHAINS),
         (rb.MACE(), 800, 160, 10, 2, CHAINS),
-        (rb.DawidSkene(), ITEMS, RATERS, PER_ITEM, 4, 2),  # theirs takes minutes a chain
+        (rb.DawidSkene(), ITEMS, RATERS, PER_ITEM, 4, 2),  # textbook: minutes per chain
     ):
         rated = ratings(annotate(items, raters, per_item, categories), categories)
         start = model.warm_start(model.data(rated))
         starts = start.create_inits(seed=0, chains=chains)
         print(f"\n{type(model).__name__}: {rated!r}, {chains} chains")
         with tempfile.TemporaryDirectory() as folder:
-            program = build_textbook(f"textbook_{model.name().replace('-', '_')}", Path(folder))
+            program = build_textbook(model.name().replace("-", "_"), Path(folder))
             samplers = {
                 "reliabayes": ours(model, chains),
                 "textbook Stan": textbook_sampler(model, program, starts),
@@ -153,9 +156,9 @@ def peers() -> None:
             if chains == CHAINS:
                 samplers |= {
                     "numpyro": numpyro_sampler(model, start.point),
-                    "numpyro, its compilation alone": numpyro_sampler(model, start.point, draws=4),
+                    "numpyro, compilation only": numpyro_sampler(model, start.point, draws=4),
                 }
-            ours(model, chains)(rated, 0)  # loads what loads once
+            ours(model, chains)(rated, 0)  # warm-up: imports and caches
             alternate(samplers, rated, rounds=1)
 
 

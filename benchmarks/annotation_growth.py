@@ -1,4 +1,4 @@
-"""How EM and a gradient of Dawid-Skene grow with ratings and categories."""
+"""Time and memory of EM and a gradient of Dawid-Skene, by ratings and categories."""
 
 from __future__ import annotations
 
@@ -21,44 +21,46 @@ from reliabayes.inference import stan
 RATERS, PER_ITEM = 100, 5
 COLUMNS = ("item", "rater", "rating")
 SIZES = tuple(10**power for power in range(3, 8))
-MOST_SAMPLED = 10**6  # ratings
+MAX_GRADIENT_SIZE = 10**6  # ratings
 CATEGORIES = (2, 5, 10, 20, 50)
-PROMISED = {10**7: "EM in 120 s, 6 GB"}
+TARGETS = {10**7: "EM in 120 s, 6 GB"}
 
 
 def growth() -> None:
     """Print seconds, iterations and peak memory of EM, and milliseconds of a gradient."""
-    print(f"\nDawid-Skene, {RATERS} raters, {PER_ITEM} ratings an item")
-    print("  ratings  K  table s    EM s  iterations  converged  peak GB  gradient ms  promised")
+    print(f"\nDawid-Skene, {RATERS} raters, {PER_ITEM} ratings per item")
+    print("  ratings  K  table s    EM s  iterations  converged  peak GB  gradient ms  target")
     for size in SIZES:
-        _print(size, 4, PROMISED.get(size, ""))
+        _print(size, 4, TARGETS.get(size, ""))
     for categories in CATEGORIES:
         _print(200_000, categories)
 
 
-def _print(size: int, categories: int, promised: str = "") -> None:
+def _print(size: int, categories: int, target: str = "") -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder, "ratings.npz")
         frame = annotate(size // PER_ITEM, RATERS, PER_ITEM, categories)
         np.savez(table, *(frame[name] for name in COLUMNS))
-        said = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "benchmarks.annotation_growth", table, str(categories)],
             check=True,
             capture_output=True,
             text=True,
         )
-    milliseconds = f"{1e3 * _gradient(frame, categories):13.3f}" if size <= MOST_SAMPLED else ""
+    milliseconds = (
+        f"{1e3 * _gradient(frame, categories):13.3f}" if size <= MAX_GRADIENT_SIZE else ""
+    )
     print(
         "{ratings:9}{categories:3}{table_s:9.2f}{em_s:8.2f}{iterations:12}{converged!s:>11}"
-        "{peak_gb:9.2f}".format(**json.loads(said.stdout)),
+        "{peak_gb:9.2f}".format(**json.loads(process.stdout)),
         f"{milliseconds:13}",
-        promised,
+        target,
         flush=True,
     )
 
 
 def measure(table: Path, categories: int) -> dict[str, float]:
-    """Seconds and peak memory of reading a frame and of EM, each once."""
+    """Seconds and peak memory of reading a table and of EM."""
     with np.load(table) as columns:
         frame = pd.DataFrame(dict(zip(COLUMNS, columns.values(), strict=True)))
     times = [time.perf_counter()]

@@ -1,6 +1,6 @@
-"""The same models by other means: numpyro's NUTS, and textbook Stan programs by our own runner."""
+"""DawidSkene and MACE sampled by numpyro, and as textbook Stan programs by the same runner."""
 
-# numpyro is an extra that need not be installed where types are checked.
+# numpyro is optional and may be missing where types are checked.
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from reliabayes.models.bases.annotation import AnnotationModel
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 
-numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
+numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
-Starts = Sequence[Mapping[str, Any]]  # by chain
+Starts = Sequence[Mapping[str, Any]]  # one per chain
 
 
 def ours(model: AnnotationModel, chains: int) -> Sampler:
-    """Our fit as a user gets it, from a warm start."""
+    """A fit by this package with default options, from a warm start."""
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
         fit = model.fit(ratings, chains=chains, seed=seed, progress=False)
@@ -45,7 +45,7 @@ def ours(model: AnnotationModel, chains: int) -> Sampler:
 
 
 def textbook_sampler(model: AnnotationModel, program: Path, starts: Starts) -> Sampler:
-    """The textbook program, compiled beforehand, as cmdstanpy samples any; a chain a start."""
+    """The compiled textbook program, sampled by cmdstanpy with one chain per start."""
     cmdstanpy.disable_logging()
     chains = len(starts)
     compiled = cmdstanpy.CmdStanModel(exe_file=program)
@@ -72,7 +72,7 @@ def textbook_sampler(model: AnnotationModel, program: Path, starts: Starts) -> S
 def numpyro_sampler(
     model: AnnotationModel, start: Mapping[str, Any], draws: int = DRAWS
 ) -> Sampler:
-    """NUTS of numpyro, a chain a device, warmup as long as the draws; every call compiles anew."""
+    """NUTS of numpyro, a chain per device, as much warmup as draws; every call compiles anew."""
     jax.config.update("jax_enable_x64", True)
     mode = init_to_value(values={name: jnp.asarray(value) for name, value in start.items()})
 
@@ -106,8 +106,8 @@ def _dawid_skene(priors: Mapping[str, Any], raters: int, rater: Any, category: A
     with numpyro.plate("item", items, dim=-2):
         truth = numpyro.sample("state", dist.Categorical(prevalence))
         with numpyro.plate("rating", per_item, dim=-1):
-            shares = Vindex(confusion)[rater, truth, :]
-            numpyro.sample("category", dist.Categorical(shares), obs=category)
+            probability = Vindex(confusion)[rater, truth, :]
+            numpyro.sample("category", dist.Categorical(probability), obs=category)
 
 
 def _mace(priors: Mapping[str, Any], raters: int, rater: Any, category: Any) -> None:
@@ -121,8 +121,8 @@ def _mace(priors: Mapping[str, Any], raters: int, rater: Any, category: Any) -> 
         with numpyro.plate("rating", per_item, dim=-1):
             spams = numpyro.sample("spams", dist.Bernoulli(1 - theta[rater]))
             copied = jax.nn.one_hot(truth, truths)
-            shares = jnp.where(spams[..., None] == 0, copied, xi[rater])
-            numpyro.sample("category", dist.Categorical(shares), obs=category)
+            probability = jnp.where(spams[..., None] == 0, copied, xi[rater])
+            numpyro.sample("category", dist.Categorical(probability), obs=category)
 
 
 _PROGRAMS: Mapping[str, Callable[..., None]] = {"dawid-skene": _dawid_skene, "mace": _mace}

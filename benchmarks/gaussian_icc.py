@@ -1,9 +1,9 @@
-"""GaussianICC against its peers, from 10^3 to 10^7 ratings, and with and without a warm start.
+"""GaussianICC against other samplers, its growth with size, and the gain from a warm start.
 
     python -m benchmarks.gaussian_icc [peers] [growth] [start]
 
-What is compared alternates in one session, so that the machine's other load falls on all alike;
-README.md holds the figures.
+The candidates take turns within one session, so that other load on the machine affects all of them
+equally. README.md has the results.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from benchmarks.textbook import build_textbook
 from reliabayes import GaussianICC, Ratings
 
 ROUNDS = 3
-TEXTBOOK = "textbook_icc"
-PROMISED = 80
+TEXTBOOK = "gaussian_icc"
+TARGET_RATIO = 80
 
 
 def main() -> None:
-    """Run the parts that are named, or all."""
+    """Run the parts named on the command line, or all of them."""
     parts = {"peers": peers, "growth": growth, "start": start}
     for name in sys.argv[1:] or parts:
         parts[name]()
 
 
 def peers() -> None:
-    """Print smallest bulk ESS per second at 2,500 ratings: 500 items, 40 raters, 5 an item."""
+    """Print the smallest bulk ESS per second for 500 items, 40 raters and 5 ratings per item."""
     from benchmarks.peers import numpyro_sampler, textbook_sampler
 
     print(
-        f"\n2,500 ratings, {ROUNDS} rounds; promised: at least {PROMISED} times the ESS/s of each"
+        f"\n2,500 ratings, {ROUNDS} rounds; target: at least {TARGET_RATIO} times the ESS/s of each"
     )
     with tempfile.TemporaryDirectory() as folder:
         samplers: dict[str, Sampler] = {
             "reliabayes": ours,
-            "numpyro": _reported(numpyro_sampler(500, 40)),
-            "numpyro, its compilation alone": _reported(numpyro_sampler(500, 40, draws=4)),
-            "textbook Stan": _reported(textbook_sampler(build_textbook(TEXTBOOK, Path(folder)))),
-            "textbook Stan, --O1": _reported(
+            "numpyro": _quantities(numpyro_sampler(500, 40)),
+            "numpyro, compilation only": _quantities(numpyro_sampler(500, 40, draws=4)),
+            "textbook Stan": _quantities(textbook_sampler(build_textbook(TEXTBOOK, Path(folder)))),
+            "textbook Stan, --O1": _quantities(
                 textbook_sampler(build_textbook(TEXTBOOK, Path(folder), "--O1"))
             ),
         }
@@ -56,7 +56,7 @@ def peers() -> None:
 
 
 def start() -> None:
-    """Print what the warm start saves at 2,500 and at 100,000 ratings."""
+    """Print the gain from the warm start at 2,500 and at 100,000 ratings."""
     samplers: dict[str, Sampler] = {
         "warm start, 150 + 1000": ours,
         "no warm start, 1000 + 1000": lambda ratings, seed: _fit(ratings, seed, warm_start=False),
@@ -70,12 +70,12 @@ def start() -> None:
 
 
 def _alternate(samplers: Mapping[str, Sampler], ratings: Ratings) -> None:
-    ours(ratings, 0)  # loads what loads once
+    ours(ratings, 0)  # warm-up: imports and caches
     alternate(samplers, ratings, ROUNDS)
 
 
 def ours(ratings: Ratings, seed: int) -> xr.Dataset:
-    """Our fit as a user gets it: 4 chains of 150 + 1000 from a warm start."""
+    """A fit by this package with default options: 4 chains of 150 + 1000 from a warm start."""
     return _fit(ratings, seed)
 
 
@@ -87,10 +87,10 @@ def _fit(
     return fit.quantities
 
 
-def _reported(
+def _quantities(
     sample: Callable[[Ratings, int], Mapping[str, NDArray[np.float64]]],
 ) -> Sampler:
-    """The same quantities from a peer's draws of the parameters."""
+    """Quantities computed from another sampler's draws of the parameters."""
 
     def quantities(ratings: Ratings, seed: int) -> xr.Dataset:
         dims = ("chain", "draw")

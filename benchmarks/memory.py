@@ -1,4 +1,4 @@
-"""How much memory a program took."""
+"""Memory use of a process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from pathlib import Path
 
 
 def peak_gb() -> float:
-    """Peak resident memory in GB, of this program alone: ru_maxrss starts from its parent's."""
+    """Peak resident memory of this process in GB.
+
+    Linux initialises ru_maxrss from the parent process, and VmHWM does not.
+    """
     status = Path("/proc/self/status").read_text()
     peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
     return int(peak.split()[1]) * 1024 / 1e9

@@ -1,6 +1,6 @@
-"""The same model by other means: numpyro's NUTS, and a textbook Stan program by our own runner."""
+"""GaussianICC sampled by numpyro, and as a textbook Stan program by the same runner."""
 
-# numpyro is an extra that need not be installed where types are checked.
+# numpyro is optional and may be missing where types are checked.
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ import reliabayes as rb
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 REPORTED = ("sd_item", "sd_rater", "sd_residual", "mean")
 
-numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
+numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
-Draws = Mapping[str, NDArray[np.float64]]  # by name, (chain, draw)
+Draws = Mapping[str, NDArray[np.float64]]  # by name, shape (chain, draw)
 
 
 def numpyro_sampler(
     items: int, raters: int, draws: int = DRAWS
 ) -> Callable[[rb.Ratings, int], Draws]:
-    """NUTS of numpyro, a chain a device, warmup as long as the draws; every call compiles anew."""
+    """NUTS of numpyro with one chain per device and as many warmup iterations as draws."""
     jax.config.update("jax_enable_x64", True)
     kernel = numpyro.infer.NUTS(partial(_crossed, items, raters))
     mcmc = numpyro.infer.MCMC(
@@ -58,8 +58,8 @@ def numpyro_sampler(
 
 
 def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
-    """The textbook program, compiled beforehand, as cmdstanpy samples any program."""
-    logging.getLogger("cmdstanpy").setLevel(logging.ERROR)  # not of steps rejected in warmup
+    """The compiled textbook program, sampled by cmdstanpy."""
+    logging.getLogger("cmdstanpy").setLevel(logging.ERROR)  # hides rejections in warmup
     model = cmdstanpy.CmdStanModel(exe_file=program)
 
     def sample(ratings: rb.Ratings, seed: int) -> Draws:
@@ -72,7 +72,7 @@ def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
             "rater": ratings.rater + 1,
             "rating": values,
             "prior_mean": [values.mean(), 2.5 * values.std()],
-            "prior_sd": values.std(),
+            **{f"prior_{name}": values.std() for name in REPORTED if name != "mean"},
         }
         with tempfile.TemporaryDirectory() as folder:
             fit = model.sample(
@@ -90,11 +90,11 @@ def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
 
 
 def _crossed(items: int, raters: int, item: Any, rater: Any, rating: Any) -> None:
-    spread = rating.std()
-    mean = numpyro.sample("mean", dist.Normal(rating.mean(), 2.5 * spread))
-    sd_item = numpyro.sample("sd_item", dist.HalfNormal(spread))
-    sd_rater = numpyro.sample("sd_rater", dist.HalfNormal(spread))
-    sd_residual = numpyro.sample("sd_residual", dist.HalfNormal(spread))
+    scale = rating.std()
+    mean = numpyro.sample("mean", dist.Normal(rating.mean(), 2.5 * scale))
+    sd_item = numpyro.sample("sd_item", dist.HalfNormal(scale))
+    sd_rater = numpyro.sample("sd_rater", dist.HalfNormal(scale))
+    sd_residual = numpyro.sample("sd_residual", dist.HalfNormal(scale))
     item_score = numpyro.sample("item_score", dist.Normal().expand([items]).to_event(1))
     rater_score = numpyro.sample("rater_score", dist.Normal().expand([raters]).to_event(1))
     expected = mean + sd_item * item_score[item] + sd_rater * rater_score[rater]

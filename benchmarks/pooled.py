@@ -1,4 +1,4 @@
-"""Simulated ratings by one pool of raters, or by two who rate the same items."""
+"""Simulated ratings by one pool of raters, or by two pools that rate the same items."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CORRELATION, SD_RESIDUAL = 0.8, 1.2
 
 
 class Pool(NamedTuple):
-    """Raters, the most and the least ratings an item has of them, and what these vary by."""
+    """A pool: its size, its ratings per item (``min_per_item`` to ``per_item``), its parameters."""
 
     raters: int
     per_item: int
-    least: int | None = None
+    min_per_item: int | None = None
     mean: float = 0.0
     sd_item: float = 1.0
     sd_rater: float = 0.7
@@ -29,8 +29,8 @@ class Pool(NamedTuple):
 def binary(
     items: int, *pools: Pool, correlation: float = CORRELATION, seed: int = 0
 ) -> pd.DataFrame:
-    """Ratings in two categories, by the logit of the second."""
-    frame = _levels(items, pools, correlation, seed)
+    """Simulate ratings in two categories, with a logit link."""
+    frame = _simulate_levels(items, pools, correlation, seed)
     uniform = np.random.default_rng([seed, 2]).random(len(frame))
     return frame.assign(rating=(uniform < expit(frame["rating"])).astype(int))
 
@@ -38,29 +38,33 @@ def binary(
 def continuous(
     items: int, *pools: Pool, correlation: float = CORRELATION, seed: int = 0
 ) -> pd.DataFrame:
-    """Ratings that are numbers, their residuals alike in all pools."""
-    frame = _levels(items, pools, correlation, seed)
+    """Simulate ratings that are numbers, with the same residual sd in all pools."""
+    frame = _simulate_levels(items, pools, correlation, seed)
     noise = np.random.default_rng([seed, 2]).normal(0, SD_RESIDUAL, len(frame))
     return frame.assign(rating=frame["rating"] + noise)
 
 
 def read(frame: pd.DataFrame) -> rb.Ratings:
-    """The table, with its pools if it names any."""
+    """Ratings of a table, with pools if it has a column for them."""
     return rb.Ratings.from_frame(frame, pool="pool" if "pool" in frame else None)
 
 
-def _levels(items: int, pools: Sequence[Pool], correlation: float, seed: int) -> pd.DataFrame:
-    """Who rates what, and the rating without its residual."""
+def _simulate_levels(
+    items: int, pools: Sequence[Pool], correlation: float, seed: int
+) -> pd.DataFrame:
+    """Design, with the expected rating (or logit) of each row as its rating."""
     rng = np.random.default_rng([seed, 1])
     shared, own = rng.standard_normal((2, items))
     scores = shared, correlation * shared + np.sqrt(1 - correlation**2) * own
-    parts, raters = [], 0
+    parts, n_raters = [], 0
     for number, (pool, score) in enumerate(zip(pools, scores, strict=False)):
-        rated = simulate(items, pool.raters, pool.per_item, least=pool.least, seed=seed + number)
+        rated = simulate(
+            items, pool.raters, pool.per_item, min_per_item=pool.min_per_item, seed=seed + number
+        )
         effect = rng.normal(pool.mean, pool.sd_rater, pool.raters)
         level = pool.sd_item * score[rated["item"]] + effect[rated["rater"]]
-        rater = rated["rater"] + raters
+        rater = rated["rater"] + n_raters
         parts.append(rated.assign(rater=rater, pool=number, rating=level))
-        raters += pool.raters
+        n_raters += pool.raters
     frame = pd.concat(parts, ignore_index=True)
     return frame if len(pools) > 1 else frame.drop(columns="pool")

@@ -1,4 +1,4 @@
-"""How fits of LogitICC, LogitXCC and GaussianXCC grow with items, raters and ratings an item."""
+"""Time and memory of LogitICC, LogitXCC and GaussianXCC, by items, raters and ratings per item."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchmarks.pooled import Pool, binary, continuous
 
 
 class Size(NamedTuple):
-    """Items, raters of a pool, and ratings of an item by a pool."""
+    """Items, raters per pool, and ratings per item and pool."""
 
     items: int
     raters: int
     per_item: int
 
     def frame(self, model: str) -> pd.DataFrame:
-        """Ratings for a model, by two pools if it compares them."""
+        """Simulate ratings for a model, by two pools if it compares pools."""
         pool = Pool(self.raters, self.per_item)
         pools = [pool, pool] if model.endswith("XCC") else [pool]
         if model.startswith("Gaussian"):
@@ -46,14 +46,14 @@ SIZES = {
 
 
 def growth() -> None:
-    """Print seconds, leapfrog steps an iteration, ESS and peak memory, each size by itself."""
+    """Print seconds, leapfrog steps per iteration, ESS and peak memory of each size."""
     for model, sizes in SIZES.items():
         print(f"\n{model}")
-        print("  ratings  raters  an item   fit s  steps  CPU ms each  ESS icc  min ESS  peak GB")
+        print("  ratings  raters per item   fit s  steps  CPU ms/step  ESS icc  min ESS  peak GB")
         for size in sizes:
-            said = measured(model, size.frame(model))
+            found = measured(model, size.frame(model))
             print(
                 "{ratings:9,}{raters:8}{per_item:9}{fit_s:8.2f}{steps:7.1f}{step_ms:13.3f}"
-                "{ess_icc:9.0f}{ess_min:9.0f}{peak_gb:9.2f}".format(**size._asdict(), **said),
+                "{ess_icc:9.0f}{ess_min:9.0f}{peak_gb:9.2f}".format(**size._asdict(), **found),
                 flush=True,
             )

@@ -1,6 +1,6 @@
-"""LogitICC and the xCCs by other means: numpyro's NUTS, and textbook Stan by our own runner."""
+"""LogitICC and the xCCs sampled by numpyro, and as textbook Stan programs by the same runner."""
 
-# numpyro is an extra that need not be installed where types are checked.
+# numpyro is optional and may be missing where types are checked.
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call"
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ import xarray as xr
 from numpyro.infer import MCMC, NUTS, init_to_value
 
 import reliabayes as rb
-from benchmarks.speed import Sampler, compared
-from benchmarks.textbook import seconds
+from benchmarks.speed import Sampler, comparable
+from benchmarks.textbook import chain_seconds
+from reliabayes.models.bases.pools import agreement
 from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.bases.xcc import agreement
 from reliabayes.results import quantities
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 
-numpyro.set_host_device_count(CHAINS)  # before JAX looks what there is
+numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
 PARAMETERS = ("sd_item", "sd_rater", "sd_residual", "factor_item", "mean")
 CODES = ("item", "rater", "pool")
-LOGISTIC = math.pi / math.sqrt(3)  # standard deviation
+SD_LOGISTIC = math.pi / math.sqrt(3)
 
 
 def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> Sampler:
-    """The textbook program, compiled beforehand, as cmdstanpy samples any."""
+    """The compiled textbook program, sampled by cmdstanpy."""
     cmdstanpy.disable_logging()
     compiled = cmdstanpy.CmdStanModel(exe_file=program)
     data = textbook_data(model, ratings)
@@ -54,7 +54,7 @@ def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> 
                 show_progress=False,
                 output_dir=folder,
             )
-            drawn = {name: fit.stan_variable(name) for name in _scalars(model)}
+            drawn = {name: fit.stan_variable(name) for name in _parameters(model)}
         shape = CHAINS, DRAWS
         shaped = {name: x.reshape(*shape, *x.shape[1:]) for name, x in drawn.items()}
         return _labelled(model, shaped, ratings)
@@ -63,7 +63,7 @@ def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> 
 
 
 def textbook_gradients(model: RatingModel, ratings: rb.Ratings, program: Path) -> float:
-    """Gradients of the textbook program per second, from paths of one step."""
+    """Gradients of the textbook program per second, from trajectories of one step."""
     cmdstanpy.disable_logging()
     with tempfile.TemporaryDirectory() as folder:
         fit = cmdstanpy.CmdStanModel(exe_file=program).sample(
@@ -79,18 +79,18 @@ def textbook_gradients(model: RatingModel, ratings: rb.Ratings, program: Path) -
             output_dir=folder,
         )
         steps = fit.method_variables()["n_leapfrog__"].sum()
-        return float(steps / seconds(fit.runset.csv_files[0])[1])
+        return float(steps / chain_seconds(fit.runset.csv_files[0])[1])
 
 
 def textbook_data(model: RatingModel, ratings: rb.Ratings) -> dict[str, Any]:
-    """Data of a textbook program: every rating on its own."""
+    """Data of a textbook program, with one element per rating."""
     sizes, arrays = _data(model, ratings)
     codes = {name: arrays[name] + 1 for name in CODES if name in arrays}
     return {**sizes, **arrays, **codes, "N": len(ratings)}
 
 
 def numpyro_sampler(model: RatingModel, ratings: rb.Ratings) -> Sampler:
-    """NUTS of numpyro, effects non-centred, a chain a device; every call compiles anew."""
+    """NUTS of numpyro, non-centred, with one chain per device; every call compiles again."""
     jax.config.update("jax_enable_x64", True)
     sizes, arrays = _data(model, ratings)
     data = {name: jnp.asarray(values) for name, values in arrays.items()}
@@ -106,7 +106,9 @@ def numpyro_sampler(model: RatingModel, ratings: rb.Ratings) -> Sampler:
         )
         mcmc.run(jax.random.PRNGKey(seed), data)
         drawn = mcmc.get_samples(group_by_chain=True)
-        return _labelled(model, {name: np.array(drawn[name]) for name in _scalars(model)}, ratings)
+        return _labelled(
+            model, {name: np.array(drawn[name]) for name in _parameters(model)}, ratings
+        )
 
     return sample
 
@@ -119,7 +121,7 @@ def numpyro_chain(
     warmup: int,
     draws: int,
 ) -> MCMC:
-    """A chain that starts at ``start`` with a diagonal metric, and adapts its step size alone."""
+    """A chain with a given starting point and diagonal metric that adapts its step size only."""
     jax.config.update("jax_enable_x64", True)
     sizes, arrays = _data(model, ratings)
     data = {name: jnp.asarray(values) for name, values in arrays.items()}
@@ -135,32 +137,32 @@ def numpyro_chain(
 
 def _labelled(model: RatingModel, drawn: Mapping[str, Any], ratings: rb.Ratings) -> xr.Dataset:
     dims = {name: 2 + len(model.dims().get(name, ())) for name in drawn}
-    ones = {name: (1,) * (dims[name] - x.ndim) for name, x in drawn.items()}  # of one for all pools
+    ones = {name: (1,) * (dims[name] - x.ndim) for name, x in drawn.items()}  # dims of size 1
     shaped = {name: x.reshape(*x.shape, *ones[name]) for name, x in drawn.items()}
-    return _reported(model.labelled(shaped, ratings), ratings)
+    return _quantities(model.labelled(shaped, ratings), ratings)
 
 
-def _reported(posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
-    """What samplers are compared by: ICCs, xCCs, standard deviations and means."""
+def _quantities(posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
+    """Quantities by which samplers are compared: ICCs, xCCs, standard deviations and means."""
     found = posterior[[name for name in posterior if str(name).startswith("sd_")]]
     found = found.squeeze("all", drop=True) if "all" in found.dims else found
-    sds = found["sd_item"], found["sd_rater"], found.get("sd_residual", xr.DataArray(LOGISTIC))
+    sds = found["sd_item"], found["sd_rater"], found.get("sd_residual", xr.DataArray(SD_LOGISTIC))
     found = found.assign(
         mean=posterior["mean"], icc=quantities.icc(*sds), labeler_icc=quantities.labeler_icc(*sds)
     )
     if "factor_item" in posterior:
         found = found.assign(agreement(posterior["factor_item"], found["icc"], ratings.pools))
-    return compared(found)
+    return comparable(found)
 
 
-def _scalars(model: RatingModel) -> list[str]:
+def _parameters(model: RatingModel) -> list[str]:
     return [name for name in PARAMETERS if name in model.dims()]
 
 
 def _data(model: RatingModel, ratings: rb.Ratings) -> tuple[dict[str, int], dict[str, Any]]:
-    """Sizes, and every rating on its own with the priors; codes count from 0."""
-    ours = model.data(ratings)
-    priors = {name: value for name, value in ours.items() if name.startswith("prior_")}
+    """Sizes; and priors with one element per rating, with 0-based codes."""
+    data = model.data(ratings)
+    priors = {name: value for name, value in data.items() if name.startswith("prior_")}
     scales = {name: value[1] for name, value in priors.items() if name.startswith("prior_sd_")}
     sizes = {"I": ratings.n_items, "R": ratings.n_raters, "G": len(ratings.pools)}
     arrays = {
@@ -197,8 +199,8 @@ def _gaussian_xcc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
 
 
 def _level(sizes: Mapping[str, int], data: Mapping[str, Any], mean: Any) -> Any:
-    """Mean, effects of items that correlate between pools, and effects of raters."""
-    pools, by = sizes["G"], data["pool"][data["rater"]]
+    """Sum of the mean, item effects that are correlated between pools, and rater effects."""
+    pools, pool = sizes["G"], data["pool"][data["rater"]]
     sd_item, sd_rater = (
         numpyro.sample(name, dist.HalfNormal(data[f"prior_{name}"]).expand([pools]).to_event(1))
         for name in ("sd_item", "sd_rater")
@@ -207,7 +209,7 @@ def _level(sizes: Mapping[str, int], data: Mapping[str, Any], mean: Any) -> Any:
     item_score = numpyro.sample("item_score", _standard(sizes["I"], pools))
     rater_score = numpyro.sample("rater_score", _standard(sizes["R"]))
     item = item_score @ (sd_item[:, None] * factor).T
-    return mean[by] + item[data["item"], by] + sd_rater[by] * rater_score[data["rater"]]
+    return mean[pool] + item[data["item"], pool] + sd_rater[pool] * rater_score[data["rater"]]
 
 
 def _standard(*shape: int) -> Any:

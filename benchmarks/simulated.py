@@ -1,4 +1,4 @@
-"""Simulated ratings for the benchmarks, in tables of up to ten million rows."""
+"""Simulated ratings that are numbers, in tables of up to ten million rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 MEAN, SD_ITEM, SD_RATER, SD_RESIDUAL = 3.0, 1.0, 0.6, 1.2
-CHUNK = 10_000_000  # pairs of item and rater looked at together
+CHUNK = 10_000_000  # pairs of item and rater in memory at once
 
 
 def simulate(
-    items: int, raters: int, per_item: int, *, least: int | None = None, seed: int = 0
+    items: int, raters: int, per_item: int, *, min_per_item: int | None = None, seed: int = 0
 ) -> pd.DataFrame:
-    """Ratings of items by raters drawn at random, ``least`` to ``per_item`` ratings an item."""
+    """Simulate ratings by random raters, ``min_per_item`` to ``per_item`` for each item."""
     rng = np.random.default_rng(seed)
-    n = rng.integers(least or per_item, per_item + 1, items)
+    n = rng.integers(min_per_item or per_item, per_item + 1, items)
     rater = np.concatenate(list(_assign(n, raters, per_item, rng)))
     item = np.repeat(np.arange(items), n)
     effects = rng.normal(MEAN, SD_ITEM, items)[item] + rng.normal(0, SD_RATER, raters)[rater]
@@ -28,7 +28,7 @@ def simulate(
 def _assign(
     n: NDArray[np.int64], raters: int, per_item: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.intp]]:
-    """Raters of each item, none of them twice."""
+    """Distinct raters of each item, in blocks of items."""
     rows = max(1, CHUNK // raters)
     for start in range(0, len(n), rows):
         part = n[start : start + rows, None]

@@ -1,6 +1,6 @@
-"""Effective draws per second of samplers that take turns, and whether they agree."""
+"""Effective sample sizes per second of samplers that take turns, and their agreement."""
 
-# arviz 0.23 has no types, arviz 1 has.
+# arviz 0.23 has no types; arviz 1 has.
 # mypy: disable-error-code="no-untyped-call"
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # arviz 0.23 announces 1.0 at import
     import arviz as az
 
-COMPARED = (  # quantities, of the models that have them
+COMPARED = (  # quantities, where a model has them
     "icc",
     "labeler_icc",
     "normalized_xcc",
@@ -36,22 +36,22 @@ Sampler = Callable[[Ratings, int], xr.Dataset]
 
 
 class Run(NamedTuple):
-    """Draws of all quantities, and seconds from ratings to draws: by the clock, of processors."""
+    """Draws of all quantities, with wall-clock and CPU seconds from ratings to draws."""
 
     draws: xr.Dataset
     seconds: float
-    processor_seconds: float
+    cpu_seconds: float
 
     @classmethod
     def of(cls, sample: Sampler, ratings: Ratings, seed: int) -> Run:
-        """Let a sampler draw."""
-        clock, processors = time.perf_counter(), sum(os.times()[:4])
+        """Run a sampler and time it."""
+        wall, cpu = time.perf_counter(), sum(os.times()[:4])
         draws = sample(ratings, seed)
-        return cls(draws, time.perf_counter() - clock, sum(os.times()[:4]) - processors)
+        return cls(draws, time.perf_counter() - wall, sum(os.times()[:4]) - cpu)
 
     @property
     def ess(self) -> float:
-        """Smallest bulk ESS of all quantities, by the same estimate for every sampler."""
+        """Smallest bulk ESS of all quantities, by the same estimator for every sampler."""
         return float(_flat(az.ess(self.draws, method="bulk")).min())
 
     @property
@@ -61,24 +61,26 @@ class Run(NamedTuple):
 
     @property
     def speed(self) -> Array:
-        """Smallest bulk ESS per second by the clock, and per second of processors."""
-        return self.ess / np.array([self.seconds, self.processor_seconds])
+        """Smallest bulk ESS per wall-clock second and per CPU second."""
+        return self.ess / np.array([self.seconds, self.cpu_seconds])
 
 
 def alternate(samplers: Mapping[str, Sampler], ratings: Ratings, rounds: int) -> None:
-    """Run all samplers in turn, round after round, and print how they compare with the first."""
-    done = [
+    """Run the samplers in turn for several rounds, and print how they compare with the first."""
+    results = [
         {name: Run.of(sample, ratings, seed) for name, sample in samplers.items()}
         for seed in range(1, rounds + 1)
     ]
-    ours = [next(iter(runs.values())) for runs in done]
-    words = ("seconds", "of CPU", "min ESS", "R-hat", "rms z", "max |z|", "ratio", "of CPU")
+    first = [next(iter(runs.values())) for runs in results]
+    words = ("seconds", "CPU s", "min ESS", "R-hat", "rms z", "max |z|", "ratio", "CPU")
     print(f"{'':32}" + "".join(f"{word:>9}" for word in words))
     for name in samplers:
-        runs = [runs[name] for runs in done]
-        seconds = np.median([(run.seconds, run.processor_seconds) for run in runs], axis=0)
-        ratio = np.median([o.speed / run.speed for o, run in zip(ours, runs, strict=True)], axis=0)
-        z = differences(ours[0], runs[-1])
+        runs = [runs[name] for runs in results]
+        seconds = np.median([(run.seconds, run.cpu_seconds) for run in runs], axis=0)
+        ratio = np.median(
+            [one.speed / run.speed for one, run in zip(first, runs, strict=True)], axis=0
+        )
+        z = differences(first[0], runs[-1])
         print(
             f"{name:32}{seconds[0]:9.2f}{seconds[1]:9.2f}{np.median([r.ess for r in runs]):9.0f}"
             f"{max(run.r_hat for run in runs):9.3f}{np.sqrt(np.mean(z**2)):9.2f}"
@@ -94,8 +96,8 @@ def differences(one: Run, other: Run) -> Array:
     return np.asarray((means[0] - means[1]) / np.hypot(*errors))
 
 
-def compared(found: xr.Dataset) -> xr.Dataset:
-    """Those of the quantities that samplers are compared by, in one order."""
+def comparable(found: xr.Dataset) -> xr.Dataset:
+    """The quantities by which samplers are compared, in a fixed order."""
     return found[[name for name in COMPARED if name in found]]
 
 

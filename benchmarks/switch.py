@@ -1,9 +1,10 @@
-"""Where to sum the effects of the few out, and where to sample them: both, on a grid of designs.
+"""When GaussianICC should marginalise effects and when it should sample them, by design.
 
-Each line is one design, fitted by both programs in turn: summed out, then sampled. Speed is the
-smallest bulk ESS per second of processor time, which other load on the machine hardly touches. The
-last column is what the switch of the package chooses, with a mark where the other is more than half
-as fast again.
+GaussianICC integrates the effects of the larger of items and raters out exactly. The effects of the
+smaller of the two can be marginalised as well, or sampled. Each line is one design, fitted by both
+programs in turn. Speed is the smallest bulk ESS per CPU second, on which other load on the machine
+has little influence. The last column is the package's choice, with a mark where the other program
+is more than 1.5 times as fast.
 """
 
 from __future__ import annotations
@@ -21,28 +22,28 @@ from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.models import gaussian_icc
 
 WARMUP, DRAWS = 200, 300
-CHOOSES_TO_SUM_OUT = gaussian_icc._summed_out
-TOLERATED = 1.5
+IS_MARGINALISED = gaussian_icc._summed_out
+TOLERATED_LOSS = 1.5
 
 
 class Shape(NamedTuple):
-    """Items, raters, and how many ratings an item has: ``least`` to ``per_item``."""
+    """Items, raters, and ratings per item: from ``min_per_item`` to ``per_item``."""
 
     items: int
     raters: int
     per_item: int
-    least: int
+    min_per_item: int
 
 
 class Speed(NamedTuple):
-    """Posterior means with their Monte Carlo errors, and processor seconds of the whole fit."""
+    """Summary of a fit, and CPU seconds of the whole fit."""
 
     summary: pd.DataFrame
     seconds: float
 
     @property
     def ess(self) -> pd.Series[float]:
-        """Bulk ESS per second, by quantity."""
+        """Bulk ESS per CPU second, by quantity."""
         return self.summary["ess_bulk"] / self.seconds
 
 
@@ -69,51 +70,51 @@ GRID = [
 
 
 def main() -> None:
-    """Print ratios of speed, summed out over sampled, and how well the posteriors agree."""
+    """Print the speed of the marginalised program relative to the sampled one, by design."""
     warnings.simplefilter("ignore", rb.ConvergenceWarning)
     simulated = simulate(200, 20, 5)
-    measure(rb.Ratings.from_frame(simulated), lambda design: True)  # loads what loads once
-    head = ["few", "cells", "patterns", "s out", "s in", "min ESS out", "in"]
+    measure(rb.Ratings.from_frame(simulated), lambda design: True)  # warm-up: imports and caches
+    head = ["effects", "cells", "patterns", "s marg.", "s sampled", "ESS marg.", "ESS sampled"]
     head += ["min ESS/s", "icc ESS/s", "max |z|", "chosen"]
     print(" ".join(f"{word:>11}" for word in head))
     for shape in GRID:
-        frame = simulate(shape.items, shape.raters, shape.per_item, least=shape.least)
+        frame = simulate(shape.items, shape.raters, shape.per_item, min_per_item=shape.min_per_item)
         print(" ".join(f"{cell:>11}" for cell in compare(rb.Ratings.from_frame(frame))), flush=True)
 
 
 def compare(ratings: rb.Ratings) -> list[str]:
-    """One line of the table."""
+    """Fit one design by both programs: a line of the table."""
     _, _, design = gaussian_icc._design(ratings)
-    out = measure(ratings, lambda design: True)
+    marginalised = measure(ratings, lambda design: True)
     sampled = measure(ratings, lambda design: False)
-    ratio = out.ess.min() / sampled.ess.min()
-    chosen = CHOOSES_TO_SUM_OUT(design)
+    ratio = marginalised.ess.min() / sampled.ess.min()
+    chosen = IS_MARGINALISED(design)
     loss = 1 / ratio if chosen else ratio
     return [
         f"{len(design.few_total)}",
         f"{design.counts.nnz}",
         f"{len(design.patterns[0])}",
-        f"{out.seconds:.2f}",
+        f"{marginalised.seconds:.2f}",
         f"{sampled.seconds:.2f}",
-        f"{out.summary['ess_bulk'].min():.0f}",
+        f"{marginalised.summary['ess_bulk'].min():.0f}",
         f"{sampled.summary['ess_bulk'].min():.0f}",
         f"{ratio:.2f}",
-        f"{out.ess['icc'] / sampled.ess['icc']:.2f}",
-        f"{disagreement(out.summary, sampled.summary):.1f}",
-        ("out" if chosen else "in") + ("!" if loss > TOLERATED else ""),
+        f"{marginalised.ess['icc'] / sampled.ess['icc']:.2f}",
+        f"{disagreement(marginalised.summary, sampled.summary):.1f}",
+        ("marg." if chosen else "sampled") + ("!" if loss > TOLERATED_LOSS else ""),
     ]
 
 
 def measure(ratings: rb.Ratings, choose: Callable[[CrossedDesign], bool]) -> Speed:
-    """Fit by the program chosen."""
-    setattr(gaussian_icc, "_summed_out", choose)  # noqa: B010 (a function is no variable to mypy)
-    start = processor_seconds()
+    """Fit by the program that ``choose`` selects."""
+    setattr(gaussian_icc, "_summed_out", choose)  # noqa: B010 (mypy rejects assignment to a function)
+    start = cpu_seconds()
     fit = rb.GaussianICC().fit(ratings, seed=1, warmup=WARMUP, draws=DRAWS, progress=False)
-    return Speed(fit.summary(), processor_seconds() - start)
+    return Speed(fit.summary(), cpu_seconds() - start)
 
 
-def processor_seconds() -> float:
-    """Time spent by this process and the chains it started."""
+def cpu_seconds() -> float:
+    """CPU seconds of this process and of the chains it started."""
     return sum(os.times()[:4])
 
 

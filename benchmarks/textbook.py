@@ -1,4 +1,4 @@
-"""Textbook programs: compiled as our own are, and what they read."""
+"""The reference programs of ``stan/reference/``: compilation with our toolchain, and data."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import reliabayes as rb
-from hatch_build import Toolchain
+from hatch_build import STAN, Toolchain
 from reliabayes.models.bases.annotation import AnnotationModel
 
 
 def build_textbook(name: str, out: Path, *options: str) -> Path:
-    """Compile a program of this folder with options of stanc, and link it with our own runner."""
+    """Compile a program of ``stan/reference/`` with options of stanc, linked with our runner."""
     tools = Toolchain.find()
-    program = out / "-".join([name, *options])
+    program = out / "-".join([f"textbook_{name}", *options])
     source = program.with_suffix(".cpp")
-    tools.stanc(*options, f"--o={source}", Path(__file__).with_name(f"{name}.stan"))
+    tools.stanc(*options, f"--o={source}", STAN / "reference" / f"{name}.stan")
     tools.link([tools.compile_runner(), tools.compile(source, [source])], program)
     shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
     return program
 
 
 def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]:
-    """Data of a textbook program: every rating on its own."""
+    """Data of a textbook program, with one element per rating."""
     priors = model.priors(len(ratings.categories))
     return {
         "N": len(ratings),
@@ -38,8 +38,8 @@ def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]
     }
 
 
-def seconds(table: str) -> tuple[float, float]:
-    """How long warmup and sampling took, by the table of draws that Stan wrote."""
-    written = Path(table).read_text()
+def chain_seconds(path: str) -> tuple[float, float]:
+    """Seconds of warmup and of sampling, from the CSV file that Stan wrote."""
+    written = Path(path).read_text()
     warmup, sampling = re.findall(r"([\d.e+-]+) seconds \([WS]", written)
     return float(warmup), float(sampling)

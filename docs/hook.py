@@ -1,22 +1,31 @@
-"""What MkDocs does besides: pages that follow from the code, and formulas as MathML."""
+"""Hooks of MkDocs: pages generated from the code, and formulas as MathML."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from generate import commands, files, formulas, gallery, models, notebooks, reference
+from generate import (
+    commands,
+    extension,  # noqa: F401, which mkdocs.yml names
+    files,
+    formulas,
+    gallery,
+    models,
+    notebooks,
+    reference,
+)
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after a bracket, before a dot
+FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after ( or before .
 CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 TEXTS = (models, reference, gallery, files, notebooks)
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Put generated pages into the navigation, where a folder stands in for them."""
+    """Replace each folder of the navigation by its generated pages."""
     generated = [path for path, _ in _pages()]
     config.nav = _unfolded(config.nav, generated)
 
@@ -31,7 +40,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn formulas into MathML, and let code in tables be folded where it can be."""
+    """Turn formulas into MathML, and allow line breaks in the code of tables."""
     return CELL.sub(lambda cell: FOLD.sub("<wbr>", cell[0]), formulas.with_mathml(html))
 
 
@@ -41,7 +50,7 @@ def _pages() -> list[tuple[str, str]]:
 
 
 def _unfolded(nav: Any, generated: list[str]) -> Any:
-    """Navigation in which a folder, such as ``models/``, is the list of its pages."""
+    """Navigation in which the pages of each folder, such as ``models/``, replace the folder."""
     if isinstance(nav, list):
         return [_unfolded(entry, generated) for entry in nav]
     if isinstance(nav, dict):
@@ -50,7 +59,7 @@ def _unfolded(nav: Any, generated: list[str]) -> Any:
 
 
 def _folder(folder: str, generated: list[str]) -> list[Any]:
-    """Pages of a folder, those of each folder in it together."""
+    """Pages of a folder, with those of each subfolder grouped."""
     found: list[Any] = []
     for path in generated:
         if not path.startswith(folder):

@@ -11,25 +11,25 @@ data {
   int<lower=1> R; // raters
   #include data/ratings.standata
   
-  vector<lower=0>[K] prior_prevalence; // of a Dirichlet
-  array[K] vector<lower=0>[K] prior_confusion; // of Dirichlets, by true category
+  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
+  array[K] vector<lower=0>[K] prior_confusion; // concentrations of Dirichlets, by true category
 }
 parameters {
   simplex[K] prevalence; // of the true categories
-  array[R, K] simplex[K] confusion; // of each rater, by true category: shares of the ratings
+  array[R, K] simplex[K] confusion; // by rater and true category
 }
 transformed parameters {
-  real log_likelihood; // of all ratings, true categories summed out
+  real log_likelihood; // of all ratings, true categories marginalised
   {
-    matrix[K, V] table; // cells: category by category, the raters within
+    matrix[K, V] table; // cells are ordered by category, then by rater
     for (category in 1 : K) {
       int last = category * R;
       for (truth in 1 : K) {
         table[truth, last - R + 1 : last] = log(to_row_vector(confusion[ : , truth, category]));
       }
     }
-    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), items, kind, first, cell,
-                                  count);
+    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), multiplicity, kind, first,
+                                  cell, count);
   }
 }
 model {

@@ -1,34 +1,35 @@
-// Gaussian ICC for a crowd: the model of gaussian_icc where items and raters both are too many for
-// their effects to be summed out together.
+// Gaussian ICC for a crowd: the model of gaussian_icc for designs with too many items and raters to
+// integrate all effects out.
 //
-// The effects of the many are summed out one by one; those of the few, and the mean, are sampled as
-// scores that are near standard normal given the data, however many ratings each rater has.
+// Row effects are integrated out. Column levels (mean plus effect) are sampled, as scores that are
+// approximately standard normal given the data however many ratings each column has.
 functions {
   #include functions/priors.stanfunctions
   #include functions/crossed_normal.stanfunctions
   
-  real crossed_square(vector weight, vector level, data vector ratings, data vector sums,
-                      real square, data array[] int first, data array[] int few, data vector count,
-                      data vector total, data array[] int pattern); // cpp/crossed_square.hpp
+  // cpp/crossed_quadratic_form.hpp
+  real crossed_quadratic_form(vector weight, vector level, data vector number, data vector sum,
+                              real square, data array[] int first, data array[] int column,
+                              data vector count, data vector total, data array[] int pattern);
 }
 data {
   int<lower=1> N; // ratings
-  int<lower=1> F; // the few: raters, or items where swapped
-  int<lower=1> M; // the many: items, or raters where swapped
-  int<lower=1> D; // patterns: distinct numbers of ratings a unit of the many has
-  int<lower=1> C; // cells: pairs of a unit of the many and one of the few, with ratings
-  int<lower=0, upper=1> swapped; // 1: the many are the raters
-  vector<lower=1>[D] n; // ratings of a unit, by pattern
-  vector<lower=1>[D] units; // units of the many, by pattern
-  array[M] int<lower=1, upper=D> pattern; // of each unit
-  vector[M] total; // sum of ratings of each unit
-  array[M + 1] int<lower=1, upper=C + 1> first; // first cell of each unit, and one past the last
-  array[C] int<lower=1, upper=F> few; // which of the few, by cell
-  vector<lower=1>[C] count; // ratings, by cell
-  matrix[F, D + 1] gram; // squared numbers of ratings, by the few
-  matrix[F, D + 1] moment; // sums of ratings, by the few
+  int<lower=1> J; // columns of the design: raters, or items if swapped
+  int<lower=1> M; // rows: items, or raters if swapped
+  int<lower=1> D; // patterns: distinct numbers of ratings in a row
+  int<lower=1> C; // cells: pairs of a row and a column with ratings
+  int<lower=0, upper=1> swapped; // 0: rows are items, 1: rows are raters
+  vector<lower=1>[D] n; // ratings in a row, by pattern
+  vector<lower=1>[D] multiplicity; // rows with this pattern
+  array[M] int<lower=1, upper=D> pattern; // of each row
+  vector[M] total; // sum of the ratings in each row
+  array[M + 1] int<lower=1, upper=C + 1> first; // first cell of each row, and one past the last
+  array[C] int<lower=1, upper=J> column; // of each cell
+  vector<lower=1>[C] count; // ratings in each cell
+  matrix[J, D + 1] gram; // sums of squared numbers of ratings, by column
+  matrix[J, D + 1] moment; // cross products with the ratings, by column
   vector[D + 1] square; // sums of squares
-  real center; // taken off every rating before the sums
+  real center; // subtracted from each rating before the sums
   vector[2] prior_mean; // mean and sd, infinite for a flat prior
   vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
   vector<lower=0>[2] prior_sd_rater; // the same
@@ -36,47 +37,51 @@ data {
 }
 transformed data {
   real location = prior_mean[1] - center;
-  real precision = inv_square(prior_mean[2]); // 0 for a flat prior
+  real prior_precision = inv_square(prior_mean[2]); // 0 for a flat prior
   int flat = is_inf(prior_mean[2]);
-  vector[D + 1] whole = append_row(N, square(n) .* units); // squared numbers of ratings, in all
-  real constant = -0.5 * (N + F - flat) * log(2 * pi()) - (flat ? 0 : log(prior_mean[2]));
+  vector[D + 1] total_square = append_row(N, square(n) .* multiplicity); // squared sizes
+  real constant = -0.5 * (N + J - flat) * log(2 * pi()) - (flat ? 0 : log(prior_mean[2]));
 }
 parameters {
   real<lower=0> sd_item; // between items, in units of the rating
   real<lower=0> sd_rater; // between raters
   real<lower=0> sd_residual; // within item and rater
-  vector[F] score; // of the levels of the few, each mean plus effect
+  vector[J] score; // of the columns' levels, each mean plus effect
 }
 model {
-  real sd_many = swapped ? sd_rater : sd_item;
-  real sd_few = swapped ? sd_item : sd_rater;
-  vector[D + 1] weight = pattern_weights(sd_many, sd_residual, n);
-  vector[F] held = gram * weight + inv_square(sd_few);
-  real stiffness = common_stiffness(weight, whole, sd_few, precision, held);
-  vector[F] level = levels(score, held, moment * weight, stiffness);
+  real sd_row = swapped ? sd_rater : sd_item;
+  real sd_column = swapped ? sd_item : sd_rater;
+  vector[D + 1] weight = pattern_weights(sd_row, sd_residual, n);
+  vector[J] precision = gram * weight + inv_square(sd_column);
+  real shift_precision = common_shift_precision(weight, total_square, sd_column, prior_precision,
+                                                precision);
+  vector[J] level = column_levels(score, precision, moment * weight, shift_precision);
   
   sd_item ~ half_student_t(prior_sd_item);
   sd_rater ~ half_student_t(prior_sd_rater);
   sd_residual ~ half_student_t(prior_sd_residual);
-  target += constant - 0.5 * (sum(log(held)) + log(stiffness))
+  target += constant - 0.5 * (sum(log(precision)) + log(shift_precision))
             // Jacobian of the levels
-            - 0.5 * crossed_log_det(sd_many, sd_few, sd_residual, N, F, n, units)
-            - 0.5 * exchangeable_square(level - location, sd_few, precision)
+            - 0.5 * crossed_log_det(sd_row, sd_column, sd_residual, N, J, n, multiplicity)
+            - 0.5 * exchangeable_quadratic_form(level - location, sd_column, prior_precision)
             - 0.5
-              * crossed_square(weight, level, gram[ : , 1], moment[ : , 1], square[1], first, few,
-                               count, total, pattern);
+              * crossed_quadratic_form(weight, level, gram[ : , 1], moment[ : , 1], square[1],
+                                       first, column, count, total, pattern);
 }
 generated quantities {
   real mean; // grand mean, drawn given the levels
   {
-    real sd_few = swapped ? sd_item : sd_rater;
+    real sd_column = swapped ? sd_item : sd_rater;
     vector[D + 1] weight = pattern_weights(swapped ? sd_rater : sd_item, sd_residual, n);
-    vector[F] held = gram * weight + inv_square(sd_few);
-    real stiffness = common_stiffness(weight, whole, sd_few, precision, held);
-    real pull = sum(levels(score, held, moment * weight, stiffness)) * inv_square(sd_few);
-    real total_precision = precision + F * inv_square(sd_few);
+    vector[J] precision = gram * weight + inv_square(sd_column);
+    real shift_precision = common_shift_precision(weight, total_square, sd_column, prior_precision,
+                                                  precision);
+    real weighted_sum = sum(column_levels(score, precision, moment * weight, shift_precision))
+                        * inv_square(sd_column);
+    real total_precision = prior_precision + J * inv_square(sd_column);
     mean = center
-           + normal_rng((precision * location + pull) / total_precision, inv_sqrt(total_precision));
+           + normal_rng((prior_precision * location + weighted_sum) / total_precision,
+                        inv_sqrt(total_precision));
   }
 }
 

@@ -2,9 +2,9 @@
 //
 //   true category ~ categorical(prevalence)
 //   accurate ~ bernoulli(a)
-//   rating = true category if accurate, else ~ categorical(shares of the item's ratings)
+//   rating = true category if accurate, else ~ categorical(proportions of the item's ratings)
 //
-// The shares contain the rating itself and explain nearly all of it: the accuracy collapses.
+// The proportions include the rating itself and explain nearly all of it, so the accuracy collapses.
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions
@@ -13,9 +13,9 @@ functions {
 data {
   #include data/ratings.standata
   
-  array[V] int<lower=1, upper=K> category; // of the ratings in a cell
-  vector<lower=0, upper=1>[V] share; // of the ratings of their items that are of their category
-  vector<lower=0>[K] prior_prevalence; // of a Dirichlet
+  array[V] int<lower=1, upper=K> category; // of each cell
+  vector<lower=0, upper=1>[V] proportion; // of the item's ratings that have the cell's category
+  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector<lower=0>[2] prior_a; // of a Beta
 }
 parameters {
@@ -23,11 +23,12 @@ parameters {
   real<lower=0, upper=1> a; // accuracy: probability that a rater knows
 }
 transformed parameters {
-  real log_likelihood; // of all ratings, true categories summed out
+  real log_likelihood; // of all ratings, true categories marginalised
   {
-    vector[V] known = rep_vector(a, V);
-    log_likelihood = item_mixture(known_or_followed(known, share, category, K),
-                                  by_kind(log(prevalence), W), items, kind, first, cell, count);
+    vector[V] accuracy = rep_vector(a, V);
+    log_likelihood = item_mixture(known_or_followed(accuracy, proportion, category, K),
+                                  by_kind(log(prevalence), W), multiplicity, kind, first, cell,
+                                  count);
   }
 }
 model {

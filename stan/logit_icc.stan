@@ -5,10 +5,10 @@
 //
 //   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + pi^2 / 3)
 //
-// Item effects are summed over nodes, equally spaced in standard deviations: a state is a node.
+// Item effects are integrated out by quadrature on equally spaced nodes: a state is a node.
 // Nakagawa, Johnson & Schielzeth (2017), https://doi.org/10.1098/rsif.2017.0213.
 functions {
-  #include functions/graded.stanfunctions
+  #include functions/ordinal.stanfunctions
   #include functions/priors.stanfunctions
 }
 data {
@@ -16,33 +16,34 @@ data {
   #include data/ratings.standata
   
   int<lower=1> Q; // nodes
-  vector[Q] node; // item effect, in standard deviations
-  simplex[Q] node_weight; // probability
-  int<lower=0, upper=1> probit; // 1: normal residuals of sd 1, not logistic ones
+  vector[Q] node; // item effects, in standard deviations
+  simplex[Q] node_weight; // probability of each node
+  int<lower=0, upper=1> probit; // 1: standard normal residuals, 0: logistic
   vector[2] prior_mean; // mean and sd
   vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
   vector<lower=0>[2] prior_sd_rater; // the same
-  // What a rater's own ratings tell, roughly; it makes sampling fast, and is not in the model.
-  vector[R] own; // level
-  vector<lower=0>[R] variance; // with this variance
+  // Normal approximation of the likelihood of each rater's level. It centres and scales the parameters
+  // for the sampler and does not enter the density.
+  vector[R] level_mean; // by rater
+  vector<lower=0>[R] level_variance; // by rater
 }
 transformed data {
   array[R] int one_pool = ones_int_array(R);
-  real own_mean = mean(own);
-  real own_variance = mean(variance);
+  real average_mean = mean(level_mean);
+  real average_variance = mean(level_variance);
 }
 parameters {
   real<lower=0> sd_item; // between items, in log odds
   real<lower=0> sd_rater; // between raters
-  real<offset=own_mean, multiplier=sqrt((square(sd_rater) + own_variance) / R)> mean; // log odds
+  real<offset=average_mean, multiplier=sqrt((square(sd_rater) + average_variance) / R)> mean; // log odds
   
-  vector<offset=expected_levels([mean]', [sd_rater]', one_pool, own, variance),
-         multiplier=sd_levels([sd_rater]', one_pool, variance)>[R] level; // mean plus effect
+  vector<offset=expected_levels([mean]', [sd_rater]', one_pool, level_mean, level_variance),
+         multiplier=sd_levels([sd_rater]', one_pool, level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {
-  // of all ratings, item effects summed out
-  real log_likelihood = graded_mixture(level, sd_item * node, [0]', probit, node_weight, items,
-                                       kind, first, cell, count);
+  // of all ratings, item effects integrated out
+  real log_likelihood = ordinal_mixture(level, sd_item * node, [0]', probit, node_weight,
+                                        multiplicity, kind, first, cell, count);
 }
 model {
   mean ~ normal(prior_mean[1], prior_mean[2]);

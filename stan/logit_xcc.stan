@@ -6,11 +6,11 @@
 //
 //   normalized xCC = rho    unnormalized xCC = rho sqrt(ICC[1] ICC[2])
 //
-// Item effects are summed over equally spaced nodes, in standard deviations. factor_item is the
-// Cholesky factor of their correlation.
+// Item effects are integrated out by quadrature on equally spaced nodes. factor_item is the Cholesky
+// factor of their correlation.
 // Wong, Paritosh & Aroyo (2021), https://doi.org/10.18653/v1/2021.acl-long.548.
 functions {
-  #include functions/graded.stanfunctions
+  #include functions/ordinal.stanfunctions
   #include functions/priors.stanfunctions
 }
 data {
@@ -20,36 +20,37 @@ data {
   #include data/ratings.standata
   
   int<lower=2> Q; // nodes
-  vector[Q] node; // item effect, in standard deviations
-  simplex[Q] node_weight; // probability
-  int<lower=0, upper=1> probit; // 1: normal residuals of sd 1, not logistic ones
+  vector[Q] node; // item effects, in standard deviations
+  simplex[Q] node_weight; // probability of each node
+  int<lower=0, upper=1> probit; // 1: standard normal residuals, 0: logistic
   vector[2] prior_mean; // mean and sd
   vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
   vector<lower=0>[2] prior_sd_rater; // the same
   real<lower=0> prior_lkj; // shape: 1 for a uniform correlation
-  // What a rater's own ratings tell, roughly; it makes sampling fast, and is not in the model.
-  vector[R] own; // level
-  vector<lower=0>[R] variance; // with this variance
+  // Normal approximation of the likelihood of each rater's level. It centres and scales the parameters
+  // for the sampler and does not enter the density.
+  vector[R] level_mean; // by rater
+  vector<lower=0>[R] level_variance; // by rater
 }
 transformed data {
-  matrix[1, G] cut = rep_matrix(0, 1, G); // the only one: levels count from there
-  vector[G] raters = pool_sizes(pool, G); // how many there are
-  vector[G] own_mean = pool_means(own, pool, G); // of their own levels, and of their variances
-  vector[G] own_variance = pool_means(variance, pool, G);
+  matrix[1, G] cut = rep_matrix(0, 1, G); // one cut point, the origin of the levels
+  vector[G] pool_size = pool_sizes(pool, G); // raters
+  vector[G] average_mean = pool_means(level_mean, pool, G); // over the raters of a pool
+  vector[G] average_variance = pool_means(level_variance, pool, G); // the same
 }
 parameters {
   vector<lower=0>[G] sd_item; // between items, in log odds
   vector<lower=0>[G] sd_rater; // between raters
-  cholesky_factor_corr[G] factor_item; // of the correlation between pools of an item's effects
-  vector<offset=own_mean, multiplier=sd_means(sd_rater, own_variance, raters)>[G] mean; // log odds
+  cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
+  vector<offset=average_mean, multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, pool, own, variance),
-         multiplier=sd_levels(sd_rater, pool, variance)>[R] level; // of raters: mean plus effect
+  vector<offset=expected_levels(mean, sd_rater, pool, level_mean, level_variance),
+         multiplier=sd_levels(sd_rater, pool, level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {
-  // of all ratings, item effects summed out
-  real log_likelihood = paired_mixture(level, sd_item, factor_item, cut, pool, probit, node,
-                                       node_weight, items, first, cell, count);
+  // of all ratings, item effects integrated out
+  real log_likelihood = ordinal_pair_mixture(level, sd_item, factor_item, cut, pool, probit, node,
+                                             node_weight, multiplicity, first, cell, count);
 }
 model {
   mean ~ normal(prior_mean[1], prior_mean[2]);

@@ -1,9 +1,9 @@
-// Logit xCC of three pools or more: the model of logit_xcc where pairs of nodes no longer do.
+// Logit xCC of three or more pools: logit_xcc with more dimensions than quadrature can integrate.
 //
-// Effects of items are sampled, as scores that are near standard normal given the data, however many
-// ratings an item has from a pool.
+// Item effects are sampled, as scores that are approximately standard normal given the data however
+// many ratings an item has from a pool. Each item is stored on its own: every multiplicity is 1.
 functions {
-  #include functions/graded.stanfunctions
+  #include functions/ordinal.stanfunctions
   #include functions/priors.stanfunctions
 }
 data {
@@ -12,39 +12,40 @@ data {
   array[R] int<lower=1, upper=G> pool; // of each rater
   #include data/ratings.standata
   
-  int<lower=0, upper=1> probit; // 1: normal residuals of sd 1, not logistic ones
+  int<lower=0, upper=1> probit; // 1: standard normal residuals, 0: logistic
   vector[2] prior_mean; // mean and sd
   vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
   vector<lower=0>[2] prior_sd_rater; // the same
   real<lower=0> prior_lkj; // shape: 1 for a uniform correlation
-  // What ratings tell of a rater or of an item in a pool, roughly; it makes sampling fast, and is not in
-  // the model.
-  vector[R] own; // level
-  vector<lower=0>[R] variance; // with this variance
-  array[G] vector<lower=0>[D] precision; // of the effect
-  array[G] vector[D] pull; // precision times effect
+  // Normal approximations of the likelihoods of each rater's level and of each item's effect in a pool.
+  // They centre and scale the parameters for the sampler and do not enter the density.
+  vector[R] level_mean; // by rater
+  vector<lower=0>[R] level_variance; // by rater
+  array[G] vector<lower=0>[D] effect_precision; // by pool and distinct item
+  array[G] vector[D] effect_weighted_mean; // precision times mean
 }
 transformed data {
-  matrix[1, G] cut = rep_matrix(0, 1, G); // the only one: levels count from there
-  vector[G] raters = pool_sizes(pool, G); // how many there are
-  vector[G] own_mean = pool_means(own, pool, G); // of their own levels, and of their variances
-  vector[G] own_variance = pool_means(variance, pool, G);
+  matrix[1, G] cut = rep_matrix(0, 1, G); // one cut point, the origin of the levels
+  vector[G] pool_size = pool_sizes(pool, G); // raters
+  vector[G] average_mean = pool_means(level_mean, pool, G); // over the raters of a pool
+  vector[G] average_variance = pool_means(level_variance, pool, G); // the same
 }
 parameters {
   vector<lower=0>[G] sd_item; // between items, in log odds
   vector<lower=0>[G] sd_rater; // between raters
-  cholesky_factor_corr[G] factor_item; // of the correlation between pools of an item's effects
-  vector<offset=own_mean, multiplier=sd_means(sd_rater, own_variance, raters)>[G] mean; // log odds
+  cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
+  vector<offset=average_mean, multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, pool, own, variance),
-         multiplier=sd_levels(sd_rater, pool, variance)>[R] level; // of raters: mean plus effect
-  array[G] vector[D] score; // of items
+  vector<offset=expected_levels(mean, sd_rater, pool, level_mean, level_variance),
+         multiplier=sd_levels(sd_rater, pool, level_variance)>[R] level; // mean plus rater effect
+  array[G] vector[D] score; // of items, by pool: near standard normal given the data
 }
 model {
-  matrix[G, G] root = diag_pre_multiply(sd_item, factor_item);
-  array[G] vector[D] share = untold_shares(root, precision);
-  vector[G] higher = pool_means(level - own, pool, G);
-  matrix[D, G] standard = standard_scores(score, root, share, higher, precision, pull);
+  matrix[G, G] factor = diag_pre_multiply(sd_item, factor_item);
+  array[G] vector[D] variance = conditional_variances(factor, effect_precision);
+  vector[G] level_shift = pool_means(level - level_mean, pool, G);
+  matrix[D, G] standard = standard_scores(score, factor, variance, level_shift, effect_precision,
+                                          effect_weighted_mean);
   
   mean ~ normal(prior_mean[1], prior_mean[2]);
   sd_item ~ half_student_t(prior_sd_item);
@@ -53,8 +54,8 @@ model {
   level ~ normal(mean[pool], sd_rater[pool]);
   to_vector(standard) ~ std_normal();
   for (g in 1 : G) {
-    target += 0.5 * sum(log(share[g])); // Jacobian of the standard scores
+    target += 0.5 * sum(log(variance[g])); // Jacobian of the standard scores
   }
-  target += graded_ratings(standard * root', level, cut, pool, probit, first, cell, count);
+  target += ordinal_ratings(standard * factor', level, cut, pool, probit, first, cell, count);
 }
 

@@ -1,8 +1,8 @@
-// MACE, multi-annotator competence estimation: a rater copies the true category, or spams.
+// MACE, multi-annotator competence estimation: a rater copies the true category or spams.
 //
-//   true category ~ categorical(prevalence)                  uniform, or estimated
+//   true category ~ categorical(prevalence)                  uniform or estimated
 //   copies ~ bernoulli(theta[rater])
-//   rating = true category if the rater copies, else ~ categorical(xi[rater])
+//   rating = true category if copies, else ~ categorical(xi[rater])
 //
 // Hovy et al. (2013), https://aclanthology.org/N13-1132; priors as in Paun et al. (2018),
 // https://doi.org/10.1162/tacl_a_00040.
@@ -15,21 +15,21 @@ data {
   #include data/ratings.standata
   
   int<lower=0, upper=1> shared; // 1: the prevalence is estimated
-  vector<lower=0>[K] prior_prevalence; // of a Dirichlet, where it is estimated
-  simplex[K] mean_prevalence; // the prevalence, where it is not
+  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet, if it is estimated
+  simplex[K] mean_prevalence; // the prevalence, if it is not
   vector<lower=0>[2] prior_theta; // of Betas
-  vector<lower=0>[K] prior_xi; // of Dirichlets
+  vector<lower=0>[K] prior_xi; // concentrations of Dirichlets
 }
 parameters {
   array[shared] simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[R] theta; // competence: probability that the rater copies
-  array[R] simplex[K] xi; // categories of the rater's spam
+  array[R] simplex[K] xi; // distribution of the rater's spam over categories
 }
 transformed parameters {
-  real log_likelihood; // of all ratings, true categories summed out
+  real log_likelihood; // of all ratings, true categories marginalised
   log_likelihood = item_mixture(known_or_guessed(theta, xi, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W), items,
-                                kind, first, cell, count);
+                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W),
+                                multiplicity, kind, first, cell, count);
 }
 model {
   if (shared) {

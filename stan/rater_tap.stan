@@ -1,11 +1,10 @@
-// t_i-a_j-p_j: each rater knows the true category with an accuracy a of their own, or else guesses.
+// t_i-a_j-p_j: each rater knows the true category with probability a[rater], and otherwise guesses.
 //
-//   true category ~ categorical(t)                           of each item, or shared by all
+//   true category ~ categorical(t)                           t of each item, or shared
 //   accurate ~ bernoulli(a[rater])
 //   rating = true category if accurate, else ~ categorical(p[rater])
 //
-// Where each item has its own t, the likelihood is linear in it: summed out, only its prior mean is
-// left.
+// If each item has its own t, the likelihood is linear in t; integrating t out leaves its prior mean.
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions
@@ -15,22 +14,22 @@ data {
   int<lower=1> R; // raters
   #include data/ratings.standata
   
-  int<lower=0, upper=1> shared; // 1: one prevalence for all items
-  vector<lower=0>[K] prior_prevalence; // of a Dirichlet, where it is shared
-  simplex[K] mean_prevalence; // prior mean of an item's t, where it is not
+  int<lower=0, upper=1> shared; // 1: all items share one prevalence
+  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet, if it is shared
+  simplex[K] mean_prevalence; // prior mean of an item's t, if it is not
   vector<lower=0>[2] prior_a; // of Betas
-  vector<lower=0>[K] prior_p; // of Dirichlets
+  vector<lower=0>[K] prior_p; // concentrations of Dirichlets
 }
 parameters {
   array[shared] simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[R] a; // accuracy: probability that the rater knows
-  array[R] simplex[K] p; // guesses: categories of ratings that are not accurate
+  array[R] simplex[K] p; // distribution of each rater's guesses over categories
 }
 transformed parameters {
-  real log_likelihood; // of all ratings, true categories summed out
+  real log_likelihood; // of all ratings, true categories marginalised
   log_likelihood = item_mixture(known_or_guessed(a, p, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W), items,
-                                kind, first, cell, count);
+                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W),
+                                multiplicity, kind, first, cell, count);
 }
 model {
   if (shared) {

@@ -1,11 +1,11 @@
-// t-a-p: raters, all alike, know the true category with probability a, or else guess.
+// t-a-p: exchangeable raters know the true category with probability a, and otherwise guess.
 //
-//   true category ~ categorical(prevalence)                  t, for two categories
+//   true category ~ categorical(prevalence)                  t if there are two categories
 //   accurate ~ bernoulli(a)
 //   rating = true category if accurate, else ~ categorical(p)
 //
-// Either may depend on the true category, which then is a matter of the priors: the ratings tell
-// prevalence and confusion alone.
+// Accuracies a and guesses p may depend on the true category. They are then identified only by their
+// priors, because the ratings identify no more than prevalence and confusion.
 // Eubanks, The t-a-p model, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions
@@ -13,29 +13,29 @@ functions {
 data {
   #include data/ratings.standata
   
-  int<lower=1, upper=K> A; // accuracies: 1, or K where each true category has its own
-  int<lower=1, upper=K> P; // guesses: the same
-  vector<lower=0>[K] prior_prevalence; // of a Dirichlet
+  int<lower=1, upper=K> A; // accuracies: 1, or K if each true category has its own
+  int<lower=1, upper=K> P; // distributions of guesses: the same
+  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector<lower=0>[2] prior_a; // of Betas
-  vector<lower=0>[K] prior_p; // of Dirichlets
+  vector<lower=0>[K] prior_p; // concentrations of Dirichlets
 }
 parameters {
   simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[A] a; // accuracy: probability that a rater knows
-  array[P] simplex[K] p; // guesses: categories of ratings that are not accurate
+  array[P] simplex[K] p; // distributions of guesses over categories
 }
 transformed parameters {
-  real log_likelihood; // of all ratings, true categories summed out
+  real log_likelihood; // of all ratings, true categories marginalised
   {
     matrix[K, K] table;
     for (truth in 1 : K) {
-      real known = a[min(truth, A)];
-      vector[K] probability = (1 - known) * p[min(truth, P)];
-      probability[truth] += known;
+      real accuracy = a[min(truth, A)];
+      vector[K] probability = (1 - accuracy) * p[min(truth, P)];
+      probability[truth] += accuracy;
       table[truth] = log(probability)';
     }
-    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), items, kind, first, cell,
-                                  count);
+    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), multiplicity, kind, first,
+                                  cell, count);
   }
 }
 model {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.gaussian_one_pool import Deviations
 from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.ratings import Ratings
 
 
 class LongTable(NamedTuple):
-    """Ratings in long form; every one of the many and of the few has at least one rating."""
+    """Ratings in long form; every a row and of the columns has at least one rating."""
 
-    many: Codes
-    few: Codes
+    row: Codes
+    column: Codes
     ratings: Array
 
     @classmethod
@@ -34,13 +36,13 @@ class LongTable(NamedTuple):
         return cls(*codes, effects + rng.normal(0, 1, n))
 
     def part(self, rows: NDArray[np.bool_]) -> LongTable:
-        """Some of the ratings, the many numbered anew."""
-        _, many = np.unique(self.many[rows], return_inverse=True)
-        return LongTable(many.astype(np.int32), self.few[rows], self.ratings[rows])
+        """Some of the ratings, the rows numbered anew."""
+        _, row = np.unique(self.row[rows], return_inverse=True)
+        return LongTable(row.astype(np.int32), self.column[rows], self.ratings[rows])
 
 
 def long_tables() -> st.SearchStrategy[LongTable]:
-    """Designs of 2 to 8 of the many and of the few, with up to 40 ratings."""
+    """Designs of 2 to 8 of the rows and of the columns, with up to 40 ratings."""
     return st.builds(
         LongTable.simulated,
         items=st.integers(2, 8),
@@ -52,10 +54,10 @@ def long_tables() -> st.SearchStrategy[LongTable]:
 
 def dense_covariance(table: LongTable, sd: Deviations) -> Array:
     """(N, N) covariance of the ratings around their mean."""
-    same_many = table.many[:, None] == table.many
-    same_few = table.few[:, None] == table.few
+    same_row = table.row[:, None] == table.row
+    same_column = table.column[:, None] == table.column
     noise = np.eye(len(table.ratings))
-    return np.asarray(sd.many**2 * same_many + sd.few**2 * same_few + sd.residual**2 * noise)
+    return np.asarray(sd.row**2 * same_row + sd.column**2 * same_column + sd.residual**2 * noise)
 
 
 class PooledTable(NamedTuple):
@@ -71,11 +73,11 @@ class PooledTable(NamedTuple):
         """As `LongTable`, with ``raters`` in each pool; the last two items have one pool each."""
         table = LongTable.simulated(items=items, raters=raters * pools, ratings=ratings, seed=seed)
         pool = np.repeat(np.arange(pools, dtype=np.int32), raters)
-        moved = table.many.copy()
-        moved[(moved == items - 1) & (pool[table.few] > 0)] = 0
-        moved[(moved == items - 2) & (pool[table.few] < 1)] = 0
+        moved = table.row.copy()
+        moved[(moved == items - 1) & (pool[table.column] > 0)] = 0
+        moved[(moved == items - 2) & (pool[table.column] < 1)] = 0
         _, item = np.unique(moved, return_inverse=True)
-        return cls(item.astype(np.int32), table.few, table.ratings, pool)
+        return cls(item.astype(np.int32), table.column, table.ratings, pool)
 
     def part(self, rows: NDArray[np.bool_]) -> Self:
         """Some of the ratings, the items numbered anew."""
@@ -108,10 +110,12 @@ def pooled_tables() -> st.SearchStrategy[PooledTable]:
     )
 
 
-def gradients(model: RatingModel, data: dict[str, Any], seed: int) -> tuple[Array, Array]:
+def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, Array]:
     """The program's gradient near the mode, and that by differences, on the unconstrained scale."""
-    program = stan.load(model.program(data))
-    start = model.warm_start(data)
+    problem = model.problem(ratings)
+    program = stan.load(model.program(problem))
+    start = model.start(problem)
+    data = stan_data(problem, start.centring)
     rng = np.random.default_rng(seed)
     free = [np.asarray(x) + rng.normal(0, 0.5, np.shape(x)) for x in start.mode.values()]
     ends = np.cumsum([part.size for part in free])[:-1]

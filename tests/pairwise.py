@@ -1,4 +1,4 @@
-"""Agreement computed from every pair of ratings, one by one, and small random designs for it."""
+"""Brute-force agreement over all pairs of ratings, and small random designs to compute it on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def squared(one: Any, other: Any) -> Any:
 
 
 class Table(NamedTuple):
-    """Ratings in long form. Copies of a rating share its number, and make no pair."""
+    """Ratings in long form. Copies of a rating share its number and form no pair."""
 
     item: NDArray[np.int64]
     rater: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
     @classmethod
     def simulated(cls, seed: int, *, items: int = 7, raters: int = 4, levels: int = 3) -> Self:
-        """Incomplete; every rater knows the first two items and says different things of them."""
+        """Incomplete ratings; all raters agree on the first two items, in different categories."""
         rng = np.random.default_rng(seed)
         value = rng.integers(0, levels, (items, raters)).astype(float)
         value[0], value[1] = 0, 1
@@ -66,11 +66,11 @@ class Table(NamedTuple):
         return type(self)(*(column[rows] for column in self))
 
     def with_raters(self, times: NDArray[np.int64]) -> Self:
-        """Ratings of a rater as often as he is drawn, by copies of him."""
+        """Repeat the ratings of each rater as often as the rater is drawn."""
         return self.part(np.repeat(np.arange(len(self.item)), times[self.rater]))
 
     def with_items(self, times: NDArray[np.int64]) -> Self:
-        """An item as often as it is drawn, as items of their own."""
+        """Repeat each item as often as it is drawn, as items of their own."""
         drawn = np.repeat(np.arange(len(times)), times)
         rows = [np.flatnonzero(self.item == item) for item in drawn]
         item = np.repeat(np.arange(len(drawn)), [len(each) for each in rows])
@@ -78,7 +78,7 @@ class Table(NamedTuple):
         return copies._replace(item=item, number=copies.number + len(self.item) * item)
 
     def within(self, distance: Distance) -> tuple[Array, Array, Array]:
-        """(I,) numbers of ratings, numbers of pairs, and distances summed over pairs, by item."""
+        """(I,) number of ratings, number of ordered pairs, and sum of their distances."""
         is_pair = self.item[:, None] == self.item
         is_pair &= self.number[:, None] != self.number
         far = distance(self.value[:, None], self.value) * is_pair
@@ -102,7 +102,7 @@ def alpha(table: Table, distance: Distance) -> float:
 
 
 def ordinal(table: Table) -> Distance:
-    """Square of the number of pairable ratings between two, half of their own included."""
+    """Squared number of pairable ratings between two, including half of those at either."""
     values = table.pairable.value
 
     def between(one: float, other: float) -> float:
@@ -125,15 +125,15 @@ def specific(table: Table, level: float) -> float:
     return float(others[:, table.value == level].sum() / others.sum())
 
 
-def shares(table: Table, levels: Array) -> Array:
-    """(K,) mean over items of the share of each category."""
+def proportions(table: Table, levels: Array) -> Array:
+    """(K,) mean over items of the proportion of each category."""
     items = np.unique(table.item)
     of = [[(table.value[table.item == item] == level).mean() for level in levels] for item in items]
     return np.asarray(np.mean(of, axis=0))
 
 
 def chance_of_raters(table: Table, distance: Distance) -> float:
-    """Mean over pairs of raters, copies counting, of the mean distance of their ratings."""
+    """Mean distance of the ratings of two raters, averaged over pairs of raters and copies."""
     numbers, times = np.unique(table.number, return_counts=True)
     raters = np.array([table.rater[table.number == number][0] for number in numbers])
     values = np.array([table.value[table.number == number][0] for number in numbers])
@@ -175,7 +175,7 @@ def kappa_x(table: Table, pool: NDArray[np.int64], distance: Distance) -> float:
 
 
 def tables() -> st.SearchStrategy[Table]:
-    """Designs of 4 to 8 items, 4 or 5 raters and 2 to 4 levels."""
+    """Random tables of 4 to 8 items, 4 or 5 raters and 2 to 4 levels."""
     return st.builds(
         Table.simulated,
         seed=st.integers(0, 2**16),

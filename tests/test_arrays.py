@@ -1,4 +1,4 @@
-"""Distinct rows, and which of them each row is."""
+"""The distinct rows of an array, and the position of each row among them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from reliabayes.arrays import distinct_rows
 
 
 @pytest.mark.parametrize(
-    "values", [[0, 1, 2], [-1.5, 0.0, 1 / 3], [7]], ids=["counts", "shares", "one"]
+    "values", [[0, 1, 2], [-1.5, 0.0, 1 / 3], [7]], ids=["counts", "fractions", "constant"]
 )
-def test_rows_are_those_that_numpy_finds_by_comparing_them_whole(values: list[float]) -> None:
+def test_distinct_rows_are_those_of_numpy_unique(values: list[float]) -> None:
     rows = np.random.default_rng(1).choice(np.array(values, float), (200, 3))
 
-    distinct, which = distinct_rows(rows)
+    distinct, position = distinct_rows(rows)
 
-    expected, place = np.unique(rows, axis=0, return_inverse=True)
+    expected, expected_position = np.unique(rows, axis=0, return_inverse=True)
     assert distinct.tolist() == expected.tolist()
-    assert which.tolist() == place.ravel().tolist()
+    assert position.tolist() == expected_position.ravel().tolist()

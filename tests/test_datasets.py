@@ -1,4 +1,4 @@
-"""Data sets are read from the package or a cache, checked by hash, and fetched only if told to."""
+"""Data sets come from the package or a cache, are checked by hash, and downloaded on request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SilentHandler(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Empty cache folder, no mirror."""
+    """Path of an absent cache folder, without a mirror."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("RELIABAYES_DATA", str(folder))
     monkeypatch.delenv("RELIABAYES_DATA_URL", raising=False)
@@ -39,7 +39,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Folder that the mirror serves."""
+    """Folder that a local mirror serves."""
     folder = tmp_path / "mirror"
     folder.mkdir()
     handler = partial(SilentHandler, directory=str(folder))
@@ -54,7 +54,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def tiny() -> Dataset:
-    """Data set whose file holds TEXT."""
+    """Description of a data set whose file holds TEXT."""
     sha256 = hashlib.sha256(TEXT.encode()).hexdigest()
     return replace(datasets.about("wine"), name="tiny", sha256=sha256)
 
@@ -68,7 +68,7 @@ def test_bundled_tables_need_no_cache(cache: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BUNDLED)
-def test_bundled_tables_are_those_of_their_hash(name: str) -> None:
+def test_bundled_tables_have_the_hash_of_the_catalogue(name: str) -> None:
     content = datasets.about(name).path().read_bytes()
 
     assert hashlib.sha256(content).hexdigest() == datasets.about(name).sha256
@@ -84,14 +84,14 @@ def test_shrout_and_fleiss_have_the_published_mean_squares() -> None:
     assert between_judges == pytest.approx(32.49, abs=0.005)
 
 
-def test_only_one_of_dawid_and_skenes_raters_repeats_himself() -> None:
+def test_only_the_first_rater_of_dawid_and_skene_has_replicates() -> None:
     frame = datasets.load("dawid_skene_1979")
 
     assert frame.groupby("rater")["replicate"].max().to_list() == [3, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("name", LARGER)
-def test_larger_tables_are_as_the_catalogue_tells(dataset: Load, name: str) -> None:
+def test_larger_tables_have_the_rows_and_columns_of_the_catalogue(dataset: Load, name: str) -> None:
     frame = dataset(name)
 
     about = datasets.about(name)
@@ -100,14 +100,14 @@ def test_larger_tables_are_as_the_catalogue_tells(dataset: Load, name: str) -> N
     assert not frame.isna().any(axis=None)
 
 
-def test_ids_that_are_not_all_whole_stay_text(dataset: Load) -> None:
+def test_ids_that_are_not_whole_numbers_stay_text(dataset: Load) -> None:
     frame = dataset("wordsim353_set1")
 
     assert frame["item"][0] == "001 love sex"
     assert pd.api.types.is_string_dtype(frame["item"])
 
 
-def test_columns_serve_ratings_as_they_are(dataset: Load) -> None:
+def test_tables_give_ratings_without_renaming_columns(dataset: Load) -> None:
     ratings = Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
 
     assert (
@@ -115,19 +115,19 @@ def test_columns_serve_ratings_as_they_are(dataset: Load) -> None:
     )
 
 
-def test_unknown_names_are_told_with_close_ones() -> None:
-    with pytest.raises(ValueError, match=r"found 'bluebird'. Did you mean 'bluebirds'\? There are"):
+def test_an_unknown_name_is_reported_with_similar_ones() -> None:
+    with pytest.raises(ValueError, match=r"found 'bluebird'. Did you mean 'bluebirds'\? The data"):
         datasets.load("bluebird")
 
 
-def test_the_catalogue_has_a_row_per_name() -> None:
+def test_the_catalogue_has_a_row_per_data_set() -> None:
     table = datasets.catalogue()
 
     assert table.index.to_list() == datasets.names()
     assert table.loc["caries", "doi"] == "10.2307/2531499"
 
 
-def test_an_absent_file_is_told_by_name_hash_and_folder(cache: Path) -> None:
+def test_an_absent_file_is_reported_with_its_name_hash_and_folder(cache: Path) -> None:
     sha256 = datasets.about("wine").sha256
 
     with pytest.raises(FileNotFoundError, match=rf"wine.csv in {cache}. .* sha256 {sha256} there"):
@@ -141,7 +141,9 @@ def test_a_file_in_the_cache_needs_no_mirror(cache: Path, tiny: Dataset) -> None
     assert tiny.path() == cache / "tiny.csv"
 
 
-def test_a_wrong_file_is_refused_and_left_alone(cache: Path, mirror: Path, tiny: Dataset) -> None:
+def test_a_file_with_a_wrong_hash_is_refused_and_left_unchanged(
+    cache: Path, mirror: Path, tiny: Dataset
+) -> None:
     cache.mkdir()
     (cache / "tiny.csv").write_text("something else")
     (mirror / "tiny.csv").write_text(TEXT)
@@ -152,7 +154,7 @@ def test_a_wrong_file_is_refused_and_left_alone(cache: Path, mirror: Path, tiny:
     assert (cache / "tiny.csv").read_text() == "something else"
 
 
-def test_an_absent_file_is_fetched_from_the_mirror(
+def test_an_absent_file_is_downloaded_from_the_mirror(
     cache: Path, mirror: Path, tiny: Dataset, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (mirror / "tiny.csv").write_text(TEXT)
@@ -165,14 +167,14 @@ def test_an_absent_file_is_fetched_from_the_mirror(
 
 
 @pytest.mark.parametrize("found", [{"tiny.csv": "something else"}, {}])
-def test_a_mirror_without_the_right_file_is_told(
+def test_a_mirror_without_the_right_file_is_reported(
     cache: Path, mirror: Path, tiny: Dataset, found: dict[str, str]
 ) -> None:
     for name, text in found.items():
         (mirror / name).write_text(text)
 
     with pytest.raises(
-        OSError, match=r"tiny: the mirror must give the file .* RELIABAYES_DATA_URL"
+        OSError, match=r"tiny: the mirror must provide the file .* RELIABAYES_DATA_URL"
     ):
         tiny.path()
 

@@ -1,4 +1,4 @@
-"""Guidelines: the published words, at the published borders, with their caution."""
+"""Guidelines: the published words and borders, and the caution."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PUBLISHED = {
 named = st.sampled_from(sorted(GUIDELINES))
 
 
-def test_no_guideline_is_left_out() -> None:
+def test_every_guideline_is_tested() -> None:
     assert set(PUBLISHED) == set(GUIDELINES)
 
 
@@ -59,35 +59,37 @@ def test_a_border_belongs_to_the_upper_range(name: str) -> None:
     assert interpret(math.nextafter(guideline.lower[-1], 0), name) == guideline.words[-2]
 
 
-def test_an_undefined_value_is_called_so() -> None:
+def test_nan_is_undefined() -> None:
     assert interpret(np.nan, "altman") == "undefined"
 
 
-def test_own_guidelines_are_taken() -> None:
+def test_a_guideline_of_the_user_is_accepted() -> None:
     mine = Guideline(name="Us", lower=(0, 0.5), words=("no", "yes"), made_for="this", source="")
 
     assert interpret(0.5, mine) == "yes"
 
 
 @given(name=named)
-def test_caution_names_what_the_guideline_was_made_for(name: str) -> None:
+def test_the_caution_names_the_purpose_of_the_guideline(name: str) -> None:
     guideline = GUIDELINES[name]
 
     assert guideline.name in guideline.caution
     assert guideline.made_for in guideline.caution
 
 
-def test_catalogue_has_a_row_for_each_range() -> None:
+def test_the_catalogue_has_a_row_for_each_range() -> None:
     rows = guidelines.catalogue().groupby("guideline").size()
 
     assert rows.to_dict() == {name: len(each.words) for name, each in GUIDELINES.items()}
 
 
-def test_an_unknown_guideline_is_refused_with_a_guess() -> None:
-    with pytest.raises(ValueError, match=r"guideline: .* found 'koo-li'. Did you mean 'koo_li'"):
+def test_an_unknown_guideline_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(
+        ValueError, match=r"guideline must be .* found 'koo-li'. Did you mean 'koo_li'"
+    ):
         interpret(0.5, "koo-li")
 
 
 def test_a_value_above_one_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"must not be above 1; found 55"):
+    with pytest.raises(ValueError, match=r"must be at most 1; found 55"):
         interpret(55, "altman")

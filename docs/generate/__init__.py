@@ -1,1 +1,1 @@
-"""Pages of the documentation that follow from the code, so that they cannot fall behind it."""
+"""Pages of the documentation that are generated from the code, so that they stay up to date."""

@@ -1,4 +1,4 @@
-"""The command line, as the program describes itself."""
+"""The page of the command line, from the help texts of its commands."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from reliabayes.cli import app
 OPENING = """\
 # Command line
 
-Results go to standard output, everything else to standard error. The exit code is 0, or 1 after a
-failure, or 2 for bad input. `reliabayes COMMAND --help` shows in a terminal what stands here.
+Results go to standard output and everything else to standard error. The exit code is 0 after
+success, 1 after a failure and 2 for invalid input. `reliabayes COMMAND --help` shows the same
+information in a terminal.
 """
 
 
@@ -24,9 +25,9 @@ def page() -> str:
 
 
 def _command(name: str, command: Any) -> str:
-    given = [each for each in command.params if each.opts[0] == each.name]
-    options = [each for each in command.params if each not in given and not each.hidden]
-    usage = " ".join(["reliabayes", name, *(each.name.upper() for each in given)])
+    arguments = [each for each in command.params if each.opts[0] == each.name]
+    options = [each for each in command.params if each not in arguments and not each.hidden]
+    usage = " ".join(["reliabayes", name, *(each.name.upper() for each in arguments)])
     hints = get_type_hints(command.callback)
     lines = [
         f"## {name} {{ #{name} }}\n",
@@ -34,7 +35,7 @@ def _command(name: str, command: Any) -> str:
         f"```sh\n{usage}{' [OPTIONS]' if options else ''}\n```\n",
     ]
     if options:
-        lines += ["| option | what for | default |", "|---|---|---|"]
+        lines += ["| option | meaning | default |", "|---|---|---|"]
         lines += [_row(option, hints[option.name]) for option in options]
     return "\n".join([*lines, ""])
 
@@ -48,7 +49,7 @@ def _row(option: Any, kind: Any) -> str:
 
 
 def _choices(kind: Any) -> Iterator[str]:
-    """Words that an option takes, if it takes only some."""
+    """Values that an option accepts, if they are a fixed list."""
     if get_origin(kind) is Literal:
         yield from get_args(kind)
     else:

@@ -1,4 +1,4 @@
-"""An example for each model, on ratings of the kind that it is for."""
+"""An example for each model, on ratings of the right kind."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ TWO_POOLS_OF_NUMBERS = '{"mean": 5, "sd_item": 1, "sd_rater": 0.5, "sd_residual"
 
 
 def example(model: type[rb.RatingModel]) -> str:
-    """Code that reads or simulates ratings, fits the model to them and sums the fit up."""
-    of_pools, of_grades = "normalized_xcc" in model.reports, "rate" in model.reports
-    if not (of_pools or of_grades):
-        made = NUMBERS if model.continuous else NOMINAL
+    """Code that reads or simulates ratings, fits the model and prints the summary."""
+    has_pools, is_ordinal = "normalized_xcc" in model.reports, "rate" in model.reports
+    if not (has_pools or is_ordinal):
+        data = NUMBERS if model.continuous else NOMINAL
     else:
-        truth = TWO_POOLS_OF_NUMBERS if model.continuous else TWO_POOLS if of_pools else ONE_POOL
-        made = SIMULATED.format(
+        truth = TWO_POOLS_OF_NUMBERS if model.continuous else TWO_POOLS if has_pools else ONE_POOL
+        data = SIMULATED.format(
             model=model.__name__,
-            design="30, 3, pools=2" if of_pools else "60, 5",
+            design="30, 3, pools=2" if has_pools else "60, 5",
             truth=truth,
             categories="categories=(1, 2, 3), " if "cut" in model.reports else "",
         )
-    return made + FITTED.format(model=model.__name__)
+    return data + FITTED.format(model=model.__name__)

@@ -1,4 +1,4 @@
-"""Files of the project that are pages as they stand, but for their links."""
+"""Files of the project that become pages unchanged, except for their links."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _relinked(match: re.Match[str]) -> str:
-    """A link to a file that is a page leads to the page; to another, nowhere."""
+    """Link to the page of a file; a link to a file without a page becomes plain text."""
     page = PAGES.get(match["target"])
     return f"[{match['text']}]({page})" if page else match["text"]

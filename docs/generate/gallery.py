@@ -1,4 +1,4 @@
-"""The gallery: each function of `reliabayes.plots` on small fits, for light pages and for dark."""
+"""The gallery: each function of `reliabayes.plots` on small fits, in light and dark mode."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ truth = {
     "sd_item": 1,
     "sd_rater": [0.9, 0.2],
     "sd_residual": 1,
-    "factor_item": [[1, 0], [0.8, 0.6]],  # of a correlation of 0.8
+    "factor_item": [[1, 0], [0.8, 0.6]],  # a correlation of 0.8
 }
 pools = rb.GaussianXCC().simulate(design, rng, parameters=truth)
 of_pools = rb.GaussianXCC().fit(pools, seed=1)
@@ -58,19 +58,19 @@ CALLS: Mapping[str, str] = {
     "trace": "rb.plots.trace(of_scores)",
     "rank": "rb.plots.rank(of_scores)",
 }
-PAPERS: Mapping[str, tuple[str, str]] = {  # ink and paper, as the pages have them
+MODES: Mapping[str, tuple[str, str]] = {  # foreground and background, as on the pages
     "light": ("#1b1f27", "#ffffff"),
     "dark": ("#e2e4e9", "#1e2129"),
 }
-INKED = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
-PAPERED = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+FOREGROUND = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
+BACKGROUND = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """The page of the gallery."""
     opening = (
-        "Every picture states its finding in the title, takes `ax=` and returns the Axes. Those on"
-        " this page are made of these results:\n"
+        "Every plot states its finding in the title, accepts `ax=` and returns the Axes. The plots"
+        " on this page show these results:\n"
     )
     shown = [
         f"## {name} {{ #{name} }}\n\n{picture(name, '', _title(name))}\n"
@@ -80,32 +80,33 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "gallery.md", "\n".join(["# Gallery\n", opening, f"```python\n{SETUP}```\n", *shown])
 
 
-def picture(name: str, up: str, says: str) -> str:
-    """The call that draws a picture, and the picture, for a page so far below the top."""
+def picture(name: str, up: str, description: str) -> str:
+    """Call that draws a plot, and the plot, for a page at a relative path ``up`` from the top."""
     images = "\n".join(
-        f"![{says}]({up}gallery/{name}_{paper}.png#only-{paper}){{ .picture }}" for paper in PAPERS
+        f"![{description}]({up}gallery/{name}_{mode}.png#only-{mode}){{ .picture }}"
+        for mode in MODES
     )
     return f"```python\n{CALLS[name]}\n```\n\n{images}\n"
 
 
 def files() -> Iterator[tuple[str, bytes]]:
-    """Paths and contents of the pictures."""
+    """Paths and contents of the images."""
     for name in CALLS:
-        for paper in PAPERS:
-            yield f"gallery/{name}_{paper}.png", _drawn(name, paper)[1]
+        for mode in MODES:
+            yield f"gallery/{name}_{mode}.png", _drawn(name, mode)[1]
 
 
 def _title(name: str) -> str:
-    """What a picture states."""
+    """Title of a plot, which states its finding."""
     return _drawn(name, "light")[0].replace("\n", " ")
 
 
 @cache
-def _drawn(name: str, paper: str) -> tuple[str, bytes]:
-    """Title and content of a picture."""
+def _drawn(name: str, mode: str) -> tuple[str, bytes]:
+    """Title of a plot, and its image."""
     mpl.use("Agg")
-    ink, ground = PAPERS[paper]
-    style: Any = dict.fromkeys(INKED, ink) | dict.fromkeys(PAPERED, ground)
+    foreground, background = MODES[mode]
+    style: Any = dict.fromkeys(FOREGROUND, foreground) | dict.fromkeys(BACKGROUND, background)
     with mpl.rc_context(style):
         ax = eval(CALLS[name], _results())
         content = io.BytesIO()
@@ -116,7 +117,7 @@ def _drawn(name: str, paper: str) -> tuple[str, bytes]:
 
 @cache
 def _results() -> dict[str, Any]:
-    """What the set-up makes, by name."""
+    """Results of the set-up, by name."""
     made: dict[str, Any] = {}
     exec(SETUP, made)
     return made

@@ -1,23 +1,35 @@
-"""A page for each model, from its docstring, its fields and its Stan programs."""
+"""A page for each model, from its docstring and its Stan programs."""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import reliabayes as rb
 
-from .docstrings import markdown
 from .examples import example
 from .files import ROOT
-from .names import OF_ALL_MODELS, Name, link, links, names
-from .reference import call, shown
+from .names import OF_ALL_MODELS, Name, names
+from .reference import documented, titled
 
 STAN = ROOT / "stan"
 INCLUDED = re.compile(r"#include functions/(\w+)\.stanfunctions")
+OVERVIEW = """\
+# Models
+
+A model contains hyperparameters and no data: `rb.DawidSkene(prior_prevalence=...)`. Its method
+`fit` takes ratings and returns a [`Fit`][reliabayes.Fit].
+
+| model | for |
+|---|---|
+"""
+FUNCTIONS = """\
+# Stan functions
+
+Formulas that several programs share. Functions that are declared here without a body are written in
+C++ with their gradients, in `stan/cpp/`.
+"""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -37,69 +49,57 @@ def models() -> list[Name]:
 def page(name: Name) -> str:
     """Page of a model."""
     model = name.value
-    return "\n".join(
-        [
-            f"# {name.name}\n",
-            markdown(inspect.getdoc(model) or "", links(name.page, name), level=2),
-            f"\nOn the command line it is `{model.name()}`. Besides what stands here it has the"
-            " [methods of all models](index.md#methods).\n",
-            "## Quantities { #quantities }\n",
-            ", ".join(f"[`{each}`](../quantities.md#{each})" for each in model.reports) + "\n",
-            "## Defaults { #defaults }\n",
-            "| argument | default |",
-            "|---|---|",
-            *(f"| `{each.name}` | {_default(each)} |" for each in dataclasses.fields(model)),
-            "\n## Example { #example }\n",
-            f"```python\n{example(model)}\n```\n",
-            "## Stan { #stan }\n",
-            *(_program(path) for path in programs(model)),
-        ]
+    quantities = ", ".join(f"[`{each}`](../quantities.md#{each})" for each in model.reports)
+    return titled(
+        name.name,
+        documented(name.path, members="false", inherited_members="false"),
+        f"The model is `{model.name()}` on the command line. It also has the"
+        " [methods of all models](index.md#methods).\n",
+        f"## Quantities {{ #quantities }}\n\n{quantities}\n",
+        f"## Example {{ #example }}\n\n```python\n{example(model)}\n```\n",
+        *_stan(model),
     )
 
 
 def programs(model: type[rb.RatingModel]) -> list[Path]:
-    """Its Stan programs: the one of its name, and those for other sizes of data."""
-    name = model.name().replace("-", "_")
+    """Its Stan programs in the package: the one of its name, and those for other sizes of data."""
+    name = _stem(model)
     return [STAN / f"{name}.stan", *sorted(STAN.glob(f"{name}_*.stan"))]
 
 
+def _stem(model: type[rb.RatingModel]) -> str:
+    return model.name().replace("-", "_")
+
+
+def _stan(model: type[rb.RatingModel]) -> Iterator[str]:
+    """The model as a plain program, where there is one, and as the programs of the package."""
+    plain = STAN / "reference" / f"{_stem(model)}.stan"
+    yield "## Stan { #stan }\n"
+    if plain.exists():
+        yield "The model as a plain Stan program, which needs no other file:\n"
+        yield _program(plain)
+        yield (
+            "The package samples the same posterior faster, with the densities and gradients"
+            " described in [The programs](../programs.md):\n"
+        )
+    yield from map(_program, programs(model))
+
+
 def _overview() -> str:
-    """What there is to choose from, and the methods of all models."""
+    """Table of the models, and the methods of all models."""
     rows = [
         f"| [`{name.name}`]({name.value.name()}.md) | {name.value.summary} |" for name in models()
     ]
-    told = [_method(part) for part in OF_ALL_MODELS]
-    return "\n".join(
-        [
-            "# Models\n",
-            "A model holds hyperparameters and no data: `rb.DawidSkene(prior_prevalence=...)`. Its"
-            " method `fit` takes ratings and gives a"
-            f" [`Fit`]({link('Fit', 'models/index.md')}).\n",
-            "| model | for |",
-            "|---|---|",
-            *rows,
-            "\n## Methods of all models { #methods }\n",
-            *told,
-        ]
-    )
+    methods = [_method(part) for part in OF_ALL_MODELS]
+    heading = "\n## Methods of all models { #methods }\n"
+    return OVERVIEW + "\n".join([*rows, heading, *methods])
 
 
 def _method(part: str) -> str:
-    """A method under a heading, as the first model that has it tells of it."""
-    name = next(name for name in models() if hasattr(name.value, part))
-    function = getattr(name.value, part)
-    of = {name.name for name in models() if hasattr(name.value, part)}
-    head = f"### {part} {{ #{part} }}\n"
-    text = markdown(inspect.getdoc(function) or "", links("models/index.md", name), level=4)
-    which = "" if len(of) == len(rb.MODELS) else "Models of categories that are hidden have it.\n"
-    return "\n".join([head, call(f"model.{part}", function), "", which, text, ""])
-
-
-def _default(field: dataclasses.Field[object]) -> str:
-    """Default of an argument; None of a prior stands for one that follows from the ratings."""
-    if field.default is None and field.name.startswith("prior_"):
-        return "from the ratings, see above"
-    return f"`{shown(field.default)}`"
+    """A method, as the first model that has it documents it."""
+    having = [name for name in models() if hasattr(name.value, part)]
+    which = "" if len(having) == len(rb.MODELS) else "Only models of categories have this method.\n"
+    return f"{documented(f'{having[0].path}.{part}', heading_level=3)}\n{which}"
 
 
 def _program(path: Path) -> str:
@@ -107,7 +107,7 @@ def _program(path: Path) -> str:
     text = path.read_text()
     used = [f"[`{name}`](functions.md#{name})" for name in INCLUDED.findall(text)]
     shared = f"\n\nIts functions: {', '.join(used)}." if used else ""
-    return f'```stan title="{path.name}"\n{text.strip()}\n```{shared}\n'
+    return f'```stan title="{path.relative_to(STAN.parent)}"\n{text.strip()}\n```{shared}\n'
 
 
 def _functions() -> str:
@@ -116,8 +116,4 @@ def _functions() -> str:
         f"## {path.stem} {{ #{path.stem} }}\n\n```stan\n{path.read_text().strip()}\n```\n"
         for path in sorted(STAN.glob("functions/*.stanfunctions"))
     ]
-    opening = (
-        "Formulas that several programs share. What is declared here without a body is written in"
-        " C++ with its gradient, in `stan/cpp/`.\n"
-    )
-    return "\n".join(["# Stan functions\n", opening, *parts])
+    return "\n".join([FUNCTIONS, *parts])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import ModuleType
@@ -12,8 +11,6 @@ from typing import Any
 
 import reliabayes as rb
 from reliabayes.results import quantities
-
-from .docstrings import Link, first_line
 
 MODULES: Mapping[str, ModuleType] = {
     "reliabayes": rb,
@@ -24,7 +21,7 @@ MODULES: Mapping[str, ModuleType] = {
     "guidelines": rb.guidelines,
     "datasets": rb.datasets,
 }
-OF_ALL_MODELS = ("fit", "em", "simulate", "draw_parameters")  # told once, for all models
+OF_ALL_MODELS = ("fit", "em", "simulate", "draw_parameters")  # documented once, for all models
 
 
 @dataclass(frozen=True)
@@ -36,17 +33,20 @@ class Name:
     value: Any
 
     @property
+    def path(self) -> str:
+        """Import path, by which mkdocstrings identifies it."""
+        return f"{MODULES[self.module].__name__}.{self.name}"
+
+    @property
     def page(self) -> str:
         """Path of its page."""
-        if inspect.ismodule(self.value):
-            return f"reference/{self.name}/index.md"
         if self.is_model:
             return f"models/{self.value.name()}.md"
         return f"reference/{self.module}/{self.name}.md"
 
     @property
     def called(self) -> str:
-        """What one writes to use it."""
+        """How users write it."""
         if self.module == "reliabayes":
             return f"rb.{self.name}"
         return f"{'' if self.module == 'quantities' else 'rb.'}{self.module}.{self.name}"
@@ -56,33 +56,48 @@ class Name:
         """Whether it is one of the models."""
         return inspect.isclass(self.value) and self.value in rb.MODELS
 
-    def says(self, page: str) -> str:
-        """What it is, in a line on a page."""
-        if isinstance(self.value, (tuple, Mapping)):
-            return f"All {len(self.value)} that there are."
-        return first_line(inspect.getdoc(self.value) or "", links(page, self))
-
-    def address(self, part: str) -> str | None:
-        """Path of where one of its methods or properties is told of."""
-        if not inspect.isclass(self.value) or part not in members(self.value):
-            return None
-        if not self.is_model:
-            return f"{self.page}#{part}"
-        return f"models/index.md#{part}" if part in OF_ALL_MODELS else None
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is a tuple or mapping, which has no docstring."""
+        return isinstance(self.value, (tuple, Mapping))
 
 
 @cache
 def names() -> tuple[Name, ...]:
-    """All public names."""
+    """All public names but those of modules."""
     return tuple(
         Name(label, name, getattr(module, name))
         for label, module in MODULES.items()
-        for name in exported(module)
+        for name in _exported(module)
+        if not inspect.ismodule(getattr(module, name))
     )
 
 
-def exported(module: ModuleType) -> Sequence[str]:
-    """Names that a module exports; where it does not say, the functions that it defines."""
+def identifier(text: str, path: str) -> str | None:
+    """Identifier of a public name as the docstring of the object at a path writes it."""
+    name = text.removeprefix("rb.").removeprefix("reliabayes.")
+    scopes = reversed(path.split(".")) if name == text else ()
+    candidates = [*(f"{scope}.{name}" for scope in scopes), name]
+    return next((_identifiers()[each] for each in candidates if each in _identifiers()), None)
+
+
+@cache
+def _identifiers() -> dict[str, str]:
+    """Identifiers by name, without the package; of members of classes too."""
+    found = {}
+    for name in names():
+        if name.is_constant:
+            continue
+        prefix = "" if name.module == "reliabayes" else f"{name.module}."
+        found[f"{prefix}{name.name}"] = name.path
+        if inspect.isclass(name.value) and not name.is_model:
+            parts = {f"{name.name}.{part}": f"{name.path}.{part}" for part in _members(name.value)}
+            found |= parts | {f"{prefix}{part}": path for part, path in parts.items()}
+    return found
+
+
+def _exported(module: ModuleType) -> Sequence[str]:
+    """Names that a module exports; without ``__all__``, the functions that it defines."""
     own = [
         name
         for name, function in inspect.getmembers(module, inspect.isfunction)
@@ -91,51 +106,18 @@ def exported(module: ModuleType) -> Sequence[str]:
     return list(getattr(module, "__all__", own))
 
 
-def members(kind: type) -> dict[str, Any]:
-    """Public methods and properties of a class, inherited ones too, by name."""
-    found: dict[str, Any] = {}
-    for base in reversed(kind.__mro__):
-        if base.__module__.startswith("reliabayes"):
-            found |= {
-                name: value
-                for name, value in vars(base).items()
-                if name[0] != "_" and (is_property(value) or inspect.isfunction(function_of(value)))
-            }
-    return found
+def _members(kind: type) -> set[str]:
+    """Names of public methods and properties of a class, inherited ones included."""
+    return {
+        name
+        for base in kind.__mro__
+        if base.__module__.startswith("reliabayes")
+        for name, value in vars(base).items()
+        if name[0] != "_" and _is_documented(value) and inspect.getdoc(value)
+    }
 
 
-def is_property(value: object) -> bool:
-    """Whether a member of a class is read, not called."""
-    return isinstance(value, (property, cached_property))
-
-
-def function_of(value: Any) -> Callable[..., Any]:
-    """The function of a method, whatever kind of method it is."""
-    function: Callable[..., Any] = getattr(value, "__func__", value)
-    return function
-
-
-def links(page: str, of: Name | str = "reliabayes") -> Link:
-    """Addresses on a page of names as the docstring of a name, or of a module, has them."""
-    return lambda text: link(text, page, of)
-
-
-def link(text: str, page: str, of: Name | str = "reliabayes") -> str | None:
-    """Address of a name from a page; None if it is not public, or is that of the page itself."""
-    module = of if isinstance(of, str) else of.module
-    if isinstance(of, Name) and (own := of.address(text)):
-        return _relative(own, page)
-    parts = text.removeprefix("rb.").split(".")
-    while len(parts) > 1 and parts[0] in MODULES:
-        module, *parts = parts
-    near = [name for name in names() if name.module in (module, "reliabayes")]
-    found = [name for name in near if name.name == parts[0]]
-    if not found or len(parts) > 2:
-        return None
-    found.sort(key=lambda name: name.module != module)
-    target = found[0].page if len(parts) == 1 else found[0].address(parts[1])
-    return None if target in (None, page) else _relative(target, page)
-
-
-def _relative(target: str, page: str) -> str:
-    return posixpath.relpath(target, posixpath.dirname(page))
+def _is_documented(value: Any) -> bool:
+    """Whether a member is a method or a property, rather than a field."""
+    kinds = (property, cached_property, classmethod, staticmethod)
+    return isinstance(value, kinds) or inspect.isfunction(value)

@@ -1,4 +1,4 @@
-"""The notebooks as pages: their prose and their code; whoever runs them sees the rest."""
+"""The notebooks as pages: text and code, without outputs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 OPENING = """\
 # Notebooks
 
-Each opens with a question and closes with the answer. They stand in `notebooks/` and run in less
-than a minute each.
+Each notebook opens with a question and closes with the answer. They are in `notebooks/` and take
+less than a minute each.
 """
 
 
@@ -41,7 +41,7 @@ def _cell(cell: dict[str, str | list[str]]) -> str:
 
 
 def _relinked(match: re.Match[str]) -> str:
-    """A link to another notebook leads to its page; one to another file, nowhere."""
+    """Link to the page of another notebook; a link to another file becomes plain text."""
     text, target = match.groups()
     return f"[{text}]({target.removesuffix('.ipynb')}.md)" if target.endswith(".ipynb") else text
 

@@ -1,4 +1,4 @@
-"""Draw the picture of the README: ``python docs/pictures/readme.py``."""
+"""Draw the plot of the README: ``python docs/pictures/readme.py``."""
 
 from pathlib import Path
 

@@ -6,9 +6,11 @@ from reliabayes.html_report import report
 from reliabayes.models import *  # noqa: F403
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.reading import read_ratings
-from reliabayes.results.comparison import LeaveOneOut, compare
+from reliabayes.results import quantities
+from reliabayes.results.comparison import compare
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.fit import Fit
+from reliabayes.results.leave_one_out import LeaveOneOut
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.predictive import PredictiveChecks
 
@@ -27,6 +29,7 @@ __all__ = [
     "datasets",
     "guidelines",
     "plots",
+    "quantities",
     "read_ratings",
     "report",
     "simulate",

@@ -1,4 +1,4 @@
-"""Types of arrays, and the distinct rows of one."""
+"""Types of arrays, and the distinct rows of an array."""
 
 from __future__ import annotations
 
@@ -14,10 +14,21 @@ Mask = NDArray[np.bool_]
 
 
 def distinct_rows(rows: Array) -> tuple[Array, NDArray[np.intp]]:
-    """(D, S) distinct rows in order, and (N,) which of them each row is.
+    """Return the distinct rows of an array, and the position of each row among them.
 
-    Numbered column by column: to compare whole rows takes many times as long.
+    Parameters
+    ----------
+    rows : array of float, shape (N, S)
+        The rows.
+
+    Returns
+    -------
+    distinct : array of float, shape (D, S)
+        The distinct rows, sorted.
+    position : array of int, shape (N,)
+        Position of each row in `distinct`.
     """
+    # Factorising column by column is many times as fast as comparing whole rows.
     code: NDArray[Any] = np.zeros(len(rows), np.int64)
     for column in rows.T:
         number, values = pd.factorize(column, sort=True)

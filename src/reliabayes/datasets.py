@@ -1,4 +1,4 @@
-"""Published ratings to learn and test with: two tables in the package, larger ones in a cache."""
+"""Published ratings for examples and tests: two tables in the package, larger ones in a cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUNDLED = Path(__file__).parent / "data"
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """What is known of a table before it is read.
+    """The description of a data set, which is known before its table is read.
 
     Attributes
     ----------
@@ -33,18 +33,19 @@ class Dataset:
     description : str
         What was rated, by whom, and what the ratings mean.
     source : str
-        Who published it.
+        The publication.
     doi : str
-        The publication's DOI; empty if it has none.
+        DOI of the publication; empty if it has none.
     rows : int
         Number of rows.
     scale : {"nominal", "ordered", "numeric"}
         How the categories of the ratings relate: not at all, by order, or by distance.
     columns : mapping from str to str
-        The table's columns in their order, and their types. ``item``, ``rater``, ``rating``,
-        ``pool`` and ``gold`` are what the arguments of `Ratings.from_frame` of that name take.
+        Names of the columns, in order, and their types. The columns ``item``, ``rater``,
+        ``rating``, ``pool`` and ``gold`` fit the arguments of `Ratings.from_frame` with these
+        names.
     sha256 : str
-        Hash of the file.
+        SHA-256 hash of the file.
     """
 
     name: str
@@ -58,12 +59,12 @@ class Dataset:
 
     @property
     def licence(self) -> str:
-        """On what terms it can be had."""
+        """The terms under which the table is available."""
         return "published table, bundled" if self.is_bundled else "not redistributed; see source"
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it comes with the package."""
+        """Whether the table comes with the package."""
         return self._bundled.exists()
 
     @property
@@ -75,7 +76,22 @@ class Dataset:
         return f"{self.name}.csv"
 
     def path(self) -> Path:
-        """Return where its file stands, fetched if there is a mirror; see `load`."""
+        """Return the path of the file, which is downloaded first if there is a mirror; see `load`.
+
+        Returns
+        -------
+        Path
+            The file, with the right hash.
+
+        Raises
+        ------
+        ValueError
+            If the file in the folder has a wrong hash.
+        FileNotFoundError
+            If there is no such file and no mirror.
+        OSError
+            If the mirror fails or gives another file.
+        """
         if self.is_bundled:
             return self._bundled
         path = folder() / self._file
@@ -85,10 +101,9 @@ class Dataset:
             self._fetch(f"{mirror.rstrip('/')}/{self._file}")
         else:
             raise FileNotFoundError(
-                f"{self.name}: the file must stand in the folder of data sets; found no "
-                f"{self._file} in {folder()}. Put the one with sha256 {self.sha256} there, name "
-                "the folder that holds it in RELIABAYES_DATA, or a mirror of it in "
-                "RELIABAYES_DATA_URL."
+                f"{self.name}: the file must be in the data folder; found no {self._file} in "
+                f"{folder()}. Put the file with sha256 {self.sha256} there, set RELIABAYES_DATA to "
+                "the folder that holds it, or set RELIABAYES_DATA_URL to the URL of a mirror."
             )
         return path
 
@@ -96,7 +111,7 @@ class Dataset:
         if (found := _pooch().file_hash(str(path))) != self.sha256:
             raise ValueError(
                 f"{self.name}: the file must have sha256 {self.sha256}; found {found} in {path}. "
-                "Remove it, or put the right one in its place."
+                "Remove it, or replace it by the right one."
             )
 
     def _fetch(self, url: str) -> None:
@@ -105,17 +120,18 @@ class Dataset:
                 _pooch().retrieve(url, f"sha256:{self.sha256}", self._file, folder())
         except (OSError, ValueError) as error:
             raise OSError(
-                f"{self.name}: the mirror must give the file with sha256 {self.sha256}; found "
+                f"{self.name}: the mirror must provide the file with sha256 {self.sha256}; found "
                 f"{error}. Check RELIABAYES_DATA_URL, or put {self._file} into {folder()}."
             ) from error
 
 
 def load(name: str) -> pd.DataFrame:
-    """Return a table of published ratings, one rating per row.
+    """Return a table of published ratings, with one rating per row.
 
-    What is not bundled is read from a folder, the user's cache or the one that the environment
-    variable ``RELIABAYES_DATA`` names, if it stands there with the right hash. Otherwise it is
-    fetched from the address in ``RELIABAYES_DATA_URL``, if there is one. No other network is used.
+    Tables that do not come with the package are read from a folder: the one in the environment
+    variable ``RELIABAYES_DATA``, or else the user's cache. If the file is not there, it is
+    downloaded from the mirror in ``RELIABAYES_DATA_URL``, if that is set. No other network access
+    takes place.
 
     Parameters
     ----------
@@ -125,16 +141,16 @@ def load(name: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns and types as `catalogue` tells. Ids are numbers only where all are whole.
+        The columns that `catalogue` lists. Ids are numbers only if all of them are whole numbers.
 
     Raises
     ------
     ValueError
-        If there is no such data set, or its file has a wrong hash; the file is left as it is.
+        If there is no such data set, or its file has a wrong hash. The file is left unchanged.
     FileNotFoundError
-        If the file is not in the folder and no mirror is named; it tells what belongs where.
+        If the file is not in the folder, and there is no mirror.
     OSError
-        If the mirror does not answer, or gives another file.
+        If the mirror fails, or provides another file.
 
     Examples
     --------
@@ -143,12 +159,17 @@ def load(name: str) -> pd.DataFrame:
     Ratings(24 ratings of 6 items by 4 raters, numeric 1..10)
     """
     dataset = about(name)
-    # No word stands for a missing value: "null" and "NA" may be items.
+    # No word means a missing value, because "null" and "NA" may be items.
     return pd.read_csv(dataset.path(), dtype=dict(dataset.columns), keep_default_na=False)
 
 
 def names() -> list[str]:
-    """Return the names of all data sets, the bundled ones first.
+    """Return the names of all data sets, with the bundled ones first.
+
+    Returns
+    -------
+    list of str
+        Names for `load` and `about`.
 
     Examples
     --------
@@ -160,12 +181,17 @@ def names() -> list[str]:
 
 
 def about(name: str) -> Dataset:
-    """Return what is known of a data set.
+    """Return the description of a data set.
 
     Parameters
     ----------
     name : str
         One of `names`.
+
+    Returns
+    -------
+    Dataset
+        Its description, source, size, scale and columns.
 
     Raises
     ------
@@ -184,7 +210,7 @@ def about(name: str) -> Dataset:
     guess = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
     raise ValueError(
         f"name: it must be the name of a data set; found {name!r}. {guess}"
-        f"There are {', '.join(DATASETS)}."
+        f"The data sets are {', '.join(DATASETS)}."
     )
 
 
@@ -194,7 +220,7 @@ def catalogue() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per data set, by name: description, source, doi, licence, rows, scale, and columns.
+        Index name; columns description, source, doi, licence, rows, scale and columns.
 
     Examples
     --------
@@ -219,14 +245,20 @@ def catalogue() -> pd.DataFrame:
 
 
 def folder() -> Path:
-    """Return the folder of what is not bundled: ``RELIABAYES_DATA``, else the user's cache."""
+    """Return the folder of the data sets that do not come with the package.
+
+    Returns
+    -------
+    Path
+        The folder in the environment variable ``RELIABAYES_DATA``, or else the user's cache.
+    """
     chosen = os.environ.get("RELIABAYES_DATA")
     return Path(chosen).expanduser() if chosen else Path(_pooch().os_cache("reliabayes"))
 
 
 @contextmanager
 def _quiet(logger: logging.Logger) -> Iterator[None]:
-    """Keep a library from printing."""
+    """Silence a logger, except for warnings."""
     level = logger.level
     logger.setLevel(logging.WARNING)
     try:
@@ -237,14 +269,14 @@ def _quiet(logger: logging.Logger) -> Iterator[None]:
 
 def _catalogue() -> dict[str, Dataset]:
     with (BUNDLED / "catalogue.toml").open("rb") as file:
-        return {name: Dataset(name=name, **known) for name, known in tomllib.load(file).items()}
+        return {name: Dataset(name=name, **entry) for name, entry in tomllib.load(file).items()}
 
 
 DATASETS: Mapping[str, Dataset] = MappingProxyType(_catalogue())
 
 
 def _pooch() -> Any:
-    """pooch, imported when data are first asked for."""
+    """Import pooch when data are first requested."""
     import pooch  # type: ignore[import-untyped]
 
     return pooch

@@ -1,4 +1,4 @@
-"""What reliabayes raises and warns of: each says what must hold, what was found, what to do."""
+"""Errors and warnings. Messages say what must hold, what was found and how to fix it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ N_SHOWN = 5
 
 
 class RatingsError(ValueError):
-    """The ratings, or what was asked of them, break a rule; all broken rules are told at once.
+    """Ratings, or an argument, break one or more rules. The message lists all of them.
 
     Parameters
     ----------
     faults : iterable of Fault
-        At least one.
+        The broken rules, at least one.
 
     Attributes
     ----------
     faults : tuple of Fault
-        What is wrong, in the order of the message.
+        The broken rules, in the order of the message.
 
     Examples
     --------
     >>> from reliabayes.errors import Fault, RatingsError
-    >>> fault = Fault("rating", "ratings must be finite", "1 that is not", "Drop it.", rows=(3,))
+    >>> fault = Fault("rating", "ratings must be finite", "1 infinite", "Drop it.", rows=(3,))
     >>> print(RatingsError([fault]))
-    rating: ratings must be finite; found 1 that is not (row 3). Drop it.
+    rating: ratings must be finite; found 1 infinite (row 3). Drop it.
     """
 
     def __init__(self, faults: Iterable[Fault]) -> None:
@@ -43,13 +43,26 @@ class RatingsError(ValueError):
         return f"the ratings have {len(self.faults)} faults:{bullets}"
 
     def relocated(self, place_of: Callable[[int], int], unit: str) -> RatingsError:
-        """Return the same error with its rows counted as its reader counts them."""
+        """Return the same error with other places for its rows, such as the lines of a file.
+
+        Parameters
+        ----------
+        place_of : callable
+            Maps a row to its place.
+        unit : str
+            What places count: ``"row"`` or ``"line"``.
+
+        Returns
+        -------
+        RatingsError
+            An error with the relocated faults.
+        """
         return RatingsError(fault.relocated(place_of, unit) for fault in self.faults)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One broken rule of a table.
+    """One broken rule.
 
     Attributes
     ----------
@@ -60,15 +73,15 @@ class Fault:
     found : str
         What was found instead.
     remedy : str
-        What to do, as a sentence.
-    rows : tuple of int
-        The first five places where the rule is broken: 0-based rows of a frame, 1-based lines of a
-        file. Empty where no single row is to blame.
-    values : tuple of str
-        What stands in `rows`, as shown in the message.
-    n_rows : int
-        How many rows are to blame in all; never less than ``len(rows)``.
-    unit : str
+        How to fix it, as a sentence.
+    rows : tuple of int, default ()
+        The first five places that break the rule: 0-based rows of a frame, or 1-based lines of a
+        file. Empty if the fault is not one of single rows.
+    values : tuple of str, default ()
+        The values in `rows`, as shown in the message.
+    n_rows : int, default 0
+        Number of all rows that break the rule, at least ``len(rows)``.
+    unit : str, default "row"
         What `rows` counts: ``"row"`` or ``"line"``.
     """
 
@@ -92,7 +105,28 @@ class Fault:
         mask: npt.NDArray[np.bool_],
         values_at: Callable[[npt.NDArray[np.intp]], tuple[str, ...]] | None = None,
     ) -> Fault:
-        """Return the fault of the rows of `mask`; ``{n}`` in `found` stands for their number."""
+        """Return the fault of some rows.
+
+        Parameters
+        ----------
+        place : str
+            The column or argument that breaks the rule.
+        rule : str
+            What must hold.
+        found : str
+            What was found instead; ``{n}`` stands for the number of rows.
+        remedy : str
+            How to fix it, as a sentence.
+        mask : array of bool, shape (N,)
+            The rows that break the rule.
+        values_at : callable, optional
+            Returns the values in rows, as the message shows them.
+
+        Returns
+        -------
+        Fault
+            The fault, with its first rows and their values.
+        """
         first = np.flatnonzero(mask)[:N_SHOWN]
         n_rows = int(np.count_nonzero(mask))
         return cls(
@@ -109,7 +143,20 @@ class Fault:
         return f"{self.place}: {self.rule}; found {self.found}{self._where()}. {self.remedy}"
 
     def relocated(self, place_of: Callable[[int], int], unit: str) -> Fault:
-        """Return the same fault at other places, such as the lines of a file."""
+        """Return the same fault with other places for its rows, such as the lines of a file.
+
+        Parameters
+        ----------
+        place_of : callable
+            Maps a row to its place.
+        unit : str
+            What places count: ``"row"`` or ``"line"``.
+
+        Returns
+        -------
+        Fault
+            The relocated fault.
+        """
         return replace(self, rows=tuple(place_of(row) for row in self.rows), unit=unit)
 
     def _where(self) -> str:
@@ -123,8 +170,8 @@ class Fault:
 
 
 class ConvergenceWarning(UserWarning):
-    """The sampler's draws cannot be trusted yet; the message carries the numbers."""
+    """Convergence diagnostics show that results may be unreliable. The message has the numbers."""
 
 
 class SamplingError(RuntimeError):
-    """A Stan program failed; the message names it and keeps Stan's own words."""
+    """A Stan program failed. The message names it and quotes Stan's own message."""

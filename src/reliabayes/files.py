@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,20 @@ from pathlib import Path
 
 
 @contextmanager
-def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Path beside ``path`` to write to; it takes the place of ``path`` only if all goes well."""
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Replace a file, but only if writing succeeds.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to replace or create.
+
+    Yields
+    ------
+    Path
+        A temporary path in the same folder, to write to. When the context ends without an error,
+        the file there replaces `path`; otherwise it is removed.
+    """
     target = Path(path)
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:

@@ -1,4 +1,4 @@
-"""Published words for the size of a coefficient, and the caution that goes with them."""
+"""Published guidelines for the size of a coefficient, and the caution they require."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["GUIDELINES", "Guideline", "catalogue", "interpret", "named"]
 
 @dataclass(frozen=True, kw_only=True)
 class Guideline:
-    """Words for ranges of a coefficient, as somebody published them.
+    """Published words for ranges of a coefficient.
 
     Attributes
     ----------
     name : str
-        Who published it, as in the text.
+        The authors, as cited in a text.
     lower : tuple of float
-        Where each range starts, ascending; the start belongs to the range.
+        Lower limit of each range, ascending; the limit belongs to the range.
     words : tuple of str
-        What values in each range are called; the first word also holds below the first start.
+        Word for each range; the first also applies below the first limit.
     made_for : str
-        The coefficients it was proposed for.
+        The coefficients for which it was proposed.
     source : str
-        Where it was published.
+        The publication.
     """
 
     name: str
@@ -41,33 +41,33 @@ class Guideline:
 
     @property
     def caution(self) -> str:
-        """What to bear in mind before quoting a word of it, in two sentences."""
+        """What a reader should know before quoting a word of it, in two sentences."""
         return (
             f"The words of {self.name} were proposed for {self.made_for}, not for every design. At "
-            "one and the same percent agreement a coefficient changes with the categories, how "
-            "often each occurs, and the ratings averaged: report the design and an interval with "
-            "the word."
+            "the same percent agreement a coefficient depends on the number of categories, their "
+            "prevalence and the number of ratings averaged: report the design and an interval "
+            "along with the word."
         )
 
     def word(self, value: float) -> str:
-        """What a value is called; see `interpret`."""
+        """Word for a value; see `interpret`."""
         if math.isnan(value):
             return "undefined"
         return self.words[max(bisect_right(self.lower, value) - 1, 0)]
 
 
 def interpret(value: float, guideline: str | Guideline) -> str:
-    """Word of a guideline for the size of a coefficient.
+    """Return the word of a guideline for the size of a coefficient.
 
-    A value on the border of two ranges belongs to the upper one. Guidelines were made for other
-    designs than most: read `Guideline.caution` before quoting one.
+    A value on the border of two ranges belongs to the upper one. Guidelines were proposed for
+    specific designs: read `Guideline.caution` before quoting one.
 
     Parameters
     ----------
     value : float
-        A coefficient of agreement or reliability, 1 at most; anything that `float` takes.
+        A coefficient of agreement or reliability, at most 1; anything that `float` accepts.
     guideline : str or Guideline
-        One of `GUIDELINES`, or your own.
+        A key of `GUIDELINES`, or a guideline of your own.
 
     Returns
     -------
@@ -90,12 +90,17 @@ def interpret(value: float, guideline: str | Guideline) -> str:
     """
     size = float(value)
     if size > 1 + 1e-9:
-        raise ValueError(f"value: a coefficient must not be above 1; found {size:g}.")
+        raise ValueError(f"value: a coefficient must be at most 1; found {size:g}.")
     return named(guideline).word(size)
 
 
 def catalogue() -> pd.DataFrame:
-    """Return a table of all guidelines: a row for each range, with its word.
+    """Tabulate all guidelines.
+
+    Returns
+    -------
+    DataFrame
+        One row per range, with columns guideline, lower, word, made_for and source.
 
     Examples
     --------
@@ -113,7 +118,22 @@ def catalogue() -> pd.DataFrame:
 
 
 def named(guideline: str | Guideline) -> Guideline:
-    """One of `GUIDELINES` by its name, or your own as it is; another name is a ValueError.
+    """Look up a guideline by name.
+
+    Parameters
+    ----------
+    guideline : str or Guideline
+        A key of `GUIDELINES`, or a guideline of your own, which is returned as it is.
+
+    Returns
+    -------
+    Guideline
+        The guideline.
+
+    Raises
+    ------
+    ValueError
+        There is no guideline of that name.
 
     Examples
     --------
@@ -126,7 +146,7 @@ def named(guideline: str | Guideline) -> Guideline:
         return GUIDELINES[guideline]
     guess = did_you_mean(guideline, GUIDELINES)
     hint = f"There are {', '.join(GUIDELINES)}." if guess is None else f"Did you mean {guess!r}?"
-    raise ValueError(f"guideline: it must be the name of a guideline; found {guideline!r}. {hint}")
+    raise ValueError(f"guideline must be the name of a guideline; found {guideline!r}. {hint}")
 
 
 FIFTHS = (0.0, 0.2, 0.4, 0.6, 0.8)

@@ -1,4 +1,4 @@
-"""How messages show the user's values."""
+"""The user's values as messages show them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ import numpy as np
 
 from reliabayes.errors import N_SHOWN
 
-# Comparing a wrong id with more ids than this takes longer than a reader waits.
+# Comparing an unknown id with more ids than this takes noticeable time.
 N_COMPARED = 100_000
 
 
 def shown(value: Any) -> str:
-    """Return one value as the user would write it: ``2``, ``0.5``, ``'yes'``."""
+    """Return a value as the user would write it.
+
+    Parameters
+    ----------
+    value : any
+        The value.
+
+    Returns
+    -------
+    str
+        Such as ``2``, ``0.5`` or ``'yes'``.
+    """
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         return repr(value)
     number = float(value)
@@ -25,14 +36,42 @@ def shown(value: Any) -> str:
 
 
 def listed(values: Collection[Any], limit: int = N_SHOWN) -> str:
-    """Return the first values, and how many more there are."""
+    """Return the first values as a list, with the number of the others.
+
+    Parameters
+    ----------
+    values : collection
+        The values.
+    limit : int, default 5
+        How many values to show at most.
+
+    Returns
+    -------
+    str
+        Such as ``'a', 'b' and 3 more``; ``none`` if there are no values.
+    """
     more = len(values) - limit
     head = ", ".join(shown(value) for value in islice(values, limit))
     return f"{head} and {more} more" if more > 0 else head or "none"
 
 
 def did_you_mean(name: Any, known: Iterable[Any], aliases: Sequence[str] = ()) -> Any | None:
-    """Return the known name that a wrong one most likely stands for, or None."""
+    """Return the known name that an unknown one most likely stands for.
+
+    Parameters
+    ----------
+    name : any
+        The unknown name.
+    known : iterable
+        The known names.
+    aliases : sequence of str, default ()
+        Other names to look for, before similar ones.
+
+    Returns
+    -------
+    any or None
+        One of `known`, or None if none is similar.
+    """
     by_text = {str(other).strip().lower(): other for other in islice(known, N_COMPARED)}
     text = str(name).strip().lower()
     close = get_close_matches(text, by_text, n=1, cutoff=0.7)

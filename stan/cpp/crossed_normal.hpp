@@ -1,12 +1,12 @@
-// Normal ratings that are sums of crossed effects, with those effects summed out in closed form.
+// Normal ratings with crossed effects that are integrated out in closed form.
 //
-// Effects beta ~ normal(location, 1 / precision) meet the data in sums alone. With the sums of
-// pattern d weighted by w_d,
+// The density depends on the data only through sums, by pattern d with weight w_d. The effects
+// beta ~ normal(location, 1 / precision). With
 //
 //     K = diag(precision) + sum_d w_d gram_d,   h = precision .* location + sum_d w_d moment_d,
 //
-// beta given the data is normal(K^-1 h, K^-1), and the log density of the data is, but for terms
-// that are free of these sums,
+// beta given the data is normal(K^-1 h, K^-1), and the log density of the data is, up to terms that do
+// not depend on these sums,
 //
 //     -1/2 (log det K + sum_d w_d square_d + location' diag(precision) location - h' K^-1 h).
 //
@@ -22,7 +22,7 @@ namespace reliabayes {
 
 using Eigen::Index;
 
-// beta given the data, as K = factor factor' and whitened = factor^-1 h.
+// The distribution of beta given the data, as K = factor factor' and whitened = factor^-1 h.
 struct CrossedEffects {
   Matrix factor;
   Vector whitened;
@@ -47,8 +47,8 @@ struct CrossedEffects {
     return factor.triangularView<Eigen::Lower>().transpose().solve(whitened);
   }
 
-  // K^-1, lower triangle. Loops over columns, for what is lower triangular stays so: a third of
-  // the work of dense solves, and faster than blocked products at the sizes met here.
+  // K^-1, lower triangle. Loops over columns keep the inverse factor triangular, which is a third of
+  // the work of dense solves and faster than blocked products at typical sizes.
   Matrix covariance() const {
     const Index size = factor.rows();
     Matrix inverse = Matrix::Identity(size, size);
@@ -69,8 +69,8 @@ struct CrossedEffects {
   }
 };
 
-// Lower triangle, column by column, of a symmetric matrix: off the diagonal doubled, so that its
-// product with a column of gram is the sum over all cells of both.
+// Lower triangle, column by column, of a symmetric matrix, with the off-diagonal entries doubled: its
+// product with a column of gram is the sum over all entries of the product of both matrices.
 inline Vector doubled_triangle(const Matrix& symmetric) {
   const Index size = symmetric.rows();
   Vector packed(size * (size + 1) / 2);
@@ -106,8 +106,8 @@ stan::return_type_t<Weight, Precision> crossed_normal(
   }
 }
 
-// As many of the last effects as there is standard normal noise, drawn given the data: the last block
-// of K is what they have left once the others are summed out.
+// A draw of the last effects given the data, as many as there are standard normal variates in noise. The
+// last block of the factor belongs to their marginal precision, with the other effects integrated out.
 inline Vector crossed_normal_last(const ConstVector& weight, const ConstVector& precision,
                                   const ConstVector& location, const ConstMatrix& gram,
                                   const ConstMatrix& moment, const ConstVector& noise,

@@ -1,8 +1,8 @@
-// Functions that Stan programs declare without a body.
+// Functions that the Stan programs declare without a body.
 #pragma once
 #include "crossed_normal.hpp"
-#include "crossed_square.hpp"
-#include "graded_mixture.hpp"
-#include "graded_ratings.hpp"
+#include "crossed_quadratic_form.hpp"
 #include "item_mixture.hpp"
-#include "paired_mixture.hpp"
+#include "ordinal_mixture.hpp"
+#include "ordinal_pair_mixture.hpp"
+#include "ordinal_ratings.hpp"

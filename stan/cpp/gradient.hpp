@@ -1,4 +1,4 @@
-// Densities with a gradient of their own, handed to Stan's reverse mode.
+// Densities with analytic gradients, connected to Stan's reverse mode.
 #pragma once
 #include <stan/math.hpp>
 
@@ -10,7 +10,7 @@ using Integers = std::vector<int>;
 using ConstVector = Eigen::Ref<const Vector>;
 using ConstMatrix = Eigen::Ref<const Matrix>;
 
-// An argument of a density that may or may not be a parameter, with the density's derivative.
+// An argument of a density, which may or may not be a parameter, with the density's derivative by it.
 template <typename Argument, typename Derivative>
 class Differentiated {
  public:
@@ -27,7 +27,7 @@ class Differentiated {
   stan::arena_t<Derivative> derivative_;
 };
 
-// A density, given its value and what it depends on.
+// A density from its value and its derivatives.
 template <typename... Arguments, typename... Derivatives>
 stan::math::var with_gradient(double value, Differentiated<Arguments, Derivatives>... parts) {
   return stan::math::make_callback_var(value, [parts...](const auto& density) mutable {

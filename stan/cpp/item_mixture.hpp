@@ -1,13 +1,13 @@
-// Categorical ratings of items whose state is hidden: the density that all annotation models share.
+// Categorical ratings of items with a latent state: the density that all annotation models share.
 //
-// An item of kind g is in state h with log-weight log_weight[h, g]; given the state its ratings are
-// independent, each a draw from the table. With c(i, v) ratings of item i in cell v,
+// An item of kind g is in state h with log-weight log_weight[h, g]. Given the state its ratings are
+// independent, with log-probabilities in the table. With c(i, v) ratings of item i in cell v,
 //
-//     log p = sum_i items_i log sum_h exp(log_weight[h, kind_i] + sum_v c(i, v) table[h, v]).
+//     log p = sum_i multiplicity_i log sum_h exp(log_weight[h, kind_i] + sum_v c(i, v) table[h, v]).
 //
-// A cell is what matters of a rating: who gave it, and which category. Items with equal cells are
-// stored once, with their number. The gradient adds an item's responsibilities, the posterior of
-// its state, to the columns that the value read, so that one pass gives both.
+// A cell is what the probability of a rating depends on: usually its rater and its category. Items with
+// identical ratings are stored once, with a multiplicity. The gradient adds an item's responsibilities,
+// the posterior probabilities of its states, to the columns that the value read, so one pass gives both.
 #pragma once
 #include "gradient.hpp"
 
@@ -18,13 +18,13 @@
 
 namespace reliabayes {
 
-// Items by their cells: item i has cells first[i] .. first[i + 1] - 1, all counted from 1.
+// Distinct items: item i has the entries first[i] .. first[i + 1] - 1, counted from 1.
 struct DistinctItems {
-  const Integers& items;  // how many there are
+  const Integers& multiplicity;  // items with these ratings
   const Integers& kind;
   const Integers& first;
   const Integers& cell;
-  const ConstVector& count;  // ratings in the cell
+  const ConstVector& count;  // ratings of each entry
 };
 
 // Derivatives of the density.
@@ -33,14 +33,14 @@ struct ItemMixtureGradient {
   Matrix by_weight;
 };
 
-// The probabilities of a short item are multiplied, which costs neither exponential nor logarithm,
-// and their sum over states is the item's if it stays above this. A state lost on the way has less
-// than 1e-308, and no factor that follows is large, so that it could not be seen in the sum.
+// For an item with few ratings probabilities are multiplied, which needs neither exponentials nor
+// logarithms, and their sum over states is accurate if it exceeds smallest_product. A state that
+// underflows on the way is below 1e-308, and no later factor is large, so it is negligible in the sum.
 constexpr double smallest_product = 1e-100, largest_factor = 10;
 constexpr int most_factors = 50;
 
-// The density, and its gradient where one is wanted. The number of states is known at compile time
-// where it is small, so that a column is held in registers.
+// The density, and its gradient if one is asked for. Small numbers of states are known at compile time,
+// so that a column stays in registers.
 template <int States>
 double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const DistinctItems& data,
                          ItemMixtureGradient* gradient) {
@@ -58,7 +58,7 @@ double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const Di
 
   double total = 0, product = 1;  // the value is total + log(product)
   Column state(states);
-  for (std::size_t i = 0; i < data.items.size(); ++i) {
+  for (std::size_t i = 0; i < data.multiplicity.size(); ++i) {
     const int kind = data.kind[i], begin = data.first[i] - 1, end = data.first[i + 1] - 1;
 
     double sum = 0, scale = 0;
@@ -72,12 +72,12 @@ double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const Di
       state = column(log_weight, kind);
       for (int c = begin; c < end; ++c) state += data.count[c] * column(table, data.cell[c]);
       scale = state.maxCoeff();
-      if (!(scale > -std::numeric_limits<double>::infinity())) return scale;  // or not a number
+      if (!(scale > -std::numeric_limits<double>::infinity())) return scale;  // or NaN
       state = (state - scale).exp();
       sum = state.sum();
     }
-    total += data.items[i] * scale;
-    if (data.items[i] > 1) total += data.items[i] * std::log(sum);
+    total += data.multiplicity[i] * scale;
+    if (data.multiplicity[i] > 1) total += data.multiplicity[i] * std::log(sum);
     else product *= sum;
     if (!(product > smallest_product && product < 1 / smallest_product)) {
       total += std::log(product);
@@ -85,7 +85,7 @@ double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const Di
     }
 
     if (gradient == nullptr) continue;
-    state *= data.items[i] / sum;
+    state *= data.multiplicity[i] / sum;
     adjoint(gradient->by_weight, kind) += state;
     for (int c = begin; c < end; ++c)
       adjoint(gradient->by_table, data.cell[c]) += data.count[c] * state;
@@ -106,13 +106,13 @@ inline double item_mixture_pass(const Matrix& table, const Matrix& log_weight,
 
 template <typename Table, typename Weight>
 stan::return_type_t<Table, Weight> item_mixture(const Table& table, const Weight& log_weight,
-                                                const Integers& items, const Integers& kind,
+                                                const Integers& multiplicity, const Integers& kind,
                                                 const Integers& first, const Integers& cell,
                                                 const ConstVector& count,
                                                 std::ostream* = nullptr) {
   const Matrix t = stan::math::value_of(table);
   const Matrix w = stan::math::value_of(log_weight);
-  const DistinctItems data{items, kind, first, cell, count};
+  const DistinctItems data{multiplicity, kind, first, cell, count};
   if constexpr (stan::is_constant_all<Table, Weight>::value) {
     return item_mixture_pass(t, w, data, nullptr);
   } else {

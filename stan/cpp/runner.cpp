@@ -1,7 +1,8 @@
-// The command line of a compiled Stan program: takes CmdStan's arguments, writes CmdStan's files.
-// Linked with each program, so nothing here depends on one.
+// The command line of a compiled Stan program: takes CmdStan's arguments and writes CmdStan's files.
+// It is linked with every program, so nothing here depends on a particular one.
+//
+// Covered are the methods sample, log_prob and diagnose, and info. Anything else is refused by name.
 
-#include "runner/approximate.hpp"
 #include "runner/argument.hpp"
 #include "runner/command_line.hpp"
 #include "runner/describe.hpp"
@@ -26,7 +27,7 @@
 #include <string>
 #include <vector>
 
-// What stanc writes into each program.
+// Defined by stanc in each program.
 stan::model::model_base& new_model(stan::io::var_context& data, unsigned int seed,
                                    std::ostream* messages);
 stan::math::profile_map& get_stan_profile_data();
@@ -35,30 +36,25 @@ namespace reliabayes {
 
 const std::map<std::string, Outcome (*)(Session&)> methods{
     {"sample", sample},
-    {"optimize", optimize},
-    {"laplace", laplace},
-    {"pathfinder", pathfinder},
-    {"variational", variational},
-    {"generate_quantities", generate_quantities},
     {"log_prob", log_prob},
     {"diagnose", diagnose},
 };
 
-// The error on one line, as cmdstanpy shows only one, and in words where the C++ library has none.
+// The error on one line, because cmdstanpy shows only one, and in words if the C++ library gives none.
 std::string in_words(std::string error) {
   if (error.find("bad_alloc") != std::string::npos)
-    return "not enough memory for the sizes that were asked for: " + error;
+    return "not enough memory for the requested sizes: " + error;
   std::replace(error.begin(), error.end(), '\n', ' ');
   return error;
 }
 
-// A file that is read must not be written to: opening it for output would empty it.
+// Refuses to write to a file that is also read: opening it for output would empty it.
 void refuse_overwriting(const Argument& section, const Argument& output) {
   for (const Argument& each : section.children) {
     std::error_code missing;
     if (each.type == Kind::input && each.given &&
         std::filesystem::equivalent(*each.given, output.value(), missing))
-      throw UsageError(output.name + "=" + output.value() + ": expected another file than " +
+      throw UsageError(output.name + "=" + output.value() + ": expected a different file from " +
                        each.name + "=" + *each.given);
     if (each.type == Kind::section) refuse_overwriting(each, output);
     if (each.type == Kind::choice) refuse_overwriting(each.chosen(), output);
@@ -83,7 +79,7 @@ int run(const Argument& arguments) {
   const Argument& profile_file = output["profile_file"];
   for (const Argument& each : output.children)
     if (each.type == Kind::output && !each.value().empty()) refuse_overwriting(arguments, each);
-  if (diagnostic_file.given && method.value() != "sample" && method.value() != "variational")
+  if (diagnostic_file.given && method.value() != "sample")
     throw UsageError("diagnostic_file: method=" + method.value() + " writes none");
 
   OutputFile file("output file", output["file"].value());
@@ -141,7 +137,7 @@ int main(const std::vector<std::string>& words) {
 
 }  // namespace reliabayes
 
-// cmdstanpy looks for errors in lines that start with this word.
+// cmdstanpy recognises errors as lines that start with "Error:".
 int main(int argc, const char* argv[]) {
   try {
     return reliabayes::main({argv + 1, argv + argc});

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: published answers, every pair by hand, and what it must not depend on."""
+"""Krippendorff's alpha: published values, brute force over all pairs, and invariances."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_krippendorffs_example_has_the_published_alphas(
         ("irrsim_seed_test2", [0.47706, 0.26273, 0.16176]),
     ],
 )
-def test_simulated_matrices_have_the_alphas_computed_elsewhere(
+def test_simulated_matrices_have_their_reference_alphas(
     dataset: Load, name: str, alphas: list[float]
 ) -> None:
     ratings = Ratings.from_frame(dataset(name))
@@ -70,7 +70,7 @@ def test_fleiss_diagnoses_have_the_published_alpha(dataset: Load) -> None:
     assert float(krippendorff_alpha(ratings)) == pytest.approx(0.43341, abs=5e-6)
 
 
-def test_two_sets_of_word_pairs_have_the_alpha_computed_elsewhere(dataset: Load) -> None:
+def test_two_sets_of_word_pairs_have_their_reference_alpha(dataset: Load) -> None:
     first, second = dataset("wordsim353_set1"), dataset("wordsim353_set2")
     second = second[second["rater"].isin([f"set2_{number}" for number in range(1, 14)])]
     ratings = Ratings.from_frame(pd.concat([first, second.assign(item="2 " + second["item"])]))
@@ -90,7 +90,7 @@ METRICS: dict[Metric, Distance] = {
 @pytest.mark.parametrize("metric", METRICS)
 @some
 @given(tables())
-def test_alpha_is_that_of_all_pairs(metric: Metric, table: Table) -> None:
+def test_alpha_equals_brute_force_over_all_pairs(metric: Metric, table: Table) -> None:
     ratings = table.ratings(categories=range(4))
 
     alpha = krippendorff_alpha(ratings, metric)
@@ -107,7 +107,7 @@ def test_ordinal_alpha_counts_the_ratings_between(table: Table) -> None:
     assert float(alpha) == pytest.approx(expected, abs=1e-12)
 
 
-def test_ordinal_alpha_needs_the_order_only() -> None:
+def test_ordinal_alpha_depends_on_the_order_only() -> None:
     table = Table.simulated(3, levels=4)
     stretched = table._replace(value=np.exp(table.value))
 
@@ -116,7 +116,7 @@ def test_ordinal_alpha_needs_the_order_only() -> None:
     assert float(one) == pytest.approx(float(other))
 
 
-def test_equal_numbers_leave_no_disagreement_by_rounding() -> None:
+def test_equal_numbers_cause_no_disagreement_by_rounding() -> None:
     numbers = np.random.default_rng(1).normal(size=(100, 1))
     ratings = Ratings.from_wide(np.tile(numbers, 7))
 
@@ -124,7 +124,7 @@ def test_equal_numbers_leave_no_disagreement_by_rounding() -> None:
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordered"])
-def test_a_function_is_given_numbers_or_labels(scale: Scale) -> None:
+def test_a_custom_metric_receives_numbers_or_labels(scale: Scale) -> None:
     table = Table.simulated(4)
     labelled = table.frame.assign(rating=table.frame["rating"].map({0: "a", 1: "b", 2: "c"}))
     ratings = Ratings.from_frame(labelled, scale=scale, categories=["a", "b", "c"])
@@ -145,17 +145,17 @@ def test_the_metric_follows_from_the_scale(scale: Scale, metric: Metric) -> None
     assert alpha.name == f"Krippendorff's alpha ({metric})"
 
 
-def test_observed_and_expected_disagreement_are_its_parts() -> None:
+def test_parts_are_observed_and_expected_disagreement() -> None:
     alpha = krippendorff_alpha(Table.simulated(6).ratings())
 
     observed, expected = (
-        float(alpha.part(f"{of} disagreement")) for of in ("observed", "expected")
+        float(alpha.part(f"{which} disagreement")) for which in ("observed", "expected")
     )
 
     assert float(alpha) == pytest.approx(1 - observed / expected)
 
 
-def test_items_with_one_rating_have_no_part_in_it() -> None:
+def test_items_with_one_rating_are_ignored() -> None:
     table = Table.simulated(7)
     more = table.frame.assign(rating=table.value)
     more.loc[len(more)] = [99, 0, 77.0]
@@ -165,25 +165,25 @@ def test_items_with_one_rating_have_no_part_in_it() -> None:
     assert float(alone) == pytest.approx(float(krippendorff_alpha(table.ratings())), abs=1e-9)
 
 
-def test_ratios_need_numbers_that_are_not_negative() -> None:
+def test_the_ratio_metric_needs_non_negative_numbers() -> None:
     ratings = Ratings.from_wide(np.array([[-1, 2], [3, 4]]))
 
-    with pytest.raises(RatingsError, match=r"none negative, .* found -1, 2, 3, 4"):
+    with pytest.raises(RatingsError, match=r"must be non-negative numbers .* found -1, 2, 3, 4"):
         krippendorff_alpha(ratings, "ratio")
 
 
-def test_intervals_need_an_order() -> None:
+def test_the_interval_metric_needs_an_order() -> None:
     ratings = Ratings.from_wide(np.array([["a", "b"], ["a", "a"]]))
 
-    with pytest.raises(RatingsError, match="categories must be ordered or numbers here"):
+    with pytest.raises(RatingsError, match="categories must be ordered or numeric"):
         krippendorff_alpha(ratings, "interval")
 
 
-def test_unknown_metrics_are_told() -> None:
+def test_unknown_metrics_are_refused() -> None:
     with pytest.raises(ValueError, match=r"must be one of nominal, .*, or a function, not 'cubic'"):
         krippendorff_alpha(Table.simulated(8).ratings(), "cubic")  # type: ignore[arg-type]
 
 
-def test_a_function_must_be_a_distance() -> None:
+def test_a_custom_metric_must_be_a_distance() -> None:
     with pytest.raises(ValueError, match="a distance must take two arrays"):
         krippendorff_alpha(Table.simulated(9).ratings(), lambda c, k: c - k)

@@ -1,4 +1,4 @@
-"""Intraclass correlations: published numbers, and REML as a dense computation has it."""
+"""Intraclass correlations: published values, and REML against a dense computation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import reliabayes as rb
 from reliabayes.agreement.anova import Analysis, icc_table
 from reliabayes.agreement.design import Design
 from reliabayes.agreement.icc_choice import which_icc
-from reliabayes.agreement.intraclass import LARGEST, NAMES, IccName, icc
+from reliabayes.agreement.icc_sums import MAX_PRODUCTS
+from reliabayes.agreement.intraclass import NAMES, IccName, icc
 from reliabayes.agreement.resampling import influence
 from reliabayes.arrays import Array
 from reliabayes.likelihoods.gaussian_one_pool import Deviations
@@ -63,7 +64,7 @@ def test_shrout_and_fleiss_have_their_published_mean_squares(dataset: Load) -> N
 
     squares = Analysis.of(ratings, "ICC(2,1)", "ratings").squares
 
-    found = [squares.many, squares.few, squares.residual]
+    found = [squares.item, squares.rater, squares.residual]
     assert np.round(found, 5).tolist() == [11.24167, 32.48611, 1.01944]
 
 
@@ -89,7 +90,7 @@ def test_simulated_matrix_has_its_reference_values(dataset: Load) -> None:
     assert found == [0.52431, 0.52353, 0.51845, 0.86865, 0.86829, 0.86595]
 
 
-def test_number_of_columns_is_not_the_number_of_ratings(dataset: Load) -> None:
+def test_k_columns_differs_from_k_ratings_in_incomplete_data(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("irrsim_seed_test2"), scale="numeric")
 
     assert round(float(icc(ratings, "ICC(1,1)")), 5) == 0.16923
@@ -97,7 +98,7 @@ def test_number_of_columns_is_not_the_number_of_ratings(dataset: Load) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_columns_are_the_ratings_of_complete_data(dataset: Load, name: IccName) -> None:
+def test_k_columns_equals_k_ratings_in_complete_data(dataset: Load, name: IccName) -> None:
     ratings = rb.Ratings.from_frame(dataset("anxiety"), scale="numeric")
 
     assert float(icc(ratings, name, k="columns")) == pytest.approx(float(icc(ratings, name)))
@@ -105,8 +106,10 @@ def test_columns_are_the_ratings_of_complete_data(dataset: Load, name: IccName) 
 
 @settings(max_examples=50)
 @given(table=long_tables(), one=ratios, other=ratios)
-def test_restricted_deviance_is_the_dense_one(table: LongTable, one: Array, other: Array) -> None:
-    design = Design.of(table.many, table.few, table.ratings)
+def test_restricted_deviance_equals_the_dense_computation(
+    table: LongTable, one: Array, other: Array
+) -> None:
+    design = Design.of(table.row, table.column, table.ratings)
     products = design.products(design.totals())
 
     found = products.deviance(one) - products.deviance(other)
@@ -117,10 +120,10 @@ def test_restricted_deviance_is_the_dense_one(table: LongTable, one: Array, othe
 
 @settings(max_examples=15)
 @given(seed=st.integers(0, 2**16))
-def test_no_variances_fit_better_than_those_of_reml(seed: int) -> None:
+def test_no_variances_fit_better_than_the_reml_estimates(seed: int) -> None:
     table = LongTable.simulated(items=7, raters=4, ratings=25, seed=seed)
-    design = Design.of(table.many, table.few, table.ratings)
-    best, _ = design.products(design.totals()).best()
+    design = Design.of(table.row, table.column, table.ratings)
+    best, _ = design.products(design.totals()).best_ratios()
 
     def dense(root: Any) -> float:
         return dense_deviance(table, np.square(root))
@@ -130,7 +133,7 @@ def test_no_variances_fit_better_than_those_of_reml(seed: int) -> None:
     assert dense_deviance(table, best) <= min(found) + 1e-6
 
 
-def test_reml_of_complete_data_is_the_analysis_of_variance(dataset: Load) -> None:
+def test_reml_of_complete_data_equals_the_analysis_of_variance(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
     design = Design.of(ratings.item, ratings.rater, ratings.values)
 
@@ -143,7 +146,7 @@ def test_reml_of_complete_data_is_the_analysis_of_variance(dataset: Load) -> Non
 @settings(max_examples=20)
 @given(table=long_tables())
 def test_rows_of_items_add_up_to_the_totals(table: LongTable) -> None:
-    design = Design.of(table.many, table.few, table.ratings)
+    design = Design.of(table.row, table.column, table.ratings)
 
     rows = design.rows().toarray()
 
@@ -151,31 +154,31 @@ def test_rows_of_items_add_up_to_the_totals(table: LongTable) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_samples_are_fitted_together_as_they_are_alone(name: IccName) -> None:
+def test_samples_fitted_in_a_batch_equal_samples_fitted_singly(name: IccName) -> None:
     coefficient = icc(incomplete(seed=3), name)
     rows = coefficient.rows(None).toarray()  # type: ignore[union-attr]
     times = np.random.default_rng(1).multinomial(len(rows), np.full(len(rows), 1 / len(rows)), 8)
 
-    together = coefficient.formula(np.asarray(times @ rows, float))
+    batch = coefficient.formula(np.asarray(times @ rows, float))
 
-    alone = [float(coefficient.formula(one)) for one in np.asarray(times @ rows, float)]
-    assert together == pytest.approx(np.array(alone), abs=1e-7)
+    single = [float(coefficient.formula(one)) for one in np.asarray(times @ rows, float)]
+    assert batch == pytest.approx(np.array(single), abs=1e-7)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_influence_of_items_is_the_slope_of_the_estimate(name: IccName) -> None:
+def test_influence_of_items_is_the_derivative_of_the_estimate(name: IccName) -> None:
     coefficient = icc(incomplete(seed=3), name)
     rows = coefficient.rows(None).toarray()  # type: ignore[union-attr]
     total, step = rows.sum(axis=0), 1e-4
 
-    found = influence(coefficient._statistics, coefficient.formula)
+    found = influence(coefficient._sampling.distinct_rows, coefficient.formula)
 
     ahead, behind = (coefficient.formula(total + by * rows) for by in (step, -step))
     assert found == pytest.approx((ahead - behind) / (2 * step), abs=1e-6)
 
 
 @pytest.mark.parametrize("parts", [1, 2])
-def test_test_in_incomplete_designs_is_that_of_least_squares(parts: int) -> None:
+def test_f_test_of_incomplete_designs_equals_least_squares(parts: int) -> None:
     frames = [incomplete(seed=part).to_frame() for part in range(parts)]
     frames = [frame.add([12 * part, 6 * part, 0]) for part, frame in enumerate(frames)]
     ratings = rb.Ratings.from_frame(pd.concat(frames))
@@ -183,35 +186,36 @@ def test_test_in_incomplete_designs_is_that_of_least_squares(parts: int) -> None
 
     f, df1, df2, p = Analysis.of(ratings, "ICC(2,1)", "ratings").test()
 
-    (without, few), (rest, all_effects) = (
+    (without_items, rater_rank), (residual, full_rank) = (
         least_squares(effects, ratings.values) for effects in (rater, np.hstack([item, rater]))
     )
-    freedom = all_effects - few, len(ratings) - all_effects
-    expected = (without - rest) / freedom[0] / (rest / freedom[1])
+    freedom = full_rank - rater_rank, len(ratings) - full_rank
+    expected = (without_items - residual) / freedom[0] / (residual / freedom[1])
     assert (df1, df2) == freedom
     assert f == pytest.approx(expected)
     assert p == pytest.approx(stats.f.sf(expected, *freedom))
 
 
 @pytest.mark.parametrize("name", SINGLE)
-def test_interval_of_incomplete_designs_ends_where_the_likelihood_ratio_does(
+def test_interval_of_incomplete_designs_inverts_the_likelihood_ratio_test(
     name: IccName,
 ) -> None:
     ratings = incomplete(seed=4, rater=0.3)
     table = LongTable(ratings.item, ratings.rater, ratings.values)
-    rivals = [np.exp(np.linspace(-8, 4, 400)), np.zeros(1)][name == "ICC(1,1)"]
+    rater_ratios = [np.exp(np.linspace(-8, 4, 400)), np.zeros(1)][name == "ICC(1,1)"]
     own = icc_table(ratings).loc[name].to_dict()
 
-    def least(share: float) -> float:
-        many = share / (1 - share) * (1 + rivals * (name == "ICC(2,1)"))
-        return min(dense_deviance(table, ratio) for ratio in np.column_stack([many, rivals]))
+    def profile(value: float) -> float:
+        item_ratios = value / (1 - value) * (1 + rater_ratios * (name == "ICC(2,1)"))
+        ratios = np.column_stack([item_ratios, rater_ratios])
+        return min(dense_deviance(table, ratio) for ratio in ratios)
 
-    rise = [least(own[end]) - least(own["value"]) for end in ("lower_95", "upper_95")]
-    # The grid of rivals is 0.03 wide, and deviance along it is curved by 2 * 12 ratings or so
+    rise = [profile(own[end]) - profile(own["value"]) for end in ("lower_95", "upper_95")]
+    # The grid has steps of 0.03, and the curvature of the deviance is about 2 * 12
     assert rise == pytest.approx([stats.chi2.ppf(0.95, 1)] * 2, abs=24 * 0.03**2 / 4)
 
 
-def test_averages_are_of_the_harmonic_mean_of_the_ratings() -> None:
+def test_mean_iccs_use_the_harmonic_mean_of_the_numbers_of_ratings() -> None:
     ratings = incomplete(seed=5)
     k = stats.hmean(ratings.ratings_per_item)
 
@@ -228,10 +232,10 @@ def test_averages_are_of_the_harmonic_mean_of_the_ratings() -> None:
     shift=st.floats(-1e4, 1e4),
     stretch=st.floats(1e-3, 1e3),
 )
-def test_nothing_depends_on_order_names_zero_and_unit(
+def test_icc_is_invariant_to_order_names_origin_and_unit(
     complete: bool, name: IccName, seed: int, shift: float, stretch: float
 ) -> None:
-    ratings = incomplete(seed=seed, share=1.0 if complete else 0.7)
+    ratings = incomplete(seed=seed, proportion=1.0 if complete else 0.7)
     frame = ratings.to_frame()
     moved = frame.assign(
         rating=shift + stretch * frame["rating"],
@@ -240,21 +244,21 @@ def test_nothing_depends_on_order_names_zero_and_unit(
 
     same = icc(rb.Ratings.from_frame(moved), name)
 
-    # Restricted likelihoods are flat to rounding for 1e-7 around their maximum
+    # Within 1e-7 of its maximum the restricted likelihood is constant up to rounding
     assert float(same) == pytest.approx(float(icc(ratings, name)), abs=1e-6)
 
 
-@pytest.mark.parametrize("share", [1.0, 0.6])
+@pytest.mark.parametrize("proportion", [1.0, 0.6])
 @pytest.mark.parametrize("name", NAMES)
-def test_perfect_agreement_gives_one(name: IccName, share: float) -> None:
-    ratings = incomplete(seed=1, share=share, rater=0, residual=0)
+def test_perfect_agreement_gives_one(name: IccName, proportion: float) -> None:
+    ratings = incomplete(seed=1, proportion=proportion, rater=0, residual=0)
 
     assert float(icc(ratings, name)) == pytest.approx(1)
     ends = icc_table(ratings)[["lower_95", "upper_95"]]
     assert ends.T[name].to_list() == [1, 1]
 
 
-def test_variance_of_items_that_are_agreed_upon_is_that_of_their_ratings() -> None:
+def test_with_perfect_agreement_the_item_variance_is_that_of_the_ratings() -> None:
     item = np.array([0, 0, 1, 1, 1, 2], np.int32)
     design = Design.of(item, np.array([0, 1, 0, 1, 2, 2], np.int32), np.array([1.0, 4, 9])[item])
 
@@ -263,9 +267,9 @@ def test_variance_of_items_that_are_agreed_upon_is_that_of_their_ratings() -> No
     assert list(map(float, found)) == pytest.approx([np.var([1, 4, 9], ddof=1), 0, 0])
 
 
-@pytest.mark.parametrize("share", [1.0, 0.6])
-def test_severity_alone_counts_against_agreement_but_not_consistency(share: float) -> None:
-    ratings = incomplete(seed=1, share=share, residual=0)
+@pytest.mark.parametrize("proportion", [1.0, 0.6])
+def test_severity_alone_lowers_agreement_but_not_consistency(proportion: float) -> None:
+    ratings = incomplete(seed=1, proportion=proportion, residual=0)
 
     table = icc_table(ratings)
 
@@ -276,12 +280,14 @@ def test_severity_alone_counts_against_agreement_but_not_consistency(share: floa
     assert table.loc["ICC(3,1)", "value"] == pytest.approx(1)
 
 
-def test_icc_is_undefined_where_nothing_but_raters_varies() -> None:
+def test_icc_is_undefined_if_only_raters_vary() -> None:
     ratings = rb.Ratings.from_wide(np.tile([1.0, 2.0, 4.0], (5, 1)))
 
-    with pytest.warns(UserWarning, match=r"ICC\(3,1\) is undefined: nothing varies"):
+    with pytest.warns(
+        UserWarning, match=r"ICC\(3,1\) is undefined: the variance in its denominator is 0"
+    ):
         value = float(icc(ratings, "ICC(3,1)"))
-    with pytest.warns(UserWarning, match="Some ICC is undefined: nothing varies"):
+    with pytest.warns(UserWarning, match="At least one ICC is undefined: the variance"):
         table = icc_table(ratings)
 
     assert math.isnan(value)
@@ -289,8 +295,8 @@ def test_icc_is_undefined_where_nothing_but_raters_varies() -> None:
 
 
 @pytest.mark.parametrize("name", SINGLE)
-def test_raters_drawn_twice_make_no_pairs_with_themselves(name: IccName) -> None:
-    ratings = incomplete(seed=2, share=1.0)
+def test_raters_drawn_twice_form_no_pairs_with_themselves(name: IccName) -> None:
+    ratings = incomplete(seed=2, proportion=1.0)
     coefficient = icc(ratings, name)
     times = np.array([2.0, 0, 1, 1, 2, 0])
 
@@ -318,12 +324,12 @@ def test_raters_drawn_twice_make_no_pairs_with_themselves(name: IccName) -> None
     assert found == pytest.approx(expected)
 
 
-def test_raters_of_incomplete_designs_cannot_be_drawn() -> None:
+def test_raters_of_incomplete_designs_cannot_be_resampled() -> None:
     with pytest.raises(rb.RatingsError, match='Pass over="items", or fit GaussianICC'):
         icc(incomplete(seed=1), "ICC(2,1)").interval(over="raters")
 
 
-def test_anonymous_raters_leave_the_one_way_coefficients() -> None:
+def test_anonymous_raters_have_one_way_coefficients_only() -> None:
     counts = np.array([[3, 0, 1], [1, 2, 0], [0, 0, 3]])
     ratings = rb.Ratings.from_counts(counts, scale="numeric", categories=[1, 2, 3])
 
@@ -332,22 +338,20 @@ def test_anonymous_raters_leave_the_one_way_coefficients() -> None:
         icc(ratings, "ICC(2,1)")
 
 
-def test_labels_are_refused() -> None:
+def test_nominal_ratings_are_refused() -> None:
     ratings = rb.Ratings.from_wide(np.array([["a", "b"], ["b", "b"]]))
 
     with pytest.raises(rb.RatingsError, match="ratings must be numbers here"):
         icc(ratings, "ICC(2,1)")
 
 
-def test_more_raters_than_memory_holds_are_refused() -> None:
-    raters = math.isqrt(LARGEST)
+def test_more_raters_than_fit_into_memory_are_refused() -> None:
+    raters = math.isqrt(MAX_PRODUCTS)
     rater = np.append(np.arange(raters), np.arange(1, raters + 1))
     item = np.append(np.arange(raters), np.arange(raters))
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rater % 7})
 
-    with pytest.raises(
-        rb.RatingsError, match=r"would take 2.* GB. Take ICC\(1,1\), or GaussianICC"
-    ):
+    with pytest.raises(rb.RatingsError, match=r"would take 2.* GB. Use ICC\(1,1\), or GaussianICC"):
         icc(rb.Ratings.from_frame(frame), "ICC(2,1)")
 
 
@@ -376,7 +380,7 @@ def test_choice_of_an_icc_is_explained(
     assert words in choice.reason.replace("\n", " ")
 
 
-def test_consistency_cannot_be_had_of_other_raters_for_each_item() -> None:
+def test_consistency_is_refused_if_each_item_has_its_own_raters() -> None:
     with pytest.raises(ValueError, match="absolute_agreement must be True"):
         which_icc(
             same_raters=False, raters_are_a_sample=True, absolute_agreement=False, mean_of_k=False
@@ -384,24 +388,24 @@ def test_consistency_cannot_be_had_of_other_raters_for_each_item() -> None:
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"must be among ICC\(1,1\).*found 'ICC2'"):
+    with pytest.raises(ValueError, match=r"must be one of ICC\(1,1\).*found 'ICC2'"):
         icc(incomplete(seed=1), "ICC2")  # type: ignore[arg-type]
 
 
 def incomplete(
-    *, seed: int, share: float = 0.7, rater: float = 0.7, residual: float = 0.8
+    *, seed: int, proportion: float = 0.7, rater: float = 0.7, residual: float = 0.8
 ) -> rb.Ratings:
-    """Ratings of 12 items by 6 raters, of which a share is left; the first of all are."""
+    """A proportion of the ratings of 12 items by 6 raters, with all of the first item and rater."""
     rng = np.random.default_rng(seed)
     effects = rng.normal(0, 1, (12, 1)) + rater * rng.normal(0, 1, 6)
     table = effects + residual * rng.normal(0, 1, (12, 6))
-    is_left = rng.random((12, 6)) < share
-    is_left[0] = is_left[:, 0] = True
-    return rb.Ratings.from_wide(np.where(is_left, table, np.nan))
+    is_kept = rng.random((12, 6)) < proportion
+    is_kept[0] = is_kept[:, 0] = True
+    return rb.Ratings.from_wide(np.where(is_kept, table, np.nan))
 
 
 def dense_deviance(table: LongTable, ratio: Array) -> float:
-    """Minus twice the log restricted likelihood at its best scale, by N x N matrices."""
+    """Minus twice the log restricted likelihood with the scale profiled out, by N x N matrices."""
     covariance = dense_covariance(table, Deviations(math.sqrt(ratio[0]), math.sqrt(ratio[1]), 1.0))
     n, inverse = len(covariance), np.linalg.inv(covariance)
     precision = inverse.sum()
@@ -411,13 +415,13 @@ def dense_deviance(table: LongTable, ratio: Array) -> float:
 
 
 def least_squares(effects: Array, values: Array) -> tuple[float, int]:
-    """Sum of squares that effects leave, and their rank."""
+    """Residual sum of squares of a regression on effects, and their rank."""
     found, _, rank, _ = np.linalg.lstsq(effects, values)
     return float(((values - effects @ found) ** 2).sum()), int(rank)
 
 
 def least_squares_effects(frame: pd.DataFrame) -> dict[str, Any]:
-    """Effects of items and raters that leave the least."""
+    """Least-squares effects of items and raters."""
     both = pd.get_dummies(frame[["item", "rater"]].astype(str), dtype=float)
     found = pd.Series(np.linalg.lstsq(both.to_numpy(), frame["rating"])[0], index=both.columns)
-    return {of: found[found.index.str.startswith(of)] for of in ("item", "rater")}
+    return {kind: found[found.index.str.startswith(kind)] for kind in ("item", "rater")}

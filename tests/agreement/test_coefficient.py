@@ -1,4 +1,4 @@
-"""Intervals of coefficients, their differences, and what no coefficient must depend on."""
+"""Intervals of coefficients, their differences, and invariances of all coefficients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scipy import stats
 
 from reliabayes import Ratings, RatingsError, agreement
 from reliabayes.agreement import Coefficient
-from reliabayes.agreement.resampling import Statistics, draw_raters
+from reliabayes.agreement.resampling import DistinctRows, resample_raters
 from reliabayes.arrays import Array
 from tests import pairwise
 from tests.pairwise import Table, some, tables
@@ -38,11 +38,11 @@ CORRECTED: list[Function] = [
     lambda ratings: agreement.kappa_x(ratings, "nominal"),
     lambda ratings: agreement.normalized_kappa_x(ratings, "nominal"),
 ]
-SHARED: list[Function] = [agreement.information_agreement]
-PLAIN: list[Function] = [agreement.percent_agreement, agreement.unanimous_agreement]
-AGAINST_MARGINS = [CORRECTED[0], *CORRECTED[3:]]
-OF_PAIRS = [CORRECTED[3], *CORRECTED[5:7], *CORRECTED[8:], *SHARED]
-NOMINAL = CORRECTED[:5] + CORRECTED[6:] + SHARED + PLAIN
+INFORMATION: list[Function] = [agreement.information_agreement]
+UNCORRECTED: list[Function] = [agreement.percent_agreement, agreement.unanimous_agreement]
+CHANCE_FROM_MARGINS = [CORRECTED[0], *CORRECTED[3:]]
+OF_PAIRABLE_ITEMS = [CORRECTED[3], *CORRECTED[5:7], *CORRECTED[8:], *INFORMATION]
+NOMINAL = CORRECTED[:5] + CORRECTED[6:] + INFORMATION + UNCORRECTED
 INTERVAL: list[Function] = [
     agreement.krippendorff_alpha,
     agreement.iota,
@@ -55,7 +55,7 @@ INTERVAL: list[Function] = [
 
 
 def values(functions: list[Function], frame: pd.DataFrame, **options: Any) -> list[float]:
-    """Coefficients of ratings, nan without a warning where undefined."""
+    """Coefficients of ratings; nan, without a warning, where they are undefined."""
     ratings = Ratings.from_frame(frame, pool="pool", **options)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".* is undefined")
@@ -68,13 +68,13 @@ def pooled(table: Table) -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def ratings() -> Ratings:
-    """Of 30 items by 4 raters, incomplete."""
+    """Incomplete ratings of 30 items by 4 raters."""
     return Table.simulated(2, items=30).ratings()
 
 
 @pytest.fixture(scope="module")
-def many() -> Ratings:
-    """Of 4000 items by 5 raters, who err in a third of their ratings."""
+def large() -> Ratings:
+    """Ratings of 4000 items by 5 raters, who guess in a third of their ratings."""
     rng = np.random.default_rng(2)
     true, other = rng.integers(4, size=(4000, 1)), rng.integers(4, size=(4000, 5))
     return Ratings.from_wide(np.where(rng.random((4000, 5)) < 0.65, true, other))
@@ -82,29 +82,29 @@ def many() -> Ratings:
 
 @some
 @given(tables(), st.randoms(use_true_random=False))
-def test_the_order_of_rows_leaves_no_trace(table: Table, random: Any) -> None:
+def test_the_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
     frame = pooled(table)
     rows = random.sample(range(len(frame)), len(frame))
 
-    shuffled = values(CORRECTED + PLAIN, frame.iloc[rows])
+    shuffled = values(CORRECTED + UNCORRECTED, frame.iloc[rows])
 
-    assert shuffled == pytest.approx(values(CORRECTED + PLAIN, frame), nan_ok=True, abs=0)
+    assert shuffled == pytest.approx(values(CORRECTED + UNCORRECTED, frame), nan_ok=True, abs=0)
 
 
 @some
 @given(tables(), st.permutations(range(5)))
-def test_names_of_raters_are_names_only(table: Table, order: list[int]) -> None:
+def test_names_of_raters_do_not_matter(table: Table, order: list[int]) -> None:
     frame = pooled(table)
     renamed = frame.assign(rater=np.array(order)[table.rater])
 
-    found = values(CORRECTED + PLAIN, renamed)
+    found = values(CORRECTED + UNCORRECTED, renamed)
 
-    assert found == pytest.approx(values(CORRECTED + PLAIN, frame), nan_ok=True, abs=1e-12)
+    assert found == pytest.approx(values(CORRECTED + UNCORRECTED, frame), nan_ok=True, abs=1e-12)
 
 
 @some
 @given(tables(), st.permutations(range(4)))
-def test_names_of_categories_are_names_only(table: Table, order: list[int]) -> None:
+def test_names_of_categories_do_not_matter(table: Table, order: list[int]) -> None:
     frame = pooled(table)
     renamed = frame.assign(rating=np.array(order)[frame["rating"].astype(int)])
 
@@ -116,17 +116,17 @@ def test_names_of_categories_are_names_only(table: Table, order: list[int]) -> N
 
 @some
 @given(tables(), st.floats(-1e3, 1e3), st.floats(0.01, 100))
-def test_zero_and_unit_of_numbers_do_not_matter(table: Table, zero: float, unit: float) -> None:
+def test_origin_and_unit_of_numbers_do_not_matter(table: Table, origin: float, unit: float) -> None:
     frame = pooled(table)
-    moved = frame.assign(rating=zero + unit * frame["rating"])
+    moved = frame.assign(rating=origin + unit * frame["rating"])
 
     found = values(INTERVAL, moved)
 
-    # Numbers near 1e3 with steps of 0.01 lose 1e5 of their 16 digits, squares as many again.
+    # Numbers near 1e3 with steps of 0.01 lose 5 of their 16 digits, and squares another 5.
     assert found == pytest.approx(values(INTERVAL, frame), nan_ok=True, abs=1e-6)
 
 
-@pytest.mark.parametrize("function", CORRECTED + SHARED + PLAIN)
+@pytest.mark.parametrize("function", CORRECTED + INFORMATION + UNCORRECTED)
 def test_perfect_agreement_is_1(function: Function) -> None:
     wide = np.tile(np.array([[1], [2], [3], [0.1]]), 4)
     ratings = Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "b", 3: "b"})
@@ -134,8 +134,8 @@ def test_perfect_agreement_is_1(function: Function) -> None:
     assert float(function(ratings)) == pytest.approx(1, abs=1e-15)
 
 
-@pytest.mark.parametrize("function", OF_PAIRS)
-def test_one_category_tells_nothing_of_agreement(function: Function) -> None:
+@pytest.mark.parametrize("function", OF_PAIRABLE_ITEMS)
+def test_coefficients_are_undefined_with_one_category(function: Function) -> None:
     wide = np.full((5, 4), 0.1)
     wide[4] = [0.2, np.nan, np.nan, np.nan]
     ratings = Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "b", 3: "b"})
@@ -144,8 +144,8 @@ def test_one_category_tells_nothing_of_agreement(function: Function) -> None:
         assert np.isnan(float(function(ratings)))
 
 
-@pytest.mark.parametrize("function", AGAINST_MARGINS + SHARED)
-def test_samples_of_one_category_tell_nothing_of_agreement(function: Function) -> None:
+@pytest.mark.parametrize("function", CHANCE_FROM_MARGINS + INFORMATION)
+def test_coefficients_are_undefined_in_samples_of_one_category(function: Function) -> None:
     wide = np.full((7, 4), 0.1)
     wide[0] = [0.2, 0.1, 0.1, 0.3]
     coefficient = function(Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "b", 3: "b"}))
@@ -155,7 +155,7 @@ def test_samples_of_one_category_tell_nothing_of_agreement(function: Function) -
 
 
 @pytest.mark.parametrize("function", CORRECTED[:7])
-def test_weights_of_items_are_what_drawing_items_is(function: Function) -> None:
+def test_weighting_items_equals_drawing_them_repeatedly(function: Function) -> None:
     table = Table.simulated(3, items=12, levels=4)
     coefficient = function(table.ratings(categories=range(4)))
     times: NDArray[np.int64] = np.random.default_rng(1).multinomial(12, np.full(12, 1 / 12))
@@ -166,7 +166,7 @@ def test_weights_of_items_are_what_drawing_items_is(function: Function) -> None:
     assert reweighted == pytest.approx(float(drawn), abs=1e-12)
 
 
-def test_replicates_are_of_the_draws_that_were_made() -> None:
+def test_replicates_are_coefficients_of_the_drawn_items() -> None:
     table = Table.simulated(4, items=12, levels=4)
     noisy = table._replace(value=table.value + np.random.default_rng(1).random(len(table.value)))
     alpha = agreement.krippendorff_alpha(noisy.ratings())
@@ -175,27 +175,27 @@ def test_replicates_are_of_the_draws_that_were_made() -> None:
     replicates = alpha.bootstrap(replicates=4, seed=5)
 
     # All rows differ, so that each column of the draw is an item.
-    times = Statistics.of(alpha.rows(None)).draw(np.random.default_rng(stream), 4)
+    times = DistinctRows.of(alpha.rows(None)).resample(np.random.default_rng(stream), 4)
     drawn = [agreement.krippendorff_alpha(noisy.with_items(each).ratings()) for each in times]
     assert replicates == pytest.approx([float(each) for each in drawn], abs=1e-12)
 
 
-def test_equal_rows_are_drawn_as_often_as_if_they_were_apart() -> None:
-    few = np.repeat([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [500, 300, 200], axis=0)
+def test_merged_rows_are_drawn_as_often_as_separate_rows() -> None:
+    rows = np.repeat([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [500, 300, 200], axis=0)
 
-    merged = Statistics.of(np.random.default_rng(1).permutation(few))
-    drawn = merged.draw(np.random.default_rng(2), 4000)
+    merged = DistinctRows.of(np.random.default_rng(1).permutation(rows))
+    drawn = merged.resample(np.random.default_rng(2), 4000)
 
-    assert dict(zip(map(tuple, merged.rows), merged.times, strict=True)) == {
+    assert dict(zip(map(tuple, merged.rows), merged.multiplicity, strict=True)) == {
         (0.0, 1.0): 500,
         (1.0, 0.0): 300,
         (1.0, 1.0): 200,
     }
-    share = merged.times / 1000
+    p = merged.multiplicity / 1000
     assert (drawn.sum(axis=1) == 1000).all()
     # Means have standard errors of at most 0.25, variances of 2.2%.
-    assert drawn.mean(axis=0) == pytest.approx(merged.times, abs=1)
-    assert drawn.var(axis=0) == pytest.approx(1000 * share * (1 - share), rel=0.09)
+    assert drawn.mean(axis=0) == pytest.approx(merged.multiplicity, abs=1)
+    assert drawn.var(axis=0) == pytest.approx(1000 * p * (1 - p), rel=0.09)
 
 
 PAIRWISE: dict[str, tuple[Function, Callable[[Table], float]]] = {
@@ -222,10 +222,12 @@ PAIRWISE: dict[str, tuple[Function, Callable[[Table], float]]] = {
 @pytest.mark.parametrize("name", PAIRWISE)
 @some
 @given(tables(), st.integers(0, 2**16))
-def test_a_rater_drawn_twice_never_agrees_with_himself(name: str, table: Table, seed: int) -> None:
+def test_a_rater_drawn_twice_is_not_paired_with_themselves(
+    name: str, table: Table, seed: int
+) -> None:
     function, expected = PAIRWISE[name]
     coefficient = function(table.ratings())
-    # Two raters at least, so that there are pairs.
+    # At least two raters are drawn, so that there are pairs.
     times = np.random.default_rng(seed).permutation([2, 1, 1, 0, 3][: table.rater.max() + 1])
 
     found = coefficient.formula(np.asarray(coefficient.rows(times).sum(axis=0)))
@@ -233,7 +235,7 @@ def test_a_rater_drawn_twice_never_agrees_with_himself(name: str, table: Table, 
     assert found == pytest.approx(expected(table.with_raters(times)), abs=1e-12)
 
 
-def test_an_item_whose_raters_are_not_drawn_is_no_item() -> None:
+def test_an_item_without_drawn_raters_is_ignored() -> None:
     wide = np.array([[1, 1, 2], [2, 2, 1], [1, 2, 2], [np.nan, np.nan, 2]])
     weights, left = np.array([1, 1, 0]), Ratings.from_wide(wide[:3, :2])
 
@@ -243,7 +245,7 @@ def test_an_item_whose_raters_are_not_drawn_is_no_item() -> None:
     assert found == pytest.approx(float(agreement.fleiss_kappa_by_category(left)[1]))
 
 
-def test_pairs_of_raters_count_as_often_as_they_are_drawn(ratings: Ratings) -> None:
+def test_pairs_of_raters_count_in_proportion_to_their_draws(ratings: Ratings) -> None:
     light = agreement.light_kappa(ratings)
 
     found = light.formula(np.asarray(light.rows(np.array([2.0, 1.0, 3.0, 0.0])).sum(axis=0)))
@@ -252,7 +254,7 @@ def test_pairs_of_raters_count_as_often_as_they_are_drawn(ratings: Ratings) -> N
     assert found == pytest.approx(np.average([float(each) for each in two], weights=[2, 6, 3]))
 
 
-def test_across_pools_raters_count_as_often_as_they_are_drawn() -> None:
+def test_across_pools_raters_count_in_proportion_to_their_draws() -> None:
     table = Table.simulated(5, items=20)
     kappa = agreement.kappa_x(table.pooled(), "absolute")
 
@@ -264,16 +266,18 @@ def test_across_pools_raters_count_as_often_as_they_are_drawn() -> None:
 
 
 def test_raters_are_drawn_within_their_pools() -> None:
-    drawn = draw_raters(np.array([0, 1, 0, 1, 1]), np.random.default_rng(1), 500)
+    drawn = resample_raters(np.array([0, 1, 0, 1, 1]), np.random.default_rng(1), 500)
 
     assert (drawn[:, [0, 2]].sum(axis=1) == 2).all()
     assert (drawn[:, [1, 3, 4]].sum(axis=1) == 3).all()
     assert set(drawn[:, 1]) == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("function", NOMINAL[:6] + SHARED + PLAIN)
-def test_the_bootstrap_has_the_error_of_the_delta_method(many: Ratings, function: Function) -> None:
-    coefficient = function(many)
+@pytest.mark.parametrize("function", NOMINAL[:6] + INFORMATION + UNCORRECTED)
+def test_bootstrap_and_delta_method_have_the_same_standard_error(
+    large: Ratings, function: Function
+) -> None:
+    coefficient = function(large)
 
     bootstrap = coefficient.standard_error(replicates=1000)
 
@@ -281,8 +285,8 @@ def test_the_bootstrap_has_the_error_of_the_delta_method(many: Ratings, function
     assert bootstrap == pytest.approx(coefficient.standard_error(method="analytic"), rel=0.09)
 
 
-def test_the_jackknife_has_the_error_of_the_delta_method(many: Ratings) -> None:
-    alpha = agreement.krippendorff_alpha(many)
+def test_jackknife_and_delta_method_have_the_same_standard_error(large: Ratings) -> None:
+    alpha = agreement.krippendorff_alpha(large)
 
     jackknife = alpha.interval(method="jackknife")
 
@@ -303,14 +307,14 @@ def test_the_jackknife_leaves_out_one_rater_at_a_time(ratings: Ratings) -> None:
 
 
 @pytest.mark.parametrize("method", ["percentile", "jackknife", "bca"])
-def test_two_raters_are_neither_drawn_nor_left_out(method: agreement.coefficient.Method) -> None:
+def test_two_raters_are_neither_resampled_nor_left_out(method: agreement.interval.Method) -> None:
     alpha = agreement.krippendorff_alpha(Ratings.from_wide(np.array([[1, 1], [2, 2], [3, 4]])))
 
-    with pytest.raises(RatingsError, match=r"three raters or more to draw from, .* found 2"):
+    with pytest.raises(RatingsError, match=r"requires at least three raters, .* found 2"):
         alpha.interval(over="raters", method=method)
 
 
-def test_bca_is_that_of_scipy(ratings: Ratings) -> None:
+def test_bca_equals_scipy(ratings: Ratings) -> None:
     alpha = agreement.krippendorff_alpha(ratings)
     rows, items = np.asarray(alpha.rows(None)), np.arange(ratings.n_items)
 
@@ -328,7 +332,7 @@ def test_bca_is_that_of_scipy(ratings: Ratings) -> None:
     assert (ours.lower, ours.upper) == pytest.approx(tuple(theirs.confidence_interval))
 
 
-def test_percentiles_are_those_of_the_replicates(ratings: Ratings) -> None:
+def test_percentile_limits_are_quantiles_of_the_replicates(ratings: Ratings) -> None:
     alpha = agreement.krippendorff_alpha(ratings)
 
     interval = alpha.interval(0.8, replicates=200, seed=3)
@@ -357,7 +361,7 @@ def test_another_seed_gives_other_replicates(ratings: Ratings) -> None:
     assert not np.isin(one, other).any()
 
 
-def test_to_draw_both_varies_more_than_to_draw_either(ratings: Ratings) -> None:
+def test_resampling_both_varies_more_than_resampling_either(ratings: Ratings) -> None:
     alpha = agreement.krippendorff_alpha(ratings)
 
     items, raters, both = (
@@ -372,13 +376,13 @@ def test_samples_of_one_category_are_left_out_and_counted() -> None:
 
     interval = agreement.krippendorff_alpha(ratings).interval(replicates=1000)
 
-    # Without the second item: (3/4)^4 of the samples; with it alone, (1/4)^4; error 0.015
+    # Samples without the second item: (3/4)^4; with no other: (1/4)^4; standard error 0.015
     assert interval.undefined / 1000 == pytest.approx(0.3203, abs=0.06)
     assert interval.replicates == 1000 - interval.undefined
     assert (interval.lower, interval.upper) == (1, 1)
 
 
-def test_bca_of_perfect_agreement_is_certain() -> None:
+def test_bca_of_perfect_agreement_has_no_width() -> None:
     ratings = Ratings.from_wide(np.array([[1, 1], [2, 2], [1, 1], [2, 2]]))
 
     interval = agreement.krippendorff_alpha(ratings).interval(method="bca", replicates=50)
@@ -386,7 +390,7 @@ def test_bca_of_perfect_agreement_is_certain() -> None:
     assert (interval.lower, interval.upper) == (1, 1)
 
 
-def test_where_leaving_an_item_out_leaves_nothing_the_jackknife_knows_no_error() -> None:
+def test_the_jackknife_is_undefined_if_the_coefficient_is_without_some_item() -> None:
     ratings = Ratings.from_wide(np.array([[1, 1], [2, 2], [1, 1]]))
 
     interval = agreement.krippendorff_alpha(ratings).interval(method="jackknife")
@@ -394,8 +398,8 @@ def test_where_leaving_an_item_out_leaves_nothing_the_jackknife_knows_no_error()
     assert np.isnan(interval.standard_error)
 
 
-def test_a_difference_is_paired_over_items(many: Ratings) -> None:
-    first, second = (agreement.krippendorff_alpha(many, m) for m in ("nominal", "interval"))
+def test_a_difference_is_paired_over_items(large: Ratings) -> None:
+    first, second = (agreement.krippendorff_alpha(large, m) for m in ("nominal", "interval"))
 
     difference = second - first
 
@@ -407,7 +411,7 @@ def test_a_difference_is_paired_over_items(many: Ratings) -> None:
     assert difference.standard_error(replicates=1000) == pytest.approx(paired, rel=0.09)
 
 
-def test_a_difference_from_itself_is_certain(ratings: Ratings) -> None:
+def test_the_difference_of_a_coefficient_from_itself_has_no_width(ratings: Ratings) -> None:
     alpha = agreement.krippendorff_alpha(ratings)
 
     interval = agreement.difference(alpha, alpha).interval(over="both", replicates=50)
@@ -454,7 +458,7 @@ def test_a_part_has_an_interval_of_its_own(ratings: Ratings) -> None:
     assert observed.interval(replicates=100) == expected
 
 
-def test_unknown_parts_are_told(ratings: Ratings) -> None:
+def test_unknown_parts_are_refused(ratings: Ratings) -> None:
     with pytest.raises(
         ValueError, match=r"\('observed agreement', 'expected agreement'\), not 'x'"
     ):
@@ -468,14 +472,17 @@ def test_unknown_parts_are_told(ratings: Ratings) -> None:
         ({"replicates": 1}, "replicates must be at least 2, not 1"),
         ({"over": "pools"}, "over must be one of items, raters, both, not 'pools'"),
         ({"method": "bc"}, "method must be one of percentile, bca, jackknife, analytic, not 'bc'"),
-        ({"method": "analytic", "over": "raters"}, 'method "analytic" is over items, not raters'),
+        (
+            {"method": "analytic", "over": "raters"},
+            'method "analytic" supports over="items" only, not over="raters"',
+        ),
         (
             {"method": "jackknife", "over": "both"},
-            'method "jackknife" is over items or over raters',
+            'method "jackknife" supports over="items" or over="raters"',
         ),
     ],
 )
-def test_options_that_make_no_sense_are_told(
+def test_invalid_options_are_refused(
     ratings: Ratings, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""Kappas of two raters, Light's, and the information in agreement."""
+"""Kappas of two raters, Light's kappa and information-based agreement."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def two_columns(frame: pd.DataFrame, first: pd.Series[int], second: pd.Series[in
 
 @pytest.fixture
 def by_party(dataset: Load) -> Ratings:
-    """Votes, and what they were if parties were all of it."""
+    """Votes, and votes predicted from the party."""
     frame = dataset("amash")
     return two_columns(frame, 1 * (frame["vote"] == "No"), 1 * (frame["party"] == "Republican"))
 
 
 @pytest.fixture
 def by_money(dataset: Load) -> Ratings:
+    """Votes, and votes predicted from campaign contributions."""
     frame = dataset("amash")
     return two_columns(frame, 1 * (frame["vote"] == "No"), 1 * (frame["contribs"] > 13000))
 
@@ -107,7 +108,9 @@ DISTANCES = [
 @pytest.mark.parametrize(("weights", "distance"), DISTANCES)
 @some
 @given(tables())
-def test_light_is_the_mean_of_cohens(weights: str | None, distance: Distance, table: Table) -> None:
+def test_lights_kappa_is_the_mean_of_cohens_kappas(
+    weights: str | None, distance: Distance, table: Table
+) -> None:
     found = agreement.light_kappa(table.ratings(), weights)
 
     assert float(found) == pytest.approx(pairwise.light(table, distance), abs=1e-12)
@@ -115,7 +118,7 @@ def test_light_is_the_mean_of_cohens(weights: str | None, distance: Distance, ta
 
 @some
 @given(tables())
-def test_the_error_of_cohens_kappa_is_that_of_fleiss_cohen_and_everitt(table: Table) -> None:
+def test_analytic_error_of_cohens_kappa_is_that_of_fleiss_cohen_and_everitt(table: Table) -> None:
     ratings = table.ratings(categories=range(4)).subset(raters=[0, 1])
 
     found = agreement.cohen_kappa(ratings, "quadratic")
@@ -127,18 +130,18 @@ def test_the_error_of_cohens_kappa_is_that_of_fleiss_cohen_and_everitt(table: Ta
     levels = np.arange(4)
     weight = 1 - (levels[:, None] - levels) ** 2 / 9
     rows, columns = p.sum(axis=1), p.sum(axis=0)
-    seen, by_chance = (weight * p).sum(), rows @ weight @ columns
+    observed, by_chance = (weight * p).sum(), rows @ weight @ columns
     mean = (weight @ columns)[:, None] + weight @ rows
     # Fleiss, Cohen & Everitt (1969), eq. 13
-    spread = (p * (weight * (1 - by_chance) - mean * (1 - seen)) ** 2).sum()
-    spread -= (seen * by_chance - 2 * by_chance + seen) ** 2
-    expected = np.sqrt(spread / len(mine)) / (1 - by_chance) ** 2
+    variance = (p * (weight * (1 - by_chance) - mean * (1 - observed)) ** 2).sum()
+    variance -= (observed * by_chance - 2 * by_chance + observed) ** 2
+    expected = np.sqrt(variance / len(mine)) / (1 - by_chance) ** 2
     assert found.standard_error(method="analytic") == pytest.approx(expected, abs=1e-7)
 
 
 @some
 @given(tables())
-def test_scotts_pi_is_fleiss_kappa_of_two(table: Table) -> None:
+def test_scotts_pi_equals_fleiss_kappa_of_two_raters(table: Table) -> None:
     two = table.part(np.isin(table.rater, [0, 1]) & (table.item < 3)).ratings()
 
     assert float(agreement.scott_pi(two)) == pytest.approx(float(agreement.fleiss_kappa(two)))
@@ -156,7 +159,7 @@ def test_information_is_averaged_over_pairs_of_raters(table: Table) -> None:
     assert float(whole) == pytest.approx(np.mean([float(one) for one in each]))
 
 
-def test_no_rater_is_compared_with_himself() -> None:
+def test_no_rater_is_compared_with_themselves() -> None:
     frame = Table.simulated(2, items=20).frame
     twice = pd.concat([frame, frame[frame["rater"] == 3].assign(rating=1)])
     ratings = Ratings.from_frame(twice, replicates="keep")
@@ -168,12 +171,12 @@ def test_no_rater_is_compared_with_himself() -> None:
     assert float(light) == pytest.approx(np.mean([float(kappa) for kappa in each]))
 
 
-def test_cohens_kappa_is_of_two_raters() -> None:
-    with pytest.raises(RatingsError, match="there must be two raters here; found 4"):
+def test_cohens_kappa_needs_exactly_two_raters() -> None:
+    with pytest.raises(RatingsError, match="there must be exactly two raters; found 4"):
         agreement.cohen_kappa(Table.simulated(1).ratings())
 
 
-def test_raters_must_be_known() -> None:
+def test_raters_must_be_identified() -> None:
     ratings = Ratings.from_counts(np.array([[2, 0], [1, 1]]))
 
     with pytest.raises(RatingsError, match="light_kappa: it must be known who gave each rating"):

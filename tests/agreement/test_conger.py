@@ -38,7 +38,7 @@ def test_anxiety_has_the_published_iota(dataset: Load) -> None:
 )
 @some
 @given(tables())
-def test_chance_of_conger_is_that_of_pairs_of_raters(
+def test_congers_kappa_equals_brute_force_over_pairs_of_raters(
     weights: str | None, distance: Distance, table: Table
 ) -> None:
     found = conger_kappa(table.ratings(), weights)
@@ -49,7 +49,7 @@ def test_chance_of_conger_is_that_of_pairs_of_raters(
 @pytest.mark.parametrize("name", ["nominal", "absolute", "squared"])
 @some
 @given(tables())
-def test_iota_is_the_same_for_any_distance(name: DistanceName, table: Table) -> None:
+def test_iota_equals_brute_force_for_any_distance(name: DistanceName, table: Table) -> None:
     found = iota(table.ratings(), distance=name)
 
     expected = pairwise.conger(table, getattr(pairwise, name))
@@ -58,29 +58,29 @@ def test_iota_is_the_same_for_any_distance(name: DistanceName, table: Table) -> 
 
 @some
 @given(tables())
-def test_a_function_gives_what_the_name_gives(table: Table) -> None:
+def test_a_custom_distance_equals_the_named_distance(table: Table) -> None:
     found = iota(table.ratings(), distance=pairwise.absolute)
 
     assert float(found) == pytest.approx(float(iota(table.ratings(), distance="absolute")))
 
 
-def test_of_two_raters_who_rated_all_it_is_cohens_kappa() -> None:
+def test_with_two_raters_and_complete_data_it_equals_cohens_kappa() -> None:
     ratings = Ratings.from_wide(np.array([[1, 2], [3, 3], [1, 1], [2, 2], [3, 1]]))
 
     assert float(conger_kappa(ratings)) == pytest.approx(float(cohen_kappa(ratings)))
 
 
-def test_several_variables_add_up_their_distances() -> None:
+def test_distances_of_several_variables_add_up() -> None:
     grammar, style = Table.simulated(1), Table.simulated(2)
     both = [grammar.ratings(), style.ratings()]
 
     found = iota(*both)
 
-    seen, by_chance = (
-        sum(float(iota(each).part(f"{of} disagreement")) for each in both)
-        for of in ("observed", "expected")
+    observed, expected = (
+        sum(float(iota(each).part(f"{which} disagreement")) for each in both)
+        for which in ("observed", "expected")
     )
-    assert float(found) == pytest.approx(1 - seen / by_chance)
+    assert float(found) == pytest.approx(1 - observed / expected)
 
 
 def test_a_variable_given_twice_changes_nothing() -> None:
@@ -91,11 +91,11 @@ def test_a_variable_given_twice_changes_nothing() -> None:
     assert (two.lower, two.upper) == pytest.approx((one.lower, one.upper))
 
 
-def test_raters_must_be_known() -> None:
+def test_raters_must_be_identified() -> None:
     with pytest.raises(RatingsError, match="Iota: it must be known who gave each rating"):
         iota(Ratings.from_counts(np.array([[2, 0], [1, 1]])))
 
 
-def test_unknown_distances_are_told() -> None:
+def test_unknown_distances_are_refused() -> None:
     with pytest.raises(ValueError, match="distance must be one of nominal, absolute, squared, or"):
         iota(Table.simulated(4).ratings(), distance="cubic")  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""Coverage: how often intervals over items hold the coefficient of all items there are.
+"""Coverage: how often intervals over items contain the coefficient of the item population.
 
-Each of many data sets is a sample of items that the same raters rate. What all data sets together
-say stands for the truth: its error is 3% of that of one data set, and takes less than 0.0001 off a
-coverage of 0.95.
+Each of many data sets is a sample of items that the same raters rate. The coefficient of all data
+sets together serves as the true value: its error is 3% of that of a single data set, which lowers a
+coverage of 0.95 by less than 0.0001.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from reliabayes.agreement import (
     normalized_kappa_x,
     percent_agreement,
 )
-from reliabayes.agreement.coefficient import Method
+from reliabayes.agreement.interval import Method
 from reliabayes.arrays import Array
 
 Simulated = Callable[[np.random.Generator, int], Ratings]
 
 DATA_SETS, ITEMS, REPLICATES = 1000, 200, 1000
-# Of a coverage of 0.95, seen in so many data sets, the Monte Carlo error is 0.007: the band of 0.02
-# to both sides is three of them.
+# With this many data sets the Monte Carlo error of a coverage of 0.95 is 0.007; the band is three
+# of these errors to either side.
 BAND = (0.93, 0.97)
-SHARES, ACCURACY = (0.5, 0.3, 0.2), (0.85, 0.75, 0.65, 0.8)
+PROPORTIONS, ACCURACY = (0.5, 0.3, 0.2), (0.85, 0.75, 0.65, 0.8)
 SEVERITY = (-0.4, 0.0, 0.1, 0.5)
 
 
 def categories(raters: int, rng: np.random.Generator, items: int) -> Array:
-    """(items, raters): raters know an item's category with their accuracy, or guess."""
-    true = rng.choice(3, p=SHARES, size=(items, 1))
-    guess = rng.choice(3, p=SHARES, size=(items, raters))
+    """(items, raters) categories: raters know the true one with their accuracy, or guess."""
+    true = rng.choice(3, p=PROPORTIONS, size=(items, 1))
+    guess = rng.choice(3, p=PROPORTIONS, size=(items, raters))
     return np.where(rng.random((items, raters)) < ACCURACY[:raters], true, guess).astype(float)
 
 
@@ -57,13 +57,13 @@ def of_pools(rng: np.random.Generator, items: int) -> Ratings:
 
 
 def of_numbers(rng: np.random.Generator, items: int) -> Ratings:
-    """With variances of 1 between items, 0.1367 between the four raters, and 0.64 of residuals."""
+    """Variances: 1 between items, 0.1367 between the four raters, 0.64 of residuals."""
     residual = 0.8 * rng.standard_normal((items, 4))
     return Ratings.from_wide(rng.standard_normal((items, 1)) + SEVERITY + residual)
 
 
 def samples(whole: Coefficient) -> Iterator[Coefficient]:
-    """The coefficient of each data set, from the rows of all."""
+    """The coefficient of each data set, from the rows of all data sets."""
     rows = np.asarray(whole.rows(None)).reshape(DATA_SETS, ITEMS, -1)
     for part in rows:
         yield replace(whole, items=whole.items[:ITEMS], rows=partial(_given, part))
@@ -76,7 +76,7 @@ def _given(rows: Array, weights: Array | None) -> Array:
 def coverage(
     coefficient: Callable[[Ratings], Coefficient], simulated: Simulated, method: Method
 ) -> float:
-    """Share of data sets whose 95% interval holds the truth."""
+    """Proportion of data sets whose 95% interval contains the true value."""
     whole = coefficient(simulated(np.random.default_rng(1), DATA_SETS * ITEMS))
     intervals = [
         one.interval(method=method, replicates=REPLICATES, seed=seed)
@@ -91,7 +91,7 @@ TWO, FOUR = partial(of_categories, 2), partial(of_categories, 4)
 
 
 @pytest.mark.calibration
-def test_all_data_sets_together_say_the_truth() -> None:
+def test_all_data_sets_together_have_the_true_value() -> None:
     items = DATA_SETS * ITEMS
 
     whole = icc(of_numbers(np.random.default_rng(1), items), "ICC(2,1)")
@@ -118,7 +118,7 @@ def test_all_data_sets_together_say_the_truth() -> None:
         (partial(icc, name="ICC(2,1)"), of_numbers),
     ],
 )
-def test_bootstrap_intervals_cover_as_often_as_they_say(
+def test_bootstrap_intervals_have_their_nominal_coverage(
     coefficient: Callable[[Ratings], Coefficient], simulated: Simulated, method: Method
 ) -> None:
     covered = coverage(coefficient, simulated, method)
@@ -128,7 +128,7 @@ def test_bootstrap_intervals_cover_as_often_as_they_say(
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("method", ["jackknife", "analytic"])
-def test_intervals_of_normalized_kappa_x_cover_without_a_bootstrap(method: Method) -> None:
+def test_normalized_kappa_x_has_nominal_coverage_without_a_bootstrap(method: Method) -> None:
     covered = coverage(normalized_kappa_x, of_pools, method)
 
     assert BAND[0] <= covered <= BAND[1]

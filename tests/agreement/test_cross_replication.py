@@ -1,4 +1,4 @@
-"""kappa_x and the models of agreement between pools estimate the same, where they should."""
+"""kappa_x agrees with the models of two pools where both have the same estimand."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference import correlation
-from reliabayes.models.bases.ordinal_xcc import GradedXCC
+from reliabayes.models.bases.pooled_score import PooledScoreModel
+from reliabayes.results.posterior import Posterior
 
-ITEMS, RATERS, SD_RATER = 6000, 150, 0.3  # raters of each pool
-MODELS: dict[str, tuple[GradedXCC, int]] = {
+ITEMS, RATERS, SD_RATER = 6000, 150, 0.3  # number of raters per pool
+MODELS: dict[str, tuple[PooledScoreModel, int]] = {
     "binary": (rb.LogitXCC(), 2),
     "ordered": (rb.OrdinalXCC(), 4),
 }
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_kappa_x_estimates_the_observed_xcc_of_pools_with_like_ratings(name: str) -> None:
+def test_kappa_x_estimates_the_observed_xcc_of_pools_with_equal_distributions(name: str) -> None:
     ratings = simulated(name, mean=(0.3, 0.3))
     expected = quantities(name, ratings, mean=(0.3, 0.3))
 
@@ -34,16 +35,16 @@ def test_kappa_x_estimates_the_observed_xcc_of_pools_with_like_ratings(name: str
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_kappa_x_counts_it_against_pools_that_their_ratings_differ(name: str) -> None:
+def test_kappa_x_is_lower_if_the_distributions_of_the_pools_differ(name: str) -> None:
     ratings = simulated(name, mean=(-0.9, 1.3))
     expected = quantities(name, ratings, mean=(-0.9, 1.3))
     one, other = (ratings.subset(pools=[pool]).values for pool in ratings.pools)
-    spread = one.var() + other.var() + (one.mean() - other.mean()) ** 2
+    mean_square = one.var() + other.var() + (one.mean() - other.mean()) ** 2
 
     found = rb.agreement.kappa_x(ratings, "squared")
 
     covariance = expected["unnormalized_xcc_observed"] * one.std() * other.std()
-    assert found.value == pytest.approx(2 * covariance / spread, abs=4 * error(found))
+    assert found.value == pytest.approx(2 * covariance / mean_square, abs=4 * error(found))
     assert found.value < expected["unnormalized_xcc_observed"] - 4 * error(found)
 
 
@@ -58,7 +59,7 @@ def test_alpha_estimates_the_observed_icc(name: str) -> None:
 
 
 def error(coefficient: rb.agreement.Coefficient) -> float:
-    """Of sampling items; and raters, whose mean level is off, and rates by a quarter of that."""
+    """Standard error from items and from raters; a shift in severity moves rates by a quarter."""
     by_raters = SD_RATER / RATERS**0.5 / 4
     return float(np.hypot(coefficient.standard_error(method="analytic"), by_raters))
 
@@ -74,7 +75,7 @@ def parameters(name: str, mean: tuple[float, float]) -> dict[str, Any]:
 
 
 def simulated(name: str, mean: tuple[float, float]) -> rb.Ratings:
-    """Three ratings of each item by each pool, of whose many raters each rates some items."""
+    """Three ratings of each item by each pool, from different raters for different items."""
     model, n_categories = MODELS[name]
     item, place = np.mgrid[:ITEMS, :6].reshape(2, -1)
     rater = 3 * ((item * 7 + item // 50) % (RATERS // 3)) + place % 3 + RATERS * (place // 3)
@@ -85,9 +86,11 @@ def simulated(name: str, mean: tuple[float, float]) -> rb.Ratings:
 
 
 def quantities(name: str, ratings: rb.Ratings, mean: tuple[float, float]) -> dict[str, Any]:
-    """What the model says at the parameters the ratings were drawn with."""
+    """Quantities of the model at the parameters from which the ratings were simulated."""
     model, _ = MODELS[name]
     point = {**parameters(name, mean), "level": np.zeros(2 * RATERS), "log_likelihood": 0.0}
     one_draw = {key: np.asarray(x, float)[None, None] for key, x in point.items()}
-    found = model.quantities(model.labelled(one_draw, ratings), ratings).squeeze()
+    problem = model.problem(ratings)
+    posterior = Posterior(model.labelled(one_draw, problem), ratings, problem)
+    found = model.quantities(posterior).squeeze()
     return {str(key): values.values for key, values in found.items()}

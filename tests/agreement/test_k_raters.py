@@ -1,4 +1,4 @@
-"""k-rater reliability: the published numbers, and what must hold for any aggregate."""
+"""k-rater reliability: published values, and properties of all aggregates."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 import reliabayes as rb
 from reliabayes.agreement import fleiss_kappa, krippendorff_alpha
 from reliabayes.agreement.intraclass import icc
-from reliabayes.agreement.k_raters import Aggregate, Pile, krr, krr_bootstrap, krr_curve
-from reliabayes.agreement.stepping_up import spearman_brown
+from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
+from reliabayes.agreement.replications import Aggregate, Replication
+from reliabayes.agreement.spearman_brown import spearman_brown
 
 Load = Callable[[str], pd.DataFrame]
 
 
 @pytest.fixture
 def wordsim(dataset: Load) -> rb.Ratings:
-    """All word pairs of WordSim-353, by the first 13 raters of both sets side by side."""
+    """All word pairs of WordSim-353, with the first 13 raters of the two sets identified."""
     sets = [dataset(f"wordsim353_set{number}") for number in (1, 2)]
     frame = pd.concat(
         one.assign(item=f"{number} " + one["item"], rater=one["rater"].str[5:].astype(int))
@@ -48,22 +49,24 @@ def test_spearman_brown_of_wordsim_is_the_published_curve(wordsim: rb.Ratings) -
     assert found.round(4).tolist() == [0.5905, 0.7425, 0.8122, 0.8782, 0.9351, 0.9494]
 
 
-def test_bootstrap_of_wordsim_is_the_published_one(wordsim: rb.Ratings) -> None:
+def test_bootstrap_of_wordsim_has_the_published_value(wordsim: rb.Ratings) -> None:
     found = krr_bootstrap(wordsim, replicates=100, seed=1)
 
-    # Two means of 100 replicates each, whose sd is 0.004
+    # Difference of two means of 100 replicates each, with an sd of 0.004
     assert found.value == pytest.approx(0.9554, abs=4 * 0.004 * math.sqrt(2 / 100))
     assert found.standard_deviation == pytest.approx(0.004, rel=4 / math.sqrt(2 * 100) + 0.125)
 
 
-def test_bootstrap_has_the_expected_spread_of_single_ratings(wordsim: rb.Ratings) -> None:
+def test_bootstrap_underestimates_the_variance_of_single_ratings_as_expected(
+    wordsim: rb.Ratings,
+) -> None:
     table = wordsim.values.reshape(-1, 13)
     item, noise = table.mean(axis=1).var(), table.var(axis=1).mean() / 5
 
     found = krr_bootstrap(wordsim, k=5, replicates=200, seed=1)
 
     error = found.standard_deviation / math.sqrt(200)
-    # A ratio of averages is off its limit by a term of the order of 1 / 353 items
+    # A ratio of averages has a bias of the order of 1 / 353 items
     assert found.value == pytest.approx(item / (item + noise), abs=4 * error + 1 / 353)
 
 
@@ -78,7 +81,7 @@ def test_spearman_brown_steps_multiply(reliability: float, k: float, more: float
     )
 
 
-def test_spearman_brown_is_undefined_where_means_have_no_variance() -> None:
+def test_spearman_brown_is_undefined_if_means_have_no_variance() -> None:
     assert np.isnan(spearman_brown(np.array([-0.5, -0.9]), 3)).all()
 
 
@@ -87,7 +90,7 @@ def test_spearman_brown_needs_a_positive_number_of_ratings() -> None:
         spearman_brown(0.5, np.array([2, -1]))
 
 
-def test_means_of_replications_are_compared_by_alpha() -> None:
+def test_krr_is_the_alpha_of_the_means() -> None:
     one, other = replications(seed=1)
     means = [side.values.reshape(40, -1).mean(axis=1) for side in (one, other)]
 
@@ -104,7 +107,7 @@ def test_empirical_reliability_has_an_interval_over_items() -> None:
     assert interval.lower < float(krr(*replications(seed=1))) < interval.upper
 
 
-def test_items_that_only_one_replication_has_are_left_out() -> None:
+def test_items_of_only_one_replication_are_left_out() -> None:
     one, other = replications(seed=1)
     fewer = other.subset(items=range(30))
 
@@ -112,7 +115,7 @@ def test_items_that_only_one_replication_has_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "median", "majority"])
-def test_aggregates_of_equal_ratings_are_these(aggregate: Aggregate) -> None:
+def test_the_aggregate_of_equal_ratings_is_that_rating(aggregate: Aggregate) -> None:
     table = np.random.default_rng(1).integers(0, 3, (40, 2))
     one, other = (
         rb.Ratings.from_wide(np.repeat(column[:, None], 3, axis=1), categories=range(3))
@@ -125,50 +128,52 @@ def test_aggregates_of_equal_ratings_are_these(aggregate: Aggregate) -> None:
 
 
 def test_majority_of_labels_is_the_most_frequent_one() -> None:
-    pile = Pile(rb.Ratings.from_wide(np.array([list("aab"), list("bcb"), list("ccc")])), "majority")
+    replication = Replication(
+        rb.Ratings.from_wide(np.array([list("aab"), list("bcb"), list("ccc")])), "majority"
+    )
     rng = np.random.default_rng(1)
 
-    codes = pile.aggregated(*pile.drawn(None, 1, rng), 1, rng)
+    codes = replication.aggregates(*replication.draw(None, 1, rng), 1, rng)
 
-    assert pile.ratings.categories[codes].tolist() == ["a", "b", "c"]
+    assert replication.ratings.categories[codes].tolist() == ["a", "b", "c"]
 
 
-def test_ties_of_the_majority_are_drawn() -> None:
-    pile = Pile(rb.Ratings.from_wide(np.tile(["a", "b"], (1000, 1))), "majority")
+def test_ties_of_the_majority_are_broken_at_random() -> None:
+    replication = Replication(rb.Ratings.from_wide(np.tile(["a", "b"], (1000, 1))), "majority")
     rng = np.random.default_rng(1)
 
-    codes = pile.aggregated(*pile.drawn(None, 1, rng), 1, rng)
+    codes = replication.aggregates(*replication.draw(None, 1, rng), 1, rng)
 
     assert codes.mean() == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(1000))
 
 
-def test_median_is_that_of_each_item() -> None:
+def test_medians_are_taken_by_item() -> None:
     ratings = rb.Ratings.from_wide(np.array([[1, 9, 2], [5, np.nan, 8]]))
-    pile, rng = Pile(ratings, "median"), np.random.default_rng(1)
+    replication, rng = Replication(ratings, "median"), np.random.default_rng(1)
 
-    assert pile.aggregated(*pile.drawn(None, 1, rng), 1, rng).tolist() == [2, 6.5]
+    assert replication.aggregates(*replication.draw(None, 1, rng), 1, rng).tolist() == [2, 6.5]
 
 
 @settings(max_examples=25)
 @given(k=st.integers(1, 3), blocks=st.integers(1, 4), seed=st.integers(0, 99))
-def test_draws_are_of_their_item_and_none_twice(k: int, blocks: int, seed: int) -> None:
-    pile = Pile(replications(seed=2)[0], "mean")
+def test_draws_belong_to_their_item_and_have_no_duplicates(k: int, blocks: int, seed: int) -> None:
+    replication = Replication(replications(seed=2)[0], "mean")
 
-    place, unit = pile.drawn(k, blocks, np.random.default_rng(seed))
+    row, unit = replication.draw(k, blocks, np.random.default_rng(seed))
 
-    assert (pile.ratings.item[place] == unit % 40).all()
+    assert (replication.ratings.item[row] == unit % 40).all()
     assert (np.bincount(unit) == k).all()
-    assert len(np.unique(np.stack([place, unit]), axis=1).T) == len(place)
+    assert len(np.unique(np.stack([row, unit]), axis=1).T) == len(row)
 
 
 @settings(max_examples=25)
 @given(blocks=st.integers(1, 4), seed=st.integers(0, 99))
-def test_draws_with_replacement_keep_the_numbers_of_ratings(blocks: int, seed: int) -> None:
+def test_draws_with_replacement_keep_the_number_of_ratings(blocks: int, seed: int) -> None:
     ragged = rb.Ratings.from_wide(np.array([[1, 2, np.nan], [3, 4, 5], [6, np.nan, np.nan]]))
 
-    place, unit = Pile(ragged, "mean").redrawn(None, blocks, np.random.default_rng(seed))
+    row, unit = Replication(ragged, "mean").resample(None, blocks, np.random.default_rng(seed))
 
-    assert (ragged.item[place] == unit % 3).all()
+    assert (ragged.item[row] == unit % 3).all()
     assert np.bincount(unit).tolist() == [2, 3, 1] * blocks
 
 
@@ -178,15 +183,15 @@ def test_methods_agree_where_their_assumptions_hold() -> None:
     curve = krr_curve(one, other, k=[1, 4, 12], replicates=20, seed=1)
 
     truth = spearman_brown(0.5, curve.index.to_numpy())
-    # Errors of correlations of 1000 items; the bootstrap takes 11/12 of the noise
+    # Errors of correlations of 1000 items; the bootstrap has 11/12 of the residual variance
     error = 4 * (1 - truth**2) / math.sqrt(1000)
     methods = ["empirical", "icc_k", "spearman_brown"]
     assert (abs(curve[methods].sub(truth, axis=0)).lt(error, axis=0)).all(axis=None)
-    less = (1 + 0.5 / 12 / 0.5) / (1 + 1 / 12 + 11 / 12 / curve.index.to_numpy())
-    assert (abs(curve["bootstrap"] - less) < error).all()
+    biased = (1 + 0.5 / 12 / 0.5) / (1 + 1 / 12 + 11 / 12 / curve.index.to_numpy())
+    assert (abs(curve["bootstrap"] - biased) < error).all()
 
 
-def test_labels_have_a_curve_by_any_coefficient() -> None:
+def test_nominal_ratings_have_a_curve_of_any_coefficient() -> None:
     one, other = replications(seed=4, items=300, categories=2)
     labels = [rb.Ratings.from_frame(side.to_frame(), scale="nominal") for side in (one, other)]
 
@@ -206,7 +211,7 @@ def test_the_same_seed_gives_the_same_replicates() -> None:
     assert one.values.tolist() == other.values.tolist() != third.values.tolist()
 
 
-def test_coefficients_may_be_given_options() -> None:
+def test_coefficients_may_have_options() -> None:
     one, other = replications(seed=1, categories=4)
 
     found = krr(one, other, coefficient=partial(icc, name="ICC(3,1)"))
@@ -215,7 +220,7 @@ def test_coefficients_may_be_given_options() -> None:
 
 
 def test_more_ratings_than_an_item_has_are_refused() -> None:
-    with pytest.raises(rb.RatingsError, match="found k = 4, and 3 of item 0"):
+    with pytest.raises(rb.RatingsError, match="found k = 4, and 3 ratings of item 0"):
         krr(*replications(seed=1), k=4)
 
 
@@ -226,7 +231,7 @@ def test_replications_without_a_common_item_are_refused() -> None:
         krr(one.subset(items=range(20)), other.subset(items=range(20, 40)))
 
 
-def test_majorities_of_other_categories_are_refused() -> None:
+def test_majorities_of_different_categories_are_refused() -> None:
     one, other = (replications(seed=1, categories=size)[0] for size in (2, 3))
 
     with pytest.raises(rb.RatingsError, match="must have the same scale and categories"):
@@ -241,7 +246,7 @@ def test_unknown_aggregates_are_refused() -> None:
 def replications(
     *, seed: int, items: int = 40, raters: int = 3, categories: int | None = None
 ) -> tuple[rb.Ratings, rb.Ratings]:
-    """Two replications whose single ratings have an ICC of a half, or their classes."""
+    """Two replications whose single ratings have an ICC of 0.5, optionally cut into categories."""
     rng = np.random.default_rng(seed)
     merit = rng.normal(0, 1, (items, 1))
     tables = [merit + rng.normal(0, 1, (items, raters)) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""The table of coefficients: which ones, their values and intervals, words and warnings."""
+"""The table of coefficients: selection, values, intervals, words and warnings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from reliabayes import Ratings, RatingsError, agreement, datasets
 from reliabayes.agreement import Coefficient, Interval
-from reliabayes.agreement.coefficient import Method, Over
+from reliabayes.agreement.interval import Method, Over
 from reliabayes.agreement.intraclass import IccName
 from reliabayes.guidelines import GUIDELINES
 from reliabayes.ratings import Scale
@@ -32,17 +32,17 @@ UNWEIGHTED = [
 Function = Callable[[Ratings], Coefficient]
 
 
-def apart(interval: Interval) -> float:
-    """Five standard errors of the difference of two limits that SAMPLES give, if they are normal.
+def monte_carlo_tolerance(interval: Interval) -> float:
+    """Five standard errors of the difference of two limits from SAMPLES normal replicates each.
 
-    That of a quantile is sqrt(p (1 - p) / n) over the density, 0.0584 at p = 0.025.
+    The standard error of a quantile is sqrt(p (1 - p) / n) over the density, 0.0584 at p = 0.025.
     """
     limit = np.sqrt(0.025 * 0.975 / SAMPLES) / 0.0584 * interval.standard_error
     return float(5 * np.sqrt(2) * limit)
 
 
 def simulated(raters: int = 4, *, items: int = 60, missing: float = 0) -> pd.DataFrame:
-    """Wide; raters err in a third of their ratings, and all rated the first two items."""
+    """Wide ratings; raters guess in a third of them, and all rated the first two items."""
     rng = np.random.default_rng(raters)
     true, other = rng.integers(4, size=(items, 1)), rng.integers(4, size=(items, raters))
     rating = np.where(rng.random((items, raters)) < 0.65, true, other).astype(float)
@@ -87,7 +87,9 @@ def test_coefficients_suit_scale_and_raters(scale: Scale, raters: int, expected:
         ("numeric", ["alpha (interval)", "ICC(1,1)", "ICC(1,k)"]),
     ],
 )
-def test_anonymous_raters_leave_what_need_not_know_them(scale: Scale, expected: list[str]) -> None:
+def test_anonymous_raters_have_coefficients_that_need_no_raters(
+    scale: Scale, expected: list[str]
+) -> None:
     ratings = Ratings.from_counts(np.array([[3, 0], [1, 2], [0, 3], [3, 0]]), scale=scale)
 
     table = ratings.agreement(method="analytic")
@@ -128,7 +130,7 @@ def test_iccs_are_the_published_ones() -> None:
         ("both", "Fleiss' kappa", agreement.fleiss_kappa),
     ],
 )
-def test_intervals_are_those_of_each_coefficient_but_for_the_samples(
+def test_intervals_differ_from_those_of_each_coefficient_only_by_sampling(
     over: Over, label: str, function: Function
 ) -> None:
     ratings = Ratings.from_wide(simulated(6), scale="nominal")
@@ -136,22 +138,32 @@ def test_intervals_are_those_of_each_coefficient_but_for_the_samples(
     table = ratings.agreement(over=over, replicates=SAMPLES, seed=1)
 
     alone = function(ratings).interval(over=over, replicates=SAMPLES, seed=2)
-    assert table.loc[label, "lower_95"] == pytest.approx(alone.lower, abs=apart(alone))
-    assert table.loc[label, "upper_95"] == pytest.approx(alone.upper, abs=apart(alone))
+    assert table.loc[label, "lower_95"] == pytest.approx(
+        alone.lower, abs=monte_carlo_tolerance(alone)
+    )
+    assert table.loc[label, "upper_95"] == pytest.approx(
+        alone.upper, abs=monte_carlo_tolerance(alone)
+    )
     assert table.attrs["over"] == over
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", [0, 0.3])
 @pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(2,k)", "ICC(3,1)"])
-def test_intervals_of_numbers_are_those_of_each_coefficient(name: IccName, missing: float) -> None:
+def test_intervals_of_iccs_differ_from_those_of_each_only_by_sampling(
+    name: IccName, missing: float
+) -> None:
     ratings = Ratings.from_wide(simulated(missing=missing))
 
     table = ratings.agreement(replicates=SAMPLES, seed=1)
 
     alone = agreement.icc(ratings, name).interval(replicates=SAMPLES, seed=2)
-    assert table.loc[name, "lower_95"] == pytest.approx(alone.lower, abs=apart(alone))
-    assert table.loc[name, "upper_95"] == pytest.approx(alone.upper, abs=apart(alone))
+    assert table.loc[name, "lower_95"] == pytest.approx(
+        alone.lower, abs=monte_carlo_tolerance(alone)
+    )
+    assert table.loc[name, "upper_95"] == pytest.approx(
+        alone.upper, abs=monte_carlo_tolerance(alone)
+    )
 
 
 @pytest.mark.parametrize("method", ["bca", "jackknife", "analytic"])
@@ -169,7 +181,7 @@ def test_other_methods_give_the_interval_of_each_coefficient(method: Method) -> 
     ]
 
 
-def test_columns_name_the_probability() -> None:
+def test_column_names_contain_the_probability() -> None:
     table = Ratings.from_wide(simulated(2)).agreement(prob=0.8, method="analytic")
 
     assert list(table) == ["value", "standard_error", "lower_80", "upper_80"]
@@ -205,14 +217,14 @@ def test_percent_agreement_has_no_word() -> None:
     assert table.loc["Cohen's kappa", "word"] == "poor"
 
 
-def test_words_are_added_only_if_asked_for() -> None:
+def test_words_are_added_only_with_a_guideline() -> None:
     table = Ratings.from_wide(simulated(2)).agreement(method="analytic")
 
     assert "word" not in table
     assert "caution" not in table.attrs
 
 
-def test_what_is_undefined_is_nan_and_a_warning_says_why() -> None:
+def test_undefined_coefficients_are_nan_with_a_warning() -> None:
     rows = [["x", "y", "x", "x"], ["y", "x", "y", "x"], ["x", "y", "y", "y"]]
     ratings = Ratings.from_wide(np.array(rows), pool=POOL)
 
@@ -224,7 +236,7 @@ def test_what_is_undefined_is_nan_and_a_warning_says_why() -> None:
     assert table.T["kappa_x"].notna().all()
 
 
-def test_what_cannot_be_found_is_left_out_and_a_warning_says_why() -> None:
+def test_impossible_coefficients_are_left_out_with_a_warning() -> None:
     wide = pd.DataFrame(np.array([list("xxx"), list("yyx"), list("xyy"), list("yyy")]))
     ratings = Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "b"})
 
@@ -235,7 +247,7 @@ def test_what_cannot_be_found_is_left_out_and_a_warning_says_why() -> None:
     assert "normalized kappa_x" not in table.index
 
 
-def test_one_pool_is_told_that_it_is_none_to_compare() -> None:
+def test_a_single_pool_has_no_cross_replication_reliability() -> None:
     ratings = Ratings.from_wide(simulated(), pool=dict.fromkeys(range(4), "a"))
 
     with pytest.warns(UserWarning, match="^kappa_x, normalized kappa_x: left out.*two pools"):
@@ -244,16 +256,18 @@ def test_one_pool_is_told_that_it_is_none_to_compare() -> None:
     assert "ICC(2,1)" in table.index
 
 
-def test_likelihoods_of_many_raters_are_not_sampled() -> None:
+def test_two_way_iccs_of_many_raters_are_not_bootstrapped() -> None:
     ratings = Ratings.from_wide(simulated(26, missing=0.1))
 
-    with pytest.warns(UserWarning, match=r"^ICC\(2,1\), ICC\(2,k\), .* 25 or fewer.*icc_table"):
+    with pytest.warns(
+        UserWarning, match=r"^ICC\(2,1\), ICC\(2,k\), .* 25 or fewer raters.*icc_table"
+    ):
         table = ratings.agreement(replicates=10)
 
     assert set(table.index) == {"alpha (interval)", "ICC(1,1)", "ICC(1,k)"}
 
 
-def test_samples_of_raters_leave_likelihoods_without_an_interval() -> None:
+def test_two_way_iccs_of_incomplete_designs_have_no_interval_over_raters() -> None:
     ratings = Ratings.from_wide(simulated(missing=0.2))
 
     with pytest.warns(UserWarning, match="^ICC.*: no interval.*incomplete design"):
@@ -263,27 +277,29 @@ def test_samples_of_raters_leave_likelihoods_without_an_interval() -> None:
     assert table.T["alpha (interval)"].notna().all()
 
 
-def test_samples_without_a_value_are_told_of() -> None:
+def test_samples_without_a_value_cause_one_warning() -> None:
     ratings = Ratings.from_wide(np.array([["x", "x"], ["y", "y"], ["x", "y"]]))
 
-    with pytest.warns(UserWarning, match=r"undefined in \d+ of 500 samples") as told:
+    with pytest.warns(UserWarning, match=r"undefined in \d+ of 500 bootstrap samples") as caught:
         ratings.agreement(replicates=500)
 
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize(
     ("raters", "pool", "found"),
     [(2, None, "found 2"), (3, {0: "a", 1: "b", 2: "b"}, "found 1 and 2")],
 )
-def test_too_few_raters_are_not_drawn(raters: int, pool: dict[int, str] | None, found: str) -> None:
+def test_too_few_raters_are_not_resampled(
+    raters: int, pool: dict[int, str] | None, found: str
+) -> None:
     ratings = Ratings.from_wide(simulated(raters), pool=pool, scale="nominal")
 
     with pytest.raises(RatingsError, match=found):
         ratings.agreement(over="raters")
 
 
-def test_anonymous_raters_are_not_drawn() -> None:
+def test_anonymous_raters_are_not_resampled() -> None:
     ratings = Ratings.from_counts(np.array([[3, 0], [1, 2], [0, 3]]))
 
     with pytest.raises(RatingsError, match="anonymous raters"):
@@ -298,10 +314,10 @@ def test_anonymous_raters_are_not_drawn() -> None:
         ({"over": "rater"}, "over must be one of items"),
         ({"replicates": 1}, "at least 2, not 1"),
         ({"guideline": "koo"}, "the name of a guideline; found 'koo'"),
-        ({"method": "analytic", "over": "raters"}, "is over items"),
+        ({"method": "analytic", "over": "raters"}, 'supports over="items" only'),
     ],
 )
-def test_options_out_of_range_are_refused(options: dict[str, str], message: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, str], message: str) -> None:
     ratings = Ratings.from_wide(simulated(), scale="nominal")
 
     with pytest.raises(ValueError, match=message):

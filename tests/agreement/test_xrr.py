@@ -1,4 +1,4 @@
-"""Cross-replication reliability of two pools."""
+"""Cross-replication reliability: published values, brute force over all pairs, and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Load = Callable[[str], pd.DataFrame]
 
 
 def from_strings(first: dict[int, str], second: dict[int, str]) -> Ratings:
-    """Ratings of one character each, by two pools of as many raters as needed."""
+    """Ratings of one character each, by two pools with as many raters as needed."""
     rows = [
         (item, f"{pool}{place}", letter, pool)
         for pool, strings in (("A", first), ("B", second))
@@ -56,7 +56,7 @@ def test_incomplete_data_have_the_published_kappa() -> None:
     assert float(found) == pytest.approx(0.1818182, abs=5e-8)
 
 
-def test_word_pairs_have_the_kappas_computed_elsewhere(dataset: Load) -> None:
+def test_word_pairs_have_their_reference_kappas(dataset: Load) -> None:
     ratings = Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
 
     found = kappa_x(ratings)
@@ -78,7 +78,7 @@ def test_word_pairs_have_the_kappas_computed_elsewhere(dataset: Load) -> None:
         ("offensive", 0.3096, 0.6684),
     ],
 )
-def test_tweets_have_the_kappas_computed_elsewhere(
+def test_tweets_have_their_reference_kappas(
     dataset: Load, question: str, kappa: float, normalized: float
 ) -> None:
     ratings = Ratings.from_frame(dataset("hs_brexit"), rating=question, pool="pool")
@@ -91,7 +91,7 @@ def test_tweets_have_the_kappas_computed_elsewhere(
 @pytest.mark.parametrize("name", ["nominal", "absolute", "squared"])
 @some
 @given(tables())
-def test_kappa_is_that_of_all_pairs(name: DistanceName, table: Table) -> None:
+def test_kappa_x_equals_brute_force_over_all_pairs(name: DistanceName, table: Table) -> None:
     found = kappa_x(table.pooled(), name)
 
     expected = pairwise.kappa_x(table, np.arange(5) % 2, getattr(pairwise, name))
@@ -100,7 +100,7 @@ def test_kappa_is_that_of_all_pairs(name: DistanceName, table: Table) -> None:
 
 @some
 @given(tables())
-def test_a_function_gives_what_the_name_gives(table: Table) -> None:
+def test_a_custom_distance_equals_the_named_distance(table: Table) -> None:
     ratings = table.pooled()
 
     assert float(kappa_x(ratings, pairwise.absolute)) == pytest.approx(
@@ -109,17 +109,17 @@ def test_a_function_gives_what_the_name_gives(table: Table) -> None:
 
 
 @pytest.mark.parametrize(
-    ("scale", "usual"), [("nominal", "nominal"), ("ordered", "absolute"), ("numeric", "squared")]
+    ("scale", "default"), [("nominal", "nominal"), ("ordered", "absolute"), ("numeric", "squared")]
 )
-def test_the_distance_follows_from_the_scale(scale: Scale, usual: DistanceName) -> None:
+def test_the_distance_follows_from_the_scale(scale: Scale, default: DistanceName) -> None:
     table = Table.simulated(1, levels=4)
     frame = table.frame.assign(pool=table.rater % 2)
     ratings = Ratings.from_frame(frame, pool="pool", scale=scale)
 
-    assert float(kappa_x(ratings)) == float(kappa_x(ratings, usual))
+    assert float(kappa_x(ratings)) == float(kappa_x(ratings, default))
 
 
-def test_of_two_raters_it_is_cohens_kappa() -> None:
+def test_with_one_rater_per_pool_it_equals_cohens_kappa() -> None:
     wide = np.array([[1, 2], [3, 3], [1, 1], [2, 2], [3, 1]])
     ratings = Ratings.from_wide(wide, pool={0: "a", 1: "b"})
 
@@ -137,7 +137,7 @@ def test_normalized_kappa_divides_by_the_alphas_of_the_pools() -> None:
     assert across == float(kappa_x(ratings, "nominal"))
 
 
-def test_items_that_one_pool_rated_have_no_part_in_it() -> None:
+def test_items_rated_by_one_pool_are_ignored() -> None:
     shared = ({1: "ab", 2: "bb"}, {1: "aa", 2: "b"})
     more = ({**shared[0], 3: "bb"}, {**shared[1], 4: "aaa"})
 
@@ -145,7 +145,9 @@ def test_items_that_one_pool_rated_have_no_part_in_it() -> None:
 
 
 @pytest.mark.parametrize("second", [{1: "aa", 2: "bb"}, {1: "ab", 2: "ba"}])
-def test_a_pool_that_disagrees_beyond_chance_normalizes_nothing(second: dict[int, str]) -> None:
+def test_normalized_kappa_x_is_undefined_if_a_pool_disagrees_beyond_chance(
+    second: dict[int, str],
+) -> None:
     ratings = from_strings({1: "ab", 2: "ba"}, second)
 
     with pytest.warns(UserWarning, match="Normalized kappa_x is undefined: a pool's alpha is not"):
@@ -155,15 +157,17 @@ def test_a_pool_that_disagrees_beyond_chance_normalizes_nothing(second: dict[int
 def test_a_pool_with_single_ratings_has_no_alpha() -> None:
     ratings = from_strings({1: "ab", 2: "bb"}, {1: "a", 2: "b"})
 
-    with pytest.raises(RatingsError, match="some item must have two ratings by pool 'B'"):
+    with pytest.raises(RatingsError, match="at least one item must have two ratings by pool 'B'"):
         normalized_kappa_x(ratings)
 
 
 def test_there_must_be_two_pools() -> None:
-    with pytest.raises(RatingsError, match=r"there must be two pools of raters here; found 0"):
+    with pytest.raises(RatingsError, match=r"there must be exactly two pools of raters; found 0"):
         kappa_x(Table.simulated(3).ratings())
 
 
 def test_pools_must_share_an_item() -> None:
-    with pytest.raises(RatingsError, match="some item must have ratings by both pools; found none"):
+    with pytest.raises(
+        RatingsError, match="at least one item must have ratings by both pools; found none"
+    ):
         kappa_x(from_strings({1: "ab"}, {2: "ab"}))

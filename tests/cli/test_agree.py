@@ -1,4 +1,4 @@
-"""The commands agree and simulate: what they print where, what they write, and how they end."""
+"""The commands agree and simulate: their output, their files, and their exit status."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(*arguments: str) -> Any:
 
 @pytest.fixture
 def moods(tmp_path: Path) -> str:
-    """Path of a table of ratings in words that have an order."""
+    """Path of a table of ratings that are ordered words."""
     path = tmp_path / "moods.csv"
     path.write_text("item,rater,rating\n1,a,low\n1,b,mid\n2,a,high\n2,b,high\n3,a,low\n3,b,low\n")
     return str(path)
@@ -45,7 +45,7 @@ def test_agree_prints_a_row_for_each_coefficient_and_nothing_else() -> None:
     assert result.exit_code == 0
 
 
-def test_agree_tells_what_was_read_on_standard_error() -> None:
+def test_agree_prints_to_standard_error_what_was_read() -> None:
     result = run(*AGREE)
 
     assert result.stderr == (
@@ -71,7 +71,7 @@ def test_the_same_seed_draws_the_same_samples() -> None:
     assert one != other
 
 
-def test_json_holds_what_the_table_tells(tmp_path: Path) -> None:
+def test_json_holds_the_coefficients_of_the_table(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
 
     result = run(*AGREE, "--prob", "0.9", "--guideline", "koo_li", "--json", str(out))
@@ -98,7 +98,7 @@ def test_json_holds_what_the_table_tells(tmp_path: Path) -> None:
     }
 
 
-def test_json_goes_to_standard_output_alone() -> None:
+def test_only_json_goes_to_standard_output_if_it_is_requested() -> None:
     result = run(*AGREE, "--json", "-")
 
     assert list(json.loads(result.stdout)["coefficients"]) == ["alpha (interval)", *ICCS]
@@ -117,21 +117,21 @@ def test_json_has_null_for_what_is_not_a_number(tmp_path: Path) -> None:
     assert "reliabayes: warning: normalized kappa_x is undefined" in result.stderr
 
 
-def test_ratings_in_words_may_have_an_order(moods: str) -> None:
+def test_categories_give_the_order_of_words(moods: str) -> None:
     result = run("agree", moods, "--scale", "ordered", "--categories", "low,mid, high")
 
     assert result.exit_code == 0
     assert "Cohen's kappa (quadratic)  0.8000" in result.stdout  # by hand: 1 - (1/4/3) / (5/12)
 
 
-def test_words_without_an_order_are_told_the_option(moods: str) -> None:
+def test_words_without_an_order_are_refused_with_the_option_to_use(moods: str) -> None:
     result = run("agree", moods, "--scale", "ordered")
 
     assert result.exit_code == 2
     assert "Pass --categories [...], lowest first" in result.stderr
 
 
-def test_categories_in_numbers_are_numbers(tmp_path: Path) -> None:
+def test_numeric_categories_are_read_as_numbers(tmp_path: Path) -> None:
     run(*SIMULATE, "--out", str(tmp_path / "r.csv"))
 
     result = run(
@@ -150,7 +150,7 @@ def test_categories_in_numbers_are_numbers(tmp_path: Path) -> None:
         ([*AGREE, "--pool", "team"], "(pool='team'); found only"),
         ([*AGREE, "--bootstrap", "1"], "Invalid value for '--bootstrap'"),
         ([*AGREE, "--prob", "0"], "must lie strictly between 0 and 1, not 0"),
-        ([*AGREE, "--over", "raters"], 'method "analytic" is over items, not raters'),
+        ([*AGREE, "--over", "raters"], 'method "analytic" supports over="items" only'),
         ([*AGREE, "--over", "rater"], "'rater' is not one of 'items', 'raters', 'both'"),
         ([*AGREE, "--categories", "1,2"], "ratings must be among the categories 1, 2"),
         ([*AGREE, "--json", "/absent/out.json"], "cannot write /absent/out.json"),
@@ -159,7 +159,7 @@ def test_categories_in_numbers_are_numbers(tmp_path: Path) -> None:
         (["simulate"], "Missing option '--agreement'"),
         (["simulate", "--agreement", "1.5"], "must lie between 0 and 1; found 1.5"),
         ([*SIMULATE, "--raters", "1"], "raters must be 2 or more; found 1"),
-        ([*SIMULATE, "--distribution", "a,b,c"], "must be numbers with commas between"),
+        ([*SIMULATE, "--distribution", "a,b,c"], "must be numbers separated by commas"),
         ([*SIMULATE, "--distribution", "1,2"], "must be 3 weights of 0 or more"),
         ([*SIMULATE, "--match", "near"], "'near' is not"),
         ([*SIMULATE, "--out", "/absent/out.csv"], "cannot write /absent/out.csv"),
@@ -178,16 +178,16 @@ def test_bad_input_is_refused(
     assert "Traceback" not in result.stderr
 
 
-def test_one_rater_is_too_few(tmp_path: Path) -> None:
+def test_a_single_rater_is_refused(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("item,rater,rating\n1,a,1\n2,a,2\n")
 
     result = run("agree", str(tmp_path / "r.csv"))
 
     assert result.exit_code == 2
-    assert "there must be two raters or more; found only 'a'" in result.stderr
+    assert "there must be at least two raters; found only 'a'" in result.stderr
 
 
-def test_one_pool_is_warned_of_and_the_rest_is_printed(tmp_path: Path) -> None:
+def test_a_single_pool_causes_a_warning_and_the_rest_is_printed(tmp_path: Path) -> None:
     table = datasets.load("shrout_fleiss_1979").assign(team="all")
     table.to_csv(tmp_path / "r.csv", index=False)
 
@@ -198,7 +198,7 @@ def test_one_pool_is_warned_of_and_the_rest_is_printed(tmp_path: Path) -> None:
     assert "warning: kappa_x, normalized kappa_x: left out." in result.stderr
 
 
-def test_simulate_writes_the_table_that_the_library_draws() -> None:
+def test_simulate_writes_the_table_that_the_library_simulates() -> None:
     options = ("--raters", "5", "--ratings-per-item", "3", "--categories", "4", "--items", "50")
 
     result = run(*SIMULATE, *options, "--distribution", "4,3,2,1", "--seed", "7")
@@ -217,7 +217,7 @@ def test_simulate_writes_the_table_that_the_library_draws() -> None:
     assert result.exit_code == 0
 
 
-def test_the_agreement_asked_for_may_be_realised(tmp_path: Path) -> None:
+def test_match_makes_the_observed_agreement_exact(tmp_path: Path) -> None:
     table = tmp_path / "r.csv"
     run(*SIMULATE, "--match", "observed", "--items", "50", "--out", str(table))
 

@@ -1,4 +1,4 @@
-"""The command line: what it prints where, what it writes, and how it ends."""
+"""The command line: what it prints to which stream, what it writes, and its exit status."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ b,y,4
 
 
 class OtherICC(rb.GaussianICC):
-    """A model that only this test knows."""
+    """A model that is not part of the package."""
 
     summary = "ICC of another kind"
 
@@ -53,12 +53,12 @@ class OtherICC(rb.GaussianICC):
 
 
 def run(*arguments: str) -> Any:
-    """Run in this process; quick, but streams are not those of a shell."""
+    """Run in this process, which is fast, but without the streams of a shell."""
     return CliRunner().invoke(app, [*arguments])
 
 
 def shell(command: str) -> subprocess.CompletedProcess[str]:
-    """Run by a shell that knows ``reliabayes``; a failure in a pipe is a failure."""
+    """Run in a shell with ``reliabayes`` on its path; a failure within a pipe counts as one."""
     path = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
@@ -70,7 +70,7 @@ def shell(command: str) -> subprocess.CompletedProcess[str]:
 
 
 def marked(mark: str, name: str = "") -> list[psutil.Process]:
-    """Return living processes whose environment holds a mark, and whose program has a name."""
+    """Return running processes with a mark in their environment and a name in their program."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -81,7 +81,7 @@ def marked(mark: str, name: str = "") -> list[psutil.Process]:
 
 @pytest.fixture
 def mark() -> Iterator[str]:
-    """Mark for the environment of a process, by which what it leaves behind is found and ended."""
+    """Mark for the environment of a process, to find and end the processes it leaves behind."""
     mark = uuid4().hex
     yield mark
     for process in marked(mark):
@@ -89,7 +89,7 @@ def mark() -> Iterator[str]:
 
 
 def interrupted(folder: Path, mark: str, send: Callable[[int], None]) -> tuple[int, str]:
-    """Interrupt an endless fit amid sampling; return its status and what it printed."""
+    """Interrupt an endless fit while it samples; return its status and its output."""
     outputs = ["--json", f"{folder}/out.json", "--save", f"{folder}/out.nc"]
     process = subprocess.Popen(
         [SCRIPT, *ENDLESS, *outputs],
@@ -107,18 +107,18 @@ def interrupted(folder: Path, mark: str, send: Callable[[int], None]) -> tuple[i
     return process.returncode, output
 
 
-def test_fit_prints_the_posterior_and_keeps_all_else_from_standard_output() -> None:
+def test_fit_prints_only_the_posterior_to_standard_output() -> None:
     result = run(*FIT)
 
     header, *rows = result.stdout.splitlines()
     columns = ["quantity", "mean", "sd", "median", "5%", "95%", "ess_bulk", "ess_tail", "r_hat"]
     assert header.split() == columns
     assert [row.split()[0] for row in rows] == QUANTITIES
-    assert "4 x 500 draws, seed 1: R-hat up to 1.0" in result.stderr
+    assert "4 chains of 500 draws, seed 1: largest R-hat 1.0" in result.stderr
     assert result.exit_code == 0
 
 
-def test_output_that_no_terminal_reads_is_plain() -> None:
+def test_output_to_a_pipe_is_plain_text() -> None:
     result = run(*FIT)
 
     assert result.stdout.isascii()
@@ -126,7 +126,7 @@ def test_output_that_no_terminal_reads_is_plain() -> None:
     assert [line for line in result.stdout.splitlines() if line != line.rstrip()] == []
 
 
-def test_output_that_no_terminal_reads_is_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_to_a_pipe_is_never_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run(*FIT).stdout
     monkeypatch.setenv("COLUMNS", "30")
 
@@ -135,10 +135,12 @@ def test_output_that_no_terminal_reads_is_never_folded(monkeypatch: pytest.Monke
     assert result.stdout == whole
 
 
-def test_a_terminal_of_80_columns_shows_the_table_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_of_80_columns_shows_the_table_without_wrapping(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     plain = run(*FIT).stdout.splitlines()
     terminal = Console(force_terminal=True, width=80, no_color=True, highlight=False)
-    monkeypatch.setattr("reliabayes.cli.out", terminal)
+    monkeypatch.setattr("reliabayes.cli.output.stdout", terminal)
 
     shown = re.sub(r"\x1b\[\d*m", "", run(*FIT).stdout).splitlines()
 
@@ -152,7 +154,7 @@ def test_the_same_seed_prints_the_same_posterior() -> None:
     assert first.stdout == second.stdout
 
 
-def test_the_interval_has_the_probability_asked_for() -> None:
+def test_the_interval_has_the_requested_probability() -> None:
     result = run(*FIT, "--prob", "0.5", "--json", "-")
 
     icc = json.loads(result.stdout)["quantities"]["icc"]
@@ -160,7 +162,7 @@ def test_the_interval_has_the_probability_asked_for() -> None:
     assert 0.15 < icc["lower"] < icc["median"] < icc["upper"] < 0.5
 
 
-def test_json_holds_what_the_fit_tells(tmp_path: Path) -> None:
+def test_json_holds_the_summary_of_the_fit(tmp_path: Path) -> None:
     result = run(*FIT, "--json", str(tmp_path / "out.json"), "--save", str(tmp_path / "out.nc"))
 
     report = json.loads((tmp_path / "out.json").read_text())
@@ -186,7 +188,7 @@ def test_json_holds_what_the_fit_tells(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "out.nc"]
 
 
-def test_items_and_raters_go_to_files(tmp_path: Path) -> None:
+def test_tables_of_items_and_raters_go_to_files(tmp_path: Path) -> None:
     items, raters = tmp_path / "items.csv", tmp_path / "raters.csv"
 
     result = run(*EM, "--items", str(items), "--raters", str(raters))
@@ -197,7 +199,7 @@ def test_items_and_raters_go_to_files(tmp_path: Path) -> None:
     assert raters.read_text().startswith("rater,ratings,accuracy,informativeness,random_share\n1,")
 
 
-def test_em_prints_the_published_point_and_tells_how_it_came_there() -> None:
+def test_em_prints_the_published_estimate_and_its_convergence() -> None:
     result = run(*EM)
 
     assert re.search(r"^prevalence\[2\] +0.4220$", result.stdout, re.MULTILINE)
@@ -205,7 +207,7 @@ def test_em_prints_the_published_point_and_tells_how_it_came_there() -> None:
     assert "PointEstimate(DawidSkene, converged after" in result.stderr
 
 
-def test_em_is_told_in_json_as_well() -> None:
+def test_json_holds_the_point_estimate_of_em() -> None:
     report = json.loads(run(*EM, "--json", "-").stdout)
 
     assert report["method"] == "em"
@@ -213,7 +215,7 @@ def test_em_is_told_in_json_as_well() -> None:
     assert report["diagnostics"]["converged"] is True
 
 
-def test_known_truth_is_a_column(tmp_path: Path) -> None:
+def test_gold_is_read_from_a_column(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text(
         "item,rater,rating,truth\n1,a,x,x\n1,b,y,x\n2,a,y,\n2,b,x,\n3,a,x,\n3,b,x,\n"
     )
@@ -225,7 +227,7 @@ def test_known_truth_is_a_column(tmp_path: Path) -> None:
     assert "1,2,x,1.0,0.0" in (tmp_path / "items.csv").read_text()
 
 
-def test_compare_puts_the_model_first_that_tells_ratings_best() -> None:
+def test_compare_puts_the_best_predicting_model_first() -> None:
     models = ("--models", "tap,dawid-skene", "--seed", "1", "--draws", "250")
 
     result = run("compare", PATIENTS, *PATIENT_OPTIONS, *models)
@@ -233,7 +235,7 @@ def test_compare_puts_the_model_first_that_tells_ratings_best() -> None:
     header, first, second = result.stdout.splitlines()
     assert header.split()[:3] == ["model", "bits_per_rating", "se"]
     assert (first.split()[0], second.split()[0]) == ("dawid-skene", "tap")
-    assert "dawid-skene:" in result.stderr
+    assert "fitting dawid-skene" in result.stderr
 
 
 @pytest.mark.slow
@@ -313,7 +315,7 @@ def test_describe_prints_size_and_design() -> None:
     assert ["categories", "1, 2, 3, 4"] in lines
 
 
-def test_models_are_those_of_the_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_are_those_in_the_models_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rb, "MODELS", (*rb.MODELS, OtherICC))
 
     listed = run("models").stdout
@@ -324,7 +326,7 @@ def test_models_are_those_of_the_tuple(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report["model"] == "other-icc"
 
 
-def test_demo_ends_in_a_posterior_and_what_it_means() -> None:
+def test_demo_ends_with_a_posterior_and_a_sentence_about_it() -> None:
     result = run("demo")
 
     *_, table, words = result.stdout.strip().split("\n\n")
@@ -342,7 +344,7 @@ def test_version_is_that_of_the_package() -> None:
     assert re.fullmatch(r"reliabayes \d+\.\d+\.\d+\n", result.stdout)
 
 
-def test_all_faults_of_a_table_are_told_with_options_as_remedies(tmp_path: Path) -> None:
+def test_all_faults_of_a_table_are_listed_with_options_as_remedies(tmp_path: Path) -> None:
     table = tmp_path / "r.csv"
     table.write_text(MESSY)
     names = ["--item", "ad", "--rater", "who", "--rating", "score"]
@@ -359,7 +361,7 @@ def test_all_faults_of_a_table_are_told_with_options_as_remedies(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fit", JUDGES], "one must be chosen: gaussian-icc"),
+        (["fit", JUDGES], "name a model: gaussian-icc"),
         (["fit", JUDGES, "--model", "gausian"], "it must be one of gaussian-icc, "),
         ([*FIT, "--rater", "judge"], "(rater='judge'); found only 'item', 'rater', 'rating'"),
         (["describe", "absent.csv"], "absent.csv: there is no such file"),
@@ -380,9 +382,9 @@ def test_all_faults_of_a_table_are_told_with_options_as_remedies(tmp_path: Path)
         ([*FIT, "--json", JUDGES], "must not overwrite the ratings"),
         ([*FIT, "--items", "-"], "--items must name a file"),
         ([*FIT, "--method", "em"], "gaussian-icc has no method em"),
-        ([*EM, "--save", "out.nc"], "--save keeps draws, and --method em has none"),
-        (["compare", JUDGES, "--models", "tap"], "must name two models or more"),
-        (["compare", JUDGES, "--models", "tap,gaussian-icc"], "is no model of categories"),
+        ([*EM, "--save", "out.nc"], "--save writes draws, and --method em has none"),
+        (["compare", JUDGES, "--models", "tap"], "must name two or more models"),
+        (["compare", JUDGES, "--models", "tap,gaussian-icc"], "gaussian-icc models numbers and"),
         (["fits"], "No such command 'fits'"),
         ([*FIT, "--colour"], "No such option: --colour"),
     ],
@@ -451,7 +453,7 @@ def test_outputs_follow_links(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_statuses_and_streams_reach_the_shell() -> None:
+def test_exit_status_and_streams_reach_the_shell() -> None:
     result = shell("reliabayes describe absent.csv")
 
     assert result.returncode == 2
@@ -460,7 +462,7 @@ def test_statuses_and_streams_reach_the_shell() -> None:
 
 
 @pytest.mark.slow
-def test_a_closed_pipe_is_no_matter() -> None:
+def test_a_closed_pipe_causes_no_error() -> None:
     result = shell(f"reliabayes describe {JUDGES} | true")
 
     assert result.stderr == ""
@@ -480,7 +482,7 @@ def test_an_interrupt_ends_the_chains_and_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_request_to_terminate_is_an_interrupt(tmp_path: Path, mark: str) -> None:
+def test_a_termination_signal_acts_as_an_interrupt(tmp_path: Path, mark: str) -> None:
     status, _ = interrupted(tmp_path, mark, lambda pid: os.kill(pid, signal.SIGTERM))
 
     assert status == 130

@@ -1,4 +1,4 @@
-"""Notebooks ask a question, answer it, and run: in a minute, with no word of a warning."""
+"""Notebooks ask a question, answer it, and run within a minute and without a warning."""
 
 from __future__ import annotations
 
@@ -98,16 +98,16 @@ def test_runs_in_a_minute_and_without_a_warning(
     notebook = read(path)
     for name in data_sets(notebook):
         dataset(name)
-    for name, text in stan_programs(notebook):  # objects are kept: the minute is not for g++
+    for name, text in stan_programs(notebook):  # compiled beforehand: the minute excludes g++
         (tmp_path / name).write_text(text)
         Toolchain.find().compile_program(tmp_path / name)
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # nobody's own start-up files
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no start-up files of the user
     client = NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}})
 
     asyncio.run(asyncio.wait_for(client.async_execute(), LIMIT))
 
-    said = [output for cell in code(notebook) for output in cell.outputs]
-    assert [output.text for output in said if output.get("name") == "stderr"] == []
+    outputs = [output for cell in code(notebook) for output in cell.outputs]
+    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
 
 
 def read(path: Path) -> NotebookNode:
@@ -128,7 +128,7 @@ def nodes(notebook: NotebookNode) -> list[ast.AST]:
 
 
 def calls(notebook: NotebookNode, method: str) -> list[str]:
-    """Calls of a method of whatever object, as written."""
+    """Calls of a method of any object, as written."""
     return [
         ast.unparse(node)
         for node in nodes(notebook)

@@ -1,4 +1,4 @@
-"""The README shows what a user gets."""
+"""The README shows the output of the demo."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from tests.monte_carlo import standard_errors
 def test_readme_shows_the_demo() -> None:
     block = (ROOT / "README.md").read_text().partition("```text\n")[2].partition("```")[0]
 
-    shown = CliRunner().invoke(app, ["demo"]).stdout
+    printed = CliRunner().invoke(app, ["demo"]).stdout
 
-    promised, found = (
+    shown, found = (
         {row[0]: row[1:4] for row in map(str.split, text.splitlines()) if len(row) == 9}
-        for text in (block, shown)
+        for text in (block, printed)
     )
-    header, *quantities = promised
-    assert promised.keys() == found.keys()
-    assert promised[header] == found[header] == ["mean", "sd", "median"]
+    header, *quantities = shown
+    assert shown.keys() == found.keys()
+    assert shown[header] == found[header] == ["mean", "sd", "median"]
     # Draws differ between builds by rounding, so the README's and these are two independent samples
     # of one posterior. Standard errors are at least two thirds of what they should be, so six of
     # the difference are at least four.
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
     fit = rb.GaussianICC().fit(ratings, seed=1)
-    for place, column in enumerate(promised[header]):
+    for place, column in enumerate(shown[header]):
         error = standard_errors(fit, column)
         for quantity in quantities:
-            printed, now = promised[quantity][place], found[quantity][place]
-            tolerance = 6 * math.sqrt(2) * error[quantity] + last_digit(printed)
-            assert float(now) == pytest.approx(float(printed), abs=tolerance), (quantity, column)
+            expected, now = shown[quantity][place], found[quantity][place]
+            tolerance = 6 * math.sqrt(2) * error[quantity] + last_digit(expected)
+            assert float(now) == pytest.approx(float(expected), abs=tolerance), (quantity, column)
 
 
 def last_digit(printed: str) -> float:

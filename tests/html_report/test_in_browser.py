@@ -1,4 +1,4 @@
-"""The page in Chromium: no error, nothing fetched, usable by all, and quick with many items."""
+"""The page in Chromium: no errors, no requests, accessible, and fast with many items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import reliabayes as rb
-from reliabayes.html_report import sections, telling
+from reliabayes.html_report import fits
 from tests.html_report.test_report import (
     IMAGE,
     SCRIPT,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-# A browser in a container, that asks nobody for anything.
+# For a browser in a container that makes no requests of its own.
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -40,7 +40,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-ITEMS = "Items, by DawidSkene"
+ITEMS = "Items (DawidSkene)"
 
 
 @pytest.fixture(scope="module")
@@ -58,25 +58,25 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Callable[..., Page]]:
-    """A page that is open; when the test ends, nothing was complained of, asked for or alerted."""
-    heard: list[str] = []
+    """An open page; at the end of the test there were no errors, requests or alerts."""
+    messages: list[str] = []
     contexts = []
 
     def open_(path: Path, **options: Any) -> Page:
         contexts.append(browser.new_context(**options))
         page = contexts[-1].new_page()
-        page.on("console", lambda message: heard.append(message.text))
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("dialog", lambda dialog: heard.append(dialog.message))
-        page.on("request", lambda request: heard.append(request.url[:60]))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("dialog", lambda dialog: messages.append(dialog.message))
+        page.on("request", lambda request: messages.append(request.url[:60]))
         page.goto(path.as_uri())
         return page
 
     yield open_
     for context in contexts:
         context.close()
-    assert [text for text in heard if not text.startswith(("file:", "data:image/"))] == []
-    assert len([text for text in heard if text.startswith("file:")]) == len(contexts)
+    assert [text for text in messages if not text.startswith(("file:", "data:image/"))] == []
+    assert len([text for text in messages if text.startswith("file:")]) == len(contexts)
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "categories": categories(),
         "two_models": {"DS": categories(), "again": categories()},
     }
-    for name, fits in pages.items():
-        first = fits if isinstance(fits, rb.Fit) else fits["DS"]
-        rb.report(first.ratings, fits, folder / f"{name}.html")
+    for name, given in pages.items():
+        first = given if isinstance(given, rb.Fit) else given["DS"]
+        rb.report(first.ratings, given, folder / f"{name}.html")
     return {name: folder / f"{name}.html" for name in pages}
 
 
@@ -104,15 +104,15 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     fit = with_statistics(of_numbers(frame))
     path = tmp_path_factory.mktemp("large") / "report.html"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(telling, "FEWEST", 4)
-        patched.setattr(telling, "WORK", 1)
-        patched.setattr(sections, "SAMPLES", 2)
+        patched.setattr(fits, "MIN_DRAWS", 4)
+        patched.setattr(fits, "MAX_WORK", 1)
+        patched.setattr("reliabayes.html_report.sections.data.BOOTSTRAP_SAMPLES", 2)
         fit.report(path)
     return path
 
 
 def column(page: Page, caption: str, number: int = 0) -> list[str]:
-    """What stands in a column of a table, row by row."""
+    """Cells of a column of a table."""
     cells = f"table:has(caption:text-is('{caption}')) tbody tr > :nth-child({number + 1})"
     return page.locator(cells).all_inner_texts()
 
@@ -122,7 +122,7 @@ def in_table(page: Page, caption: str) -> Any:
 
 
 def violations(page: Page) -> list[tuple[str, str]]:
-    """What axe finds against WCAG and its own best practice, with the first element to blame."""
+    """Violations of WCAG and best practices that axe finds, each with its first element."""
     page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
     found = page.evaluate("axe.run()")["violations"]
     return [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found]
@@ -130,7 +130,7 @@ def violations(page: Page) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["numbers", "pools", "three_pools", "categories", "two_models"])
-def test_everybody_can_use_the_page(
+def test_the_page_is_accessible(
     name: str, scheme: str, made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:
     page = opened(made[name], color_scheme=scheme)
@@ -139,7 +139,7 @@ def test_everybody_can_use_the_page(
 
 
 @pytest.mark.parametrize("name", ["numbers", "three_pools", "two_models"])
-def test_a_phone_shows_the_page_in_its_width(
+def test_the_page_fits_the_width_of_a_phone(
     name: str, made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:
     page = opened(made[name], viewport={"width": 390, "height": 844})
@@ -147,7 +147,7 @@ def test_a_phone_shows_the_page_in_its_width(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_headers_sort_by_mouse_and_by_keyboard(
+def test_headers_sort_by_mouse_and_keyboard(
     made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:
     page = opened(made["categories"])
@@ -166,9 +166,7 @@ def test_headers_sort_by_mouse_and_by_keyboard(
     assert in_table(page, ITEMS).locator("[aria-sort]").count() == 1
 
 
-def test_names_sort_as_numbers_where_they_are(
-    made: dict[str, Path], opened: Callable[..., Page]
-) -> None:
+def test_numeric_names_sort_as_numbers(made: dict[str, Path], opened: Callable[..., Page]) -> None:
     page = opened(made["categories"])
 
     in_table(page, ITEMS).get_by_role("button", name="item", exact=True).click()
@@ -192,7 +190,7 @@ def test_tables_are_filtered_by_name_and_by_number(
     assert by_name == ["13"]
     assert set(by_number) == set(map(str, unsure.index))
     assert column(page, ITEMS) == []
-    assert table.get_by_role("status").inner_text() == "No row of 40 has that"
+    assert table.get_by_role("status").inner_text() == "None of the 40 rows match"
 
 
 def test_tables_turn_their_pages(made: dict[str, Path], opened: Callable[..., Page]) -> None:
@@ -203,11 +201,11 @@ def test_tables_turn_their_pages(made: dict[str, Path], opened: Callable[..., Pa
     table.get_by_role("button", name="Next").click()
     second = column(page, ITEMS)
     is_last = table.get_by_role("button", name="Next").is_disabled()
-    told = table.get_by_role("status").inner_text()
-    table.get_by_role("button", name="Back").click()
+    status = table.get_by_role("status").inner_text()
+    table.get_by_role("button", name="Previous").click()
 
     assert sorted(first + second, key=int) == list(map(str, range(40)))
-    assert (is_last, told) == (True, "Rows 21 to 40 of 40")
+    assert (is_last, status) == (True, "Rows 21 to 40 of 40")
     assert column(page, ITEMS) == first
 
 
@@ -217,15 +215,17 @@ def test_a_rater_named_as_a_script_is_harmless(tmp_path: Path, opened: Callable[
     with_statistics(of_numbers(frame)).report(tmp_path / "report.html")
 
     page = opened(tmp_path / "report.html")
-    in_table(page, "Items, by GaussianICC").get_by_role("button", name="item", exact=True).click()
-    in_table(page, "Items, by GaussianICC").get_by_label("Filter").fill("onerror")
+    in_table(page, "Items (GaussianICC)").get_by_role("button", name="item", exact=True).click()
+    in_table(page, "Items (GaussianICC)").get_by_label("Filter").fill("onerror")
 
-    assert SCRIPT in column(page, "Raters, by GaussianICC")
-    assert column(page, "Items, by GaussianICC") == [IMAGE]
+    assert SCRIPT in column(page, "Raters (GaussianICC)")
+    assert column(page, "Items (GaussianICC)") == [IMAGE]
     assert page.locator("img[src=x]").count() == 0
 
 
-def test_light_and_dark_change_places(made: dict[str, Path], opened: Callable[..., Page]) -> None:
+def test_the_button_switches_between_light_and_dark(
+    made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
     page = opened(made["numbers"], color_scheme="light")
 
     light = scheme(page)
@@ -253,13 +253,13 @@ def test_a_dark_page_prints_light(made: dict[str, Path], opened: Callable[..., P
 
 
 def scheme(page: Page) -> tuple[str, int, int]:
-    """Colour of the paper, and how many pictures for light and for dark paper are seen."""
+    """Background colour, and numbers of visible pictures for light and for dark backgrounds."""
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     on_light, on_dark = (page.locator(f"img.on-{each}:visible") for each in ("light", "dark"))
     return paper, on_light.count(), on_dark.count()
 
 
-def test_prints_have_more_rows_and_no_buttons(
+def test_printed_pages_have_more_rows_and_no_buttons(
     made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:
     page = opened(made["categories"])
@@ -279,7 +279,7 @@ def test_prints_have_more_rows_and_no_buttons(
     assert len(column(page, ITEMS)) == 20
 
 
-def test_without_scripts_the_first_rows_are_there_and_no_dead_buttons(
+def test_without_scripts_the_page_shows_the_first_rows_and_no_buttons(
     made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:
     page = opened(made["categories"], java_script_enabled=False)
@@ -292,7 +292,7 @@ def test_a_hundred_thousand_items_open_in_seconds_and_megabytes(
     large: Path, opened: Callable[..., Page]
 ) -> None:
     page = opened(large)
-    items = "Items, by GaussianICC"
+    items = "Items (GaussianICC)"
     ready = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
 
     in_table(page, items).get_by_role("button", name="item", exact=True).click()

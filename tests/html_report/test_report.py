@@ -1,4 +1,4 @@
-"""The page says what the draws say, needs nothing but itself, and no name can break it."""
+"""The report states what the draws say, is self-contained, and no name can break it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli import app
-from reliabayes.html_report import answer, judging, pictures, sections, writing
+from reliabayes.html_report import answer, pictures
 from reliabayes.html_report.blocks import Picture
 from tests.models.test_models import fitted
 from tests.plots.test_plots import around, made_of, of_categories, of_numbers, of_pools, rated
@@ -31,12 +31,15 @@ from tests.plots.test_plots import around, made_of, of_categories, of_numbers, o
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = "</script><img src=x onerror=alert(1)>"
+SECTIONS = "reliabayes.html_report.sections"
+DRAWN = ("data", "quantities", "raters_and_items")  # sections of results, with most of the plots
+CHECKS = ("comparison", "predictive_checks", "diagnostics")
 
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 class Page(HTMLParser):
-    """What a browser would see: elements with their attributes, texts by element, data."""
+    """A page as a browser sees it: elements with their attributes, texts by element, data."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -64,7 +67,7 @@ class Page(HTMLParser):
         return [attrs[attribute] or "" for _, attrs in self.elements if attribute in attrs]
 
     def table(self, caption: str) -> pd.DataFrame:
-        """All rows of a table, as the script reads them."""
+        """All rows of a table, from the data of the script."""
         data = [text for text in self.texts["script"] if text.startswith('{"columns"')]
         place = self.texts["caption"].index(caption)
         columns = json.loads(data[place])["columns"]
@@ -72,7 +75,7 @@ class Page(HTMLParser):
 
 
 def with_statistics(fit: rb.Fit) -> rb.Fit:
-    """A fit that did not come from Stan, with figures of a sampler that had no trouble."""
+    """A fit that did not come from Stan, with the statistics of a sampler without problems."""
     shape = fit.settings.chains, fit.settings.draws
     energy = np.random.default_rng(1).normal(size=shape)
     figures = {"energy": energy, "diverging": np.zeros(shape), "tree_depth": np.ones(shape)}
@@ -97,13 +100,13 @@ def categories() -> rb.Fit:
 
 @cache
 def three_pools(items_apart: bool = False) -> rb.Fit:
-    """Pools a, b, c, of which a and b are closest; if wanted, c has items of its own."""
+    """Pools a, b, c, of which a and b agree most; with ``items_apart``, c has items of its own."""
     frame = rated(30, 9, 6, "r{}")
     frame["pool"] = frame["rater"].map(lambda rater: "abc"[int(rater[1:]) % 3])
     if items_apart:
         frame["item"] += 100 * (frame["pool"] == "c")
     rho = np.array([[1, 0.9, 0.3], [0.9, 1, 0.4], [0.3, 0.4, 1]])
-    wobble = np.random.default_rng(1).normal(0, 0.02, (400, 1, 1)) * (1 - np.eye(3))
+    noise = np.random.default_rng(1).normal(0, 0.02, (400, 1, 1)) * (1 - np.eye(3))
     return with_statistics(
         made_of(
             rb.GaussianXCC(),
@@ -111,14 +114,14 @@ def three_pools(items_apart: bool = False) -> rb.Fit:
             sd_item=around(1.0, 3),
             sd_rater=around(0.5, 3),
             sd_residual=around(0.8, 1),
-            factor_item=np.linalg.cholesky(rho + wobble),
+            factor_item=np.linalg.cholesky(rho + noise),
             mean=around(5.0, 3),
         )
     )
 
 
 def quantiles(draws: Any, form: str) -> str:
-    """Median and interval as the first screen writes them."""
+    """Median and interval as the answer writes them."""
     lower, median, upper = np.quantile(draws, [0.05, 0.5, 0.95])
     return f"{median:{form}} (90% interval {lower:{form}} to {upper:{form}})"
 
@@ -135,25 +138,29 @@ def made(tmp_path: Path) -> Callable[..., Page]:
     return make
 
 
-def not_drawn(draw: Callable[[], Any], painted: bool = False) -> Picture:
+def not_drawn(draw: Callable[[], Any], as_bitmap: bool = False) -> Picture:
     return Picture("data:,", "data:,", "finding", "note", 1, 1)
+
+
+def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
+    """Take few bootstrap samples, and draw no plots in some sections."""
+    monkeypatch.setattr(f"{SECTIONS}.data.BOOTSTRAP_SAMPLES", 2)
+    for section in not_drawn_in:
+        monkeypatch.setattr(f"{SECTIONS}.{section}.picture", not_drawn)
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No picture is drawn, and classical intervals come from few samples."""
-    monkeypatch.setattr(judging, "picture", not_drawn)
-    monkeypatch.setattr(sections, "picture", not_drawn)
-    monkeypatch.setattr(sections, "SAMPLES", 2)
+    """No plots, and few bootstrap samples."""
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """The page of a fit of numbers, with most of its pictures."""
+    """The page of a fit of numbers, with most of its plots."""
     path = tmp_path_factory.mktemp("page") / "report.html"
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(judging, "picture", not_drawn)
-        patched.setattr(sections, "SAMPLES", 2)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        make_quick(monkeypatch, *CHECKS)
         numbers().report(path)
     return Page(path)
 
@@ -161,7 +168,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Page:
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("model", rb.MODELS, ids=lambda model: model.name())
-def test_every_model_gives_a_page_that_starts_with_its_answer(
+def test_the_page_of_every_model_starts_with_its_answer(
     model: type[rb.RatingModel], made: Callable[..., Page]
 ) -> None:
     fit = fitted(model(), chains=1)
@@ -174,7 +181,7 @@ def test_every_model_gives_a_page_that_starts_with_its_answer(
     assert len(page.texts["h2"]) == 8
 
 
-def test_signal_and_ratings_that_are_enough_are_quantiles_of_the_draws() -> None:
+def test_signal_and_ratings_needed_are_quantiles_of_the_draws() -> None:
     fit = numbers()
     icc = fit.quantities["icc"].values.ravel()
     needed = fit.raters_needed(0.7).quantile([0.05, 0.5, 0.95], method="higher").values
@@ -187,13 +194,13 @@ def test_signal_and_ratings_that_are_enough_are_quantiles_of_the_draws() -> None
         f"reliability of 0.7 ({fewest:.0f} to {most:.0f})"
     )
     assert (
-        f"the reliability of their mean is {quantiles(4 * icc / (1 + 3 * icc), '.2f')}"
+        f"whose mean has a reliability of {quantiles(4 * icc / (1 + 3 * icc), '.2f')}"
         in (found.sentences[2])
     )
     assert found.figures[0].span == pytest.approx(tuple(np.quantile(icc, [0.05, 0.5, 0.95])))
 
 
-def test_ratings_in_categories_are_told_as_they_are_given() -> None:
+def test_binary_ratings_are_answered_on_the_scale_of_the_ratings() -> None:
     fit = fitted(rb.LogitICC(), chains=1)
     observed, latent = (fit.quantities[name] for name in ("icc_observed", "icc"))
 
@@ -203,32 +210,32 @@ def test_ratings_in_categories_are_told_as_they_are_given() -> None:
     assert quantiles(latent, ".0%") in found.sentences[-1]
 
 
-def test_two_pools_are_told_by_their_correlation_and_the_more_consistent_one() -> None:
+def test_two_pools_are_answered_by_correlation_and_consistency() -> None:
     fit = pools()
-    mind, single = (fit.quantities[f"{kind}normalized_xcc"].values for kind in ("", "un"))
+    true_scores, single = (fit.quantities[f"{kind}normalized_xcc"].values for kind in ("", "un"))
     icc = fit.quantities["icc"]
     surer = float((icc.sel(pool="expert") > icc.sel(pool="crowd")).mean())
 
     found = answer(fit)
 
     assert found.headline == (
-        f"What pools crowd and expert have in mind of items correlates {quantiles(mind, '.2f')}"
+        f"The true scores of pools crowd and expert correlate {quantiles(true_scores, '.2f')}"
     ).replace("90% interval ", "")
-    assert f"single ratings of theirs correlate {quantiles(single, '.2f')}" in found.sentences[0]
+    assert f"single ratings correlate {quantiles(single, '.2f')}" in found.sentences[0]
     more, less = ("expert", "crowd") if surer >= 0.5 else ("crowd", "expert")
     assert icc.sel(pool=more).median() > icc.sel(pool=less).median()
     assert (
-        f"With probability {max(surer, 1 - surer):.3f} it is more by {more}."
+        f"With probability {max(surer, 1 - surer):.3f}, ratings are more consistent in {more}."
         in (found.sentences[1])
     )
 
 
-def test_of_three_pools_the_closest_pair_is_named_and_compared() -> None:
+def test_of_three_pools_the_pairs_that_agree_most_and_least_are_compared() -> None:
     found = answer(three_pools())
 
-    assert found.headline.startswith("Of 3 pools, a and b are closest: what they have")
-    assert "Farthest apart are a and c, at 0.3" in found.sentences[1]
-    assert "With a probability above 0.999 a and b are closer" in found.sentences[1]
+    assert found.headline.startswith("Of 3 pools, a and b agree most: their true scores")
+    assert "Pools a and c agree least: their true scores correlate 0.3" in found.sentences[1]
+    assert "With a probability above 0.999, a and b agree more" in found.sentences[1]
 
 
 @pytest.mark.usefixtures("quick")
@@ -236,25 +243,25 @@ def test_all_pairs_of_three_pools_are_contrasted(made: Callable[..., Page]) -> N
     fit = three_pools()
     expected = fit.contrast("normalized_xcc", ("a", "b"), ("b", "c")).summary()["pr_above_0"]
 
-    table = made(fit).table("Differences between pools, and between pairs of them, by GaussianXCC")
+    table = made(fit).table("Differences between pools and between pairs of pools (GaussianXCC)")
 
     assert len(table) == 6
-    row = table.set_index("difference").loc["normalized_xcc: a, b less b, c"]
+    row = table.set_index("difference").loc["normalized_xcc: a, b minus b, c"]
     assert row["Pr(> 0)"] == pytest.approx(expected.item(), abs=5e-4)
 
 
 def test_pools_without_common_items_are_not_compared() -> None:
     found = answer(three_pools(items_apart=True))
 
-    assert found.headline.startswith("Of 3 pools, a and b are closest")
-    assert "Farthest" not in " ".join(found.sentences)
+    assert found.headline.startswith("Of 3 pools, a and b agree most")
+    assert "agree least" not in " ".join(found.sentences)
     assert found.sentences[0].startswith(
-        "No item was rated by both a and c or by both b and c: of their correlation the ratings "
-        "say nothing"
+        "No item was rated by both a and c or by both b and c: the ratings carry no information "
+        "about their correlation"
     )
 
 
-def test_right_ratings_are_the_mean_accuracy_of_those_who_gave_them() -> None:
+def test_correct_ratings_are_the_mean_accuracy_weighted_by_ratings() -> None:
     frame = categories().ratings.to_frame()
     fewer = frame[(frame["rater"] != "0") | (frame["item"] < 8)]  # by the worst of all
     fit = replace(categories(), ratings=rb.Ratings.from_frame(fewer))
@@ -269,16 +276,16 @@ def test_right_ratings_are_the_mean_accuracy_of_those_who_gave_them() -> None:
     found = answer(fit)
 
     assert found.headline == (
-        f"{median:.0%} of ratings are right ({lower:.0%} to {upper:.0%}); {settled} of 40 items "
+        f"{median:.0%} of ratings are correct ({lower:.0%} to {upper:.0%}); {settled} of 40 items "
         "are settled"
     )
-    assert f"Rater {by_rater.idxmax()} is right most often" in found.sentences[1]
+    assert f"Rater {by_rater.idxmax()} is correct most often" in found.sentences[1]
     assert f"rater {by_rater.idxmin()} least often" in found.sentences[1]
     assert quantiles(fit.quantities["bits_per_rating"], ".3f") in found.sentences[-1]
 
 
 @pytest.mark.usefixtures("quick")
-def test_trouble_comes_before_the_answer(made: Callable[..., Page]) -> None:
+def test_problems_come_before_the_answer(made: Callable[..., Page]) -> None:
     stuck = numbers().posterior.copy(deep=True)
     stuck["sd_item"][0] *= 5
     fit = replace(numbers(), posterior=stuck)
@@ -286,8 +293,8 @@ def test_trouble_comes_before_the_answer(made: Callable[..., Page]) -> None:
     page = made(fit)
 
     assert page.texts["h1"] == ["These numbers cannot be trusted yet"]
-    trouble = page.source.index("R-hat up to")
-    assert trouble < page.source.index("What the draws say so far: A single rating is")
+    problem = page.source.index("R-hat up to")
+    assert problem < page.source.index("Preliminary answer: A single rating is")
 
 
 @pytest.mark.usefixtures("quick")
@@ -301,12 +308,12 @@ def test_names_cannot_break_the_page(made: Callable[..., Page]) -> None:
     assert SCRIPT not in page.source
     assert IMAGE not in page.source
     assert [attrs for tag, attrs in page.elements if tag == "script"][-1] == {}
-    assert SCRIPT in set(page.table("Raters, by GaussianICC")["rater"])
-    assert IMAGE in set(page.table("Items, by GaussianICC")["item"])
+    assert SCRIPT in set(page.table("Raters (GaussianICC)")["rater"])
+    assert IMAGE in set(page.table("Items (GaussianICC)")["item"])
     assert "onerror" not in {name for _, attrs in page.elements for name in attrs}
 
 
-def test_the_page_needs_nothing_but_itself(drawn: Page) -> None:
+def test_the_page_is_self_contained(drawn: Page) -> None:
     assert sum(address.startswith("data:image/svg+xml,") for address in drawn.values("src")) > 9
     assert all(address.startswith("data:") for address in drawn.values("src"))
     assert all(address.startswith("#") for address in drawn.values("href"))
@@ -316,7 +323,7 @@ def test_the_page_needs_nothing_but_itself(drawn: Page) -> None:
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
-def test_pictures_have_their_findings_as_words(drawn: Page) -> None:
+def test_findings_of_plots_are_texts(drawn: Page) -> None:
     found = quantiles(numbers().quantities["icc"], ".0%").replace(" ", " signal ", 1)
 
     assert f"A single rating is {found}" in drawn.texts["strong"]
@@ -328,7 +335,7 @@ def test_pictures_have_their_findings_as_words(drawn: Page) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-def test_links_and_labels_lead_somewhere_once(made: Callable[..., Page]) -> None:
+def test_ids_are_unique_and_links_lead_to_them(made: Callable[..., Page]) -> None:
     page = made({"DS": categories(), "again": categories()})
 
     ids = page.values("id")
@@ -338,40 +345,40 @@ def test_links_and_labels_lead_somewhere_once(made: Callable[..., Page]) -> None
 
 
 @pytest.mark.usefixtures("quick")
-def test_tables_hold_what_the_fit_tells(made: Callable[..., Page]) -> None:
+def test_tables_have_the_numbers_of_the_fit(made: Callable[..., Page]) -> None:
     fit = categories()
     expected = fit.items().sort_values("entropy", ascending=False, kind="stable")
 
-    table = made(fit).table("Items, by DawidSkene")
+    table = made(fit).table("Items (DawidSkene)")
 
     assert table["item"].tolist() == list(map(str, expected.index))
     assert table["probability"].tolist() == expected["probability"].round(3).tolist()
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_first_rows_are_there_without_a_script(made: Callable[..., Page]) -> None:
+def test_the_first_rows_are_shown_without_a_script(made: Callable[..., Page]) -> None:
     page = made(categories())
 
-    start = page.source.index("Items, by DawidSkene")
+    start = page.source.index("Items (DawidSkene)")
     body = page.source[start : page.source.index("</tbody>", start)]
     assert body.count('<th scope="row">') == 20
     assert "Rows 1 to 20 of 40" in page.texts["p"]
 
 
 @pytest.mark.usefixtures("quick")
-def test_where_there_are_too_many_items_the_most_certain_are_left_out(
+def test_of_too_many_items_the_most_certain_are_left_out(
     made: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "BUDGET", 1000)
+    monkeypatch.setattr("reliabayes.html_report.page.BUDGET", 1000)
     fit = categories()
     ordered = fit.items().sort_values("entropy", ascending=False, kind="stable")
 
     page = made(fit)
 
-    table = page.table("Items, by DawidSkene")
+    table = page.table("Items (DawidSkene)")
     assert 10 < len(table) < 40
     assert table["item"].tolist() == list(map(str, ordered.index[: len(table)]))
-    note = f"The {len(table)} least certain of 40 rows are here; the other {40 - len(table)},"
+    note = f"Shows the {len(table)} most uncertain of 40 rows; the other {40 - len(table)},"
     assert any(text.startswith(note) for text in page.texts["p"])
 
 
@@ -385,7 +392,7 @@ def test_the_same_fits_give_the_same_page(tmp_path: Path) -> None:
     assert one.read_bytes() == other.read_bytes()
 
 
-def test_pictures_are_the_same_each_time() -> None:
+def test_pictures_are_reproducible() -> None:
     one, other = (pictures.picture(lambda: rb.plots.icc(numbers())) for _ in range(2))
 
     assert one == other
@@ -398,27 +405,29 @@ def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> No
 
     page = made(fits)
 
-    assert page.table("Models, the best first")["model"].tolist() == ["guesses", "made up"]
+    assert page.table("Models, best first")["model"].tolist() == ["guesses", "made up"]
     assert [name for name in page.texts["h3"] if name in fits][:2] == ["guesses", "made up"]
-    assert any(text.startswith("By guesses, from 200 ratings") for text in page.texts["p"])
+    assert any(
+        text.startswith("Estimated with guesses from 200 ratings") for text in page.texts["p"]
+    )
 
 
 @pytest.mark.usefixtures("quick")
-def test_models_that_cannot_be_compared_are_told_why(made: Callable[..., Page]) -> None:
+def test_the_page_says_why_models_cannot_be_compared(made: Callable[..., Page]) -> None:
     scores = fitted(rb.GaussianICC(), chains=1)
     classes = rb.DawidSkene().fit(scores.ratings, chains=2, warmup=50, draws=25, seed=1)
 
     page = made({"scores": scores, "classes": classes})
 
-    assert any(text.startswith("scores is no model of categories") for text in page.texts["p"])
+    assert any(text.startswith("scores models numbers and ") for text in page.texts["p"])
 
 
-def test_fits_of_other_ratings_are_refused_and_nothing_is_written(tmp_path: Path) -> None:
+def test_fits_of_other_ratings_are_rejected_and_nothing_is_written(tmp_path: Path) -> None:
     other = numbers().ratings.subset(items=range(10))
 
-    with pytest.raises(rb.RatingsError, match="all must be of the ratings of the page"):
+    with pytest.raises(rb.RatingsError, match="all fits must be of the ratings of the report"):
         rb.report(other, numbers(), tmp_path / "report.html")
-    with pytest.raises(ValueError, match="there must be one at least"):
+    with pytest.raises(ValueError, match="at least one fit is needed"):
         rb.report(other, {}, tmp_path / "report.html")
     with pytest.raises(ValueError, match="reliability must lie strictly between 0 and 1"):
         numbers().report(tmp_path / "report.html", reliability=1.0)
@@ -426,7 +435,7 @@ def test_fits_of_other_ratings_are_refused_and_nothing_is_written(tmp_path: Path
 
 
 @pytest.mark.usefixtures("quick")
-def test_the_page_tells_how_it_was_made(made: Callable[..., Page]) -> None:
+def test_the_page_states_how_it_was_made(made: Callable[..., Page]) -> None:
     fit = replace(numbers(), model=rb.GaussianICC(prior_sd_rater=rb.HalfNormal(0.5)))
 
     page = made(fit, source={"file": "ads.csv"}, date="1 May")
@@ -441,7 +450,7 @@ def test_the_page_tells_how_it_was_made(made: Callable[..., Page]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-def test_the_command_on_the_page_gives_the_page_again(
+def test_the_command_on_the_page_reproduces_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -468,13 +477,13 @@ def test_the_command_on_the_page_gives_the_page_again(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "one must be chosen: gaussian-icc"),
+        ([], "name a model: gaussian-icc"),
         (["--models", "gaussian-icc", "--out", JUDGES], "--out must not overwrite the ratings"),
         (["--models", "gaussian-icc", "--out", "/absent/r.html"], "cannot write /absent/r.html"),
         (["--models", "gaussian-icc", "--reliability", "1"], "must lie strictly between 0 and 1"),
     ],
 )
-def test_bad_input_is_refused_before_sampling(
+def test_bad_input_is_rejected_before_sampling(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERMINAL_WIDTH", "300")
@@ -488,7 +497,7 @@ def test_bad_input_is_refused_before_sampling(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-def test_the_demo_leaves_a_page_that_says_what_it_printed(tmp_path: Path) -> None:
+def test_the_page_of_the_demo_states_what_it_printed(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--report", str(tmp_path / "report.html")])
 
     words = result.stdout.strip().rpartition("In words: of ")[2].replace("\n", " ")
@@ -496,7 +505,7 @@ def test_the_demo_leaves_a_page_that_says_what_it_printed(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_what_pages_are_made_with_is_imported_for_the_first_page_only() -> None:
+def test_importing_the_package_does_not_import_jinja2() -> None:
     code = "import sys, reliabayes; sys.exit('jinja2' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -169,14 +169,14 @@ def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
     ratings = rb.Ratings.from_frame(frame)
     covariates = rb.Covariates(("years",), (0, 1, 2), ((1.0,), (0.0,), (-1.0,)))
     model = rb.LatentTAP(covariates=covariates)
-    data = model.data(ratings)
+    problem = model.problem(ratings)
     point = model.draw_parameters(ratings, np.random.default_rng(1))
 
-    found = model.log_likelihood(point, data)
+    found = model.log_likelihood(point, problem)
 
-    centred = np.asarray(data["centred"])
-    scale = point["sd_alpha"] ** (1 - centred)
-    alpha = point["mean_alpha"] + (point["score"] - point["mean_alpha"] * centred) * scale
+    centredness = problem.centredness
+    scale = point["sd_alpha"] ** (1 - centredness)
+    alpha = point["mean_alpha"] + (point["score"] - point["mean_alpha"] * centredness) * scale
     odds = alpha + point["eta"][0] * np.array([1.0, 0.0, -1.0])
 
     def given(z: float, rated: list[int]) -> float:
@@ -197,17 +197,17 @@ def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
 
 def test_latent_scale_has_the_priors_it_says(ratings: rb.Ratings) -> None:
     model = rb.LatentTAP()
-    data = model.data(ratings)
+    problem = model.problem(ratings)
     one, other = random_points(model, ratings)
 
     found = log_density(model, ratings, one) - log_density(model, ratings, other)
 
     def expected(x: Point) -> float:
-        alpha = model.alpha(x, data)
+        alpha = model.alpha(x, problem)
         # Scores are no accuracies: the density of the latter is that of the former, stretched.
-        stretch = np.log(x["sd_alpha"]) * (1 - np.asarray(data["centred"])).sum()
+        stretch = np.log(x["sd_alpha"]) * (1 - problem.centredness).sum()
         return float(
-            model.log_likelihood(x, data)
+            model.log_likelihood(x, problem)
             + dirichlet(3 * np.ones(3)).logpdf(x["prevalence"])
             + norm(0, 1.5).logpdf(x["mean_alpha"])
             + halfnorm(scale=1).logpdf(x["sd_alpha"])
@@ -228,8 +228,8 @@ def test_nodes_of_difficulty_are_enough_on_dental_x_rays(dataset: Load) -> None:
     point = model.em(ratings).parameters
     here = {str(name): values.values for name, values in point.items()}
 
-    error = model.log_likelihood(here, model.data(ratings)) - finer.log_likelihood(
-        here, finer.data(ratings)
+    error = model.log_likelihood(here, model.problem(ratings)) - finer.log_likelihood(
+        here, finer.problem(ratings)
     )
 
     assert abs(error) < 1e-3
@@ -542,7 +542,7 @@ def complete(items: int, raters: int) -> pd.DataFrame:
 
 def random_points(model: AnnotationModel, ratings: rb.Ratings) -> tuple[Point, Point]:
     rng = np.random.default_rng(11)
-    one, other = (model.draw_parameters(ratings, rng) for _ in range(2))
+    one, other = (dict(model.draw_parameters(ratings, rng)) for _ in range(2))
     return one, other
 
 
@@ -569,14 +569,15 @@ def plain_log_likelihood(
 
 def log_density(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> float:
     """Log density of the Stan program, without Jacobian of its transforms."""
-    data = model.data(ratings)
-    table = stan.load(model.program(data)).log_prob(dict(point), data, jacobian=False, sig_figs=17)
+    program = stan.load(model.program(model.problem(ratings)))
+    data = model.stan_data(ratings)
+    table = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
     return float(table["lp__"].iloc[0])
 
 
 def check_gradient(model: AnnotationModel, ratings: rb.Ratings) -> None:
-    data = model.data(ratings)
-    program = stan.load(model.program(data))
+    program = stan.load(model.program(model.problem(ratings)))
+    data = model.stan_data(ratings)
     point, _ = random_points(model, ratings)
     shapes = [(p, p.unconstrain(np.asarray(point[p.name]))) for p in model.parameters()]
     at = np.concatenate([free.ravel() for _, free in shapes])

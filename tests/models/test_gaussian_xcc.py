@@ -16,7 +16,8 @@ from scipy.stats import halfnorm, multivariate_normal, t
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import correlation, stan
-from reliabayes.likelihoods.gaussian_pools import PooledDesign, PooledSums
+from reliabayes.likelihoods.gaussian_pools import PooledSums
+from reliabayes.likelihoods.gaussian_pools_design import PooledDesign
 from reliabayes.models import gaussian_xcc
 from tests.designs import PooledTable, pooled_tables, slopes
 from tests.monte_carlo import standard_error
@@ -130,7 +131,7 @@ def test_geometry_is_known_where_the_ratings_are_many() -> None:
     few = simulated(items=8, raters=3, per_item=2)
     many = simulated(items=300, raters=30, per_item=3)
 
-    starts = [rb.GaussianXCC().warm_start(rb.GaussianXCC().data(x)) for x in (few, many)]
+    starts = [rb.GaussianXCC().start(rb.GaussianXCC().problem(x)) for x in (few, many)]
 
     assert starts[0].geometry is None
     assert starts[1].geometry is not None
@@ -461,9 +462,9 @@ def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Arra
     pools = int(table.pool.max()) + 1
     item, rater, residual, corr = np.split(free, sizes)
     data = {
-        **PooledSums.of(
-            PooledDesign.of(table.item, table.rater, table.ratings, table.pool)
-        ).to_stan(),
+        **PooledSums.of(PooledDesign.of(table.item, table.rater, table.ratings, table.pool))
+        .stan_data()
+        .to_dict(),
         "E": len(residual),
         "center": CENTERS[:pools],
         "prior_mean": PRIOR_MEAN[:pools],

@@ -1,4 +1,4 @@
-"""The build compiles once, reuses what it has, and says what it lacks."""
+"""The build compiles once, reuses its objects, and names what is missing."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_executables_can_be_moved_with_their_library(tmp_path: Path, compiled: o
     assert "stan_version_minor = 35" in answer.stdout
 
 
-def test_programs_do_not_tell_where_they_were_compiled(compiled: Callable[[str], Path]) -> None:
+def test_programs_do_not_reveal_where_they_were_compiled(compiled: Callable[[str], Path]) -> None:
     program = compiled("item_mixture").read_bytes()
 
     assert b"functions/item_mixture.stanfunctions" in program
     assert str(hatch_build.STAN).encode() not in program
 
 
-def test_missing_compiler_is_told_with_the_remedy(
+def test_missing_compiler_is_reported_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -67,7 +67,7 @@ def test_missing_compiler_is_told_with_the_remedy(
         Toolchain.find()
 
 
-def test_faulty_program_is_refused_in_the_words_of_stanc(tmp_path: Path) -> None:
+def test_faulty_program_is_refused_with_the_message_of_stanc(tmp_path: Path) -> None:
     program = tmp_path / "faulty.stan"
     program.write_text("parameters { real x; } model { x ~ nrmal(0, 1); }")
 
@@ -75,7 +75,7 @@ def test_faulty_program_is_refused_in_the_words_of_stanc(tmp_path: Path) -> None
         build([program], tmp_path / "out")
 
 
-def test_refused_code_is_told_in_the_words_of_the_compiler(
+def test_refused_code_is_reported_with_the_message_of_the_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Pictures show the numbers that they are of, say so, and look as when they were looked at."""
+"""Plots draw the right numbers, state them in title and labels, and keep their layout."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from matplotlib.text import Annotation, Text
 
 import reliabayes as rb
 from reliabayes import plots
-from reliabayes.plots.canvas import apart
 from reliabayes.plots.densities import density
-from reliabayes.plots.naming import shortened
-from reliabayes.results.fit import Settings
+from reliabayes.plots.labels import shortened
+from reliabayes.plots.layout import separated
+from reliabayes.results.settings import Settings
 
 GOLDEN = Path(__file__).parent / "golden"
-TOLERANCE = 2.0  # RMS, of 0 to 255, by which versions of matplotlib may differ
+TOLERANCE = 2.0  # RMS on a scale of 0 to 255, for differences between versions of matplotlib
+COMPARED = ("icc", "raters_in_pools", "confusion", "check_categories")  # with a golden image
 
-PICTURES: Mapping[str, Callable[[Any], Any]] = {
+PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "icc": lambda of: plots.icc(of.pools),
     "variance_shares": lambda of: plots.variance_shares(of.numbers),
     "icc_k": lambda of: plots.icc_k(of.pools),
@@ -57,21 +58,22 @@ PICTURES: Mapping[str, Callable[[Any], Any]] = {
 
 
 def made_of(model: rb.RatingModel, ratings: rb.Ratings, **parameters: Any) -> rb.Fit:
-    """Fit whose draws do not come from Stan, so that they are the same on all machines."""
+    """A fit whose draws do not come from Stan, so that they are the same on all machines."""
     stacked = {
         name: values.reshape(2, 200, *values.shape[1:]) for name, values in parameters.items()
     }
     settings = Settings.checked(chains=2, warmup=0, draws=200, seed=1)
-    return rb.Fit(model, ratings, model.labelled(stacked, ratings), xr.Dataset(), settings)
+    posterior = model.labelled(stacked, model.problem(ratings))
+    return rb.Fit(model, ratings, posterior, xr.Dataset(), settings)
 
 
 def around(middle: float, *shape: int) -> Any:
-    """400 positive draws, apart by a quarter."""
+    """400 log-normal draws with a median of ``middle`` and an sd of 0.25 on the log scale."""
     return middle * np.random.default_rng(int(100 * middle)).lognormal(0, 0.25, (400, *shape))
 
 
 def rated(items: int, raters: int, per_item: int, form: str) -> pd.DataFrame:
-    """Normal ratings of each item by some of the raters."""
+    """Normal ratings of each item by ``per_item`` of the raters."""
     rng = np.random.default_rng(1)
     rater = np.argsort(rng.random((items, raters)), axis=1)[:, :per_item].ravel()
     item = np.repeat(np.arange(items), per_item)
@@ -117,7 +119,7 @@ def of_categories() -> rb.Fit:
 
 @pytest.fixture(scope="module")
 def of() -> SimpleNamespace:
-    """Results of simulated ratings: small ones, and one by a crowd with long ids."""
+    """Results of simulated ratings: small ones, and one with a hundred raters with long ids."""
     return SimpleNamespace(
         numbers=of_numbers(rated(20, 5, 4, "J{}")),
         crowd=of_numbers(rated(300, 100, 4, "contractor-{:03d}$@labelling-vendor.example.com")),
@@ -146,7 +148,7 @@ def of() -> SimpleNamespace:
 
 @pytest.fixture(autouse=True)
 def _clean_pyplot() -> Iterator[None]:
-    """No display, styles of matplotlib's own, and no figure left behind."""
+    """No display, the default style of matplotlib, and no figure left open."""
     plt.switch_backend("agg")
     with mpl.style.context(["default", {"text.hinting": "none"}]):
         yield
@@ -158,7 +160,7 @@ def fresh() -> Axes:
 
 
 def shown_texts(figure: Any) -> list[Text]:
-    """Texts that are drawn; of ticks, those in view."""
+    """Texts that are visible; of tick labels, those in view."""
     out_of_view = {
         label
         for axes in figure.findobj(Axes)
@@ -185,24 +187,25 @@ def texts(ax: Axes) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_as_it_was_looked_at(name: str, of: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", COMPARED)
+def test_layout_matches_the_golden_image(name: str, of: Any, tmp_path: Path) -> None:
+    """Images are compared without their texts, whose fonts differ between versions."""
     golden, drawn = GOLDEN / f"{name}.png", tmp_path / f"{name}.png"
-    figure = PICTURES[name](of).figure
+    figure = PLOTS[name](of).figure
     figure.set(layout_engine="none", size_inches=(6, 5))
-    for text in figure.findobj(Text):  # fonts, and room for them, differ between versions
+    for text in figure.findobj(Text):
         text.set_visible(False)
 
     figure.savefig(drawn, dpi=60)
 
     difference = compare_images(str(golden), str(drawn), TOLERANCE)
-    assert difference is None, f"{difference} Look at it; if it is right: cp {drawn} {golden}"
+    assert difference is None, f"{difference} If the new image is right: cp {drawn} {golden}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
-def test_texts_neither_overlap_nor_leave_the_picture(name: str, of: Any) -> None:
-    figure = PICTURES[name](of).figure
+@pytest.mark.parametrize("name", PLOTS)
+def test_texts_neither_overlap_nor_exceed_the_figure(name: str, of: Any) -> None:
+    figure = PLOTS[name](of).figure
 
     figure.draw_without_rendering()
 
@@ -216,13 +219,13 @@ def test_texts_neither_overlap_nor_leave_the_picture(name: str, of: Any) -> None
 
 
 @pytest.mark.slow
-def test_matplotlib_is_imported_for_the_first_picture_only() -> None:
+def test_importing_the_package_does_not_import_matplotlib() -> None:
     code = "import sys, reliabayes; sys.exit('matplotlib' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_picture_goes_where_it_is_told_and_leaves_no_figure(of: Any) -> None:
+def test_plots_draw_on_the_given_axes_and_open_no_figure(of: Any) -> None:
     ax = fresh()
 
     assert plots.icc(of.numbers, ax=ax) is ax
@@ -230,7 +233,7 @@ def test_a_picture_goes_where_it_is_told_and_leaves_no_figure(of: Any) -> None:
     assert plt.get_fignums() == []
 
 
-def test_icc_shows_the_median_and_interval_of_the_summary(of: Any) -> None:
+def test_icc_draws_and_states_the_median_and_interval(of: Any) -> None:
     row = of.numbers.summary(0.8).loc["icc"]
 
     ax: Any = plots.icc(of.numbers, prob=0.8, ax=fresh())
@@ -244,7 +247,7 @@ def test_icc_shows_the_median_and_interval_of_the_summary(of: Any) -> None:
     )
 
 
-def test_bands_are_those_of_the_guideline(of: Any) -> None:
+def test_bands_are_the_ranges_of_the_guideline(of: Any) -> None:
     ax: Any = plots.icc(of.numbers, guideline="koo_li", ax=fresh())
 
     shaded = [patch.get_extents().transformed(ax.transData.inverted()) for patch in ax.patches]
@@ -256,7 +259,7 @@ def test_bands_are_those_of_the_guideline(of: Any) -> None:
     assert any("proposed for intraclass correlations" in text for text in texts(ax))
 
 
-def test_the_finding_names_the_pools_at_either_end(of: Any) -> None:
+def test_icc_title_names_the_pools_with_the_lowest_and_highest_median(of: Any) -> None:
     median = of.pools.quantities["icc"].median(("chain", "draw")).to_series()
 
     title = finding(plots.icc(of.pools, ax=fresh()))
@@ -267,21 +270,22 @@ def test_the_finding_names_the_pools_at_either_end(of: Any) -> None:
     )
 
 
-def test_models_without_the_quantity_are_refused(of: Any) -> None:
+def test_plots_reject_models_without_the_quantity(of: Any) -> None:
     with pytest.raises(ValueError, match="DawidSkene reports prevalence"):
         plots.icc(of.categories, ax=fresh())
     with pytest.raises(ValueError, match="a model that reports normalized_xcc"):
         plots.xcc(of.numbers, ax=fresh())
     with pytest.raises(ValueError, match="Did you mean 'koo_li'"):
         plots.icc(of.numbers, guideline="koo_lie", ax=fresh())
-    with pytest.raises(ValueError, match="There are accuracy, informativeness, random_share"):
+    with pytest.raises(ValueError, match="Choose from accuracy, informativeness, random_share"):
         plots.raters(of.categories, "severity", ax=fresh())
-    with pytest.raises(ValueError, match="must have 3 items in common"):
+    with pytest.raises(ValueError, match="must have 3 common items"):
         plots.agreement(rb.Ratings.from_wide(np.array([[1, 2], [3, 5]])), ax=fresh())
 
 
-def test_variance_shares_are_means_that_add_up(of: Any) -> None:
+def test_variance_shares_are_posterior_means_that_add_up_to_one(of: Any) -> None:
     mean = of.numbers.summary()["mean"]
+    residual = 1 - mean["icc"] - mean["labeler_icc"]
 
     ax: Any = plots.variance_shares(of.numbers, ax=fresh())
 
@@ -291,9 +295,13 @@ def test_variance_shares_are_means_that_add_up(of: Any) -> None:
     assert [bar.get_x() for bar in ax.patches] == pytest.approx(
         [0, widths[0], widths[0] + widths[1]]
     )
+    assert finding(ax) == (
+        f"Items account for {mean['icc']:.0%} of the variance, rater severity for "
+        f"{mean['labeler_icc']:.0%} and the residual for {residual:.0%}"
+    )
 
 
-def test_icc_k_runs_through_its_median_and_marks_the_k_that_is_enough(of: Any) -> None:
+def test_icc_k_draws_its_median_and_marks_the_k_that_reaches_the_target(of: Any) -> None:
     needed = of.numbers.raters_needed(0.7).quantile([0.05, 0.5, 0.95], method="higher").values
 
     ax: Any = plots.icc_k(of.numbers, reliability=0.7, ax=fresh())
@@ -304,19 +312,39 @@ def test_icc_k_runs_through_its_median_and_marks_the_k_that_is_enough(of: Any) -
     assert (mark.get_xdata(), mark.get_ydata()) == ([needed[1]], [0.7])
     low, median, high = needed
     assert finding(ax) == (
-        f"{median:.0f} ratings of an item reach a reliability of 0.7 (90% interval {low:.0f} to "
+        f"{median:.0f} ratings per item reach a reliability of 0.7 (90% interval {low:.0f} to "
         f"{high:.0f})"
     )
 
 
-def test_krr_curve_has_a_line_for_each_way(of: Any) -> None:
+def test_krr_curve_has_a_line_per_method(of: Any) -> None:
     ax: Any = plots.krr_curve(of.curve, ax=fresh())
 
     assert [list(line.get_ydata()) for line in ax.lines] == of.curve.T.to_numpy().tolist()
-    assert texts(ax)[:3] == ["two replications", "one, bootstrapped", "ICC of all"]
+    assert texts(ax)[:3] == ["two replications", "bootstrap of one", "ICC, all ratings"]
 
 
-def test_contrast_tells_the_probability_above_zero(of: Any) -> None:
+def test_xcc_has_a_row_per_kind_and_states_the_normalized_one(of: Any) -> None:
+    rows = of.pools.summary().loc[
+        ["normalized_xcc[crowd, expert]", "unnormalized_xcc[crowd, expert]"]
+    ]
+
+    ax: Any = plots.xcc(of.pools, ax=fresh())
+
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["normalized", "unnormalized"]
+    intervals, medians = ax.lines[::2], ax.lines[1::2]
+    assert [list(line.get_xdata()) for line in intervals] == pytest.approx(
+        rows[["lower_90", "upper_90"]].to_numpy()
+    )
+    assert [line.get_xdata()[0] for line in medians] == pytest.approx(rows["median"].to_list())
+    median, lower, upper = rows[["median", "lower_90", "upper_90"]].iloc[0]
+    assert finding(ax) == (
+        f"The true scores of pools crowd and expert correlate {median:.2f} (90% interval "
+        f"{lower:.2f} to {upper:.2f})"
+    )
+
+
+def test_contrast_states_the_probability_above_zero(of: Any) -> None:
     contrast = of.pools.contrast("xcc", ("crowd", "expert"), ("expert", "crowd"))
     shifted = rb.Contrast("one", "other", contrast.draws + 0.1, 0.9)
 
@@ -331,7 +359,7 @@ def test_contrast_tells_the_probability_above_zero(of: Any) -> None:
     ]
 
 
-def test_raters_stand_from_the_highest_to_the_lowest(of: Any) -> None:
+def test_raters_are_ordered_from_highest_to_lowest(of: Any) -> None:
     accuracy = of.categories.quantities["accuracy"].median(("chain", "draw")).to_series()
     expected = accuracy.sort_values(ascending=False)
 
@@ -341,9 +369,14 @@ def test_raters_stand_from_the_highest_to_the_lowest(of: Any) -> None:
     assert list(ax.lines[0].get_ydata()) == sorted(ax.lines[0].get_ydata())
     assert ax.yaxis_inverted()
     assert [label.get_text() for label in ax.get_yticklabels()] == expected.index.to_list()
+    best, worst = expected.index[[0, -1]]
+    assert finding(ax) == (
+        f"Rater {best} ({expected[best]:.2f}) has the highest accuracy, rater {worst} "
+        f"({expected[worst]:.2f}) the lowest"
+    )
 
 
-def test_severity_is_shown_pool_by_pool_with_its_intervals(of: Any) -> None:
+def test_rater_effects_are_ordered_by_pool_with_their_intervals(of: Any) -> None:
     table = of.pools.raters().sort_values(["pool", "median"], ascending=[True, False])
 
     ax: Any = plots.raters(of.pools, ax=fresh())
@@ -353,7 +386,7 @@ def test_severity_is_shown_pool_by_pool_with_its_intervals(of: Any) -> None:
     assert texts(ax)[:2] == ["crowd", "expert"]
 
 
-def test_a_hundred_raters_are_all_drawn_and_few_named(of: Any) -> None:
+def test_of_a_hundred_raters_all_are_drawn_and_six_labelled(of: Any) -> None:
     ax: Any = plots.raters(of.crowd, ax=fresh())
 
     assert len(ax.lines[0].get_xdata()) == 100
@@ -367,7 +400,7 @@ def test_a_hundred_raters_are_all_drawn_and_few_named(of: Any) -> None:
     assert "all 100 in order" in texts(ax)[-1]
 
 
-def test_items_have_bars_of_their_probabilities_the_least_certain_first(of: Any) -> None:
+def test_items_have_bars_of_their_probabilities_in_order_of_entropy(of: Any) -> None:
     probability = of.categories.category_probabilities()
     entropy = of.categories.items()["entropy"].sort_values(ascending=False)
 
@@ -379,16 +412,16 @@ def test_items_have_bars_of_their_probabilities_the_least_certain_first(of: Any)
     assert texts(ax)[0] == f"{entropy.iloc[0]:.2f} bits"
 
 
-def test_entropies_sum_up_to_the_bits_that_are_open(of: Any) -> None:
+def test_entropies_add_up_to_the_bits_in_the_title(of: Any) -> None:
     entropy = of.categories.items()["entropy"]
 
     ax: Any = plots.entropies(of.categories, ax=fresh())
 
     assert ax.patches[0].get_data().values.sum() == pytest.approx(entropy.sum())
-    assert finding(ax).startswith(f"The ratings leave {entropy.sum():.1f} bits open")
+    assert finding(ax).startswith(f"{entropy.sum():.1f} bits of uncertainty remain")
 
 
-def test_confusion_matrices_are_posterior_means_by_informativeness(of: Any) -> None:
+def test_confusion_matrices_are_posterior_means_ordered_by_informativeness(of: Any) -> None:
     mean = of.categories.quantities.mean(("chain", "draw"))
     order = np.argsort(-mean["informativeness"].values)
 
@@ -397,9 +430,16 @@ def test_confusion_matrices_are_posterior_means_by_informativeness(of: Any) -> N
     shown = [mesh.get_array().reshape(3, 3) for mesh in ax.collections]
     assert np.array(shown) == pytest.approx(mean["confusion"].values[order])
     assert mean["rater"].values[order][0] in texts(ax)
+    correct = pd.Series(
+        np.diagonal(mean["confusion"].mean("rater").values), ["fine", "rude", "threat"]
+    )
+    assert finding(ax) == (
+        f"On average, raters recognise {correct.idxmax()} best ({correct.max():.0%} correct) and "
+        f"{correct.idxmin()} worst ({correct.min():.0%})"
+    )
 
 
-def test_agreement_of_categories_is_the_share_of_common_items() -> None:
+def test_agreement_of_categories_is_the_proportion_of_equal_ratings() -> None:
     table = [["a", "a", "b"], ["b", "b", "b"], ["a", "b", None], ["b", "b", "b"]]
     ratings = rb.Ratings.from_wide(pd.DataFrame(table, columns=["x", "y", "z"]))
 
@@ -420,7 +460,7 @@ def test_agreement_of_numbers_is_the_correlation_over_common_items(of: Any) -> N
 
 
 def shaded(ax: Axes) -> dict[tuple[str, str], str]:
-    """What is written in the cells, by the names of their rows and columns."""
+    """Texts in the cells, by the labels of their rows and columns."""
     rows = dict(zip(ax.get_yticks(), (x.get_text() for x in ax.get_yticklabels()), strict=True))
     columns = dict(zip(ax.get_xticks(), (x.get_text() for x in ax.get_xticklabels()), strict=True))
     return {
@@ -430,7 +470,7 @@ def shaded(ax: Axes) -> dict[tuple[str, str], str]:
     }
 
 
-def test_design_is_dark_where_there_is_a_rating() -> None:
+def test_design_is_filled_where_there_is_a_rating() -> None:
     ratings = rb.Ratings.from_wide(np.array([[1, 2, np.nan], [3, np.nan, np.nan], [4, 5, 6]]))
 
     ax: Any = plots.design(ratings, ax=fresh())
@@ -442,7 +482,7 @@ def test_design_is_dark_where_there_is_a_rating() -> None:
     assert filled.tolist() == [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
 
 
-def test_a_large_design_is_summed_up_in_cells(of: Any) -> None:
+def test_a_large_design_shows_proportions_in_cells(of: Any) -> None:
     many = rb.Ratings.from_frame(rated(1000, 400, 4, "{}"))
 
     ax: Any = plots.design(many, ax=fresh())
@@ -452,17 +492,17 @@ def test_a_large_design_is_summed_up_in_cells(of: Any) -> None:
     assert filled.mean() == pytest.approx(4 / 400, rel=0.05)
 
 
-def test_compare_says_what_may_be_chance(of: Any) -> None:
+def test_compare_states_which_differences_may_be_due_to_chance(of: Any) -> None:
     ax: Any = plots.compare(of.comparison, ax=fresh())
 
     ends = np.array(ax.collections[0].get_segments())[..., 0]
     assert ends == pytest.approx(np.array([[0.5, 0.5], [0.49, 0.55], [0.64, 0.76]]))
-    assert finding(ax).endswith("MACE needs 0.020 more, which may be chance")
+    assert finding(ax).endswith("MACE needs 0.020 more, which may be due to chance")
     assert texts(ax)[1:3] == ["+0.020 ± 0.030; 0.20", "+0.200 ± 0.060; 0.00"]
     assert "up to 2 items" in texts(ax)[3]
 
 
-def test_checks_cross_what_lies_outside_its_interval(of: Any) -> None:
+def test_checks_mark_values_outside_their_intervals_with_crosses(of: Any) -> None:
     checks = of.categories.check(50)
     table = checks.pairs
     outside = ~table["observed"].between(table["lower_90"], table["upper_90"])
@@ -475,7 +515,7 @@ def test_checks_cross_what_lies_outside_its_interval(of: Any) -> None:
     assert f"p = {checks.p_values['pairs']:.3f}" in ax.child_axes[-1].get_title(loc="left")
 
 
-def test_trace_and_rank_show_every_draw_of_every_chain(of: Any) -> None:
+def test_trace_and_rank_draw_all_draws_of_all_chains(of: Any) -> None:
     draws = of.numbers.quantities["icc"].values
 
     trace = plots.trace(of.numbers, ["icc"], ax=fresh()).child_axes[0]
@@ -498,7 +538,7 @@ def test_densities_stay_within_their_limits() -> None:
     assert height == pytest.approx(np.ones(400), abs=0.1)  # six standard errors of 250 draws a bin
 
 
-def test_long_ids_keep_what_tells_them_apart() -> None:
+def test_shortened_ids_stay_distinct() -> None:
     ids = [f"contractor-{n:03d}@labelling-vendor.example.com" for n in range(300)]
 
     names = shortened(ids, 20)
@@ -508,14 +548,14 @@ def test_long_ids_keep_what_tells_them_apart() -> None:
     assert shortened(["a", "b\nc"]) == ["a", "b c"]
 
 
-def test_labels_are_set_apart_in_their_order() -> None:
-    heights = apart([0.5, 0.9, 0.52, 0.51], 0.1)
+def test_separated_labels_keep_their_order() -> None:
+    heights = separated([0.5, 0.9, 0.52, 0.51], 0.1)
 
     assert np.argsort(heights).tolist() == [0, 3, 2, 1]
     assert np.diff(np.sort(heights)).min() >= 0.1 - 1e-12
 
 
-def test_inks_follow_a_dark_style(of: Any) -> None:
+def test_colours_follow_a_dark_style(of: Any) -> None:
     with mpl.style.context("dark_background"):
         ax = plots.icc(of.numbers, ax=fresh())
 

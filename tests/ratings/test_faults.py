@@ -1,4 +1,4 @@
-"""Every fault of a table is told with its place, its rule, what was found and what to do."""
+"""The message of each fault of a table: its place, its rule, what was found and how to fix it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_rows_beyond_the_fifth_are_counted() -> None:
 
     assert message == (
         "rating: values must be finite; found 10 infinite (rows 0, 1, 2, 3, 4, ...: "
-        "inf, inf, inf, inf, inf, ...). Mend or drop these rows."
+        "inf, inf, inf, inf, inf, ...). Fix or drop these rows."
     )
 
 
@@ -54,21 +54,21 @@ def test_mixed_types(column: str) -> None:
 
     message = faults_of(frame, replicates="keep")
 
-    assert f"{column}: all values must be of one type" in message
+    assert f"{column}: all values must have the same type" in message
     assert "(row 2: 'b'). Convert the column" in message
 
 
 @pytest.mark.parametrize("column", ["item", "rater"])
-def test_ids_that_differ_by_white_space(column: str) -> None:
+def test_ids_that_differ_only_in_whitespace(column: str) -> None:
     frame = FRAME.assign(**{column: ["a", "b", " a", "c", "a ", "d"]})
 
     message = faults_of(frame, replicates="keep")
 
-    assert f"{column}: values must differ by more than the white space" in message
+    assert f"{column}: values must not differ only in leading or trailing white" in message
     assert "(rows 2, 4: ' a', 'a '). Strip the column" in message
 
 
-def test_ids_that_differ_by_case_are_two_ids() -> None:
+def test_ids_that_differ_in_case_are_two_ids() -> None:
     frame = FRAME.assign(rater=["x", "X"] * 3)
 
     assert Ratings.from_frame(frame).n_raters == 2
@@ -78,24 +78,24 @@ def test_numbers_stored_as_text() -> None:
     message = faults_of(FRAME.assign(rating=["1", " 2 ", "n/a", "4", "5", "5"]))
 
     assert message == (
-        "rating: ratings must be either numbers or labels; found numbers stored as text, and 1 of "
-        "another kind (row 2: 'n/a'). "
-        'Pass scale="numeric" to read them as numbers (after mending what is none), or '
+        "rating: ratings must be either numbers or labels; found numbers stored as text, and 1 not "
+        "numeric (row 2: 'n/a'). "
+        'Pass scale="numeric" to read them as numbers (fix the others first), or '
         'scale="nominal" to keep them as labels.'
     )
 
 
-def test_text_that_is_no_number_under_a_numeric_scale() -> None:
+def test_text_that_is_not_numeric_on_a_numeric_scale() -> None:
     message = faults_of(FRAME.assign(rating=["1", "2", "n/a", "4", "5", "5"]), scale="numeric")
 
-    assert "rating: values must be numbers on a numeric scale; found 1 of another kind" in message
-    assert "(row 2: 'n/a'). Mend or drop" in message
+    assert "rating: values must be numbers on a numeric scale; found 1 not numeric" in message
+    assert "(row 2: 'n/a'). Fix or drop" in message
 
 
-def test_gold_that_is_no_number_on_a_numeric_scale() -> None:
+def test_gold_that_is_not_numeric_on_a_numeric_scale() -> None:
     message = faults_of(FRAME.assign(gold=["1", "1", "three", None, "5", "5"]), gold="gold")
 
-    assert "gold: values must be numbers on a numeric scale; found 1 of another kind" in message
+    assert "gold: values must be numbers on a numeric scale; found 1 not numeric" in message
 
 
 def test_ratings_outside_the_categories() -> None:
@@ -105,13 +105,13 @@ def test_ratings_outside_the_categories() -> None:
 
 
 @pytest.mark.parametrize("categories", [[1], [1, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, None]])
-def test_categories_that_cannot_be_a_scale(categories: list[Any]) -> None:
+def test_categories_that_are_too_few_repeated_or_missing(categories: list[Any]) -> None:
     message = faults_of(FRAME, categories=categories)
 
-    assert "categories: they must be two or more distinct values, none missing" in message
+    assert "categories: there must be at least two distinct values, none missing" in message
 
 
-def test_ordered_text_without_its_order() -> None:
+def test_text_on_an_ordered_scale_without_a_declared_order() -> None:
     message = faults_of(FRAME.assign(rating=["low", "high"] * 3), scale="ordered")
 
     assert "found 'high', 'low' without one. Pass categories=[...], lowest first" in message
@@ -134,7 +134,9 @@ def test_gold_outside_the_range_of_the_categories() -> None:
 def test_conflicting_gold() -> None:
     message = faults_of(FRAME.assign(gold=[1, 2, 3, None, 5, 5]), gold="gold")
 
-    assert "one gold value; found 1 differing from an earlier row of the item, of 'a'" in message
+    assert (
+        "one gold value; found 1 in conflict with an earlier row of the same item, 'a'" in message
+    )
     assert "(row 1: 2). Keep the right value" in message
 
 
@@ -144,7 +146,7 @@ def test_raters_in_two_pools() -> None:
     )
 
     assert "pool: a rater must belong to one pool" in message
-    assert "of the rater, of 'y' (row 3: 'red'). Mend the pool" in message
+    assert "of the same rater, 'y' (row 3: 'red'). Correct the pool" in message
 
 
 def test_replicates() -> None:
@@ -160,16 +162,16 @@ def test_a_single_id(column: str, words: str) -> None:
     message = faults_of(FRAME.assign(**{column: 7}), replicates="keep")
 
     assert message == (
-        f"{column}: there must be {words} or more; found only 7. Check that this column holds the "
-        f"{column}s, and add the ratings of others."
+        f"{column}: there must be at least {words}; found only 7. Check that this column holds the "
+        f"{column}s, or add the ratings of others."
     )
 
 
 def test_equal_ratings() -> None:
     message = faults_of(FRAME.assign(rating=4))
 
-    assert "rating: ratings must vary, or there is nothing to agree or differ on" in message
-    assert "found 4 in all 6. Check that this column holds the ratings" in message
+    assert "rating: ratings must vary, because agreement is undefined if all are equal" in message
+    assert "found 4 in all 6 rows. Check that this column holds the ratings" in message
 
 
 def test_no_overlap() -> None:
@@ -191,7 +193,7 @@ def test_values_that_are_lists() -> None:
     assert "rating: each value must be a single text, number, bool or category" in message
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_one_message_lists_all_faults() -> None:
     frame = FRAME.assign(
         item=["a", None, "b", "b", "c", "c "],
         rating=[1, 2, np.inf, 4, 9, 5],
@@ -220,14 +222,14 @@ def test_faults_can_be_read_by_programs() -> None:
         place="rating",
         rule="ratings must be among the categories 1, 2, 3",
         found="3 outside",
-        remedy="Add them to categories=... or drop them.",
+        remedy="Add the values to categories=... or drop these rows.",
         rows=(3, 4, 5),
         values=("4", "5", "5"),
         n_rows=3,
     )
 
 
-def test_columns_under_other_names_are_guessed() -> None:
+def test_columns_under_other_names_are_suggested() -> None:
     frame = FRAME.rename(columns={"item": "Items", "rater": "annotator", "rating": "score"})
 
     message = faults_of(frame[["Items", "annotator", "score"]])
@@ -245,7 +247,7 @@ def test_wide_table_given_as_a_long_one() -> None:
 
     message = faults_of(frame)
 
-    assert "'rater1', 'rater2', 'rater3' hold numbers of about one range" in message
+    assert "'rater1', 'rater2', 'rater3' hold numbers in about the same range" in message
     assert "use Ratings.from_wide" in message
 
 
@@ -276,7 +278,7 @@ def test_repeated_column_names() -> None:
         (np.eye(3), "Pass an items x raters array to Ratings.from_wide"),
     ],
 )
-def test_no_table_at_all(frame: Any, remedy: str) -> None:
+def test_objects_that_are_not_tables(frame: Any, remedy: str) -> None:
     assert remedy in faults_of(frame)
 
 
@@ -301,12 +303,12 @@ def test_wide_table_that_repeats_an_item() -> None:
     frame = pd.DataFrame({"x": [1, 2, 3], "y": [1, 2, 4]}, index=["a", "b", "a"])
 
     with pytest.raises(
-        RatingsError, match=r"item: each row must be an item .*\(rows 0, 2: 'a', 'a'"
+        RatingsError, match=r"item: each row must be a different item.*\(rows 0, 2: 'a', 'a'"
     ):
         Ratings.from_wide(frame)
 
 
-def test_wide_faults_are_in_the_rows_of_the_wide_table() -> None:
+def test_faults_of_a_wide_table_have_its_rows() -> None:
     cells = np.array([[1, np.nan], [2, 3], [4, np.inf]])
 
     with pytest.raises(RatingsError, match=r"found 1 infinite \(row 2: inf\)"):
@@ -319,7 +321,7 @@ def test_wide_table_without_ratings() -> None:
 
 
 @pytest.mark.parametrize("shape", [(4,), (2, 2, 2)])
-def test_arrays_that_are_no_table(shape: tuple[int, ...]) -> None:
+def test_arrays_without_two_dimensions(shape: tuple[int, ...]) -> None:
     with pytest.raises(RatingsError, match="array: it must have two dimensions"):
         Ratings.from_wide(np.ones(shape))
 
@@ -327,16 +329,16 @@ def test_arrays_that_are_no_table(shape: tuple[int, ...]) -> None:
 def test_wide_frames_without_an_index_must_name_their_items() -> None:
     pyarrow = pytest.importorskip("pyarrow")
 
-    with pytest.raises(RatingsError, match="item: it must name the column of the items"):
+    with pytest.raises(RatingsError, match="item: it must name the column of item ids"):
         Ratings.from_wide(pyarrow.table({"x": [1, 2], "y": [2, 3]}))
 
 
-def test_pools_that_do_not_fit_the_raters() -> None:
-    with pytest.raises(RatingsError, match=r"no pool for 1, and a pool for 2 who rated nothing"):
+def test_pools_that_do_not_match_the_raters() -> None:
+    with pytest.raises(RatingsError, match=r"no pool for 1 and a pool for 2, who rated nothing"):
         Ratings.from_wide(np.array([[1, 2], [3, 4]]), pool={0: "red", 2: "blue"})
 
 
-def test_cells_that_are_no_counts() -> None:
+def test_cells_that_are_not_counts() -> None:
     counts = pd.DataFrame({"yes": [1, -1, 2], "no": [2.5, 1, np.nan]})
 
     with pytest.raises(RatingsError) as caught:
@@ -347,6 +349,6 @@ def test_cells_that_are_no_counts() -> None:
     assert "with 0 for none; if the cells are ratings, use Ratings.from_wide" in str(caught.value)
 
 
-def test_counts_of_a_category_that_is_no_column() -> None:
+def test_counts_of_a_category_without_a_column() -> None:
     with pytest.raises(RatingsError, match="categories: each category must be a column of counts"):
         Ratings.from_counts(pd.DataFrame({"yes": [1, 2], "no": [1, 0]}), categories=["yes", "not"])

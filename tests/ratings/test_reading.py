@@ -1,4 +1,4 @@
-"""Files of any kind give the ratings of the frame they hold, and faults by line."""
+"""Files of all formats give the ratings of the frame they hold, and faults with line numbers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_zst_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "delimiter"), [("r.tsv", "\t"), ("r.csv", ";"), ("r.txt", "|")])
-def test_delimiters_are_found(tmp_path: Path, name: str, delimiter: str) -> None:
+def test_delimiters_are_inferred(tmp_path: Path, name: str, delimiter: str) -> None:
     FRAME.to_csv(tmp_path / name, index=False, sep=delimiter)
 
     assert read_ratings(tmp_path / name) == Ratings.from_frame(FRAME)
@@ -78,7 +78,7 @@ def test_parquet_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "latin-1", "utf-16"])
-def test_encodings_are_followed(tmp_path: Path, encoding: str) -> None:
+def test_encodings_are_respected(tmp_path: Path, encoding: str) -> None:
     text = "item,rater,rating\ncafé,1,2\ncafé,2,3\nthé,1,4\n"
     path = write(tmp_path, "r.csv", text, encoding)
 
@@ -87,7 +87,7 @@ def test_encodings_are_followed(tmp_path: Path, encoding: str) -> None:
     assert ratings.items.tolist() == ["café", "thé"]
 
 
-def test_whole_numbers_become_int_and_leading_zeros_stay(tmp_path: Path) -> None:
+def test_whole_numbers_become_int_unless_they_have_leading_zeros(tmp_path: Path) -> None:
     text = "item,rater,rating\n10,01,2\n10,1,3\n9,1,4\n"
 
     ratings = read_ratings(write(tmp_path, "r.csv", text))
@@ -96,7 +96,7 @@ def test_whole_numbers_become_int_and_leading_zeros_stay(tmp_path: Path) -> None
     assert ratings.raters.tolist() == ["01", "1"]
 
 
-def test_words_for_missing_values_are_labels(tmp_path: Path) -> None:
+def test_words_such_as_none_and_na_are_labels(tmp_path: Path) -> None:
     text = "item,rater,rating\na,x,None\na,y,NA\nb,x,NA\n"
 
     ratings = read_ratings(write(tmp_path, "r.csv", text))
@@ -104,7 +104,7 @@ def test_words_for_missing_values_are_labels(tmp_path: Path) -> None:
     assert ratings.categories.tolist() == ["NA", "None"]
 
 
-def test_columns_may_be_named(tmp_path: Path) -> None:
+def test_columns_can_be_named(tmp_path: Path) -> None:
     text = "ad,who,score,team,truth\n1,x,4,red,4\n1,y,5,blue,4\n2,x,1,red,\n"
 
     ratings = read_ratings(
@@ -141,7 +141,7 @@ def test_a_messy_file_gives_one_error_with_every_fault_and_its_lines(tmp_path: P
         ("score", (13,)),  # missing
         ("team", (18,)),  # missing
         ("ad", (9, 12)),  # "d\n" and "d " beside "d"
-        ("score", (5,)),  # n/a is no number
+        ("score", (5,)),  # n/a is not a number
         ("score", (7,)),  # infinite
         ("score", (8,)),  # 99 is outside 1..5
         ("truth", (11,)),  # 7 is outside 1..5
@@ -152,7 +152,7 @@ def test_a_messy_file_gives_one_error_with_every_fault_and_its_lines(tmp_path: P
     assert "score: values must be finite; found 1 infinite (line 7: 'inf')" in str(caught.value)
 
 
-def test_text_numbers_of_a_file_ask_for_the_scale(tmp_path: Path) -> None:
+def test_ratings_that_mix_numbers_and_text_ask_for_the_scale(tmp_path: Path) -> None:
     path = write(tmp_path, "r.csv", 'item,rater,rating\na,1,3\na,2, 4 \nb,1,"5,5"\nb,2,6\n')
 
     with pytest.raises(
@@ -170,27 +170,29 @@ def test_text_numbers_of_a_file_ask_for_the_scale(tmp_path: Path) -> None:
         ("1,x,9\n1,y,8\n", r"header: the first line must name the columns; found the values '1'"),
         ("item,rater,rating\nlove, sex,x,9\n", r"each line must have as many fields as the header"),
         ("item,rater,rating\na,x,9\nb,b,x,9\n", r"Expected 3 fields in line 3, saw 4. Quote"),
-        ('item,rater,rating\n"a,x,9\n', r"its quotes closed"),
+        ('item,rater,rating\n"a,x,9\n', r"and all quotes must be closed"),
         ("item,rater,rating,rating\na,x,9,9\n", r"columns: .* found 'rating' more than once"),
         ("Item,coder,score\na,x,9\n", r"Did you mean item='Item', rater='coder', rating='score'"),
         ("item,J1,J2\na,5,9\nb,6,7\n", r"'J1', 'J2' hold numbers .* use Ratings.from_wide"),
     ],
 )
-def test_files_that_hold_no_table_of_ratings(tmp_path: Path, text: str, message: str) -> None:
+def test_files_without_a_table_of_ratings_are_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
     path = write(tmp_path, "r.csv", text)
 
     with pytest.raises(RatingsError, match=message):
         read_ratings(path)
 
 
-def test_wrong_delimiters_are_told(tmp_path: Path) -> None:
+def test_a_wrong_delimiter_is_reported_with_the_likely_one(tmp_path: Path) -> None:
     path = write(tmp_path, "r.tsv", "item;rater;rating\na;x;9\n")
 
     with pytest.raises(RatingsError, match=r"found only 'item;rater;rating'. Pass delimiter=';'"):
         read_ratings(path)
 
 
-def test_undecodable_files_are_told(tmp_path: Path) -> None:
+def test_files_that_cannot_be_decoded_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "r.csv", "item,rater,rating\ncafé,x,9\n", "latin-1")
 
     with pytest.raises(RatingsError, match=r"encoded as utf-8; found .* 0xe9 .* Pass encoding="):
@@ -198,14 +200,14 @@ def test_undecodable_files_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zip"])
-def test_damaged_files_are_told(tmp_path: Path, suffix: str) -> None:
+def test_damaged_files_are_refused(tmp_path: Path, suffix: str) -> None:
     path = write(tmp_path, f"r.csv.{suffix}", "item,rater,rating\na,x,9\n")
 
     with pytest.raises(RatingsError, match=r"it must be readable to its end; found .* again\."):
         read_ratings(path)
 
 
-def test_parquet_files_that_are_none_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     path = write(tmp_path, "r.parquet", "item,rater,rating\na,x,9\n")
 
@@ -213,7 +215,7 @@ def test_parquet_files_that_are_none_are_told(tmp_path: Path) -> None:
         read_ratings(path)
 
 
-def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
+def test_other_formats_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "r.xlsx", "")
 
     with pytest.raises(RatingsError, match=r"found '.xlsx'. Rename it, or load it with pandas"):
@@ -225,14 +227,14 @@ def test_folders_are_refused(tmp_path: Path) -> None:
         read_ratings(tmp_path)
 
 
-def test_windows_line_ends_do_not_move_the_lines(tmp_path: Path) -> None:
+def test_windows_line_ends_keep_line_numbers(tmp_path: Path) -> None:
     path = write(tmp_path, "r.csv", "item,rater,rating\r\na,x,1\r\n\r\na,y,inf\r\nb,x,3\r\n")
 
     with pytest.raises(RatingsError, match=r"\(line 4: inf\)"):
         read_ratings(path)
 
 
-def test_missing_files_are_told_with_a_guess(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path, "ratings.csv", "")
 
     with pytest.raises(FileNotFoundError, match=r"no such file; did you mean 'ratings.csv'\?"):

@@ -1,4 +1,4 @@
-"""Models are compared by how well they foretell the ratings of items left out."""
+"""Models are compared by how well they predict the ratings of held-out items."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 from scipy.stats import multivariate_normal, norm
 
@@ -19,11 +18,14 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.arrays import Array, Codes
 from reliabayes.models.bases import gaussian
-from reliabayes.results.comparison import LeaveOneOut, stacking_weights
-from reliabayes.results.fit import Settings
+from reliabayes.models.tap import TAPProblem
+from reliabayes.results.comparison import stacking_weights
+from reliabayes.results.leave_one_out import LeaveOneOut
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.settings import Settings
 from tests.monte_carlo import standard_error
 
-# Names of arviz 0.x, and of 1.x.
+# Names in arviz 0.x and in arviz 1.x.
 ELPD, P, ELPD_BY_ITEM = (
     ("elpd_loo", "p_loo", "loo_i") if az.__version__.startswith("0.") else ("elpd", "p", "elpd_i")
 )
@@ -34,42 +36,42 @@ pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 NUMBERS = r"Weighted has Pareto k up to 1\.\d\d \(at most 0\.70\) in 1 of 8 items, worst in 3"
 
-BY_ITEM = [model() for model in rb.MODELS if hasattr(model, "em")]
+MODELS_WITH_EM = [model() for model in rb.MODELS if hasattr(model, "em")]
 LEVEL = [0.9, -1.2, 0.1, 0.4, -0.6, 0.3]
 BINARY: dict[str, Any] = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7, "level": LEVEL}
-BINARY_POOLS: dict[str, Any] = {
+TWO_BINARY_POOLS: dict[str, Any] = {
     "mean": [0.3, -0.5],
     "sd_item": [1.5, 0.8],
     "sd_rater": [0.7, 1.1],
     "factor_item": [[1.0, 0.0], [0.8, 0.6]],
     "level": LEVEL,
 }
-GRADED: list[tuple[Any, dict[str, Any]]] = [
+LATENT_SCORE_CASES: list[tuple[Any, dict[str, Any]]] = [
     (rb.LogitICC, BINARY),
     (rb.OrdinalICC, BINARY | {"step": [1.2]}),
-    (rb.LogitXCC, BINARY_POOLS),
-    (rb.OrdinalXCC, BINARY_POOLS | {"step": [[1.2], [0.8]]}),
+    (rb.LogitXCC, TWO_BINARY_POOLS),
+    (rb.OrdinalXCC, TWO_BINARY_POOLS | {"step": [[1.2], [0.8]]}),
 ]
-POINT: dict[str, Any] = {"mean": 3.0, "sd_item": 1.0, "sd_rater": 0.3, "sd_residual": 0.7}
-OF_POOLS: dict[str, Any] = {
+ONE_POOL: dict[str, Any] = {"mean": 3.0, "sd_item": 1.0, "sd_rater": 0.3, "sd_residual": 0.7}
+TWO_POOLS: dict[str, Any] = {
     "mean": [3.0, 5.0],
     "sd_item": [1.0, 2.0],
     "sd_rater": [0.2, 0.4],
     "sd_residual": [0.7],
     "factor_item": [[1.0, 0.0], [0.8, 0.6]],
 }
-GAUSSIAN: dict[str, tuple[Any, dict[str, Any], tuple[int, int]]] = {
-    "more items": (rb.GaussianICC(), POINT, (12, 6)),
-    "more raters": (rb.GaussianICC(), POINT, (10, 12)),
-    "one residual": (rb.GaussianXCC(), OF_POOLS, (12, 6)),
-    "residuals by pool": (
+GAUSSIAN_CASES: dict[str, tuple[Any, dict[str, Any], tuple[int, int]]] = {
+    "more items": (rb.GaussianICC(), ONE_POOL, (12, 6)),
+    "more raters": (rb.GaussianICC(), ONE_POOL, (10, 12)),
+    "shared residual sd": (rb.GaussianXCC(), TWO_POOLS, (12, 6)),
+    "residual sd per pool": (
         rb.GaussianXCC(residual="per_pool"),
-        OF_POOLS | {"sd_residual": [0.7, 0.4]},
+        TWO_POOLS | {"sd_residual": [0.7, 0.4]},
         (12, 6),
     ),
 }
-of_gaussians = pytest.mark.parametrize(
-    ("model", "point", "shape"), GAUSSIAN.values(), ids=GAUSSIAN.keys()
+with_gaussian_models = pytest.mark.parametrize(
+    ("model", "point", "shape"), GAUSSIAN_CASES.values(), ids=GAUSSIAN_CASES.keys()
 )
 
 
@@ -97,13 +99,14 @@ def fits(ratings: rb.Ratings) -> dict[str, rb.Fit]:
 
 @pytest.fixture(scope="module")
 def simulated() -> rb.Ratings:
+    """Ratings by raters of very different accuracy."""
     known = np.array([0.9, 0.8, 0.6, 0.3, 0.1])
     parameters = {"a": known, "p": np.full((5, 2), 0.5)}
     rng = np.random.default_rng(1)
     return rb.RaterTAP().simulate(complete(300, 5), rng, parameters=parameters)
 
 
-def test_leaving_items_out_agrees_with_arviz(fits: dict[str, rb.Fit]) -> None:
+def test_leave_one_out_agrees_with_arviz(fits: dict[str, rb.Fit]) -> None:
     fit = fits["MACE"]
 
     ours = fit.loo()
@@ -117,7 +120,7 @@ def test_leaving_items_out_agrees_with_arviz(fits: dict[str, rb.Fit]) -> None:
     assert ours.good_k == pytest.approx(theirs.good_k)
 
 
-def test_items_with_the_same_ratings_count_as_often_as_they_occur(simulated: rb.Ratings) -> None:
+def test_items_with_the_same_ratings_count_once_each(simulated: rb.Ratings) -> None:
     fit = fitted(rb.TAP(), simulated)
 
     loo = fit.loo()
@@ -127,8 +130,8 @@ def test_items_with_the_same_ratings_count_as_often_as_they_occur(simulated: rb.
     assert loo.elpd == pytest.approx(float(loo.elpd_by_item.sum()))
 
 
-def test_item_left_out_is_as_a_fit_without_it_foretells(ratings: rb.Ratings) -> None:
-    hard = 2  # an item that the model foretells badly
+def test_elpd_of_an_item_agrees_with_a_fit_without_it(ratings: rb.Ratings) -> None:
+    hard = 2  # an item that the model predicts badly
     others = ratings.subset(items=ratings.items.drop([hard]))
     fit = fitted(rb.TAP(), ratings, draws=1000)
     without = dataclasses.replace(fitted(rb.TAP(), others, draws=1000), ratings=ratings)
@@ -143,7 +146,7 @@ def test_item_left_out_is_as_a_fit_without_it_foretells(ratings: rb.Ratings) -> 
     assert np.log(seen.mean()) > left_out + 5 * error
 
 
-def test_log_likelihood_of_items_sums_to_that_of_all(fits: dict[str, rb.Fit]) -> None:
+def test_log_likelihoods_of_items_sum_to_the_total(fits: dict[str, rb.Fit]) -> None:
     by_item = fits["MACE"].log_likelihood()
 
     total = fits["MACE"].quantities["log_likelihood"]
@@ -153,8 +156,8 @@ def test_log_likelihood_of_items_sums_to_that_of_all(fits: dict[str, rb.Fit]) ->
     np.testing.assert_allclose(by_item.sum("item"), total, rtol=1e-6)  # Stan writes 8 digits
 
 
-@pytest.mark.parametrize("model", BY_ITEM, ids=repr)
-def test_log_likelihood_by_item_is_that_of_all(model: Any, simulated: rb.Ratings) -> None:
+@pytest.mark.parametrize("model", MODELS_WITH_EM, ids=repr)
+def test_pointwise_log_likelihood_sums_to_that_of_em(model: Any, simulated: rb.Ratings) -> None:
     estimate = model.em(simulated)
     one_draw = estimate.parameters.expand_dims(("chain", "draw"))
 
@@ -164,8 +167,8 @@ def test_log_likelihood_by_item_is_that_of_all(model: Any, simulated: rb.Ratings
 
 
 @pytest.mark.parametrize("link", ["logit", "probit"])
-@pytest.mark.parametrize(("model", "point"), GRADED)
-def test_log_likelihood_by_item_is_an_integral_over_its_effects(
+@pytest.mark.parametrize(("model", "point"), LATENT_SCORE_CASES)
+def test_log_likelihood_of_an_item_integrates_over_its_score(
     model: Any, point: dict[str, Any], link: Any
 ) -> None:
     at = {name: np.array(values) for name, values in point.items()}
@@ -176,13 +179,13 @@ def test_log_likelihood_by_item_is_an_integral_over_its_effects(
 
     distinct, member = model(link=link, nodes=61).pointwise(one_draw, ratings)
 
-    # 2e-9 of a normal distribution lies beyond the nodes, and a larger share of unlikely ratings.
+    # A normal distribution has 2e-9 of its mass beyond the nodes; unlikely ratings have more.
     expected = integrated(at, ratings, {"logit": expit, "probit": ndtr}[link])
     np.testing.assert_allclose(distinct[0, member], expected, rtol=0, atol=1e-6)
 
 
-@of_gaussians
-def test_density_by_item_is_the_dense_one(
+@with_gaussian_models
+def test_density_of_an_item_is_that_of_the_dense_covariance(
     model: Any, point: dict[str, Any], shape: tuple[int, int]
 ) -> None:
     fit = drawn_at(model, point, shape, draws=2)
@@ -201,25 +204,25 @@ def test_density_by_item_is_the_dense_one(
 
 
 @pytest.mark.slow
-@of_gaussians
-def test_numbers_left_out_are_as_the_others_foretell(
+@with_gaussian_models
+def test_elpd_of_numbers_is_the_exact_conditional_density(
     model: Any, point: dict[str, Any], shape: tuple[int, int]
 ) -> None:
     fit = drawn_at(model, point, shape, draws=2000)
     rating, item = fit.ratings.values, fit.ratings.item
 
-    left_out = fit.loo(warn=False)
+    loo = fit.loo(warn=False)
 
     mean = np.resize(point["mean"], 2)[pools_of(fit.ratings)]
     covariance = dense(point, fit.ratings)
     of_all = multivariate_normal(mean, covariance).logpdf(rating)
-    for code, found in enumerate(left_out.elpd_by_item):
+    for code, found in enumerate(loo.elpd_by_item):
         rest = np.flatnonzero(item != code)
         of_rest = multivariate_normal(mean[rest], covariance[np.ix_(rest, rest)])
         assert found == pytest.approx(of_all - of_rest.logpdf(rating[rest]), abs=0.1)
 
 
-def test_fewer_draws_tell_much_the_same(fits: dict[str, rb.Fit]) -> None:
+def test_fewer_draws_give_similar_estimates(fits: dict[str, rb.Fit]) -> None:
     all_draws, some = fits["t-a-p"].loo(), fits["t-a-p"].loo(draws=200)
 
     by_item = fits["t-a-p"].log_likelihood(draws=200)
@@ -232,7 +235,7 @@ def test_fewer_draws_tell_much_the_same(fits: dict[str, rb.Fit]) -> None:
     assert some.elpd == pytest.approx(all_draws.elpd, abs=5 * error)
 
 
-def test_bits_per_rating_are_of_ratings_though_items_are_left_out(fits: dict[str, rb.Fit]) -> None:
+def test_bits_of_held_out_items_are_counted_per_rating(fits: dict[str, rb.Fit]) -> None:
     loo = fits["MACE"].loo()
 
     assert loo.bits_per_rating == pytest.approx(-loo.elpd / np.log(2) / 315)
@@ -241,7 +244,7 @@ def test_bits_per_rating_are_of_ratings_though_items_are_left_out(fits: dict[str
     assert loo.bits_per_rating > float(fits["MACE"].quantities["bits_per_rating"].mean())
 
 
-def test_leave_one_out_shows_what_it_found() -> None:
+def test_leave_one_out_shows_its_numbers() -> None:
     items = pd.Index(["a", "b", "c"], name="item")
     elpd, pareto_k = pd.Series([-2.0, -1.0, -3.0], items), pd.Series([0.1, 0.95, np.nan], items)
 
@@ -254,7 +257,7 @@ def test_leave_one_out_shows_what_it_found() -> None:
     assert loo.problem == "Pareto k up to nan (at most 0.70) in 2 of 3 items, worst in 'c', 'b'"
 
 
-def test_item_that_cannot_be_told_spoils_the_sum() -> None:
+def test_undefined_elpd_of_an_item_makes_the_sum_undefined() -> None:
     elpd = pd.Series([-2.0, np.nan])
 
     loo = LeaveOneOut(elpd, elpd, good_k=0.7, p_loo=1.0, n_ratings=9)
@@ -277,19 +280,19 @@ def test_high_pareto_k_brings_one_warning_with_the_numbers() -> None:
         fits["light"].loo()
 
 
-def test_model_that_gave_the_ratings_comes_first(simulated: rb.Ratings) -> None:
+def test_model_that_generated_the_ratings_ranks_first(simulated: rb.Ratings) -> None:
     table = rb.compare(
-        {"alike": fitted(rb.TAP(), simulated), "each": fitted(rb.RaterTAP(), simulated)}
+        {"shared": fitted(rb.TAP(), simulated), "by rater": fitted(rb.RaterTAP(), simulated)}
     )
 
-    best, worse = table.loc["each"], table.loc["alike"]
-    assert table.index.tolist() == ["each", "alike"]
+    best, worse = table.loc["by rater"], table.loc["shared"]
+    assert table.index.tolist() == ["by rater", "shared"]
     assert best["difference"] == best["se_difference"] == 0
     assert worse["difference"] > 4 * worse["se_difference"] > 0
     assert best["weight"] > 0.9
 
 
-def test_comparison_is_of_the_same_items(fits: dict[str, rb.Fit]) -> None:
+def test_standard_error_of_a_difference_pairs_items(fits: dict[str, rb.Fit]) -> None:
     table = rb.compare(fits, draws=300)
 
     elpd = {name: fit.loo(300).elpd_by_item for name, fit in fits.items()}
@@ -299,14 +302,14 @@ def test_comparison_is_of_the_same_items(fits: dict[str, rb.Fit]) -> None:
     assert table["se_difference"]["MACE"] == pytest.approx(np.sqrt(45) * paired.std())
 
 
-def test_order_of_fits_leaves_no_trace(fits: dict[str, rb.Fit]) -> None:
+def test_order_of_fits_does_not_matter(fits: dict[str, rb.Fit]) -> None:
     one, other = rb.compare(fits), rb.compare(dict(reversed(fits.items())))
 
     pd.testing.assert_frame_equal(one, other)
 
 
-@pytest.mark.filterwarnings("ignore")  # arviz uses what pandas will drop
-def test_weights_agree_with_arviz(fits: dict[str, rb.Fit]) -> None:
+@pytest.mark.filterwarnings("ignore")  # arviz uses deprecated features of pandas
+def test_stacking_weights_agree_with_arviz(fits: dict[str, rb.Fit]) -> None:
     ours = rb.compare(fits)
 
     data = {name: fit.to_arviz(log_likelihood=True) for name, fit in fits.items()}
@@ -315,13 +318,13 @@ def test_weights_agree_with_arviz(fits: dict[str, rb.Fit]) -> None:
     np.testing.assert_allclose(ours["weight"], theirs["weight"], atol=0.01)
 
 
-def test_weights_are_of_the_best_mixture() -> None:
+def test_stacking_weights_maximise_the_predictive_density() -> None:
     rng = np.random.default_rng(1)
-    elpd = rng.normal(size=(50, 3)) - 1000  # underflows if taken as it is
+    elpd = rng.normal(size=(50, 3)) - 1000  # exp underflows
 
     weight = stacking_weights(elpd)
 
-    # At the optimum no model that has a weight would gain by having more.
+    # At the optimum the gradient is 1 for models with weight above 0, and at most 1 for others.
     density = np.exp(elpd + 1000)
     gain = (density / (density @ weight)[:, None]).mean(axis=0)
     assert weight.sum() == pytest.approx(1)
@@ -329,7 +332,7 @@ def test_weights_are_of_the_best_mixture() -> None:
     assert (gain <= 1 + 1e-4).all()
 
 
-def test_item_that_only_one_model_explains_gives_it_a_weight() -> None:
+def test_model_that_alone_explains_an_item_gets_weight() -> None:
     elpd = np.array([[-2000.0, 0.0]] + [[0.0, -500.0]] * 99)
 
     weight = stacking_weights(elpd)
@@ -337,10 +340,10 @@ def test_item_that_only_one_model_explains_gives_it_a_weight() -> None:
     assert weight.tolist() == pytest.approx([0.99, 0.01])
 
 
-def test_single_fits_and_other_things_are_refused(fits: dict[str, rb.Fit]) -> None:
+def test_compare_refuses_single_fits_and_other_objects(fits: dict[str, rb.Fit]) -> None:
     one: Any = {"MACE": fits["MACE"]}
 
-    with pytest.raises(ValueError, match="fits must be at least two, by name, not 1"):
+    with pytest.raises(ValueError, match="fits must contain at least two fits by name, not 1"):
         rb.compare(one)
     with pytest.raises(TypeError, match="fits must be a dict such as"):
         rb.compare(list(fits.values()))  # type: ignore[arg-type]
@@ -348,21 +351,23 @@ def test_single_fits_and_other_things_are_refused(fits: dict[str, rb.Fit]) -> No
         rb.compare({**one, "model": rb.TAP()})  # type: ignore[dict-item]
 
 
-def test_models_that_take_votes_for_given_are_refused(
+def test_models_that_condition_on_votes_are_refused(
     fits: dict[str, rb.Fit], simulated: rb.Ratings
 ) -> None:
-    followers = rb.Groupthink().fit(simulated, seed=1, warmup=500)
+    conditional = rb.Groupthink().fit(simulated, seed=1, warmup=500)
 
-    with pytest.raises(ValueError, match="Groupthink takes the shares of an item's own votes"):
-        rb.compare({**fits, "groupthink": followers})
+    with pytest.raises(
+        ValueError, match="Groupthink conditions on the proportions of an item's own"
+    ):
+        rb.compare({**fits, "groupthink": conditional})
 
 
-def test_densities_and_probabilities_are_not_compared() -> None:
+def test_densities_and_probabilities_are_refused() -> None:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
     models = {"scores": rb.GaussianICC(), "votes": rb.TAP()}
     fits = {name: fitted(model, ratings, draws=20) for name, model in models.items()}
 
-    with pytest.raises(ValueError, match=r"scores is no model of categories: densities .* votes"):
+    with pytest.raises(ValueError, match="scores models numbers and votes models categories"):
         rb.compare(fits)
 
 
@@ -372,12 +377,14 @@ def test_fits_of_different_ratings_are_refused(fits: dict[str, rb.Fit]) -> None:
     changed = rb.Ratings.from_frame(flipped, replicates="keep")
     other = dataclasses.replace(fits["MACE"], ratings=changed)
 
-    with pytest.raises(rb.RatingsError, match=r"in 'MACE', and in 'other' .* with other rating\."):
+    with pytest.raises(
+        rb.RatingsError, match=r"in 'MACE' and .* in 'other', which differ in rating\."
+    ):
         rb.compare({**fits, "other": other})
 
 
 def pooled(items: int, raters: int) -> pd.DataFrame:
-    """Most pairs of items and raters, the raters in two pools; some items by one pool only."""
+    """Design with most pairs of items and raters; two pools, some items rated by only one."""
     design = complete(items, raters)
     design = design.assign(pool=np.where(design["rater"] % 2, "b", "a"))
     return design.query("(item + rater) % 5 and (item > 1 or pool == 'a')")
@@ -391,8 +398,9 @@ def relative_error(draws: Array) -> float:
 class Weighted(rb.TAP):
     """A model whose draws are the log-likelihoods of the items."""
 
-    def pointwise(self, posterior: xr.Dataset, ratings: rb.Ratings) -> tuple[Array, Codes]:
-        return posterior["log_likelihood"].values[0], np.arange(ratings.n_items, dtype=np.int32)
+    def pointwise(self, posterior: Posterior[TAPProblem]) -> tuple[Array, Codes]:
+        every = np.arange(posterior.ratings.n_items, dtype=np.int32)
+        return posterior.draws["log_likelihood"].values[0], every
 
 
 def weighted(tail: float) -> rb.Fit:
@@ -413,21 +421,21 @@ def weighted(tail: float) -> rb.Fit:
 
 
 def drawn_at(model: Any, point: dict[str, Any], shape: tuple[int, int], draws: int) -> rb.Fit:
-    """A fit whose draws are all at one point, of ratings that were drawn there."""
+    """Fit with all draws at one point, to ratings simulated at that point."""
     ratings = model.simulate(pooled(*shape), np.random.default_rng(1), parameters=point)
     same = {name: np.tile(x, (1, draws, *[1] * np.ndim(x))) for name, x in point.items()}
-    posterior = model.labelled(same, ratings)
+    posterior = model.labelled(same, model.problem(ratings))
     return rb.Fit(model, ratings, posterior, posterior, Settings(1, 0, draws, seed=1))
 
 
-def pools_of(ratings: rb.Ratings) -> NDArray[np.int32]:
-    """Pool (N,) of the rater of each rating."""
+def pools_of(ratings: rb.Ratings) -> Codes:
+    """Pool of each rating, shape (N,)."""
     assert ratings.rater_pool is not None
     return ratings.rater_pool[ratings.rater]
 
 
 def dense(point: dict[str, Any], ratings: rb.Ratings) -> Array:
-    """Covariance (N, N) of all ratings, given the means."""
+    """Covariance of all ratings given the means, shape (N, N)."""
     pool, rater, item = pools_of(ratings), ratings.rater, ratings.item
     factor = np.array(point.get("factor_item", [[1, 0], [1, 0]]))
     root = np.resize(point["sd_item"], (2, 1)) * factor
@@ -437,8 +445,8 @@ def dense(point: dict[str, Any], ratings: rb.Ratings) -> Array:
     return np.asarray(of_item + of_rater + np.diag(residual**2))
 
 
-def integrated(point: dict[str, Any], ratings: rb.Ratings, share: Any) -> Array:
-    """Log-probability (I,) of the ratings of each item, by a sum over a fine grid."""
+def integrated(point: dict[str, Any], ratings: rb.Ratings, cdf: Any) -> Array:
+    """Log-probability of the ratings of each item by quadrature on a fine grid, shape (I,)."""
     root = np.atleast_1d(point["sd_item"])[:, None] * point.get("factor_item", 1.0)
     pools, steps = len(root), len(ratings.categories) - 2
     pool = pools_of(ratings) if pools > 1 else np.zeros_like(ratings.rater)
@@ -450,6 +458,6 @@ def integrated(point: dict[str, Any], ratings: rb.Ratings, share: Any) -> Array:
     cut = np.hstack([-ends, np.zeros((pools, 1)), step.cumsum(axis=1), ends])
     location = (scores @ root.T)[:, pool] + point["level"][ratings.rater]
     lower, upper = (cut[pool, ratings.category + place] for place in (0, 1))
-    probability = np.maximum(share(location - lower) - share(location - upper), 1e-300)
+    probability = np.maximum(cdf(location - lower) - cdf(location - upper), 1e-300)
     by_item = np.log(probability) @ np.eye(ratings.n_items)[ratings.item]
     return np.asarray(np.log(weight @ np.exp(by_item) / weight.sum()))

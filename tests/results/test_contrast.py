@@ -1,4 +1,4 @@
-"""Differences between pools and between pairs of pools, draw by draw."""
+"""Posterior differences between pools and between pairs of pools."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def quantities() -> xr.Dataset:
     )
 
 
-def test_pairs_may_be_named_in_any_order(quantities: xr.Dataset) -> None:
+def test_pools_of_a_pair_may_be_given_in_any_order(quantities: xr.Dataset) -> None:
     pairs = ("treatment", "expert"), ("control", "expert")
 
     contrast = Contrast.of(quantities, "xcc", *pairs, prob=0.8)
@@ -47,7 +47,7 @@ def test_pairs_may_be_named_in_any_order(quantities: xr.Dataset) -> None:
     assert found.values == pytest.approx(xcc[..., 2] - xcc[..., 0])
 
 
-def test_summary_tells_the_probability_of_a_difference_above_zero(quantities: xr.Dataset) -> None:
+def test_summary_has_the_probability_of_a_difference_above_zero(quantities: xr.Dataset) -> None:
     contrast = Contrast.of(quantities, "icc", "expert", "control", prob=0.8)
 
     table = contrast.summary()
@@ -58,40 +58,50 @@ def test_summary_tells_the_probability_of_a_difference_above_zero(quantities: xr
     assert table["mean"]["icc"] == pytest.approx(difference.mean())
 
 
-def test_both_kinds_of_xcc_go_together(quantities: xr.Dataset) -> None:
+def test_xcc_means_both_normalized_and_unnormalized_xcc(quantities: xr.Dataset) -> None:
     contrast = Contrast.of(quantities, "xcc", PAIRS[0], PAIRS[1], prob=0.9)
 
     assert contrast.summary().index.tolist() == ["normalized_xcc", "unnormalized_xcc"]
-    assert "control, expert less control, treatment" in repr(contrast)
+    assert "control, expert minus control, treatment" in repr(contrast)
 
 
 @pytest.mark.parametrize(
     ("name", "one", "other", "message"),
     [
-        ("kappa", "expert", "control", r"not 'kappa'; there are .*icc, xcc\."),
+        ("kappa", "expert", "control", r"not 'kappa'\. Available: .*icc, xcc\."),
         ("sd_residual", "expert", "control", "must be a quantity of pools or of pairs"),
-        ("icc", "experts", "control", "'experts' must be a pool of these: control; expert; treat"),
-        ("xcc", ("expert", "crowd"), PAIRS[0], r"pair of these: control, expert; control, treat"),
-        ("xcc", "expert", PAIRS[0], "'expert' must be a pair of these"),
+        (
+            "icc",
+            "experts",
+            "control",
+            "'experts' is not a pool. Choose from: control; expert; treat",
+        ),
+        (
+            "xcc",
+            ("expert", "crowd"),
+            PAIRS[0],
+            r"is not a pair. Choose from: control, expert; control, treat",
+        ),
+        ("xcc", "expert", PAIRS[0], "'expert' is not a pair"),
     ],
 )
-def test_what_cannot_be_compared_is_told_with_the_choices(
+def test_unknown_quantity_pool_or_pair_is_refused_with_the_choices(
     quantities: xr.Dataset, name: str, one: Any, other: Any, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         Contrast.of(quantities, name, one, other, prob=0.9)
 
 
-def test_models_without_pools_have_nothing_to_compare() -> None:
+def test_contrast_of_a_model_without_pools_is_refused() -> None:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
     fit = rb.GaussianICC().fit(ratings, seed=1)
 
-    with pytest.raises(ValueError, match="not 'icc'; there are none"):
+    with pytest.raises(ValueError, match=r"not 'icc'\. Available: none"):
         fit.contrast("icc", "a", "b")
 
 
 @pytest.mark.slow
-def test_fit_compares_pools_by_the_users_ids() -> None:
+def test_contrast_of_a_fit_takes_the_users_ids() -> None:
     rng = np.random.default_rng(1)
     item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])
     noise = np.where(rater < 3, 0.3, 1.5) * rng.normal(size=180)

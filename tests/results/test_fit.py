@@ -15,14 +15,16 @@ import xarray as xr
 
 import reliabayes as rb
 from reliabayes import datasets
+from reliabayes.models.gaussian_icc import CrossedProblem
+from reliabayes.results.posterior import Posterior
 
 # What is tested is what a fit says of its draws, and some are few; tests of warnings ask for them.
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 class ByPool(rb.GaussianICC):
-    def quantities(self, posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
-        icc = super().quantities(posterior, ratings)[["icc"]]
+    def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
+        icc = super().quantities(posterior)[["icc"]]
         return icc.expand_dims(pool=["expert", "crowd"], axis=-1)
 
 
@@ -253,7 +255,7 @@ def test_impossible_settings_are_refused(
     fit: rb.Fit, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        fit.model.fit(fit.ratings, **options)  # type: ignore[arg-type]
+        fit.model.fit(fit.ratings, **options)
 
 
 def test_integers_of_numpy_are_integers(fit: rb.Fit) -> None:

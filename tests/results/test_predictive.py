@@ -1,4 +1,4 @@
-"""Whether a model gives ratings such as were seen."""
+"""Posterior predictive checks detect models that do not fit the ratings."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def fitted(model: Any, ratings: rb.Ratings) -> rb.Fit:
     return fit
 
 
-def rated(fault: str) -> rb.Ratings:
-    """Numbers by four of six raters of each item: normal, but for a fault."""
+def rated(departure: str) -> rb.Ratings:
+    """Numbers by four of six raters per item: normal, except for one departure."""
     rng = np.random.default_rng(1)
     rater = np.argsort(rng.random((150, 6)), axis=1)[:, :4].ravel()
     item = np.repeat(np.arange(150), 4)
@@ -43,13 +43,15 @@ def rated(fault: str) -> rb.Ratings:
         "raters who copy": np.where(rater < 2, own[item], residual),
     }
     scores = {"two kinds of items": 1.5 * np.sign(score)}
-    value = scores.get(fault, score)[item] + severity[rater] + residuals.get(fault, residual)
-    value = np.maximum(value, -1) if fault == "a floor" else value
+    value = (
+        scores.get(departure, score)[item] + severity[rater] + residuals.get(departure, residual)
+    )
+    value = np.maximum(value, -1) if departure == "a floor" else value
     return rb.Ratings.from_frame(pd.DataFrame({"item": item, "rater": rater, "rating": value}))
 
 
 def random_ratings(items: int, raters: int, ratings: int, seed: int = 1) -> rb.Ratings:
-    """Incomplete, with replicates, in three categories."""
+    """Incomplete ratings with replicates in three categories."""
     rng = np.random.default_rng(seed)
     columns = {
         "item": rng.integers(0, items, ratings),
@@ -60,25 +62,25 @@ def random_ratings(items: int, raters: int, ratings: int, seed: int = 1) -> rb.R
 
 
 def random_numbers(items: int, raters: int, ratings: int) -> rb.Ratings:
-    """Incomplete, with replicates."""
+    """Incomplete numbers with replicates."""
     frame = random_ratings(items, raters, ratings).to_frame()
     values = np.random.default_rng(1).normal(50, 2, ratings)
     return rb.Ratings.from_frame(frame.assign(rating=values), replicates="keep")
 
 
-def same(ratings: rb.Ratings) -> PredictiveChecks:
-    """Checks with two replicates that are the ratings themselves."""
+def checks_against_itself(ratings: rb.Ratings) -> PredictiveChecks:
+    """Checks with two replicates that equal the ratings."""
     return PredictiveChecks.of_categories(ratings, [ratings.category] * 2, prob=0.9)
 
 
-def same_numbers(ratings: rb.Ratings) -> PredictiveChecks:
-    """Checks of numbers with two replicates that are the ratings themselves."""
+def number_checks_against_itself(ratings: rb.Ratings) -> PredictiveChecks:
+    """Checks of numbers with two replicates that equal the ratings."""
     return PredictiveChecks.of_numbers(ratings, [ratings.values] * 2, prob=0.9)
 
 
 @pytest.fixture(scope="module")
 def simulated() -> rb.Ratings:
-    """Ratings by raters of different accuracy, four of six of each item."""
+    """Ratings by raters of different accuracy, four of six per item."""
     rng = np.random.default_rng(1)
     rater = np.argsort(rng.random((400, 6)), axis=1)[:, :4]
     design = pd.DataFrame({"item": np.repeat(np.arange(400), 4), "rater": rater.ravel()})
@@ -88,10 +90,10 @@ def simulated() -> rb.Ratings:
     return rb.DawidSkene().simulate(design, rng, categories=["no", "yes"], parameters=parameters)
 
 
-def test_dawid_skene_does_not_give_the_votes_on_dental_x_rays(
+def test_dawid_skene_misses_the_votes_on_dental_x_rays(
     dataset: Callable[[str], pd.DataFrame],
 ) -> None:
-    """Dentists disagree more on some X-rays than on others of the same true category."""
+    """Some X-rays are harder than others of the same true category."""
     fit = fitted(rb.DawidSkene(), rb.Ratings.from_frame(dataset("caries")))
 
     checks = fit.check()
@@ -106,7 +108,7 @@ def test_dawid_skene_does_not_give_the_votes_on_dental_x_rays(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_model_with_difficulty_gives_the_votes_on_dental_x_rays(
+def test_model_with_item_difficulty_fits_the_votes_on_dental_x_rays(
     dataset: Callable[[str], pd.DataFrame],
 ) -> None:
     ratings = rb.Ratings.from_frame(dataset("caries"))
@@ -116,14 +118,14 @@ def test_model_with_difficulty_gives_the_votes_on_dental_x_rays(
     assert fit.check().p_values["votes"] > PASSES
 
 
-def test_model_that_gave_the_ratings_passes(simulated: rb.Ratings) -> None:
+def test_model_that_generated_the_ratings_passes(simulated: rb.Ratings) -> None:
     checks = fitted(rb.DawidSkene(), simulated).check()
 
     assert checks.p_values.index.tolist() == ["votes", "raters", "pairs"]
     assert (checks.p_values > PASSES).all()
 
 
-def test_raters_who_differ_are_not_all_alike(simulated: rb.Ratings) -> None:
+def test_model_of_exchangeable_raters_fails_when_raters_differ(simulated: rb.Ratings) -> None:
     checks = fitted(rb.TAP(), simulated).check()
 
     assert (checks.p_values[["raters", "pairs"]] < FAILS).all()
@@ -141,13 +143,17 @@ def test_replicates_of_one_rater_are_counted() -> None:
     assert checks.p_values["votes"] > 0.1  # 0.27 in the long run, six Monte Carlo errors away
 
 
-def test_seed_tells_the_replicates(simulated: rb.Ratings) -> None:
+def test_seed_determines_the_replicates(simulated: rb.Ratings) -> None:
     fit = fitted(rb.DawidSkene(), simulated)
     seed = fit.settings.seed
 
-    one, same_seed, other = fit.check(20), fit.check(20, seed=seed), fit.check(20, seed=seed + 1)
+    default, same_seed, other = (
+        fit.check(20),
+        fit.check(20, seed=seed),
+        fit.check(20, seed=seed + 1),
+    )
 
-    votes = [checks.votes for checks in (one, same_seed, other)]
+    votes = [checks.votes for checks in (default, same_seed, other)]
     assert votes[0] is not None
     assert votes[1] is not None
     assert votes[2] is not None
@@ -155,7 +161,7 @@ def test_seed_tells_the_replicates(simulated: rb.Ratings) -> None:
     assert not votes[0].equals(votes[2])
 
 
-def test_items_are_counted_by_their_votes() -> None:
+def test_items_are_counted_by_number_of_votes() -> None:
     frame = pd.DataFrame(
         {
             "item": ["a", "a", "a", "b", "b", "c"],
@@ -164,7 +170,7 @@ def test_items_are_counted_by_their_votes() -> None:
         }
     )
 
-    votes = same(rb.Ratings.from_frame(frame)).votes
+    votes = checks_against_itself(rb.Ratings.from_frame(frame)).votes
 
     assert votes is not None
     assert votes["category"].tolist() == ["no"] * 4 + ["yes"] * 4
@@ -172,10 +178,10 @@ def test_items_are_counted_by_their_votes() -> None:
     assert votes["observed"].tolist() == [1, 2, 0, 0, 1, 0, 2, 0]
 
 
-def test_raters_are_counted_by_category() -> None:
+def test_ratings_are_counted_by_rater_and_category() -> None:
     ratings = random_ratings(items=30, raters=8, ratings=200)
 
-    raters = same(ratings).raters
+    raters = checks_against_itself(ratings).raters
 
     assert raters is not None
     frame = ratings.to_frame()
@@ -185,10 +191,10 @@ def test_raters_are_counted_by_category() -> None:
 
 
 @pytest.mark.parametrize("items", [10, 300], ids=["dense", "sparse"])
-def test_agreement_is_that_of_all_ratings_two_raters_gave_to_the_same_item(items: int) -> None:
+def test_agreement_covers_all_pairs_of_ratings_of_the_same_item(items: int) -> None:
     ratings = random_ratings(items, raters=8, ratings=300)
 
-    pairs = same(ratings).pairs
+    pairs = checks_against_itself(ratings).pairs
 
     assert pairs is not None
     frame = ratings.to_frame().astype({"rating": str})
@@ -200,31 +206,33 @@ def test_agreement_is_that_of_all_ratings_two_raters_gave_to_the_same_item(items
     np.testing.assert_array_equal(found["common"], agree.size())
 
 
-def test_of_many_raters_the_busiest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_raters_with_most_ratings_are_compared_in_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     ratings = random_ratings(items=40, raters=8, ratings=300)
     busiest = pd.Series(ratings.ratings_per_rater, ratings.raters).nlargest(3).index
-    all_pairs = same(ratings).pairs
+    all_pairs = checks_against_itself(ratings).pairs
     monkeypatch.setattr(discrepancies, "MOST_RATERS", 3)
 
-    pairs = same(ratings).pairs
+    pairs = checks_against_itself(ratings).pairs
 
     assert all_pairs is not None
-    are_busy = all_pairs["rater"].isin(busiest) & all_pairs["other"].isin(busiest)
+    both_compared = all_pairs["rater"].isin(busiest) & all_pairs["other"].isin(busiest)
     assert pairs is not None
-    pd.testing.assert_frame_equal(pairs, all_pairs[are_busy].reset_index(drop=True))
+    pd.testing.assert_frame_equal(pairs, all_pairs[both_compared].reset_index(drop=True))
 
 
-def test_raters_without_common_items_are_no_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_raters_without_common_items_are_not_paired(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discrepancies, "MOST_RATERS", 2)
     columns = {"item": [1, 2, 3, 4, 4], "rater": list("xxyyz"), "rating": [0, 1, 0, 1, 1]}
 
-    checks = same(rb.Ratings.from_frame(pd.DataFrame(columns)))
+    checks = checks_against_itself(rb.Ratings.from_frame(pd.DataFrame(columns)))
 
     assert checks.pairs is None
     assert checks.p_values.index.tolist() == ["votes", "raters"]
 
 
-def test_of_anonymous_raters_only_the_votes_are_checked() -> None:
+def test_only_votes_are_checked_for_anonymous_raters() -> None:
     counts = pd.DataFrame({"no": [3, 2, 0, 1, 3], "yes": [0, 1, 3, 2, 0]})
     fit = fitted(rb.TAP(), rb.Ratings.from_counts(counts))
 
@@ -234,7 +242,7 @@ def test_of_anonymous_raters_only_the_votes_are_checked() -> None:
     assert (checks.raters, checks.pairs) == (None, None)
 
 
-def test_replicates_are_summed_up_beside_the_observed_number() -> None:
+def test_replicates_are_summarised_beside_the_observed_value() -> None:
     frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": [1, 2, 1, 2], "rating": [0, 1, 1, 1]})
     ratings = rb.Ratings.from_frame(frame)
     replicates = [codes(0, 0, 1, 1), codes(1, 1, 1, 1), codes(0, 1, 1, 1), codes(0, 1, 0, 1)]
@@ -249,21 +257,21 @@ def test_replicates_are_summed_up_beside_the_observed_number() -> None:
     assert checks.raters["mean"].tolist() == [1, 1, 0.25, 1.75]
 
 
-def test_p_value_of_a_number_is_two_sided() -> None:
+def test_p_value_of_a_statistic_is_two_sided() -> None:
     frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": [1, 2, 1, 2], "rating": [0, 0, 1, 1]})
     ratings = rb.Ratings.from_frame(frame)
-    below, as_seen = [codes(0, 1, 0, 1)] * 18, [ratings.category]
+    below, equal = [codes(0, 1, 0, 1)] * 18, [ratings.category]
 
-    checks = PredictiveChecks.of_categories(ratings, below + as_seen, prob=0.9)
+    checks = PredictiveChecks.of_categories(ratings, below + equal, prob=0.9)
 
     assert checks.pairs is not None
-    assert checks.pairs["p_value"].tolist() == [2 * 2 / 20]  # 1 of 19 is as high
-    in_the_middle = same(ratings).raters
+    assert checks.pairs["p_value"].tolist() == [2 * 2 / 20]  # 1 of 19 replicates is as high
+    in_the_middle = checks_against_itself(ratings).raters
     assert in_the_middle is not None
     assert in_the_middle["p_value"].tolist() == [1.0] * 4
 
 
-def test_each_data_set_among_others_has_its_rank_as_p_value() -> None:
+def test_overall_p_value_is_a_rank_among_data_sets() -> None:
     counts = np.random.default_rng(1).poisson(3, (20, 7))
 
     p_values = [overall_p_value(np.roll(counts, shift, axis=0)) for shift in range(20)]
@@ -271,16 +279,16 @@ def test_each_data_set_among_others_has_its_rank_as_p_value() -> None:
     assert sorted(p_values) == pytest.approx(np.arange(1, 21) / 20)
 
 
-def test_numbers_that_never_change_say_nothing() -> None:
+def test_constant_statistics_do_not_affect_the_overall_p_value() -> None:
     varying = np.array([[4], [1], [2], [3], [9]])
-    still = np.full((5, 3), 7)
+    constant = np.full((5, 3), 7)
 
-    assert overall_p_value(still) == 1
-    assert overall_p_value(np.hstack([varying, still])) == overall_p_value(varying)
+    assert overall_p_value(constant) == 1
+    assert overall_p_value(np.hstack([varying, constant])) == overall_p_value(varying)
 
 
-def test_checks_show_what_they_found() -> None:
-    assert repr(same(random_ratings(items=10, raters=3, ratings=30))) == (
+def test_checks_show_their_p_values() -> None:
+    assert repr(checks_against_itself(random_ratings(items=10, raters=3, ratings=30))) == (
         "PredictiveChecks(votes p = 1.000, raters p = 1.000, pairs p = 1.000; 2 replicates)"
     )
 
@@ -294,7 +302,7 @@ def test_normal_ratings_pass() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fault", "check"),
+    ("departure", "check"),
     [
         ("two kinds of items", "ratings"),
         ("a floor", "ratings"),
@@ -304,13 +312,13 @@ def test_normal_ratings_pass() -> None:
         ("raters who copy", "pairs"),
     ],
 )
-def test_ratings_that_are_not_normal_fail(fault: str, check: str) -> None:
-    checks = fitted(rb.GaussianICC(), rated(fault)).check()
+def test_departure_from_normality_fails_its_check(departure: str, check: str) -> None:
+    checks = fitted(rb.GaussianICC(), rated(departure)).check()
 
     assert checks.p_values[check] < FAILS
 
 
-def test_raters_who_copy_and_careless_ones_are_named() -> None:
+def test_copying_and_careless_raters_are_identified() -> None:
     copied = fitted(rb.GaussianICC(), rated("raters who copy")).check().pairs
     careless = fitted(rb.GaussianICC(), rated("careless raters")).check().raters
 
@@ -325,7 +333,7 @@ def test_raters_who_copy_and_careless_ones_are_named() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of Pareto k
-def test_pools_that_agree_little_are_no_single_population() -> None:
+def test_model_of_one_pool_fails_for_two_pools_that_disagree() -> None:
     item, rater = (codes.ravel() for codes in np.mgrid[:150, :6])
     design = pd.DataFrame({"item": item, "rater": rater, "pool": np.where(rater < 3, "a", "b")})
     parameters = {
@@ -345,88 +353,88 @@ def test_pools_that_agree_little_are_no_single_population() -> None:
     assert rb.compare({"one": wrong, "two": right}).index[0] == "two"
 
 
-def test_bands_hold_shares_of_the_numbers_seen() -> None:
+def test_bands_are_bounded_by_quantiles_of_the_observed_values() -> None:
     ratings = random_numbers(items=400, raters=8, ratings=2000)
 
-    bands = same_numbers(ratings).ratings
+    bands = number_checks_against_itself(ratings).ratings
 
     assert bands is not None
     assert bands["observed"].tolist() == [0, 20, 80, 100, *[200] * 8, 100, 80, 20, 0]
     assert bands["above"].tolist() == [-np.inf, *bands["up_to"][:-1]]
-    in_third = (ratings.values > bands["above"][2]) & (ratings.values <= bands["up_to"][2])
-    assert in_third.sum() == 80
+    in_third_band = (ratings.values > bands["above"][2]) & (ratings.values <= bands["up_to"][2])
+    assert in_third_band.sum() == 80
 
 
-def test_edges_of_bands_lie_halfway_between_rounded_ratings() -> None:
+def test_edges_of_bands_lie_midway_between_rounded_ratings() -> None:
     wide = np.array([[48, 49], [48, 50], [50, 51], [50, 51]])
 
-    bands = same_numbers(rb.Ratings.from_wide(wide)).ratings
+    bands = number_checks_against_itself(rb.Ratings.from_wide(wide)).ratings
 
     assert bands is not None
     assert bands["up_to"].tolist() == [47.5, 48.5, 49.5, 50.5, 51.5, np.inf]
     assert bands["observed"].tolist() == [0, 2, 1, 3, 2, 0]
 
 
-def test_items_are_counted_by_the_spread_of_their_ratings() -> None:
+def test_items_are_counted_by_the_sd_of_their_ratings() -> None:
     ratings = random_numbers(items=100, raters=8, ratings=300)
 
-    items = same_numbers(ratings).items
+    items = number_checks_against_itself(ratings).items
 
     assert items is not None
-    spread = ratings.to_frame().groupby("item")["rating"].std().dropna()
-    bins = pd.cut(spread, [-np.inf, *items["up_to"]]).value_counts(sort=False)
+    sd = ratings.to_frame().groupby("item")["rating"].std().dropna()
+    bins = pd.cut(sd, [-np.inf, *items["up_to"]]).value_counts(sort=False)
     np.testing.assert_array_equal(items["observed"], bins)
     assert items["observed"].sum() < ratings.n_items
 
 
-def test_raters_have_a_mean_and_a_spread_about_items() -> None:
+def test_raters_have_a_mean_and_an_sd_around_item_means() -> None:
     ratings = random_numbers(items=30, raters=8, ratings=200)
 
-    raters = same_numbers(ratings).raters
+    raters = number_checks_against_itself(ratings).raters
 
     assert raters is not None
     frame = ratings.to_frame()
-    off = frame["rating"] - frame.groupby("item")["rating"].transform("mean")
+    deviation = frame["rating"] - frame.groupby("item")["rating"].transform("mean")
     found = raters.pivot(index="rater", columns="statistic", values="observed")
     np.testing.assert_allclose(found["mean"], frame.groupby("rater")["rating"].mean())
-    np.testing.assert_allclose(found["sd"], off.groupby(frame["rater"]).std(ddof=0))
+    np.testing.assert_allclose(found["sd"], deviation.groupby(frame["rater"]).std(ddof=0))
 
 
 @pytest.mark.parametrize("items", [10, 300], ids=["dense", "sparse"])
-def test_differences_are_of_all_ratings_two_raters_gave_to_the_same_item(items: int) -> None:
+def test_sd_of_differences_covers_all_pairs_of_ratings_of_the_same_item(items: int) -> None:
     ratings = random_numbers(items, raters=8, ratings=300)
 
-    pairs = same_numbers(ratings).pairs
+    pairs = number_checks_against_itself(ratings).pairs
 
     assert pairs is not None
     frame = ratings.to_frame()
     both = frame.merge(frame, on="item", suffixes=("", "_other")).query("rater < rater_other")
     difference = both["rating"] - both["rating_other"]
-    spread = difference.groupby([both["rater"], both["rater_other"]]).agg(["std", "size"])
-    expected = spread[spread["size"] > 1]
+    moments = difference.groupby([both["rater"], both["rater_other"]]).agg(["std", "size"])
+    expected = moments[moments["size"] > 1]
     found = pairs.set_index(["rater", "other"])
     assert found.index.tolist() == expected.index.tolist()
     np.testing.assert_array_equal(found["common"], expected["size"])
-    of_sample = np.sqrt(1 - 1 / expected["size"])
-    np.testing.assert_allclose(found["observed"], of_sample * expected["std"])
+    population_sd = np.sqrt(1 - 1 / expected["size"]) * expected["std"]
+    np.testing.assert_allclose(found["observed"], population_sd)
 
 
-def test_single_common_items_have_no_spread_of_differences() -> None:
+def test_sd_of_differences_needs_two_common_items() -> None:
     columns = {"item": [1, 1, 2, 3], "rater": list("xyxy"), "rating": [1.0, 2.5, 3.0, 4.0]}
 
-    checks = same_numbers(rb.Ratings.from_frame(pd.DataFrame(columns)))
+    checks = number_checks_against_itself(rb.Ratings.from_frame(pd.DataFrame(columns)))
 
     assert checks.p_values.index.tolist() == ["ratings", "items", "raters"]
     assert (checks.votes, checks.pairs) == (None, None)
 
 
-def test_measurements_have_no_grain() -> None:
+def test_measurements_are_compared_at_any_scale() -> None:
     numbers = np.random.default_rng(1).normal(size=(20, 7))
 
-    p_values = [overall_p_value(scale * numbers, grain=0) for scale in (1e-6, 1, 1e6)]
+    p_values = [overall_p_value(scale * numbers, resolution=0) for scale in (1e-6, 1, 1e6)]
 
     assert len(set(p_values)) == 1
-    assert overall_p_value(np.zeros((20, 7)), grain=0) == 1
+    assert overall_p_value(np.zeros((20, 7)), resolution=0) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Quantities are the textbook's formulas, on numbers, arrays and labelled draws alike."""
+"""Quantities follow the textbook formulas for numbers, arrays and labelled draws."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from reliabayes.results.quantities import (
     unnormalized_xcc,
 )
 
-shares = st.floats(1e-6, 1 - 1e-6)
+proportions = st.floats(1e-6, 1 - 1e-6)
 sds = st.floats(1e-3, 1e3)
 sizes = st.integers(2, 6)
 seeds = st.integers(0, 2**16)
 
 
-def test_icc_of_shrout_and_fleiss_is_the_published_one() -> None:
+def test_icc_of_shrout_and_fleiss_matches_published_values() -> None:
     targets, judges, error = 11.24167, 32.48611, 1.01944  # mean squares of Table 3
     variances = [(targets - error) / 4, (judges - error) / 6, error]
 
@@ -42,16 +42,16 @@ def test_icc_of_shrout_and_fleiss_is_the_published_one() -> None:
 
 
 @given(item=sds, rater=sds, residual=sds)
-def test_shares_of_variance_add_up(item: float, rater: float, residual: float) -> None:
-    shares = [icc(*order) for order in ((item, rater, residual), (residual, rater, item))]
+def test_proportions_of_variance_sum_to_one(item: float, rater: float, residual: float) -> None:
+    proportions = [icc(*order) for order in ((item, rater, residual), (residual, rater, item))]
 
-    total = sum(shares) + labeler_icc(item, rater, residual)
+    total = sum(proportions) + labeler_icc(item, rater, residual)
 
     assert total == pytest.approx(1)
 
 
-@given(correlation=st.floats(-1, 1), one=shares, other=shares)
-def test_normalizing_agreement_undoes_its_attenuation(
+@given(correlation=st.floats(-1, 1), one=proportions, other=proportions)
+def test_normalized_xcc_inverts_unnormalized_xcc(
     correlation: float, one: float, other: float
 ) -> None:
     attenuated = unnormalized_xcc(correlation, one, other)
@@ -65,21 +65,23 @@ def test_normalizing_agreement_undoes_its_attenuation(
     ("k", "expected"),
     [(1, 0.5905), (2, 0.7425), (3, 0.8122), (5, 0.8782), (10, 0.9351), (13, 0.9494)],
 )
-def test_reliability_of_means_is_the_published_one(k: int, expected: float) -> None:
+def test_reliability_of_means_matches_published_values(k: int, expected: float) -> None:
     assert icc_k(0.5905, k) == pytest.approx(expected, abs=1e-4)
 
 
-@given(single=shares, target=shares)
-def test_raters_needed_are_the_fewest_that_reach_the_target(single: float, target: float) -> None:
+@given(single=proportions, target=proportions)
+def test_raters_needed_is_the_smallest_number_that_reaches_the_target(
+    single: float, target: float
+) -> None:
     k = float(raters_needed(single, target))
 
-    reached, missed = icc_k(single, k), icc_k(single, max(k - 1, 1))
+    reached, with_one_less = icc_k(single, k), icc_k(single, max(k - 1, 1))
     assert k == int(k)
     assert reached >= target * (1 - 1e-9)
-    assert k == 1 or missed < target * (1 + 1e-9)
+    assert k == 1 or with_one_less < target * (1 + 1e-9)
 
 
-def test_no_number_of_raters_makes_up_for_no_signal() -> None:
+def test_raters_needed_is_infinite_at_an_icc_of_zero() -> None:
     assert raters_needed(0.0, 0.8) == math.inf
 
 
@@ -94,7 +96,7 @@ def test_labelled_draws_keep_their_labels() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, math.nan])
 def test_fewer_than_one_rating_is_refused(k: float) -> None:
-    with pytest.raises(ValueError, match="k is a number of ratings and must be at least 1"):
+    with pytest.raises(ValueError, match="k must be at least 1, not"):
         icc_k(0.5, k)
 
 
@@ -105,18 +107,18 @@ def test_impossible_reliability_is_refused(reliability: float) -> None:
 
 
 @given(size=sizes, seed=seeds)
-def test_informativeness_is_what_truth_and_rating_have_in_common(size: int, seed: int) -> None:
+def test_informativeness_is_mutual_information(size: int, seed: int) -> None:
     prevalence, confusion = distributions(size, seed)
     joint = prevalence[:, None] * confusion
 
     bits = informativeness(prevalence, confusion)
 
-    apart = entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1))
-    assert bits == pytest.approx(apart - entropy(joint.ravel()), abs=1e-12)
+    marginals = entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1))
+    assert bits == pytest.approx(marginals - entropy(joint.ravel()), abs=1e-12)
 
 
 @given(size=sizes, seed=seeds)
-def test_other_names_for_the_categories_rated_tell_as_much(size: int, seed: int) -> None:
+def test_informativeness_ignores_the_names_of_rated_categories(size: int, seed: int) -> None:
     prevalence, confusion = distributions(size, seed)
 
     renamed = informativeness(prevalence, confusion[:, ::-1])
@@ -125,7 +127,7 @@ def test_other_names_for_the_categories_rated_tell_as_much(size: int, seed: int)
 
 
 @given(size=sizes, seed=seeds)
-def test_ratings_apart_from_the_truth_tell_nothing_of_it(size: int, seed: int) -> None:
+def test_ratings_independent_of_the_truth_have_no_information(size: int, seed: int) -> None:
     prevalence, confusion = distributions(size, seed)
     alike = np.tile(confusion[0], (size, 1))
 
@@ -134,7 +136,7 @@ def test_ratings_apart_from_the_truth_tell_nothing_of_it(size: int, seed: int) -
 
 
 @pytest.mark.parametrize("size", [2, 3, 8])
-def test_perfect_ratings_tell_all_of_the_truth(size: int) -> None:
+def test_perfect_ratings_have_all_information(size: int) -> None:
     even, identity = np.full(size, 1 / size), np.eye(size)
 
     assert informativeness(even, identity) == pytest.approx(math.log2(size))
@@ -153,10 +155,8 @@ def test_categories_that_never_occur_change_nothing() -> None:
     assert entropy(wide) == entropy(prevalence)
 
 
-@given(size=sizes, seed=seeds, known=shares)
-def test_random_share_of_raters_who_know_or_guess_is_that_of_guesses(
-    size: int, seed: int, known: float
-) -> None:
+@given(size=sizes, seed=seeds, known=proportions)
+def test_random_share_is_the_proportion_of_guesses(size: int, seed: int, known: float) -> None:
     guess, _ = distributions(size, seed)
     prevalence = guess[::-1]
     confusion = known * np.eye(size) + (1 - known) * guess
@@ -167,12 +167,12 @@ def test_random_share_of_raters_who_know_or_guess_is_that_of_guesses(
     )
 
 
-# Published for t-a-p with these t, a and p: what a rating still tells to one who knows the truth.
+# Published for t-a-p with these t, a and p: entropy of a rating given the true category.
 @pytest.mark.parametrize(
     ("t", "a", "p", "bits"),
     [(0.5, 0.7, 0.5, 0.60984), (0.7, 0.7, 0.7, 0.52797), (0.5, 0.5, 0.5, 0.81128)],
 )
-def test_bits_beyond_the_truth_are_the_published_ones(
+def test_conditional_entropy_of_ratings_matches_published_values(
     t: float, a: float, p: float, bits: float
 ) -> None:
     prevalence = np.array([1 - t, t])
@@ -185,7 +185,7 @@ def test_bits_beyond_the_truth_are_the_published_ones(
     assert of_rating - informativeness(prevalence, confusion) == pytest.approx(bits, abs=5e-6)
 
 
-def test_coins_take_a_bit_a_toss() -> None:
+def test_fair_coins_cost_one_bit_per_toss() -> None:
     log_likelihood = xr.DataArray(np.full((2, 3), 10 * math.log(0.5)), dims=("chain", "draw"))
 
     bits = bits_per_rating(log_likelihood, 10)
@@ -194,7 +194,7 @@ def test_coins_take_a_bit_a_toss() -> None:
     assert bits.values == pytest.approx(np.ones((2, 3)))
 
 
-def test_quantities_of_many_draws_are_those_of_each() -> None:
+def test_quantities_are_computed_draw_by_draw() -> None:
     pairs = [distributions(3, seed) for seed in range(6)]
     prevalence = np.array([pair[0] for pair in pairs]).reshape(2, 3, 3)
     confusion = np.array([pair[1] for pair in pairs]).reshape(2, 3, 3, 3)

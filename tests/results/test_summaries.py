@@ -1,4 +1,4 @@
-"""Summaries of draws: mean, sd, median and intervals that hold the share they promise."""
+"""Summaries of draws: mean, sd, median and intervals with the stated probability."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reliabayes.arrays import Array
-from reliabayes.results.summaries import Interval, bounds, describe
+from reliabayes.results.summaries import Interval, describe, interval_bounds
 
 probabilities = st.floats(0.05, 0.95)
 seeds = st.integers(0, 2**16)
 
 
-def test_draws_are_described_as_the_textbook_says() -> None:
+def test_draws_are_described_by_textbook_formulas() -> None:
     draws = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
 
     described = describe(draws, 0.5)
@@ -46,10 +46,10 @@ def test_units_are_described_one_by_one() -> None:
 
 
 @given(prob=probabilities, seed=seeds)
-def test_equal_tailed_interval_leaves_as_much_on_either_side(prob: float, seed: int) -> None:
+def test_equal_tailed_interval_has_equal_tails(prob: float, seed: int) -> None:
     draws = np.random.default_rng(seed).gamma(2, size=1000)
 
-    lower, upper = bounds(draws, prob)
+    lower, upper = interval_bounds(draws, prob)
 
     tail = (1 - prob) / 2 * 1000
     assert np.sum(draws < lower) == pytest.approx(tail, abs=1)
@@ -57,22 +57,22 @@ def test_equal_tailed_interval_leaves_as_much_on_either_side(prob: float, seed: 
 
 
 @given(prob=probabilities, seed=seeds)
-def test_shortest_interval_holds_its_share_and_none_is_shorter(prob: float, seed: int) -> None:
+def test_shortest_interval_has_its_probability_and_none_is_shorter(prob: float, seed: int) -> None:
     draws = np.random.default_rng(seed).gamma(2, size=200)
 
-    lower, upper = bounds(draws, prob, "hdi")
+    lower, upper = interval_bounds(draws, prob, "hdi")
 
-    held = held_between(draws, lower, upper)
+    covered = number_between(draws, lower, upper)
     ordered = np.sort(draws)
-    others = ordered[held - 1 :] - ordered[: len(ordered) - held + 1]
-    assert held >= prob * len(draws)
+    others = ordered[covered - 1 :] - ordered[: len(ordered) - covered + 1]
+    assert covered >= prob * len(draws)
     assert upper - lower == pytest.approx(others.min())
 
 
-def test_shortest_interval_of_skewed_draws_lies_where_they_are_dense() -> None:
+def test_shortest_interval_of_skewed_draws_lies_at_the_mode() -> None:
     draws = -np.log(np.arange(1, 10_000) / 10_000)  # quantiles of an exponential
 
-    lower, upper = bounds(draws, 0.9, "hdi")
+    lower, upper = interval_bounds(draws, 0.9, "hdi")
 
     assert lower == pytest.approx(0, abs=2e-4)
     assert upper == pytest.approx(np.log(10), abs=2e-3)
@@ -82,29 +82,29 @@ def test_shortest_interval_of_skewed_draws_lies_where_they_are_dense() -> None:
 def test_order_of_draws_does_not_matter(interval: Interval) -> None:
     draws = np.random.default_rng(2).normal(size=500)
 
-    assert bounds(draws[::-1], 0.8, interval) == bounds(draws, 0.8, interval)
+    assert interval_bounds(draws[::-1], 0.8, interval) == interval_bounds(draws, 0.8, interval)
 
 
 @pytest.mark.parametrize("prob", [0, 1, 90, -0.5, np.nan])
 def test_impossible_probability_is_refused(prob: float) -> None:
     with pytest.raises(ValueError, match="prob must lie strictly between 0 and 1, not"):
-        bounds(np.arange(10.0), prob)
+        interval_bounds(np.arange(10.0), prob)
 
 
 def test_unknown_interval_is_refused() -> None:
     with pytest.raises(ValueError, match="interval must be 'equal_tailed' or 'hdi', not 'eti'"):
-        bounds(np.arange(10.0), 0.9, "eti")  # type: ignore[arg-type]
+        interval_bounds(np.arange(10.0), 0.9, "eti")  # type: ignore[arg-type]
 
 
-def held_between(draws: Array, lower: float, upper: float) -> int:
+def number_between(draws: Array, lower: float, upper: float) -> int:
     return int(((draws >= lower) & (draws <= upper)).sum())
 
 
-def test_shortest_intervals_of_several_units_are_those_of_each() -> None:
+def test_shortest_intervals_are_computed_unit_by_unit() -> None:
     draws = np.random.default_rng(1).exponential(size=(500, 3))
 
-    lower, upper = bounds(draws, 0.8, "hdi")
+    lower, upper = interval_bounds(draws, 0.8, "hdi")
 
-    each = [bounds(unit, 0.8, "hdi") for unit in draws.T]
+    each = [interval_bounds(unit, 0.8, "hdi") for unit in draws.T]
     assert lower.tolist() == [low for low, _ in each]
     assert upper.tolist() == [high for _, high in each]

@@ -1,4 +1,4 @@
-"""Simulated ratings have the agreement that was asked for, and studies the published regression."""
+"""Simulated ratings have the requested agreement, and studies the published regression."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scipy import stats
 import reliabayes as rb
 from reliabayes import simulate
 from reliabayes.agreement.intraclass import icc
-from reliabayes.simulate.matrices import alike
+from reliabayes.simulate.matrices import is_unanimous
 from reliabayes.simulate.study import COEFFICIENTS
 
 ICCS = {name: COEFFICIENTS[name] for name in ("ICC(1,1)", "ICC(1,1), k = columns")}
@@ -28,13 +28,13 @@ ICCS = {name: COEFFICIENTS[name] for name in ("ICC(1,1)", "ICC(1,1), k = columns
 
 @pytest.fixture(scope="module")
 def published_study() -> pd.DataFrame:
-    """The design whose regression IRRsim prints: 900 matrices of 100 items, 2 of 6 raters each."""
+    """The design of the regression in IRRsim: 900 matrices of 100 items by 2 of 6 raters each."""
     return simulate.reliability_study(coefficients=ICCS, seed=1)
 
 
 @pytest.fixture(scope="module")
 def cars() -> pd.DataFrame:
-    """Ezekiel's stopping distances by speed (1930), as R's data set cars has them."""
+    """Ezekiel's stopping distances by speed (1930), the data set cars of R."""
     speed = np.repeat(
         [4, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 22, 23, 24, 25],
         [2, 2, 1, 1, 3, 2, 4, 4, 4, 3, 2, 3, 4, 3, 5, 1, 1, 4, 1],
@@ -71,34 +71,34 @@ def test_observed_agreement_is_as_close_as_counting_allows(
         rng=np.random.default_rng(seed),
     )
 
-    agreed = alike(ratings.category.reshape(items, per_item)).mean()
+    agreed = is_unanimous(ratings.category.reshape(items, per_item)).mean()
     assert abs(agreed - agreement) <= 0.5 / items + 1e-12
     assert (ratings.ratings_per_item == per_item).all()
     assert ratings.categories.to_list() == list(range(1, categories + 1))
 
 
 @pytest.mark.parametrize("per_item", [2, 4])
-def test_expected_agreement_adds_what_chance_brings(per_item: int) -> None:
-    share = np.array([0.2, 0.3, 0.5])
+def test_expected_agreement_includes_chance_agreement(per_item: int) -> None:
+    p = np.array([0.2, 0.3, 0.5])
 
     ratings = simulate.rating_matrix(
         agreement=0.4,
         items=20_000,
         raters=6,
         ratings_per_item=per_item,
-        distribution=list(2 * share),
+        distribution=list(2 * p),
         rng=np.random.default_rng(1),
     )
 
-    expected = 0.4 + 0.6 * (share**per_item).sum()
-    agreed = alike(ratings.category.reshape(-1, per_item)).mean()
+    expected = 0.4 + 0.6 * (p**per_item).sum()
+    agreed = is_unanimous(ratings.category.reshape(-1, per_item)).mean()
     assert agreed == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 20_000))
     assert np.bincount(ratings.category) / len(ratings) == pytest.approx(
-        share, abs=4 * math.sqrt(0.25 / 20_000)
+        p, abs=4 * math.sqrt(0.25 / 20_000)
     )
 
 
-def test_raters_are_drawn_alike() -> None:
+def test_raters_are_drawn_with_equal_probability() -> None:
     ratings = simulate.rating_matrix(
         agreement=0.5, items=6000, raters=6, ratings_per_item=2, rng=np.random.default_rng(1)
     )
@@ -125,7 +125,10 @@ def test_the_same_stream_gives_the_same_matrix() -> None:
         ({"distribution": [1, 2]}, "distribution must be 3 weights"),
         ({"distribution": [1, -2, 3]}, "distribution must be 3 weights"),
         ({"match": "seen"}, "match must be 'observed' or None; found 'seen'"),
-        ({"distribution": [1, 0, 0], "match": "observed"}, "weight to two categories or more"),
+        (
+            {"distribution": [1, 0, 0], "match": "observed"},
+            "positive weight to at least two categories",
+        ),
     ],
 )
 def test_impossible_matrices_are_refused(wrong: dict[str, Any], message: str) -> None:
@@ -135,29 +138,31 @@ def test_impossible_matrices_are_refused(wrong: dict[str, Any], message: str) ->
         simulate.rating_matrix(**given | wrong)
 
 
-def test_regression_with_columns_is_the_published_one(published_study: pd.DataFrame) -> None:
+def test_regression_of_icc_with_k_columns_is_the_published_one(
+    published_study: pd.DataFrame,
+) -> None:
     found = simulate.agreement_regression(published_study, "ICC(1,1), k = columns")
 
-    # Published with standard errors 0.02316, 0.07322, 0.05491; ours have the same
+    # Published standard errors are 0.02316, 0.07322 and 0.05491; ours are the same
     differences = found.coefficients - [0.25002, -1.30374, 1.96041]
     assert (abs(differences) < 4 * math.sqrt(2) * np.array([0.02316, 0.07322, 0.05491])).all()
-    # Errors of a variance of 900 residuals
+    # Standard errors of a variance of 900 residuals
     assert found.residual_standard_error == pytest.approx(0.04921, rel=4 / math.sqrt(900))
     assert found.r_squared == pytest.approx(0.959, abs=0.041 * 4 * math.sqrt(2 / 450))
     assert found.degrees_of_freedom == pytest.approx(897)
 
 
-def test_regression_with_ratings_is_the_straight_line(published_study: pd.DataFrame) -> None:
+def test_regression_of_icc_with_k_ratings_is_a_straight_line(published_study: pd.DataFrame) -> None:
     line = simulate.agreement_regression(published_study, "ICC(1,1)", "linear")
     curve = simulate.agreement_regression(published_study, "ICC(1,1)", "quadratic")
 
-    # Standard errors of a line and a curve through 900 points that scatter by 0.054
+    # Standard errors of a line and a parabola through 900 points with a residual sd of 0.054
     assert line.coefficients.to_numpy() == pytest.approx([-0.5, 1.5], abs=4 * 0.01)
     assert curve.coefficients["agreement^2"] == pytest.approx(0, abs=4 * 0.06)
 
 
 @pytest.mark.parametrize("raters", [6, 12])
-def test_number_of_raters_is_no_penalty_but_by_columns(raters: int) -> None:
+def test_the_number_of_raters_lowers_the_icc_only_with_k_columns(raters: int) -> None:
     study = simulate.reliability_study(
         agreement=[0.7], raters=[raters], coefficients=ICCS, matrices=300, match="observed", seed=1
     )
@@ -183,7 +188,7 @@ def test_study_has_each_coefficient_of_each_matrix() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("raters", "per_item"), [(6, 2), (4, 4), (3, 3)])
-def test_tiny_matrices_give_numbers_up_to_one_or_nan(raters: int, per_item: int) -> None:
+def test_coefficients_of_tiny_matrices_are_nan_or_at_most_one(raters: int, per_item: int) -> None:
     study = simulate.reliability_study(
         agreement=[0, 0.5, 1],
         items=[3, 5],
@@ -207,7 +212,7 @@ def test_studies_do_not_depend_on_the_number_of_workers() -> None:
         pd.testing.assert_frame_equal(study(n_jobs=1), study(n_jobs=3))
 
 
-def test_designs_are_combined_where_they_fit() -> None:
+def test_possible_combinations_of_designs_are_simulated() -> None:
     study = simulate.reliability_study(
         agreement=[0.5],
         categories=[2, 3],
@@ -227,7 +232,7 @@ def test_designs_are_combined_where_they_fit() -> None:
 
 
 def test_studies_without_a_possible_design_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"some combination .* must be possible"):
+    with pytest.raises(ValueError, match=r"at least one combination .* must be possible"):
         simulate.reliability_study(raters=[2], ratings_per_item=[3])
 
 
@@ -239,7 +244,7 @@ def test_progress_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> 
     assert "Simulating" in err
 
 
-def test_polynomials_are_those_of_least_squares(cars: pd.DataFrame) -> None:
+def test_polynomials_equal_least_squares(cars: pd.DataFrame) -> None:
     found = simulate.agreement_regression(cars, "distance", "quadratic")
 
     highest_first = np.polyfit(cars["observed_agreement"], cars["distance"], 2)
@@ -250,23 +255,23 @@ def test_polynomials_are_those_of_least_squares(cars: pd.DataFrame) -> None:
     ("curve", "error", "r_squared"),
     [("linear", 15.38, 0.6511), ("quadratic", 15.18, 0.6673), ("loess", 15.29, 0.6815)],
 )
-def test_curves_through_cars_are_those_of_r(
+def test_curves_of_cars_equal_those_of_r(
     cars: pd.DataFrame, curve: simulate.regression.Curve, error: float, r_squared: float
 ) -> None:
     found = simulate.agreement_regression(cars, "distance", curve)
 
-    # R interpolates its loess between few points, and prints two digits
+    # R interpolates its loess between a few points, and prints two digits
     assert found.residual_standard_error == pytest.approx(error, abs=0.01)
     assert found.r_squared == pytest.approx(r_squared, abs=0.0005)
 
 
-def test_loess_of_cars_passes_where_that_of_r_does(cars: pd.DataFrame) -> None:
+def test_loess_of_cars_has_the_fitted_values_of_r(cars: pd.DataFrame) -> None:
     found = simulate.agreement_regression(cars, "distance", "loess").predict([10, 15])
 
     assert found["mean"].to_list() == pytest.approx([21.865315, 41.205226], abs=1e-3)
 
 
-def test_confidence_band_of_a_line_is_the_textbook_one(cars: pd.DataFrame) -> None:
+def test_confidence_band_of_a_line_follows_the_textbook_formula(cars: pd.DataFrame) -> None:
     speed = cars["observed_agreement"]
     line = stats.linregress(speed, cars["distance"])
 
@@ -283,14 +288,14 @@ def test_loess_has_no_coefficients(cars: pd.DataFrame) -> None:
         _ = simulate.agreement_regression(cars, "distance", "loess").coefficients
 
 
-def test_regressions_of_nothing_are_refused(cars: pd.DataFrame) -> None:
+def test_regressions_without_data_are_refused(cars: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="must be a column of the study"):
         simulate.agreement_regression(cars, "ICC(1,1)")
-    with pytest.raises(ValueError, match="more than 2 values in more than 3 matrices"):
+    with pytest.raises(ValueError, match="more than 2 distinct values of observed_agreement"):
         simulate.agreement_regression(cars.iloc[:4], "distance")
 
 
-def test_regression_is_drawn_with_its_finding(published_study: pd.DataFrame) -> None:
+def test_the_title_of_the_plot_states_the_finding(published_study: pd.DataFrame) -> None:
     ax = Figure().add_subplot()
 
     drawn = simulate.agreement_regression(published_study, "ICC(1,1)", "linear").plot(ax)
@@ -306,14 +311,14 @@ def test_regression_is_drawn_with_its_finding(published_study: pd.DataFrame) -> 
     assert note == "-0.51 + 1.52 a. 900 simulated matrices, 95% band"
 
 
-def test_loess_is_drawn_without_an_equation_on_a_figure_of_its_own(cars: pd.DataFrame) -> None:
+def test_a_plot_of_loess_has_no_equation(cars: pd.DataFrame) -> None:
     ax = simulate.agreement_regression(cars, "distance", "loess").plot(prob=0.9)
     plt.close("all")
 
     assert ax.texts[0].get_text() == "50 simulated matrices, 90% band"
 
 
-def test_crossed_designs_have_every_cell() -> None:
+def test_crossed_designs_have_every_item_and_rater() -> None:
     table = simulate.crossed(3, 2, pools=2)
 
     assert len(table.drop_duplicates()) == 3 * 2 * 2
@@ -321,7 +326,7 @@ def test_crossed_designs_have_every_cell() -> None:
 
 
 @pytest.mark.parametrize("pools", [1, 2])
-def test_incomplete_designs_have_some_raters_of_each_pool(pools: int) -> None:
+def test_incomplete_designs_draw_raters_of_each_pool(pools: int) -> None:
     table = simulate.incomplete(300, 5, 2, np.random.default_rng(1), pools=pools)
 
     assert not table.duplicated().any()
@@ -337,7 +342,7 @@ def test_nested_designs_have_raters_who_rate_one_item() -> None:
     assert (table.groupby("item")["rater"].size() == 3).all()
 
 
-def test_activity_in_crowds_follows_zipf() -> None:
+def test_activity_in_crowds_follows_zipfs_law() -> None:
     table = simulate.crowd(20_000, 50, 1, np.random.default_rng(1))
 
     weight = 1 / np.arange(1, 51)
@@ -386,10 +391,10 @@ def test_impossible_designs_are_refused(wrong: Callable[[np.random.Generator], A
         wrong(np.random.default_rng(1))
 
 
-def test_icc_of_two_ratings_is_a_line_of_their_agreement() -> None:
+def test_icc_of_two_ratings_is_a_linear_function_of_their_agreement() -> None:
     ratings = simulate.rating_matrix(
         agreement=0.8, items=50_000, match="observed", rng=np.random.default_rng(1)
     )
 
-    # Correlation of 50,000 pairs; ratings that differ are the likelier the farther apart they are
+    # Standard error of a correlation of 50,000 pairs
     assert float(icc(ratings, "ICC(1,1)")) == pytest.approx(0.7, abs=4 * 0.5 / math.sqrt(50_000))

@@ -12,3 +12,4 @@ model {
   effect ~ multi_normal(location, covariance);
   scale ~ exponential(rate);
 }
+

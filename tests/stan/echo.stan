@@ -1,4 +1,4 @@
-// Gives back what it was given, and has nothing to estimate.
+// Returns its data, and has no parameters.
 data {
   int count; // any integer
   real number; // any number
@@ -12,3 +12,4 @@ generated quantities {
   array[2, 3] int table_again = table; // as given
   array[2] matrix[3, 2] boxes_again = boxes; // as given
 }
+

@@ -1,4 +1,4 @@
-// Normal ratings of known spread; the posterior of their mean is normal, with known mean and spread.
+// Normal ratings with a known sd; the posterior of their mean is normal, with a known mean and sd.
 data {
   int<lower=0> N; // ratings
   vector[N] y; // ratings
@@ -13,6 +13,7 @@ model {
   y ~ normal(mean_rating, sd);
 }
 generated quantities {
-  real doubled = 2 * mean_rating; // the same as it is in every interface
+  real doubled = 2 * mean_rating; // a deterministic function of the parameter
   real new_rating = normal_rng(mean_rating, sd); // one more rating
 }
+

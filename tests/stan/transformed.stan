@@ -1,4 +1,4 @@
-// One parameter of each kind, and a density that tells their values apart.
+// One parameter of each kind, and a density that is linear in their values.
 data {
   int<lower=1> K; // size of the simplex
   vector[K + 2] direction; // of the density's slope
@@ -11,3 +11,4 @@ parameters {
 model {
   target += dot_product(direction, append_row([scale, chance]', shares));
 }
+

@@ -5,7 +5,6 @@ from reliabayes.agreement.anova import icc_table
 from reliabayes.agreement.coefficient import Coefficient, difference
 from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
 from reliabayes.agreement.conger import conger_kappa, iota
-from reliabayes.agreement.counts import percent_agreement, unanimous_agreement
 from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
 from reliabayes.agreement.icc_choice import which_icc
@@ -13,8 +12,9 @@ from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
+from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
+from reliabayes.agreement.spearman_brown import spearman_brown
 from reliabayes.agreement.specific import specific_agreement
-from reliabayes.agreement.stepping_up import spearman_brown
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 
 __all__ = [

@@ -7,12 +7,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from reliabayes.agreement.cells import Cells, neighbours, ratio, statistics
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.corrected import corrected
+from reliabayes.agreement.count_table import CountTable, pairs_within_items
 from reliabayes.agreement.distance import Custom, Distance, Nominal, Pairwise, Squared, margins
-from reliabayes.agreement.resampling import Rows, side_by_side
-from reliabayes.agreement.scales import numbers_or_labels, positions
+from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
+from reliabayes.agreement.scales import category_positions, category_values
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -20,40 +21,44 @@ from reliabayes.wording import listed
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio", "circular", "bipolar"]
 
-USUAL: dict[str, Metric] = {"nominal": "nominal", "ordered": "ordinal", "numeric": "interval"}
+DEFAULT_METRIC: dict[str, Metric] = {
+    "nominal": "nominal",
+    "ordered": "ordinal",
+    "numeric": "interval",
+}
 
 
 def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None) -> Coefficient:
-    r"""Krippendorff's alpha, at most 1; 0 is what chance gives.
+    r"""Krippendorff's alpha, at most 1; 0 at chance level.
 
     .. math:: \alpha = 1 - D_o / D_e,\quad
        D_o = \frac{1}{n} \sum_i \frac{1}{m_i - 1} \sum_{j \ne k} \delta(x_{ij}, x_{ik}),\quad
        D_e = \frac{1}{n (n - 1)} \sum_{a \ne b} \delta(x_a, x_b)
 
-    with the n ratings of items that have m_i > 1 of them. An item counts in proportion to its
+    over the n ratings of items that have m_i > 1 ratings. Items count in proportion to their
     ratings, not once as in Fleiss' kappa, and chance draws two ratings without replacement.
 
     Parameters
     ----------
     ratings : Ratings
-        Any design; who rated is of no matter.
+        Any design; raters may be anonymous.
     metric : str or callable, optional
-        How far apart two ratings c and k are; ordered categories stand 1 apart. By default
-        "nominal", "ordinal" or "interval", as the scale is.
+        Distance delta of two ratings c and k; adjacent ordered categories are 1 apart. By default
+        "nominal", "ordinal" or "interval", according to the scale.
 
         - "nominal": 0 or 1.
-        - "ordinal": square of the number of ratings between them, half of their own included.
+        - "ordinal": squared number of ratings between c and k, including half of those at c and k.
         - "interval": (c - k)^2.
-        - "ratio": ((c - k) / (c + k))^2, of numbers that are not negative.
-        - "circular": sin^2(pi (c - k) / U), with U = 1 + the greatest less the least category;
-          declare all, such as hours 0 to 23.
-        - "bipolar": (c - k)^2 / ((c + k - 2 least) (2 greatest - c - k)).
-        - a function of two arrays, of numbers or of the labels if the ratings are none.
+        - "ratio": ((c - k) / (c + k))^2, for non-negative numbers.
+        - "circular": sin^2(pi (c - k) / U), where U is 1 + the largest minus the smallest category;
+          declare all categories, such as the hours 0 to 23.
+        - "bipolar": (c - k)^2 / ((c + k - 2 smallest) (2 largest - c - k)).
+        - a function of two arrays, of numbers for numeric ratings and of labels otherwise.
 
     Returns
     -------
     Coefficient
-        Parts "observed disagreement" and "expected disagreement".
+        With parts "observed disagreement" and "expected disagreement".
 
     Raises
     ------
@@ -62,8 +67,8 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None
 
     Notes
     -----
-    Time grows as N log N; metrics but "nominal" and "interval" also go through pairs of an item's
-    distinct ratings, and all but "ordinal" among them need a table (K, K).
+    The time is O(N log N). Metrics other than "nominal" and "interval" also visit the pairs of
+    distinct ratings of each item, and of these all but "ordinal" need a table (K, K).
 
     References
     ----------
@@ -78,24 +83,29 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None
     >>> rb.agreement.krippendorff_alpha(ratings)
     Krippendorff's alpha (interval): 0.9263
     """
-    chosen = USUAL[ratings.scale] if metric is None else metric
+    chosen = DEFAULT_METRIC[ratings.scale] if metric is None else metric
     name = f"Krippendorff's alpha ({'custom' if callable(chosen) else chosen})"
     if chosen == "ordinal":
         return _ordinal(ratings, name)
-    sums = AlphaSums(Cells.of_ratings(ratings), _distance(ratings, chosen))
-    return corrected(
-        ratings, name, sums.rows, observed=sums.observed, expected=sums.expected, of="disagreement"
-    )
+    sums = AlphaSums(CountTable.from_ratings(ratings), _distance(ratings, chosen))
+    return sums.correction.coefficient(ratings, name, sums.rows)
 
 
 @dataclass(frozen=True, eq=False)
 class AlphaSums:
-    """Statistics of items for alpha with a distance, and what they say.
+    """Statistics of items for alpha, and the disagreement that follows from their sums.
 
-    Columns are disagreement and number of ratings of an item that has a pair, then its margin.
+    Columns: disagreement and number of ratings of an item that has a pair; its margin.
+
+    Attributes
+    ----------
+    table : CountTable
+        Counts by item.
+    distance : Distance
+        Distance of two ratings.
     """
 
-    cells: Cells
+    table: CountTable
     distance: Distance
 
     @property
@@ -105,18 +115,20 @@ class AlphaSums:
 
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
-        counts = self.cells.counts(weights)
+        counts = self.table.counts(weights)
         paired = counts.of_pairable
-        disagreement = self.distance.within(paired) * ratio(paired.ratings, counts.pairs, 0.0)
-        own = np.column_stack([disagreement, paired.ratings])
-        return side_by_side([own, margins(self.distance, paired)])
+        per_pair = ratio(paired.n_ratings, counts.n_pairs, 0.0)
+        disagreement = self.distance.within(paired) * per_pair
+        own = np.column_stack([disagreement, paired.n_ratings])
+        return join_columns([own, margins(self.distance, paired)])
 
-    def formula(self, sums: Array) -> Array:
-        """Alpha."""
-        return 1 - ratio(self.observed(sums), self.expected(sums))
+    @property
+    def correction(self) -> ChanceCorrection:
+        """Alpha, given sums (..., S)."""
+        return ChanceCorrection(self.observed, self.expected, "disagreement")
 
     def observed(self, sums: Array) -> Array:
-        """Mean distance of two ratings of an item."""
+        """Mean distance of two ratings of the same item."""
         return ratio(sums[..., 0], sums[..., 1])
 
     def expected(self, sums: Array) -> Array:
@@ -129,46 +141,47 @@ def _distance(ratings: Ratings, metric: Metric | Pairwise) -> Distance:
     if metric == "nominal":
         return Nominal(len(ratings.categories))
     if callable(metric):
-        return Custom.of(numbers_or_labels(ratings), metric)
+        return Custom.of(category_values(ratings), metric)
     if metric not in get_args(Metric):
         known = ", ".join(get_args(Metric))
         raise ValueError(f"metric must be one of {known}, or a function, not {metric!r}.")
-    values = positions(ratings)
+    values = category_positions(ratings)
     if metric == "interval":
         return Squared(values - values.mean())
     if metric == "ratio" and (ratings.scale != "numeric" or values[0] < 0):
-        rule = 'ratings must be numbers, none negative, for the metric "ratio"'
+        rule = 'ratings must be non-negative numbers for the metric "ratio"'
         raise RatingsError([Fault("rating", rule, listed(ratings.categories), 'Pass "interval".')])
     return Custom.of(values, _pairwise(metric, values[0], values[-1]))
 
 
-def _pairwise(metric: str, least: float, greatest: float) -> Pairwise:
+def _pairwise(metric: str, low: float, high: float) -> Pairwise:
     if metric == "circular":
-        return lambda c, k: np.sin(np.pi * (c - k) / (1 + greatest - least)) ** 2
+        return lambda c, k: np.sin(np.pi * (c - k) / (1 + high - low)) ** 2
     if metric == "bipolar":
-        return lambda c, k: ratio((c - k) ** 2, (c + k - 2 * least) * (2 * greatest - c - k), 0.0)
+        return lambda c, k: ratio((c - k) ** 2, (c + k - 2 * low) * (2 * high - c - k), 0.0)
     return lambda c, k: ratio(c - k, c + k, 0.0) ** 2
 
 
 def _ordinal(ratings: Ratings, name: str) -> Coefficient:
-    """Alpha whose distances depend on how many ratings lie between, and so on the sample.
+    """Alpha whose distances count the ratings in between, and so depend on the sample.
 
-    Columns are numbers of ratings by category, then by pair of categories that some item has.
+    Columns: number of ratings in each category; coincidences of each pair of categories that occurs
+    within an item.
     """
-    cells, size = Cells.of_ratings(ratings), len(positions(ratings))
-    one, other = neighbours(cells.item)
-    key = cells.category[one] * size + cells.category[other]
+    table, size = CountTable.from_ratings(ratings), len(category_positions(ratings))
+    one, other = pairs_within_items(table.item)
+    key = table.category[one] * size + table.category[other]
     pairs, column = np.unique(key, return_inverse=True)
     low, high = np.divmod(pairs, size)
 
     def rows(weights: Array | None) -> Rows:
-        counts = cells.counts(weights)
+        counts = table.counts(weights)
         paired = counts.of_pairable
-        share = ratio(paired.ratings, counts.pairs, 0.0)[cells.item[one]]
-        coincidences = 2 * paired.n[one] * paired.n[other] * share
-        return statistics(
-            np.append(cells.item, cells.item[one]),
-            np.append(cells.category, size + column),
+        per_pair = ratio(paired.n_ratings, counts.n_pairs, 0.0)[table.item[one]]
+        coincidences = 2 * paired.n[one] * paired.n[other] * per_pair
+        return rows_from_entries(
+            np.append(table.item, table.item[one]),
+            np.append(table.category, size + column),
             np.append(paired.n, coincidences),
             (len(ratings.items), size + len(pairs)),
         )
@@ -185,4 +198,5 @@ def _ordinal(ratings: Ratings, name: str) -> Coefficient:
         centred = np.cumsum(n, -1) - n / 2 - total[..., None] / 2
         return ratio(2 * (n * centred**2).sum(-1), total - 1)
 
-    return corrected(ratings, name, rows, observed=observed, expected=expected, of="disagreement")
+    correction = ChanceCorrection(observed, expected, "disagreement")
+    return correction.coefficient(ratings, name, rows)

@@ -1,4 +1,4 @@
-"""The six intraclass correlations in a table, with tests and intervals."""
+"""The table of the six intraclass correlations, with tests and intervals."""
 
 from __future__ import annotations
 
@@ -12,22 +12,15 @@ import pandas as pd
 import scipy.optimize
 from scipy.special import chdtri, fdtrc, fdtri
 
-from reliabayes.agreement.cells import ratio
-from reliabayes.agreement.intraclass import (
-    NAMES,
-    UNDEFINED,
-    Averaged,
-    IccName,
-    design_of,
-    has_severity,
-    is_once_each,
-)
-from reliabayes.agreement.stepping_up import stepped_up
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.icc_sums import design_of, has_severity, is_once_each
+from reliabayes.agreement.intraclass import NAMES, UNDEFINED, Averaged, IccName
+from reliabayes.agreement.spearman_brown import step_up
 from reliabayes.agreement.variance_components import MeanSquares, Products
 from reliabayes.ratings import Ratings
 
 NEARLY_ONE = 1 - 1e-9
-LOG_RATIOS = (-12.0, 25.0)  # of the variance of raters to that of residuals, where it is not 0
+LOG_RATIOS = (-12.0, 25.0)  # search range of log(rater variance / residual variance)
 SINGLE_AND_AVERAGED = tuple(zip(NAMES[:3], NAMES[3:], strict=True))
 
 
@@ -37,26 +30,28 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     Parameters
     ----------
     ratings : Ratings
-        Numbers, of any design.
-    prob : float
-        Nominal coverage of the intervals.
-    k : {"ratings", "columns"}
+        Numeric, of any design.
+    prob : float, default 0.95
+        Nominal coverage of the intervals, strictly between 0 and 1.
+    k : {"ratings", "columns"}, default "ratings"
         As for `icc`.
 
     Returns
     -------
     DataFrame
         Index icc, columns value, F, df1, df2, p, lower_95, upper_95 (for ``prob=0.95``). F compares
-        what is between items with what is within them (ICC(1, .)) or with residuals, items being
-        adjusted for their raters; p is the probability of a larger one if items did not differ,
-        which is exact for normal ratings of any design. Where `icc` takes the published formulas,
-        the intervals are the published ones; otherwise they hold all values that the restricted
-        likelihood does not reject, by its ratio to the largest. Anonymous raters leave ICC(1, .).
+        the variance between items with that within items (ICC(1, .)) or with residuals, where items
+        are adjusted for their raters; p is the probability of a larger F if items do not differ,
+        which is exact for normal ratings in any design. Where `icc` uses the published formulas,
+        so do the intervals; otherwise they are likelihood-ratio intervals of the restricted
+        likelihood. With anonymous raters there are only ICC(1,1) and ICC(1,k).
 
     Raises
     ------
     RatingsError
-        As `icc` does.
+        As for `icc`.
+    ValueError
+        ``prob`` is out of range.
 
     References
     ----------
@@ -76,11 +71,11 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     rows: dict[IccName, list[float]] = {}
     for single, averaged in SINGLE_AND_AVERAGED[: 1 if ratings.anonymous_raters else 3]:
         model = Analysis.of(ratings, single, k)
-        shares = np.array([model.value, *model.interval(prob)])
-        for name, (share, *ends) in ((single, shares), (averaged, stepped_up(shares, model.k))):
-            rows[name] = [share, *model.test(), *ends]
+        singles = np.array([model.value, *model.interval(prob)])
+        for name, (value, *ends) in ((single, singles), (averaged, step_up(singles, model.k))):
+            rows[name] = [value, *model.test(), *ends]
     if any(np.isnan(value) for value, *_ in rows.values()):
-        warnings.warn(f"Some ICC is undefined: {UNDEFINED}.", stacklevel=2)
+        warnings.warn(f"At least one ICC is undefined: {UNDEFINED}.", stacklevel=2)
     level = f"{100 * prob:g}"
     columns = ["value", "F", "df1", "df2", "p", f"lower_{level}", f"upper_{level}"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
@@ -89,15 +84,20 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What tests and intervals of a single rating's ICC are made of.
+    """Test and interval of the ICC of single ratings.
 
     Attributes
     ----------
-    name : ICC(1,1), ICC(2,1) or ICC(3,1)
-    published : whether formulas are the published ones, else the restricted likelihood's
-    products : sums of products of the ratings, items being the many
-    squares : their analysis of variance
-    k : number of ratings averaged
+    name : {"ICC(1,1)", "ICC(2,1)", "ICC(3,1)"}
+        Which ICC.
+    published : bool
+        Whether the published formulas apply, otherwise the restricted likelihood.
+    products : Products
+        Sums of products of the ratings.
+    squares : MeanSquares
+        Analysis of variance.
+    k : float
+        Number of ratings averaged.
     """
 
     name: IccName
@@ -108,10 +108,11 @@ class Analysis:
 
     @classmethod
     def of(cls, ratings: Ratings, name: IccName, k: Averaged) -> Analysis:
-        """Analysis of ratings for one of the names."""
+        """Analysis of some ratings for one ICC."""
         design = design_of(ratings, name)
         products = design.products(design.totals())
-        is_balanced = is_once_each(ratings) if design.size > 2 else len(design.n) == 1
+        is_two_way = design.matrix_size > 2
+        is_balanced = is_once_each(ratings) if is_two_way else len(design.sizes) == 1
         return cls(
             name=name,
             published=k == "columns" or is_balanced,
@@ -129,17 +130,17 @@ class Analysis:
         return float(self.products.components().icc(agreement=agreement))
 
     def test(self) -> tuple[float, float, float, float]:
-        """F, its two degrees of freedom and p, of no variance between items.
+        """F, its two degrees of freedom and p, for the hypothesis of no variance between items.
 
-        They are adjusted for raters if the model has these.
+        Items are adjusted for raters unless the model ignores raters.
         """
         square, df = self.squares, self.squares.df
-        freedom, between = df.many, df.many * square.many
-        if self.products.few:
-            few = self.products.sums[0, :-2, :]
-            severity = (few[:, -1] ** 2 / few[:, -2]).sum()
-            freedom = df.many + 1 + df.few - self.products.few
-            between = self.products.cleared(between + df.few * square.few - severity)
+        freedom, between = df.item, df.item * square.item
+        if self.products.n_raters:
+            rater = self.products.sums[0, :-2, :]
+            severity = (rater[:, -1] ** 2 / rater[:, -2]).sum()
+            freedom = df.item + 1 + df.rater - self.products.n_raters
+            between = self.products.without_rounding(between + df.rater * square.rater - severity)
         with np.errstate(divide="ignore", invalid="ignore"):
             f = np.divide(np.divide(between, freedom), square.residual)
         p = fdtrc(freedom, df.residual, f)
@@ -153,44 +154,44 @@ class Analysis:
             return self._likelihood_interval(prob)
         if has_severity(self.name):
             return self._interval_of_agreement(prob)
-        df, share = self.squares.df, (1 + prob) / 2
+        df, upper_prob = self.squares.df, (1 + prob) / 2
         with np.errstate(divide="ignore"):
-            f = np.divide(self.squares.many, self.squares.residual)
-        low = f / fdtri(df.many, df.residual, share)
-        high = f * fdtri(df.residual, df.many, share)
+            f = np.divide(self.squares.item, self.squares.residual)
+        low = f / fdtri(df.item, df.residual, upper_prob)
+        high = f * fdtri(df.residual, df.item, upper_prob)
         return float(1 - self.k / (low + self.k - 1)), float(1 - self.k / (high + self.k - 1))
 
     def _interval_of_agreement(self, prob: float) -> tuple[float, float]:
         """Interval of ICC(2,1): Shrout & Fleiss (1979), p. 424."""
-        many, few, rest = self.squares.many, self.squares.few, self.squares.residual
-        if few == rest == 0:
+        item, rater, residual = self.squares.item, self.squares.rater, self.squares.residual
+        if rater == residual == 0:
             return 1.0, 1.0
-        n, k, share = self.squares.df.many + 1, self.k, (1 + prob) / 2
-        low = fdtri(n - 1, self.satterthwaite, share)
-        high = fdtri(self.satterthwaite, n - 1, share)
-        raters = k * few + (k * n - k - n) * rest
-        lower = n * (many - low * rest) / (low * raters + n * many)
-        upper = n * (high * many - rest) / (raters + n * high * many)
+        n, k, upper_prob = self.squares.df.item + 1, self.k, (1 + prob) / 2
+        low = fdtri(n - 1, self.satterthwaite, upper_prob)
+        high = fdtri(self.satterthwaite, n - 1, upper_prob)
+        raters = k * rater + (k * n - k - n) * residual
+        lower = n * (item - low * residual) / (low * raters + n * item)
+        upper = n * (high * item - residual) / (raters + n * high * item)
         return float(lower), float(upper)
 
     @property
     def satterthwaite(self) -> float:
-        """Degrees of freedom of the combination of mean squares that ICC(2,1) is tested by."""
-        n, k = self.squares.df.many + 1, self.k
-        few, rest, share = self.squares.few, self.squares.residual, self.value
-        raters, residual = k * share * few, (n * (1 + (k - 1) * share) - k * share) * rest
-        spread = raters**2 / (k - 1) + residual**2 / ((n - 1) * (k - 1))
-        return float(ratio((raters + residual) ** 2, spread))
+        """Satterthwaite degrees of freedom of the mean squares in the interval of ICC(2,1)."""
+        n, k, icc = self.squares.df.item + 1, self.k, self.value
+        raters = k * icc * self.squares.rater
+        residual = (n * (1 + (k - 1) * icc) - k * icc) * self.squares.residual
+        variance = raters**2 / (k - 1) + residual**2 / ((n - 1) * (k - 1))
+        return float(ratio((raters + residual) ** 2, variance))
 
     def _likelihood_interval(self, prob: float) -> tuple[float, float]:
-        """All values whose deviance is above the least by no more than chance would have it."""
+        """All values whose profile deviance the likelihood-ratio test does not reject."""
         if self.value > NEARLY_ONE:
             return 1.0, 1.0
-        best, _ = self.products.best()
-        most = float(self.products.deviance(best) + chdtri(1, 1 - prob))
+        best, _ = self.products.best_ratios()
+        limit = float(self.products.deviance(best) + chdtri(1, 1 - prob))
 
-        def excess(share: float) -> float:
-            return self._least_deviance(share) - most
+        def excess(value: float) -> float:
+            return self._profile_deviance(value) - limit
 
         def crossing(inside: float, outside: float) -> float:
             if excess(outside) < 0:
@@ -199,15 +200,15 @@ class Analysis:
 
         return crossing(self.value, 0.0), crossing(self.value, NEARLY_ONE)
 
-    def _least_deviance(self, share: float) -> float:
-        """Least deviance of all variances that give single ratings this ICC."""
+    def _profile_deviance(self, value: float) -> float:
+        """Least deviance of all variances for which the ICC of single ratings has this value."""
 
-        def deviance(log_few: float) -> float:
-            few = math.exp(log_few)
-            many = share / (1 - share) * (1 + few if has_severity(self.name) else 1)
-            return float(self.products.deviance(np.array([many, few])))
+        def deviance(log_rater: float) -> float:
+            rater = math.exp(log_rater)
+            item = value / (1 - value) * (1 + rater if has_severity(self.name) else 1)
+            return float(self.products.deviance(np.array([item, rater])))
 
-        if not self.products.few:
+        if not self.products.n_raters:
             return deviance(-math.inf)
         found = scipy.optimize.minimize_scalar(deviance, bounds=LOG_RATIOS, method="bounded")
         return min(float(found.fun), deviance(-math.inf))

@@ -1,11 +1,11 @@
-"""Kappas of two raters, and Light's, their mean over all pairs of raters."""
+"""Kappas of two raters, and Light's kappa, their mean over all pairs of raters."""
 
 from __future__ import annotations
 
-from reliabayes.agreement.cells import ratio
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.corrected import corrected
-from reliabayes.agreement.pairs import PairTables
+from reliabayes.agreement.rater_pairs import RaterPairTables
 from reliabayes.agreement.resampling import Formula
 from reliabayes.agreement.scales import Weights, weight_table
 from reliabayes.arrays import Array
@@ -14,33 +14,34 @@ from reliabayes.ratings import Ratings
 
 
 def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
-    r"""Cohen's kappa of two raters, at most 1; 0 is what chance gives.
+    r"""Cohen's kappa of two raters, at most 1; 0 at chance level.
 
     .. math:: \kappa = (P_o - P_e) / (1 - P_e),\quad P_o = \sum_{kl} w_{kl} p_{kl},\quad
        P_e = \sum_{kl} w_{kl} p_{k+} p_{+l}
 
-    with p_kl the share of items that the first rater put into k and the second into l. Items that
-    only one of them rated have no part in it.
+    where p_kl is the proportion of items that the first rater put into category k and the second
+    into l. Items that only one of them rated are ignored.
 
     Parameters
     ----------
     ratings : Ratings
-        By two raters; pick them with ``ratings.subset(raters=[...])``.
+        By two raters; select them with ``ratings.subset(raters=[...])``.
     weights : {"linear", "quadratic"} or array (K, K), optional
-        Agreement of two categories: 1 if they are the same and, by default, else 0. Linear weights
-        fall with the distance from 1 to 0, quadratic ones with its square; distances are those of
-        numbers, or steps between ordered categories.
+        Agreement weight of two categories. By default 1 for the same category and 0 otherwise.
+        Linear weights decrease from 1 to 0 with the distance of the categories, quadratic weights
+        with its square; distances are differences of numbers, or ranks of ordered categories.
 
     Returns
     -------
     Coefficient
-        Parts "observed agreement" and "expected agreement". The standard error of Fleiss, Cohen &
-        Everitt is that of ``interval(method="analytic")``.
+        With parts "observed agreement" and "expected agreement". ``interval(method="analytic")``
+        has the standard error of Fleiss, Cohen & Everitt.
 
     Raises
     ------
     RatingsError
-        There are not two raters, or nominal categories are to have linear or quadratic weights.
+        There are not exactly two raters, or linear or quadratic weights are asked for and the
+        categories are nominal.
 
     References
     ----------
@@ -56,31 +57,33 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     >>> rb.agreement.cohen_kappa(ratings)
     Cohen's kappa: 0.5
     """
-    return _of_two(ratings, "Cohen's kappa", _cohen_parts(ratings, weights))
+    return _of_two_raters(ratings, "Cohen's kappa", _cohen(ratings, weights))
 
 
 def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
-    r"""Scott's pi of two raters, at most 1; 0 is what chance gives.
+    r"""Scott's pi of two raters, at most 1; 0 at chance level.
 
     .. math:: \pi = (P_o - P_e) / (1 - P_e),\quad
        P_e = \sum_{kl} w_{kl} \bar{p}_k \bar{p}_l,\quad \bar{p}_k = (p_{k+} + p_{+k}) / 2
 
-    As Cohen's kappa, but chance ratings of both raters come from one distribution.
+    It differs from Cohen's kappa in that both raters share one distribution of chance ratings.
 
     Parameters
     ----------
-    ratings, weights
+    ratings : Ratings
+        By two raters.
+    weights : {"linear", "quadratic"} or array (K, K), optional
         As for `cohen_kappa`.
 
     Returns
     -------
     Coefficient
-        Parts "observed agreement" and "expected agreement".
+        With parts "observed agreement" and "expected agreement".
 
     Raises
     ------
     RatingsError
-        As `cohen_kappa`.
+        As for `cohen_kappa`.
 
     References
     ----------
@@ -101,8 +104,8 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
         both = table.sum(-1) + table.sum(-2)
         return ratio(((both @ agreement) * both).sum(-1), 4 * size**2)
 
-    observed, _ = _cohen_parts(ratings, weights)
-    return _of_two(ratings, "Scott's pi", (observed, expected))
+    correction = ChanceCorrection(_cohen(ratings, weights).observed, expected, "agreement")
+    return _of_two_raters(ratings, "Scott's pi", correction)
 
 
 def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
@@ -110,24 +113,26 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
 
     .. math:: \binom{R}{2}^{-1} \sum_{r < s} \kappa_{rs}
 
-    Each pair is compared on the items that both rated; pairs whose kappa is undefined, for they
-    share no item or use one category only, are left out.
+    Each pair is compared on the items that both rated. Pairs whose kappa is undefined, because
+    they share no item or use a single category, are left out.
 
     Parameters
     ----------
     ratings : Ratings
-        By two raters or more.
-    weights
+        By at least two raters.
+    weights : {"linear", "quadratic"} or array (K, K), optional
         As for `cohen_kappa`.
 
     Returns
     -------
     Coefficient
+        The mean kappa, with methods for its intervals.
 
     Raises
     ------
     RatingsError
-        The raters are anonymous, or nominal categories are to have linear or quadratic weights.
+        The raters are anonymous, or linear or quadratic weights are asked for and the categories
+        are nominal.
 
     References
     ----------
@@ -141,42 +146,34 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     >>> rb.agreement.light_kappa(rb.Ratings.from_wide(table))
     Light's kappa: 0.2222
     """
-    observed, expected = _cohen_parts(ratings, weights)
-    pairs = PairTables.of(ratings, "light_kappa")
-
-    def kappas(tables: Array) -> Array:
-        return 1 - ratio(1 - observed(tables), 1 - expected(tables))
-
-    return Coefficient.of(ratings, "Light's kappa", pairs.rows, pairs.averaged(kappas))
+    kappas = _cohen(ratings, weights)
+    pairs = RaterPairTables.of(ratings, "light_kappa")
+    return Coefficient.of(ratings, "Light's kappa", pairs.rows, pairs.mean_over_pairs(kappas))
 
 
-def _of_two(ratings: Ratings, name: str, parts: tuple[Formula, Formula]) -> Coefficient:
-    _require_two(ratings)
-    pairs = PairTables.of(ratings, name)
-    observed, expected = (
-        lambda sums, part=part: part(pairs.tables(sums)[0][..., 0, :, :]) for part in parts
+def _of_two_raters(ratings: Ratings, name: str, of_tables: ChanceCorrection) -> Coefficient:
+    """Coefficient of the only pair of raters, given the chance correction of a table."""
+    _require_two_raters(ratings)
+    pairs = RaterPairTables.of(ratings, name)
+
+    def of_only_pair(formula: Formula) -> Formula:
+        return lambda sums: formula(pairs.tables(sums)[0][..., 0, :, :])
+
+    correction = ChanceCorrection(
+        of_only_pair(of_tables.observed), of_only_pair(of_tables.expected), of_tables.measure
     )
-    return corrected(
-        ratings,
-        name,
-        pairs.rows,
-        observed=observed,
-        expected=expected,
-        of="agreement",
-        degrees_lost=0,
-    )
+    return correction.coefficient(ratings, name, pairs.rows, degrees_lost=0)
 
 
-def _require_two(ratings: Ratings) -> None:
-    """Raise unless there are two raters."""
+def _require_two_raters(ratings: Ratings) -> None:
     if ratings.n_raters != 2:
-        rule = "there must be two raters here"
-        remedy = "Pick them with ratings.subset(raters=[...]), or use what suits more: light_kappa."
+        rule = "there must be exactly two raters"
+        remedy = "Select two with ratings.subset(raters=[...]), or use light_kappa."
         raise RatingsError([Fault("rater", rule, f"{ratings.n_raters}", remedy)])
 
 
-def _cohen_parts(ratings: Ratings, weights: Weights | None) -> tuple[Formula, Formula]:
-    """Observed and expected agreement of tables (..., K, K)."""
+def _cohen(ratings: Ratings, weights: Weights | None) -> ChanceCorrection:
+    """Cohen's kappa of tables (..., K, K)."""
     agreement = weight_table(ratings, weights)
 
     def observed(table: Array) -> Array:
@@ -186,4 +183,4 @@ def _cohen_parts(ratings: Ratings, weights: Weights | None) -> tuple[Formula, Fo
         product = ((table.sum(-1) @ agreement) * table.sum(-2)).sum(-1)
         return ratio(product, table.sum((-2, -1)) ** 2)
 
-    return observed, expected
+    return ChanceCorrection(observed, expected, "agreement")

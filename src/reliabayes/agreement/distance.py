@@ -1,4 +1,4 @@
-"""Distances between ratings, summed over all pairs without making the pairs."""
+"""Distances between ratings, summed over all pairs without enumerating the pairs."""
 
 from __future__ import annotations
 
@@ -9,57 +9,71 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.agreement.cells import Counts, Indices, added, neighbours, statistics
-from reliabayes.agreement.resampling import Rows
+from reliabayes.agreement.arithmetic import sum_by_index
+from reliabayes.agreement.count_table import CategoryCounts, pairs_within_items
+from reliabayes.agreement.item_rows import Rows, rows_from_entries
 from reliabayes.arrays import Array, Codes
 
 Pairwise = Callable[[Any, Any], Any]
 
-ROUNDING = 16 * np.finfo(float).eps  # of a few sums, relative to their terms
+ROUNDING = 16 * np.finfo(float).eps  # relative rounding error of a few sums
 
 
 class Distance(Protocol):
-    """Distance between categories: 0 between a category and itself, the same both ways.
+    """Distance between categories: symmetric, and 0 between a category and itself.
 
-    A margin holds all that sums of distances to other ratings depend on, and adds up over ratings.
+    The margin of some ratings is a vector of W statistics that adds up over ratings and suffices
+    for the sum of their distances to other ratings; for most distances it is the category counts.
     """
 
     @property
     def width(self) -> int:
         """Number W of statistics of a margin."""
 
-    def entries(self, category: Indices | Codes) -> list[tuple[Any, Any]]:
-        """Statistics of a margin that a rating (N,) adds to, and what it adds."""
+    def entries(self, category: Codes) -> list[tuple[Any, Any]]:
+        """Contributions of ratings (N,) to a margin: pairs of columns and values."""
 
-    def within(self, counts: Counts) -> Array:
-        """(I,) sums over ordered pairs of an item's ratings."""
+    def within(self, counts: CategoryCounts) -> Array:
+        """(I,) sums of distances over ordered pairs of ratings of an item."""
 
     def between(self, one: Array, other: Array) -> Array:
-        """(...) sums over pairs of a rating in one margin (..., W) and one in the other."""
+        """(...) sums over pairs of a rating of one margin (..., W) and a rating of the other."""
 
 
 @dataclass(frozen=True)
 class Nominal:
-    """1 between different categories."""
+    """1 between different categories.
+
+    Attributes
+    ----------
+    width : int
+        Number K of categories.
+    """
 
     width: int
 
-    def entries(self, category: Indices | Codes) -> list[tuple[Any, Any]]:
-        """Its category."""
+    def entries(self, category: Codes) -> list[tuple[Any, Any]]:
+        """Each rating adds 1 to its category."""
         return [(category, 1.0)]
 
-    def within(self, counts: Counts) -> Array:
-        """All pairs but those of one category."""
-        return counts.ratings**2 - counts.by_item(counts.n**2)
+    def within(self, counts: CategoryCounts) -> Array:
+        """All pairs but those within a category."""
+        return counts.n_ratings**2 - counts.sum_by_item(counts.n**2)
 
     def between(self, one: Array, other: Array) -> Array:
-        """All pairs but those of one category."""
+        """All pairs but those within a category."""
         return np.asarray(one.sum(-1) * other.sum(-1) - (one * other).sum(-1))
 
 
 @dataclass(frozen=True, eq=False)
 class Absolute:
-    """Absolute difference of ascending values (K,): the sum of the gaps between."""
+    """Absolute difference of values, computed as the sum of the gaps between them.
+
+    Attributes
+    ----------
+    values : array of float, shape (K,)
+        Value of each category, ascending.
+    """
 
     values: Array
 
@@ -68,21 +82,21 @@ class Absolute:
         """Number K of categories."""
         return len(self.values)
 
-    def entries(self, category: Indices | Codes) -> list[tuple[Any, Any]]:
-        """Its category."""
+    def entries(self, category: Codes) -> list[tuple[Any, Any]]:
+        """Each rating adds 1 to its category."""
         return [(category, 1.0)]
 
-    def within(self, counts: Counts) -> Array:
-        """Each gap as often as a pair of ratings lies around it."""
+    def within(self, counts: CategoryCounts) -> Array:
+        """Each gap counts once for every pair of ratings on either side of it."""
         item, value = counts.item, self.values[counts.category]
-        before = np.cumsum(counts.ratings) - counts.ratings
+        before = np.cumsum(counts.n_ratings) - counts.n_ratings
         below = np.cumsum(counts.n)[:-1] - before[item[:-1]]
-        above = counts.ratings[item[:-1]] - below
+        above = counts.n_ratings[item[:-1]] - below
         gap = np.where(item[1:] == item[:-1], np.diff(value), 0.0)
-        return added(item[:-1], 2 * gap * below * above, counts.shape[0])
+        return sum_by_index(item[:-1], 2 * gap * below * above, counts.shape[0])
 
     def between(self, one: Array, other: Array) -> Array:
-        """Each gap as often as a pair of ratings lies around it."""
+        """Each gap counts once for every pair of ratings on either side of it."""
         below, others_below = (np.cumsum(margin, -1)[..., :-1] for margin in (one, other))
         above = one.sum(-1, keepdims=True) - below
         others_above = other.sum(-1, keepdims=True) - others_below
@@ -91,26 +105,34 @@ class Absolute:
 
 @dataclass(frozen=True, eq=False)
 class Squared:
-    """Squared difference of values (K,), which are best near 0."""
+    """Squared difference of values.
+
+    Attributes
+    ----------
+    values : array of float, shape (K,)
+        Value of each category, centred for precision.
+    width : int
+        3: a margin is the number, the sum and the sum of squares of some ratings.
+    """
 
     values: Array
     width: int = 3
 
-    def entries(self, category: Indices | Codes) -> list[tuple[Any, Any]]:
-        """One, its value and its square."""
+    def entries(self, category: Codes) -> list[tuple[Any, Any]]:
+        """Each rating adds 1, its value and its square."""
         value = self.values[category]
         return [(0, 1.0), (1, value), (2, value**2)]
 
-    def within(self, counts: Counts) -> Array:
-        """Around the first rating, so that equal ones give exactly 0."""
+    def within(self, counts: CategoryCounts) -> Array:
+        """Computed around the item's first rating, so that equal ratings give exactly 0."""
         value = self.values[counts.category]
         first = np.searchsorted(counts.item, counts.item)
         centred = value - value[first]
-        sums = counts.by_item(counts.n * centred)
-        return 2 * (counts.ratings * counts.by_item(counts.n * centred**2) - sums**2)
+        sums = counts.sum_by_item(counts.n * centred)
+        return 2 * (counts.n_ratings * counts.sum_by_item(counts.n * centred**2) - sums**2)
 
     def between(self, one: Array, other: Array) -> Array:
-        """From sums and sums of squares; what only rounding left is 0."""
+        """From sums and sums of squares; differences within rounding error are set to 0."""
         scale = one[..., 0] * other[..., 2] + one[..., 2] * other[..., 0]
         out = scale - 2 * one[..., 1] * other[..., 1]
         return np.where(np.abs(out) > ROUNDING * np.abs(scale), out, 0.0)
@@ -118,13 +140,19 @@ class Squared:
 
 @dataclass(frozen=True, eq=False)
 class Custom:
-    """Any other distance, by a table (K, K)."""
+    """Any other distance, given by its table.
+
+    Attributes
+    ----------
+    table : array of float, shape (K, K)
+        Distance of any two categories.
+    """
 
     table: Array
 
     @classmethod
     def of(cls, values: NDArray[Any], function: Pairwise) -> Custom:
-        """Distance of values (K,), by a function of two arrays of them."""
+        """Tabulate a function of two arrays of values (K,)."""
         table = np.asarray(function(values[:, None], values), np.float64)
         is_distance = (
             table.shape == (len(values),) * 2
@@ -134,8 +162,8 @@ class Custom:
         )
         if not is_distance:
             raise ValueError(
-                "a distance must take two arrays that broadcast and give numbers: 0 between a "
-                f"value and itself, else 0 or above, the same both ways; found {table!r}."
+                "a distance must take two arrays that broadcast and return non-negative numbers, "
+                f"symmetric and 0 between equal values; found {table!r}."
             )
         return cls(table)
 
@@ -144,31 +172,43 @@ class Custom:
         """Number K of categories."""
         return len(self.table)
 
-    def entries(self, category: Indices | Codes) -> list[tuple[Any, Any]]:
-        """Its category."""
+    def entries(self, category: Codes) -> list[tuple[Any, Any]]:
+        """Each rating adds 1 to its category."""
         return [(category, 1.0)]
 
-    def within(self, counts: Counts) -> Array:
-        """From every pair of categories that an item has."""
-        one, other = neighbours(counts.item)
+    def within(self, counts: CategoryCounts) -> Array:
+        """Sum over the pairs of categories of each item."""
+        one, other = pairs_within_items(counts.item)
         far = self.table[counts.category[one], counts.category[other]]
         both = 2 * counts.n[one] * counts.n[other]
-        return added(counts.item[one], both * far, counts.shape[0])
+        return sum_by_index(counts.item[one], both * far, counts.shape[0])
 
     def between(self, one: Array, other: Array) -> Array:
-        """From the table."""
+        """Bilinear form of the table."""
         return np.asarray(((one @ self.table) * other).sum(-1))
 
 
-def margins(distance: Distance, counts: Counts, groups: int = 1) -> Rows:
-    """(I, groups * W) margins of items, or of each group's ratings of an item.
+def margins(distance: Distance, counts: CategoryCounts, groups: int = 1) -> Rows:
+    """Compute the margins of the ratings of each item, or of each item and group of raters.
 
-    Units that are counted are then items by groups, ``item * groups + group``.
+    Parameters
+    ----------
+    distance : Distance
+        Defines what a margin is.
+    counts : CategoryCounts
+        Counts by item; with several groups by item and group, ``item * groups + group``.
+    groups : int, default 1
+        Number of groups.
+
+    Returns
+    -------
+    array or sparse array, shape (I, groups * W)
+        Margins of each item, group after group.
     """
     item, group = np.divmod(counts.item, groups)
     entries = distance.entries(counts.category)
     columns = [np.broadcast_to(column, item.shape) for column, _ in entries]
-    return statistics(
+    return rows_from_entries(
         np.tile(item, len(entries)),
         np.concatenate([group * distance.width + column for column in columns]),
         np.concatenate([counts.n * value for _, value in entries]),

@@ -1,4 +1,4 @@
-"""Fleiss' kappa, of all categories and of each."""
+"""Fleiss' kappa of all categories and of each category."""
 
 from __future__ import annotations
 
@@ -8,38 +8,42 @@ from typing import Any
 
 import numpy as np
 
-from reliabayes.agreement.cells import Cells, ratio
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.corrected import corrected
-from reliabayes.agreement.counts import corrected_by_shares, observed
-from reliabayes.agreement.resampling import Rows
-from reliabayes.agreement.scales import Weights, weighted
+from reliabayes.agreement.count_table import CountTable
+from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.percent import corrected_by_proportions, ratio_of_sums
+from reliabayes.agreement.scales import Weights, distance_from_weights
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
 
 def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
-    r"""Fleiss' kappa, at most 1; 0 is what chance gives.
+    r"""Fleiss' kappa, at most 1; 0 at chance level.
 
     .. math:: \kappa = (P_o - P_e) / (1 - P_e),\quad P_e = \sum_{kl} w_{kl} \pi_k \pi_l
 
-    with pi_k the share of category k among an item's ratings, averaged over items. Items may have
-    any number of ratings; those with one count for pi only. For two raters it is Scott's pi.
+    where pi_k is the proportion of category k among the ratings of an item, averaged over items.
+    Items may have any number of ratings; those with a single rating contribute to pi only. For two
+    raters it equals Scott's pi.
 
     Parameters
     ----------
-    ratings, weights
+    ratings : Ratings
+        Any design.
+    weights : {"linear", "quadratic"} or array (K, K), optional
         As for `percent_agreement`, which is P_o.
 
     Returns
     -------
     Coefficient
-        Parts "observed agreement" and "expected agreement".
+        With parts "observed agreement" and "expected agreement".
 
     See Also
     --------
-    fleiss_z : test of no agreement beyond chance.
+    fleiss_z : test of the hypothesis of no agreement beyond chance.
 
     References
     ----------
@@ -53,21 +57,27 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     >>> rb.agreement.fleiss_kappa(ratings)
     Fleiss' kappa: 0.55
     """
-    distance = weighted(ratings, weights)
-    return corrected_by_shares(
-        ratings, "Fleiss' kappa", weights, lambda share: 1 - distance.between(share, share)
+    distance = distance_from_weights(ratings, weights)
+    return corrected_by_proportions(
+        ratings, "Fleiss' kappa", weights, lambda p: 1 - distance.between(p, p)
     )
 
 
 def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
-    r"""Fleiss' kappa of each category against all others, at most 1.
+    r"""Fleiss' kappa of each category against all others, at most 1; 0 at chance level.
 
     .. math:: \kappa_k = 1 - \frac{\sum_i 2 n_{ik} (m_i - n_{ik}) / (m_i (m_i - 1))}
        {2 I \pi_k (1 - \pi_k)}
 
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+
     Returns
     -------
-    dict from category to Coefficient
+    dict
+        Coefficient by category, with parts "observed disagreement" and "expected disagreement".
 
     References
     ----------
@@ -81,30 +91,29 @@ def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
     >>> {k: round(float(kappa), 2) for k, kappa in fleiss_kappa_by_category(ratings).items()}
     {0: 0.55, 1: 0.36, 2: 1.0}
     """
-    cells = Cells.of_ratings(ratings)
+    table = CountTable.from_ratings(ratings)
 
-    def rows(of: int) -> Callable[[Array | None], Rows]:
-        def of_category(weights: Array | None) -> Rows:
-            counts = cells.counts(weights)
-            n = counts.by_item(counts.n * (counts.category == of))
-            split = ratio(2 * n * (counts.ratings - n), counts.pairs, 0.0)
-            share = ratio(n, counts.ratings, 0.0)
-            return np.column_stack([counts.pairs > 0, split, share, (counts.ratings > 0) - share])
+    def rows_of(code: int) -> Callable[[Array | None], Rows]:
+        def rows(weights: Array | None) -> Rows:
+            counts = table.counts(weights)
+            n = counts.sum_by_item(counts.n * (counts.category == code))
+            split = ratio(2 * n * (counts.n_ratings - n), counts.n_pairs, 0.0)
+            proportion = ratio(n, counts.n_ratings, 0.0)
+            rest = (counts.n_ratings > 0) - proportion
+            return np.column_stack([counts.n_pairs > 0, split, proportion, rest])
 
-        return of_category
+        return rows
 
     def expected(sums: Array) -> Array:
         inside, outside = sums[..., 2], sums[..., 3]
         return 2 * ratio(inside * outside, (inside + outside) ** 2)
 
+    correction = ChanceCorrection(ratio_of_sums, expected, "disagreement")
     return {
-        category: corrected(
+        category: correction.coefficient(
             ratings,
             f"Fleiss' kappa of {category}",
-            rows(code),
-            observed=observed,
-            expected=expected,
-            of="disagreement",
+            rows_of(code),
             undefined="either no rating or every rating is in the category (0/0)",
         )
         for code, category in enumerate(ratings.categories)
@@ -112,17 +121,28 @@ def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
 
 
 def fleiss_z(ratings: Ratings) -> float:
-    r"""Fleiss' kappa over its standard error if raters agreed by chance only.
+    r"""Test statistic of Fleiss' kappa, standard normal if raters agree by chance only.
 
     .. math:: z = \kappa \sqrt{\frac{I m (m - 1)}{2}} \frac{\sum_k \pi_k q_k}
        {\sqrt{(\sum_k \pi_k q_k)^2 - \sum_k \pi_k q_k (q_k - \pi_k)}},\quad q_k = 1 - \pi_k
 
-    A test against chance, not an error to make intervals from: that is `Coefficient.interval`.
+    The standard error in it holds under the hypothesis of chance agreement and is not suitable for
+    intervals: use `Coefficient.interval` for those.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The same number m of ratings of each item.
+
+    Returns
+    -------
+    float
+        z.
 
     Raises
     ------
     RatingsError
-        Items differ in their number m of ratings, for which no formula is published.
+        Items differ in their number of ratings, for which no formula is published.
 
     References
     ----------
@@ -138,12 +158,12 @@ def fleiss_z(ratings: Ratings) -> float:
     """
     per_item = ratings.ratings_per_item
     if np.ptp(per_item):
-        rule = "all items must have the same number of ratings here"
+        rule = "all items must have the same number of ratings"
         found = f"{per_item.min()} to {per_item.max()}"
         remedy = "Use fleiss_kappa(ratings).interval()."
         raise RatingsError([Fault("item", rule, found, remedy)])
     kappa, m = float(fleiss_kappa(ratings)), int(per_item[0])
-    share = np.bincount(ratings.category) / len(ratings)
-    spread = share * (1 - share)
-    error = math.sqrt(spread.sum() ** 2 - spread @ (1 - 2 * share)) / spread.sum()
+    p = np.bincount(ratings.category) / len(ratings)
+    variance = p * (1 - p)
+    error = math.sqrt(variance.sum() ** 2 - variance @ (1 - 2 * p)) / variance.sum()
     return kappa / float(error) * math.sqrt(len(per_item) * m * (m - 1) / 2)

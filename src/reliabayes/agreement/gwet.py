@@ -1,30 +1,32 @@
-"""Coefficients whose chance agreement depends on the number of categories."""
+"""Coefficients whose expected agreement depends on the number of categories: S, AC1 and AC2."""
 
 from __future__ import annotations
 
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.counts import corrected_by_shares
+from reliabayes.agreement.percent import corrected_by_proportions
 from reliabayes.agreement.scales import Weights, weight_table
 from reliabayes.ratings import Ratings
 
 
 def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
-    r"""Kappa whose chance is the same for all categories, at most 1.
+    r"""Brennan & Prediger's S, with equal chances of all categories, at most 1.
 
     .. math:: S = (P_o - P_e) / (1 - P_e),\quad P_e = \sum_{kl} w_{kl} / K^2
 
-    Bennett's S for two raters, Randolph's free-marginal kappa for more. It depends on the number K
-    of categories, rated or not: declare them when reading the ratings.
+    Known as Bennett's S for two raters, and as Randolph's free-marginal kappa for more. It depends
+    on the number K of categories, used or not: declare them when reading the ratings.
 
     Parameters
     ----------
-    ratings, weights
+    ratings : Ratings
+        Any design.
+    weights : {"linear", "quadratic"} or array (K, K), optional
         As for `percent_agreement`, which is P_o.
 
     Returns
     -------
     Coefficient
-        Parts "observed agreement" and "expected agreement".
+        With parts "observed agreement" and "expected agreement".
 
     References
     ----------
@@ -38,9 +40,9 @@ def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coeffi
     >>> rb.agreement.brennan_prediger(ratings)
     Brennan-Prediger S: 0.5556
     """
-    by_chance = weight_table(ratings, weights).mean()
-    return corrected_by_shares(
-        ratings, "Brennan-Prediger S", weights, lambda share: by_chance * share.sum(-1)
+    mean_weight = weight_table(ratings, weights).mean()
+    return corrected_by_proportions(
+        ratings, "Brennan-Prediger S", weights, lambda p: mean_weight * p.sum(-1)
     )
 
 
@@ -49,14 +51,20 @@ def gwet_ac1(ratings: Ratings) -> Coefficient:
 
     .. math:: AC_1 = (P_o - P_e) / (1 - P_e),\quad P_e = \frac{1}{K - 1} \sum_k \pi_k (1 - \pi_k)
 
-    Chance is less, the more ratings one category has: where nearly all ratings are in one category,
-    AC1 is near P_o and kappas near 0. It depends on K, as `brennan_prediger` does.
+    The expected agreement decreases as ratings concentrate in one category: where nearly all
+    ratings are in one category, AC1 is close to P_o and kappas are close to 0. It depends on the
+    number K of categories, as `brennan_prediger` does.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
 
     Returns
     -------
     Coefficient
-        Parts "observed agreement" and "expected agreement". The standard error of Gwet is that of
-        ``interval(method="analytic")``.
+        With parts "observed agreement" and "expected agreement". ``interval(method="analytic")``
+        has Gwet's standard error.
 
     References
     ----------
@@ -74,25 +82,27 @@ def gwet_ac1(ratings: Ratings) -> Coefficient:
 
 
 def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
-    r"""Gwet's AC2, at most 1: AC1 where different categories may agree in part.
+    r"""Gwet's AC2, which is AC1 with partial agreement of different categories, at most 1.
 
     .. math:: AC_2 = (P_o - P_e) / (1 - P_e),\quad
        P_e = \frac{\sum_{kl} w_{kl}}{K (K - 1)} \sum_k \pi_k (1 - \pi_k)
 
     Parameters
     ----------
-    ratings, weights
+    ratings : Ratings
+        Any design.
+    weights : {"linear", "quadratic"} or array (K, K), default "quadratic"
         As for `percent_agreement`, which is P_o.
 
     Returns
     -------
     Coefficient
-        Parts "observed agreement" and "expected agreement".
+        With parts "observed agreement" and "expected agreement".
 
     Raises
     ------
     RatingsError
-        Nominal categories are to have linear or quadratic weights.
+        Linear or quadratic weights are asked for, and the categories are nominal.
 
     References
     ----------
@@ -112,6 +122,4 @@ def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
 def _gwet(ratings: Ratings, name: str, weights: Weights | None) -> Coefficient:
     size = len(ratings.categories)
     scale = weight_table(ratings, weights).sum() / (size * (size - 1))
-    return corrected_by_shares(
-        ratings, name, weights, lambda share: scale * (share * (1 - share)).sum(-1)
-    )
+    return corrected_by_proportions(ratings, name, weights, lambda p: scale * (p * (1 - p)).sum(-1))

@@ -1,4 +1,4 @@
-"""Which intraclass correlation to take."""
+"""Choice of an intraclass correlation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from reliabayes.agreement.intraclass import IccName
 
 
 class IccChoice(NamedTuple):
-    """An ICC, and why it is the one to take."""
+    """A recommended ICC.
+
+    Attributes
+    ----------
+    name : str
+        Name, as `icc` takes it.
+    reason : str
+        Why this ICC suits the study.
+    """
 
     name: IccName
     reason: str
@@ -22,30 +30,31 @@ def which_icc(
     absolute_agreement: bool,
     mean_of_k: bool,
 ) -> IccChoice:
-    """Which of the six intraclass correlations suits a study, and the reason in words.
+    """Choose the intraclass correlation that suits a study, with the reason in words.
 
     Parameters
     ----------
     same_raters : bool
-        Whether the same raters rate all items, or raters are known and rate many items each, so
-        that a rater's severity can be told from an item's merit.
+        Whether the same raters rate all items, or identified raters rate many items each, so that
+        a rater's severity can be separated from the merit of the items.
     raters_are_a_sample : bool
-        Whether others will rate in future; False if the raters of the study are all there are.
+        Whether other raters will rate in future; False if the raters of the study are the only
+        ones of interest.
     absolute_agreement : bool
-        Whether it counts against raters that one is stricter than another; False if only the order
-        and the distances of items matter.
+        Whether differences in severity between raters count as disagreement; False if only the
+        order and the distances of items matter.
     mean_of_k : bool
-        Whether means of k ratings will be used, as many as in the study; False for single ratings.
+        Whether means of as many ratings as in the study will be used; False for single ratings.
 
     Returns
     -------
     IccChoice
-        Name, as `icc` takes it, and reason.
+        Name and reason.
 
     Raises
     ------
     ValueError
-        Consistency is asked for, but severity cannot be told from merit.
+        Consistency is asked for, but severity cannot be separated from merit.
 
     References
     ----------
@@ -60,14 +69,14 @@ def which_icc(
     >>> choice.name
     'ICC(2,1)'
     >>> print(choice.reason)
-    The same raters rate the items, so severity can be told from merit; differences in severity
-    count against agreement, and others will rate in future: two-way random effects, absolute
+    The same raters rate all items, so severity can be separated from merit. Differences in severity
+    count as disagreement, and other raters will rate in future: two-way random effects, absolute
     agreement. Single ratings will be used.
     """
     if not (same_raters or absolute_agreement):
         raise ValueError(
-            "absolute_agreement must be True if items have other raters each: found False with "
-            "same_raters=False. Severity cannot be told from merit then; let raters overlap."
+            "absolute_agreement must be True if each item has its own raters; found False with "
+            "same_raters=False. Let raters overlap, so that severity can be separated from merit."
         )
     used = "Means of k ratings" if mean_of_k else "Single ratings"
     names: tuple[IccName, IccName]
@@ -81,23 +90,24 @@ def which_icc(
 
 
 ONE_WAY = (
-    "Items have other raters each, so severity cannot be told from merit, and counts against "
-    "agreement with all other differences: one-way random effects."
+    "Each item has its own raters, so severity cannot be separated from merit and counts as "
+    "disagreement along with all other differences: one-way random effects."
 )
-TOLD_APART = "The same raters rate the items, so severity can be told from merit; "
+SAME_RATERS = "The same raters rate all items, so severity can be separated from merit. "
 AGREEMENT = {
-    True: TOLD_APART
-    + "differences in severity count against agreement, and others will rate in future: two-way "
-    "random effects, absolute agreement.",
-    False: TOLD_APART
-    + "differences in severity count against agreement, though these raters are all there are: "
-    "two-way mixed effects, absolute agreement, whose number is that of random effects.",
+    True: SAME_RATERS
+    + "Differences in severity count as disagreement, and other raters will rate in future: "
+    "two-way random effects, absolute agreement.",
+    False: SAME_RATERS
+    + "Differences in severity count as disagreement, and these raters are the only ones of "
+    "interest: two-way mixed effects, absolute agreement, whose value equals that of random "
+    "effects.",
 }
 CONSISTENCY = {
-    True: TOLD_APART
-    + "differences in severity do not count, though others will rate in future: two-way random "
-    "effects, consistency, whose number is that of mixed effects.",
-    False: TOLD_APART
-    + "differences in severity do not count, and these raters are all there are: two-way mixed "
-    "effects, consistency.",
+    True: SAME_RATERS
+    + "Differences in severity do not count, and other raters will rate in future: two-way random "
+    "effects, consistency, whose value equals that of mixed effects.",
+    False: SAME_RATERS
+    + "Differences in severity do not count, and these raters are the only ones of interest: "
+    "two-way mixed effects, consistency.",
 }

@@ -1,36 +1,37 @@
-"""Agreement in bits: how much knowing one rating tells of another that agrees with it."""
+"""Information-based agreement: the proportion of the raters' entropy that agreement explains."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import xlogy
 
-from reliabayes.agreement.cells import ratio
+from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.pairs import PairTables
+from reliabayes.agreement.rater_pairs import RaterPairTables
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
 def information_agreement(ratings: Ratings) -> Coefficient:
-    r"""P_I: share of the raters' entropy that is information in agreement, at most 1.
+    r"""P_I: information in agreement as a proportion of the raters' entropy, at most 1.
 
     .. math:: P_I = \frac{\sum_k p_{kk} \log_2 (p_{kk} / (p_{k+} p_{+k}))}{(H_1 + H_2) / 2}
 
-    with p_kl the share of items that the first rater put into k and the second into l, and H the
-    entropies of the raters' own categories. Averaged over all pairs of raters that share items; a
-    pair whose raters know one category only has no entropy, and is left out.
+    where p_kl is the proportion of items that the first rater put into category k and the second
+    into l, and H_1 and H_2 are the entropies of the raters' category proportions. It is averaged
+    over all pairs of raters who share items; pairs in which both raters use a single category have
+    no entropy and are left out.
 
     Parameters
     ----------
     ratings : Ratings
-        By two raters or more.
+        By at least two raters.
 
     Returns
     -------
     Coefficient
-        Parts "information in agreement" (the numerator), "entropy of the first" and "entropy of
-        the second", in bits, averaged over pairs; a pair's raters stand in the order of their ids.
+        With parts "information in agreement" (the numerator), "entropy of the first" and "entropy
+        of the second" rater, in bits, averaged over pairs of raters in the order of their ids.
 
     Raises
     ------
@@ -50,7 +51,7 @@ def information_agreement(ratings: Ratings) -> Coefficient:
     >>> rb.agreement.information_agreement(ratings)
     Information-based agreement P_I: 0.5052
     """
-    pairs = PairTables.of(ratings, "information_agreement")
+    pairs = RaterPairTables.of(ratings, "information_agreement")
     parts = {
         "information in agreement": _information,
         "entropy of the first": lambda tables: _entropy(tables.sum(-1)),
@@ -60,13 +61,13 @@ def information_agreement(ratings: Ratings) -> Coefficient:
         ratings,
         "Information-based agreement P_I",
         pairs.rows,
-        pairs.averaged(_share),
-        parts={name: pairs.averaged(formula) for name, formula in parts.items()},
-        undefined="raters have one category only, so that a rating has no information (0/0)",
+        pairs.mean_over_pairs(_normalized_information),
+        parts={name: pairs.mean_over_pairs(formula) for name, formula in parts.items()},
+        undefined="raters use one category only, so that their entropy is 0 (0/0)",
     )
 
 
-def _share(tables: Array) -> Array:
+def _normalized_information(tables: Array) -> Array:
     entropy = (_entropy(tables.sum(-1)) + _entropy(tables.sum(-2))) / 2
     return ratio(_information(tables), entropy)
 
@@ -80,6 +81,6 @@ def _information(tables: Array) -> Array:
 
 
 def _entropy(counts: Array) -> Array:
-    share = ratio(counts, counts.sum(-1, keepdims=True))
-    bits = xlogy(share, ratio(1.0, share, 1.0)) / np.log(2)
+    p = ratio(counts, counts.sum(-1, keepdims=True))
+    bits = xlogy(p, ratio(1.0, p, 1.0)) / np.log(2)
     return np.asarray(bits.sum(-1))

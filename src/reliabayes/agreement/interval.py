@@ -1,14 +1,18 @@
-"""Interval: where a coefficient lies, and how that was found."""
+"""Confidence intervals of coefficients, and the options of how to compute them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
-from reliabayes.agreement.cells import ratio
+from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
+
+Over = Literal["items", "raters", "both"]
+Method = Literal["percentile", "bca", "jackknife", "analytic"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,36 +22,38 @@ class Interval:
     Attributes
     ----------
     lower, upper : float
+        Limits of the interval.
     prob : float
         Nominal coverage.
     standard_error : float
-    method : str
-        "percentile", "bca", "jackknife" or "analytic".
-    over : str
-        What was drawn or left out: "items", "raters" or "both".
-    replicates : int
-        Bootstrap samples that gave a value; 0 if none were drawn.
-    undefined : int
-        Samples that gave none.
+        Standard error of the coefficient.
+    method : {"percentile", "bca", "jackknife", "analytic"}
+        How the interval was computed.
+    over : {"items", "raters", "both"}
+        What was resampled or left out.
+    replicates : int, default 0
+        Number of bootstrap samples with a defined value; 0 without a bootstrap.
+    undefined : int, default 0
+        Number of bootstrap samples in which the coefficient is undefined.
     """
 
     lower: float
     upper: float
     prob: float
     standard_error: float
-    method: str
-    over: str
+    method: Method
+    over: Over
     replicates: int = 0
     undefined: int = 0
 
     @classmethod
     def bootstrap(
-        cls, values: Array, shares: Array, prob: float, over: str, method: str
+        cls, values: Array, probabilities: Array, prob: float, over: Over, method: Method
     ) -> Interval:
-        """Quantiles of those replicates that are defined."""
+        """Interval between two quantiles of the defined replicates."""
         defined = values[~np.isnan(values)]
-        enough = len(defined) > 1 and not np.isnan(shares).any()
-        lower, upper = np.quantile(defined, shares) if enough else (np.nan, np.nan)
+        enough = len(defined) > 1 and not np.isnan(probabilities).any()
+        lower, upper = np.quantile(defined, probabilities) if enough else (np.nan, np.nan)
         return cls(
             lower=float(lower),
             upper=float(upper),
@@ -60,24 +66,25 @@ class Interval:
         )
 
     @classmethod
-    def student(cls, value: float, pulls: Array, prob: float, over: str) -> Interval:
-        """Student's t around a value, given how much each of n units moves it."""
-        n = len(pulls)
-        error = float(np.sqrt((pulls**2).sum() * n / (n - 1))) if n > 1 else np.nan
-        errors = float(stdtrit(n - 1, (1 + prob) / 2))
-        return cls._around(value, error, errors, prob, "jackknife", over)
+    def student(cls, value: float, influences: Array, prob: float, over: Over) -> Interval:
+        """Student's t interval around a value, given the jackknife influence of each unit."""
+        n = len(influences)
+        error = float(np.sqrt((influences**2).sum() * n / (n - 1))) if n > 1 else np.nan
+        multiplier = float(stdtrit(n - 1, (1 + prob) / 2))
+        return cls._symmetric(value, error, multiplier, prob, "jackknife", over)
 
     @classmethod
-    def normal(cls, value: float, error: float, prob: float, over: str) -> Interval:
-        """Normal around a value."""
-        return cls._around(value, error, float(ndtri((1 + prob) / 2)), prob, "analytic", over)
+    def normal(cls, value: float, error: float, prob: float, over: Over) -> Interval:
+        """Normal interval around a value, given its standard error."""
+        multiplier = float(ndtri((1 + prob) / 2))
+        return cls._symmetric(value, error, multiplier, prob, "analytic", over)
 
     @classmethod
-    def _around(
-        cls, value: float, error: float, errors: float, prob: float, method: str, over: str
+    def _symmetric(
+        cls, value: float, error: float, multiplier: float, prob: float, method: Method, over: Over
     ) -> Interval:
-        """So many standard errors to either side."""
-        reach = errors * error
+        """Interval of a number of standard errors to either side."""
+        reach = multiplier * error
         return cls(
             lower=value - reach,
             upper=value + reach,
@@ -88,20 +95,100 @@ class Interval:
         )
 
 
-def central_shares(prob: float) -> Array:
-    """(2,) shares of a distribution below the ends of its equal-tailed interval."""
+def central_probabilities(prob: float) -> Array:
+    """Return the probabilities of the two quantiles that bound an equal-tailed interval.
+
+    Parameters
+    ----------
+    prob : float
+        Probability of the interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    array of float, shape (2,)
+        Probabilities of the lower and of the upper quantile.
+    """
     return np.array([(1 - prob) / 2, (1 + prob) / 2])
 
 
-def bca_shares(shares: Array, values: Array, value: float, pulls: Array) -> Array:
-    """(2,) shares corrected for bias and skewness.
+def bca_probabilities(
+    probabilities: Array, values: Array, value: float, influences: Array
+) -> Array:
+    """Correct the probabilities of quantiles for bias and acceleration (BCa).
 
-    Efron (1987), eq. 2.3 and, for the acceleration, 7.3. A replicate that ties with the value
-    counts half; a jackknife that is undefined somewhere gives nan.
+    Parameters
+    ----------
+    probabilities : array of float, shape (2,)
+        Probabilities of an equal-tailed interval.
+    values : array of float, shape (B,)
+        Bootstrap replicates; one that ties with the value counts half.
+    value : float
+        The coefficient.
+    influences : array of float, shape (n,)
+        Jackknife influence of each unit.
+
+    Returns
+    -------
+    array of float, shape (2,)
+        The corrected probabilities; nan if an influence is undefined.
+
+    References
+    ----------
+    Efron (1987), eq. 2.3 and 7.3. https://doi.org/10.1080/01621459.1987.10478410
     """
     defined = values[~np.isnan(values)]
     below = ratio(np.sum(defined < value) + np.sum(defined <= value), 2 * len(defined))
     bias = ndtri(below)
-    acceleration = ratio((pulls**3).sum(), 6 * (pulls**2).sum() ** 1.5, 0.0)
-    shifted = bias + ndtri(shares)
+    acceleration = ratio((influences**3).sum(), 6 * (influences**2).sum() ** 1.5, 0.0)
+    shifted = bias + ndtri(probabilities)
     return np.asarray(ndtr(bias + shifted / (1 - acceleration * shifted)))
+
+
+def check_interval_options(prob: float, over: str, method: str) -> None:
+    """Raise unless the options of an interval are valid and fit together.
+
+    Parameters
+    ----------
+    prob : float
+        Nominal coverage.
+    over, method : str
+        As for `Coefficient.interval`.
+
+    Raises
+    ------
+    ValueError
+        An option is out of range, or the method does not support ``over``.
+    """
+    if not 0 < prob < 1:
+        raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
+    check_choice("over", over, get_args(Over))
+    check_choice("method", method, get_args(Method))
+    if method == "analytic" and over != "items":
+        raise ValueError(
+            f'method "analytic" supports over="items" only, not over="{over}". '
+            'Pass method="percentile".'
+        )
+    if method == "jackknife" and over == "both":
+        raise ValueError(
+            'method "jackknife" supports over="items" or over="raters", not over="both". '
+            'Pass method="percentile".'
+        )
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Raise unless an argument is one of its choices.
+
+    Parameters
+    ----------
+    name, value : str
+        Name and value of the argument.
+    choices : tuple of str
+        Valid values.
+
+    Raises
+    ------
+    ValueError
+        The value is none of the choices.
+    """
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, not {value!r}.")

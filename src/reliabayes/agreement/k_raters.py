@@ -1,28 +1,30 @@
-"""k-rater reliability: how far aggregates of k ratings agree with aggregates of k others."""
+"""k-rater reliability: agreement of aggregates of k ratings with aggregates of k others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from reliabayes.agreement.alpha import krippendorff_alpha
-from reliabayes.agreement.blocks import by_block
+from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.intraclass import icc
-from reliabayes.agreement.resampling import CELLS
-from reliabayes.agreement.stepping_up import spearman_brown
-from reliabayes.errors import Fault, RatingsError
+from reliabayes.agreement.replications import (
+    Aggregate,
+    Draw,
+    Replication,
+    Replications,
+    replications_of_shared_items,
+)
+from reliabayes.agreement.resampling import MAX_ELEMENTS
+from reliabayes.agreement.spearman_brown import spearman_brown
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
-from reliabayes.wording import listed, shown
 
-Array = NDArray[Any]
-Aggregate = Literal["mean", "median", "majority"]
-Measure = Callable[[Ratings], Coefficient]
+CoefficientFunction = Callable[[Ratings], Coefficient]
 
 
 def krr(
@@ -31,44 +33,44 @@ def krr(
     *,
     k: int | None = None,
     aggregate: Aggregate = "mean",
-    coefficient: Measure = krippendorff_alpha,
+    coefficient: CoefficientFunction = krippendorff_alpha,
     seed: int = 0,
 ) -> Coefficient:
-    """k-rater reliability, found empirically: agreement of two replications' aggregates, at most 1.
+    """Empirical k-rater reliability: agreement of the aggregates of two replications, at most 1.
 
-    In each replication the ratings of an item become one, and a coefficient tells how far the two
-    agree. Where aggregates are published, this is their reliability; that of single ratings is
-    lower.
+    In each replication the ratings of an item are aggregated, and a coefficient measures the
+    agreement of the two aggregates. Where aggregates are published, this is their reliability; the
+    reliability of single ratings is lower.
 
     Parameters
     ----------
     one, other : Ratings
-        Of the same items by different raters, such as two pools of one table, picked with
+        Of the same items by different raters, such as two pools of one table, selected with
         ``ratings.subset(pools=[...])``. Items that only one of them has are left out.
     k : int, optional
-        Ratings to draw of each item in each replication; by default all that it has.
-    aggregate : {"mean", "median", "majority"}
-        What becomes of an item's ratings; "majority" is the most frequent category, drawn from
-        several that are.
-    coefficient : function
-        Coefficient of the aggregates, which are ratings by two raters; by default Krippendorff's
-        alpha as suits them, interval for means and medians.
-    seed : int
+        Number of ratings to draw of each item in each replication; by default all ratings.
+    aggregate : {"mean", "median", "majority"}, default "mean"
+        How the ratings of an item are aggregated; "majority" is the most frequent category, with
+        ties broken at random.
+    coefficient : callable, default `krippendorff_alpha`
+        Function from ratings to a coefficient, applied to the aggregates as ratings by two raters.
+        The metric of alpha follows from the aggregates: interval for means and medians.
+    seed : int, default 0
         The same seed draws the same ratings.
 
     Returns
     -------
     Coefficient
-        With intervals over items.
+        The reliability, with methods for intervals over items.
 
     Raises
     ------
     RatingsError
-        The replications share no item or differ in scale, or an item has fewer ratings than k.
+        The replications share no item or differ in scale, or an item has fewer than k ratings.
 
     See Also
     --------
-    krr_bootstrap : from one replication.
+    krr_bootstrap : from a single replication.
     spearman_brown : from the ICC of single ratings.
 
     References
@@ -84,10 +86,10 @@ def krr(
     >>> krr(one, other)
     k-rater reliability, Krippendorff's alpha (interval): 0.9667
     """
-    piles = _replications(one, other, aggregate)
+    pair = replications_of_shared_items(one, other, aggregate)
     rng = np.random.default_rng(seed)
-    first, second = (pile.aggregated(*pile.drawn(k, 1, rng), 1, rng) for pile in piles)
-    found = coefficient(piles[0].as_two_raters(first, second, piles[0].ratings.items))
+    first, second = (each.aggregates(*each.draw(k, 1, rng), 1, rng) for each in pair)
+    found = coefficient(pair[0].as_two_raters(first, second, pair[0].ratings.items))
     return replace(found, name=f"k-rater reliability, {found.name}")
 
 
@@ -96,30 +98,40 @@ def krr_bootstrap(
     *,
     k: int | None = None,
     aggregate: Aggregate = "mean",
-    coefficient: Measure = krippendorff_alpha,
+    coefficient: CoefficientFunction = krippendorff_alpha,
     replicates: int = 100,
     seed: int = 0,
 ) -> BootstrappedKrr:
-    """k-rater reliability from one replication: two are drawn from its ratings, many times.
+    """Bootstrapped k-rater reliability: pairs of replications are drawn from a single one.
 
-    For either, k ratings of each item are drawn with replacement, as if those there are were all
-    that raters could give. It takes no model, but a good many ratings of each item: with n of them
-    the spread of single ratings comes out too small by a factor of 1 - 1/n.
+    In each of the two, k ratings of each item are drawn with replacement, as if the observed
+    ratings were the population. This needs no model, but many ratings of each item: with n ratings
+    the variance of single ratings is underestimated by a factor of 1 - 1/n.
 
     Parameters
     ----------
     ratings : Ratings
         Any design.
     k : int, optional
-        Ratings to draw of each item; by default as many as it has.
-    aggregate, coefficient, seed
+        Number of ratings to draw of each item; by default as many as it has.
+    aggregate : {"mean", "median", "majority"}, default "mean"
         As for `krr`.
-    replicates : int
-        Pairs of replications to draw, 2 or more.
+    coefficient : callable, default `krippendorff_alpha`
+        As for `krr`.
+    replicates : int, default 100
+        Number of pairs of replications, at least 2.
+    seed : int, default 0
+        The same seed draws the same ratings.
 
     Returns
     -------
     BootstrappedKrr
+        Reliability of each pair, with mean and standard deviation.
+
+    Raises
+    ------
+    ValueError
+        ``replicates`` is below 2.
 
     References
     ----------
@@ -136,9 +148,9 @@ def krr_bootstrap(
     """
     if replicates < 2:
         raise ValueError(f"replicates must be at least 2; found {replicates}.")
-    piles = (Pile(ratings, aggregate),) * 2
-    rng = np.random.default_rng(seed)
-    return BootstrappedKrr(_repeated(piles, Pile.redrawn, k, coefficient, replicates, rng))
+    replication = Replication(ratings, aggregate)
+    pair, rng = (replication, replication), np.random.default_rng(seed)
+    return BootstrappedKrr(_replicates(pair, Replication.resample, k, coefficient, replicates, rng))
 
 
 def krr_curve(
@@ -147,36 +159,40 @@ def krr_curve(
     *,
     k: Sequence[int] | None = None,
     aggregate: Aggregate = "mean",
-    coefficient: Measure = krippendorff_alpha,
+    coefficient: CoefficientFunction = krippendorff_alpha,
     replicates: int = 100,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """k-rater reliability by the number k of ratings aggregated, found in several ways.
+    """k-rater reliability as a function of the number k of ratings aggregated, by several methods.
 
     Parameters
     ----------
     ratings : Ratings
         One replication.
     other : Ratings, optional
-        Another one, of the same items.
+        Another replication of the same items.
     k : sequence of int, optional
-        By default 1, 2, ... up to what every item has.
-    aggregate, coefficient, seed
+        By default 1, 2, ... up to the smallest number of ratings of an item.
+    aggregate : {"mean", "median", "majority"}, default "mean"
         As for `krr`.
-    replicates : int
-        How often ratings are drawn for a number; means are shown.
+    coefficient : callable, default `krippendorff_alpha`
+        As for `krr`.
+    replicates : int, default 100
+        Number of draws for each k, whose mean is reported.
+    seed : int, default 0
+        The same seed gives the same table.
 
     Returns
     -------
     DataFrame
-        Index k. Columns empirical, if there is another replication: see `krr`; bootstrap: see
-        `krr_bootstrap`; and for means icc_k and spearman_brown: ICC(1, 1) of all ratings, and of
-        only two of each item, stepped up to k.
+        Index k. Columns empirical (see `krr`), if there is another replication; bootstrap (see
+        `krr_bootstrap`); and for means icc_k and spearman_brown, which step up to k the ICC(1,1)
+        of all ratings, and that of only two ratings of each item.
 
     Raises
     ------
     RatingsError
-        As `krr` does.
+        As for `krr`.
 
     Examples
     --------
@@ -192,29 +208,30 @@ def krr_curve(
     rng = np.random.default_rng(seed)
     table = pd.DataFrame(index=pd.Index(sizes, name="k"))
 
-    def means(piles: Piles, draw: Draw) -> list[float]:
-        found = (_repeated(piles, draw, k, coefficient, replicates, rng) for k in sizes)
+    def means(pair: Replications, draw: Draw) -> list[float]:
+        found = (_replicates(pair, draw, k, coefficient, replicates, rng) for k in sizes)
         return [float(np.nanmean(values)) for values in found]
 
     if other is not None:
-        table["empirical"] = means(_replications(ratings, other, aggregate), Pile.drawn)
-    pile = Pile(ratings, aggregate)
-    table["bootstrap"] = means((pile, pile), Pile.redrawn)
+        pair = replications_of_shared_items(ratings, other, aggregate)
+        table["empirical"] = means(pair, Replication.draw)
+    replication = Replication(ratings, aggregate)
+    table["bootstrap"] = means((replication, replication), Replication.resample)
     if aggregate == "mean":
-        few = np.mean(_of_two(pile, replicates, rng))
+        icc_of_two = np.mean(_icc_of_two(replication, replicates, rng))
         table["icc_k"] = spearman_brown(icc(ratings, "ICC(1,1)").value, np.array(sizes))
-        table["spearman_brown"] = spearman_brown(few, np.array(sizes))
+        table["spearman_brown"] = spearman_brown(icc_of_two, np.array(sizes))
     return table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BootstrappedKrr:
-    """k-rater reliability of pairs of replications that were drawn.
+    """k-rater reliability of pairs of bootstrapped replications.
 
     Attributes
     ----------
-    values : array (replicates,)
-        Of each pair; nan where it is undefined.
+    values : array of float, shape (replicates,)
+        Reliability of each pair; nan where it is undefined.
     """
 
     values: Array
@@ -235,142 +252,41 @@ class BootstrappedKrr:
 
     @property
     def standard_deviation(self) -> float:
-        """Spread of the defined replicates: of what is drawn, not of items."""
+        """Standard deviation of the defined replicates; it reflects the draws, not the items."""
         return float(np.nanstd(self.values, ddof=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Pile:
-    """Ratings to draw from, and what becomes of those of an item.
-
-    What is drawn are places of ratings and, of each, its item in its replicate: ``item`` in the
-    first one, ``n_items + item`` in the second, ...
-    """
-
-    ratings: Ratings
-    aggregate: Aggregate
-
-    def __post_init__(self) -> None:
-        if self.aggregate not in get_args(Aggregate):
-            known = ", ".join(get_args(Aggregate))
-            raise ValueError(f"aggregate must be one of {known}; found {self.aggregate!r}.")
-        if self.aggregate != "majority":
-            self.ratings.values  # noqa: B018 - raises unless they are numbers
-
-    def drawn(self, k: int | None, blocks: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw k ratings of each item, none twice; all if k is None."""
-        n = self.ratings.ratings_per_item
-        if k is not None and not 1 <= k <= n.min():
-            rule = "k must be 1 or more, and no more than the ratings that every item has"
-            item = self.ratings.items[int(n.argmin())]
-            found = f"k = {k}, and {n.min()} of item {shown(item)}"
-            raise RatingsError([Fault("k", rule, found, "Pass another k.")])
-        unit = self._unit(self.ratings.item, blocks)
-        order = np.lexsort((rng.random(len(unit)), unit))
-        first = np.repeat(np.cumsum(np.tile(n, blocks)) - np.tile(n, blocks), np.tile(n, blocks))
-        is_drawn = np.arange(len(unit)) - first < (n.max() if k is None else k)
-        return order[is_drawn] % len(self.ratings), unit[is_drawn]
-
-    def redrawn(self, k: int | None, blocks: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Draw k ratings of each item with replacement; as many as it has if k is None."""
-        n = self.ratings.ratings_per_item
-        item = np.repeat(np.arange(len(n)), n if k is None else k)
-        unit = self._unit(item, blocks)
-        item = np.tile(item, blocks)
-        nth = (rng.random(len(item)) * n[item]).astype(np.intp)
-        return (np.cumsum(n) - n)[item] + nth, unit
-
-    def _unit(self, item: Array, blocks: int) -> Array:
-        return (self.ratings.n_items * np.arange(blocks)[:, None] + item).ravel()
-
-    def aggregated(self, place: Array, unit: Array, blocks: int, rng: np.random.Generator) -> Array:
-        """(blocks * I,) aggregates of drawn ratings: numbers, or codes of categories."""
-        size = blocks * self.ratings.n_items
-        if self.aggregate == "mean":
-            total = np.bincount(unit, self.ratings.values[place], size)
-            return np.asarray(total / np.bincount(unit, minlength=size))
-        if self.aggregate == "median":
-            return pd.Series(self.ratings.values[place]).groupby(unit).median().to_numpy()
-        n_categories = len(self.ratings.categories)
-        cell = unit.astype(np.int64) * n_categories + self.ratings.category[place]
-        counts = np.bincount(cell, minlength=size * n_categories).reshape(size, -1)
-        return np.asarray((counts + rng.random(counts.shape) / 2).argmax(axis=1))
-
-    def as_two_raters(self, one: Array, other: Array, items: Any) -> Ratings:
-        """Aggregates of items as ratings by two raters."""
-        rating: Any = np.concatenate([one, other])
-        frame = {"item": np.tile(items, 2), "rater": np.repeat([1, 2], len(items))}
-        if self.aggregate != "majority":
-            return Ratings.from_frame(pd.DataFrame(frame | {"rating": rating}))
-        categories = self.ratings.categories
-        return Ratings.from_frame(
-            pd.DataFrame(frame | {"rating": categories[rating]}),
-            scale=self.ratings.scale,
-            categories=categories,
-        )
-
-
-Piles = tuple[Pile, Pile]
-Draw = Callable[[Pile, int | None, int, np.random.Generator], tuple[Array, Array]]
-
-
-def _replications(one: Ratings, other: Ratings, aggregate: Aggregate) -> Piles:
-    """Both replications, of the items that they share."""
-    shared = one.items.intersection(other.items)
-    rules = {
-        "items": (len(shared) > 0, "replications must share items", "none that both have"),
-        "scale": (
-            aggregate != "majority"
-            or (one.scale == other.scale and one.categories.equals(other.categories)),
-            "replications must have the same scale and categories",
-            f"{one.scale} {listed(one.categories)} and {other.scale} {listed(other.categories)}",
-        ),
-    }
-    remedy = "Read both with the same ids of items, scale=... and categories=..."
-    faults = [
-        Fault(place, rule, found, remedy)
-        for place, (holds, rule, found) in rules.items()
-        if not holds
-    ]
-    if faults:
-        raise RatingsError(faults)
-    first, second = (side.subset(items=shared) for side in (one, other))
-    return Pile(first, aggregate), Pile(second, aggregate)
-
-
-def _repeated(
-    piles: Piles,
+def _replicates(
+    pair: Replications,
     draw: Draw,
     k: int | None,
-    coefficient: Measure,
+    coefficient: CoefficientFunction,
     replicates: int,
     rng: np.random.Generator,
 ) -> Array:
-    """(replicates,) values of a coefficient of two aggregates that are drawn anew each time."""
+    """(replicates,) values of a coefficient of two aggregates, with new draws each time."""
 
     def values(blocks: int) -> Array:
-        first, second = (
-            pile.aggregated(*draw(pile, k, blocks, rng), blocks, rng) for pile in piles
-        )
-        pairs = piles[0].as_two_raters(first, second, np.arange(len(first)))
-        return by_block(coefficient(pairs), blocks)
+        first, second = (each.aggregates(*draw(each, k, blocks, rng), blocks, rng) for each in pair)
+        aggregates = pair[0].as_two_raters(first, second, np.arange(len(first)))
+        return coefficient_by_block(coefficient(aggregates), blocks)
 
-    return np.concatenate([values(blocks) for blocks in _parts(piles[0], replicates)])
+    return np.concatenate([values(blocks) for blocks in _block_sizes(pair[0], replicates)])
 
 
-def _of_two(pile: Pile, replicates: int, rng: np.random.Generator) -> Array:
-    """(replicates,) ICC(1, 1) of two ratings of each item, drawn anew each time."""
+def _icc_of_two(replication: Replication, replicates: int, rng: np.random.Generator) -> Array:
+    """(replicates,) ICC(1,1) of two ratings of each item, with new draws each time."""
 
     def values(blocks: int) -> Array:
-        place, _ = pile.drawn(2, blocks, rng)
-        one, other = pile.ratings.values[place].reshape(-1, 2).T
-        pairs = pile.as_two_raters(one, other, np.arange(len(one)))
-        return by_block(icc(pairs, "ICC(1,1)"), blocks)
+        row, _ = replication.draw(2, blocks, rng)
+        one, other = replication.ratings.values[row].reshape(-1, 2).T
+        pairs = replication.as_two_raters(one, other, np.arange(len(one)))
+        return coefficient_by_block(icc(pairs, "ICC(1,1)"), blocks)
 
-    return np.concatenate([values(blocks) for blocks in _parts(pile, replicates)])
+    return np.concatenate([values(blocks) for blocks in _block_sizes(replication, replicates)])
 
 
-def _parts(pile: Pile, replicates: int) -> list[int]:
+def _block_sizes(replication: Replication, replicates: int) -> list[int]:
     """Numbers of replicates that are computed at once."""
-    most = max(1, CELLS // (8 * len(pile.ratings)))
+    most = max(1, MAX_ELEMENTS // (8 * len(replication.ratings)))
     return [min(most, replicates - start) for start in range(0, replicates, most)]

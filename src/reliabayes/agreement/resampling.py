@@ -1,12 +1,13 @@
 """Sampling distributions of formulas of sums over items: bootstrap, jackknife, delta method.
 
-A sample of items is a row of weights, and its sums are weights @ rows: nothing is computed anew.
+A sample of items is a row of weights, and its sums are ``weights @ rows``: no sample costs another
+pass over the ratings.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,77 +18,100 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pandas.util import hash_array
 
+from reliabayes.agreement.item_rows import Rows, n_columns, to_dense
 from reliabayes.arrays import Array, Codes
 
-Rows = Array | sp.csr_array
 Formula = Callable[[Array], Array]
 Sampler = Callable[[np.random.Generator, int], Array]
 
-CELLS = 2**22  # of a table that is made at once, 32 MB
-BLOCK = 100  # replicates drawn from one stream of random numbers
-STEP = 1e-100  # so small that a complex step has no error of its own
+MAX_ELEMENTS = 2**22  # of an array that is computed at once, 32 MB
+REPLICATES_PER_STREAM = 100  # replicates that share a stream of random numbers
+COMPLEX_STEP = 1e-100  # so small that the complex-step derivative has no truncation error
 
 
 @dataclass(frozen=True, eq=False)
-class Statistics:
-    """Statistics of items that add up, equal rows once.
+class DistinctRows:
+    """Rows of statistics of items, equal rows merged.
 
     Attributes
     ----------
-    rows : array or sparse array (D, S)
-    times : int64 array (D,)
-        How many items have each row.
+    rows : array or sparse array, shape (D, S)
+        The distinct rows.
+    multiplicity : array of int, shape (D,)
+        Number of items that have each row.
     """
 
     rows: Rows
-    times: NDArray[np.int64]
+    multiplicity: NDArray[np.int64]
 
     @classmethod
-    def of(cls, rows: Rows) -> Statistics:
+    def of(cls, rows: Rows) -> DistinctRows:
         """Merge equal rows (I, S), unless hardly any are equal."""
         label = _labels(rows) if isinstance(rows, np.ndarray) else _labels_of_sparse(rows)
-        _, first, times = np.unique(label, return_index=True, return_counts=True)
+        _, first, counts = np.unique(label, return_index=True, return_counts=True)
         if 2 * len(first) > len(label):
             return cls(rows, np.ones(len(label), np.int64))
         distinct = rows[first]
-        is_small = len(first) * width(rows) <= CELLS
-        return cls(dense(distinct) if is_small else distinct, times.astype(np.int64))
+        is_small = len(first) * n_columns(rows) <= MAX_ELEMENTS
+        return cls(to_dense(distinct) if is_small else distinct, counts.astype(np.int64))
 
     @property
     def n_items(self) -> int:
         """Number I of items."""
-        return int(self.times.sum())
+        return int(self.multiplicity.sum())
 
     @property
     def total(self) -> Array:
         """(S,) sums over all items."""
-        return np.asarray(self.times @ self.rows, np.float64)
+        return np.asarray(self.multiplicity @ self.rows, np.float64)
 
     @property
-    def block(self) -> int:
+    def block_size(self) -> int:
         """Number of samples of items to draw at once."""
-        return max(1, min(BLOCK, CELLS // max(self.n_items, width(self.rows))))
+        largest = max(self.n_items, n_columns(self.rows))
+        return max(1, min(REPLICATES_PER_STREAM, MAX_ELEMENTS // largest))
 
-    def draw(self, rng: np.random.Generator, number: int) -> NDArray[np.int64]:
-        """(number, D) how often each row occurs in samples of I items with replacement."""
-        items, distinct = self.n_items, len(self.times)
-        if 16 * distinct < items:
-            return rng.multinomial(items, self.times / items, size=number)
-        row = np.repeat(np.arange(distinct), self.times)
-        drawn = row[rng.integers(items, size=(number, items))]
-        drawn += distinct * np.arange(number)[:, None]
-        return np.bincount(drawn.ravel(), minlength=number * distinct).reshape(number, distinct)
+    def resample(self, rng: np.random.Generator, replicates: int) -> NDArray[np.int64]:
+        """(replicates, D) count of each row in samples of I items with replacement."""
+        n_items, n_rows = self.n_items, len(self.multiplicity)
+        if 16 * n_rows < n_items:
+            return rng.multinomial(n_items, self.multiplicity / n_items, size=replicates)
+        row = np.repeat(np.arange(n_rows), self.multiplicity)
+        drawn = row[rng.integers(n_items, size=(replicates, n_items))]
+        drawn += n_rows * np.arange(replicates)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=replicates * n_rows)
+        return counts.reshape(replicates, n_rows)
 
-    def each(self, formula: Formula, weight: complex, total: Array) -> NDArray[Any]:
+    def perturbed(self, formula: Formula, weight: complex, total: Array) -> NDArray[Any]:
         """(D,) formula of ``total`` plus ``weight`` times each row."""
-        size = max(1, CELLS // width(self.rows))
-        blocks = (self.rows[start : start + size] for start in range(0, len(self.times), size))
-        return np.concatenate([formula(total + weight * dense(block)) for block in blocks])
+        size = max(1, MAX_ELEMENTS // n_columns(self.rows))
+        starts = range(0, len(self.multiplicity), size)
+        blocks = (self.rows[start : start + size] for start in starts)
+        return np.concatenate([formula(total + weight * to_dense(block)) for block in blocks])
 
 
-def bootstrap(sample: Sampler, replicates: int, block: int, seed: int, n_jobs: int) -> Array:
-    """(replicates,) values of a formula on samples; the same for any number of jobs."""
-    sizes = np.full(math.ceil(replicates / block), block)
+def bootstrap(sample: Sampler, replicates: int, block_size: int, seed: int, n_jobs: int) -> Array:
+    """Draw bootstrap replicates in blocks, each with its own stream of random numbers.
+
+    Parameters
+    ----------
+    sample : callable
+        Takes a generator and a number of replicates, and returns their values.
+    replicates : int
+        Number of replicates.
+    block_size : int
+        Replicates of each block.
+    seed : int
+        The same seed gives the same values, for any ``n_jobs``.
+    n_jobs : int
+        Number of joblib workers.
+
+    Returns
+    -------
+    array of float, shape (replicates,)
+        The values; nan where the formula is undefined.
+    """
+    sizes = np.full(math.ceil(replicates / block_size), block_size)
     sizes[-1] -= sizes.sum() - replicates
     streams = np.random.SeedSequence(seed).spawn(len(sizes))
     values = joblib.Parallel(n_jobs=n_jobs)(
@@ -97,57 +121,93 @@ def bootstrap(sample: Sampler, replicates: int, block: int, seed: int, n_jobs: i
     return np.concatenate(values)
 
 
-def draw_raters(pools: Codes, rng: np.random.Generator, number: int) -> NDArray[np.int64]:
-    """(number, R) how often each rater occurs in samples that keep the sizes of the pools."""
-    drawn = np.empty((number, len(pools)), np.int64)
+def resample_raters(pools: Codes, rng: np.random.Generator, replicates: int) -> NDArray[np.int64]:
+    """Resample raters with replacement within their pools.
+
+    Parameters
+    ----------
+    pools : array of int, shape (R,)
+        Pool of each rater.
+    rng : Generator
+        Source of randomness.
+    replicates : int
+        Number of samples.
+
+    Returns
+    -------
+    array of int, shape (replicates, R)
+        Count of each rater in each sample; every pool keeps its size.
+    """
+    drawn = np.empty((replicates, len(pools)), np.int64)
     for pool in np.unique(pools):
         members = np.flatnonzero(pools == pool)
-        shares = np.full(len(members), 1 / len(members))
-        drawn[:, members] = rng.multinomial(len(members), shares, size=number)
+        probabilities = np.full(len(members), 1 / len(members))
+        drawn[:, members] = rng.multinomial(len(members), probabilities, size=replicates)
     return drawn
 
 
-def left_out(statistics: Statistics, formula: Formula) -> Array:
-    """(I,) formula of the sums without each item; items with the same row stand together."""
-    return np.repeat(statistics.each(formula, -1.0, statistics.total), statistics.times)
+def leave_one_out(distinct: DistinctRows, formula: Formula) -> Array:
+    """Evaluate a formula without each item.
 
+    Parameters
+    ----------
+    distinct : DistinctRows
+        Statistics of the items.
+    formula : callable
+        Function of sums (..., S).
 
-def influence(statistics: Statistics, formula: Formula) -> Array:
-    """(I,) derivative of a formula by the weight of each item, exact to rounding.
-
-    Squire & Trapp (1998), https://doi.org/10.1137/S003614459631241X; the formula must be analytic:
-    products, quotients, powers and logarithms of the sums.
+    Returns
+    -------
+    array of float, shape (I,)
+        The values; items with the same row stand together.
     """
-    slopes = statistics.each(formula, STEP * 1j, statistics.total.astype(complex)).imag / STEP
-    return np.repeat(slopes, statistics.times)
+    values = distinct.perturbed(formula, -1.0, distinct.total)
+    return np.repeat(values, distinct.multiplicity)
 
 
-def pull(values: Array) -> Array:
-    """(n,) by how much each unit moves the mean of the jackknife, given values without each."""
+def influence(distinct: DistinctRows, formula: Formula) -> Array:
+    """Differentiate a formula with respect to the weight of each item, exactly up to rounding.
+
+    Parameters
+    ----------
+    distinct : DistinctRows
+        Statistics of the items.
+    formula : callable
+        Analytic function of sums (..., S): products, quotients, powers and logarithms.
+
+    Returns
+    -------
+    array of float, shape (I,)
+        The derivatives; items with the same row stand together.
+
+    References
+    ----------
+    Squire & Trapp (1998), complex-step derivatives. https://doi.org/10.1137/S003614459631241X
+    """
+    at = distinct.total.astype(complex)
+    slopes = distinct.perturbed(formula, COMPLEX_STEP * 1j, at).imag / COMPLEX_STEP
+    return np.repeat(slopes, distinct.multiplicity)
+
+
+def jackknife_influence(values: Array) -> Array:
+    """Return how far each unit moves the estimate, according to the jackknife.
+
+    Parameters
+    ----------
+    values : array of float, shape (n,)
+        The estimate without each unit.
+
+    Returns
+    -------
+    array of float, shape (n,)
+        Empirical influence of each unit.
+    """
     n = len(values)
     return np.asarray((n - 1) / n * (values.mean() - values))
 
 
-def side_by_side(blocks: Sequence[Rows]) -> Rows:
-    """(I, S) statistics of the same items; sparse if one of them is."""
-    arrays = [block for block in blocks if isinstance(block, np.ndarray)]
-    if len(arrays) == len(blocks):
-        return np.hstack(arrays)
-    return sp.csr_array(sp.hstack([sp.csr_array(block) for block in blocks]))
-
-
-def width(rows: Rows) -> int:
-    """Number S of statistics."""
-    return int(rows.shape[1])
-
-
-def dense(rows: Rows) -> Array:
-    """The same rows as an array."""
-    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.toarray())
-
-
 def _labels(rows: Array) -> Codes:
-    """(I,) codes of rows, equal ones of equal rows; any codes if hardly any are equal."""
+    """(I,) codes that are equal for equal rows; any codes if hardly any rows are equal."""
     label = np.zeros(len(rows), np.intp)
     for column in rows.T:
         value, values = pd.factorize(column)
@@ -158,9 +218,9 @@ def _labels(rows: Array) -> Codes:
 
 
 def _labels_of_sparse(rows: sp.csr_array) -> Codes:
-    """(I,) codes of sparse rows, equal ones of equal rows; any codes if two rows look alike."""
+    """(I,) codes that are equal for equal rows; all different after a collision of hashes."""
     rows.sum_duplicates()
-    random = np.random.default_rng(1960).integers(0, 2**64, width(rows), np.uint64)
+    random = np.random.default_rng(1960).integers(0, 2**64, n_columns(rows), np.uint64)
     term = random[rows.indices] * hash_array(rows.data)
     until = np.append(np.uint64(0), np.cumsum(term))  # modulo 2^64
     label, _ = pd.factorize(until[rows.indptr[1:]] - until[rows.indptr[:-1]])

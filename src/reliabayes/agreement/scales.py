@@ -1,4 +1,4 @@
-"""Which distance there is between ratings of a scale."""
+"""Distances and agreement weights of categories on nominal, ordered and numeric scales."""
 
 from __future__ import annotations
 
@@ -16,58 +16,140 @@ from reliabayes.wording import listed
 DistanceName = Literal["nominal", "absolute", "squared"]
 Weights = Literal["linear", "quadratic"] | ArrayLike
 
-USUAL: dict[str, DistanceName] = {
+DEFAULT_DISTANCE: dict[str, DistanceName] = {
     "nominal": "nominal",
     "ordered": "absolute",
     "numeric": "squared",
 }
 
 
-def measured(ratings: Ratings, distance: DistanceName | Pairwise | None) -> Distance:
-    """Distance of categories (K,); by default what suits the scale."""
+def distance_between(ratings: Ratings, distance: DistanceName | Pairwise | None) -> Distance:
+    """Return the distance between the categories of some ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Have the categories.
+    distance : {"nominal", "absolute", "squared"} or callable or None
+        None is "nominal", "absolute" or "squared" for nominal, ordered and numeric ratings.
+
+    Returns
+    -------
+    Distance
+        Distance between the K categories.
+
+    Raises
+    ------
+    RatingsError
+        The distance needs numbers or an order, and the categories are nominal.
+    ValueError
+        There is no such distance.
+    """
     if callable(distance):
-        return Custom.of(numbers_or_labels(ratings), distance)
-    name = USUAL[ratings.scale] if distance is None else distance
+        return Custom.of(category_values(ratings), distance)
+    name = DEFAULT_DISTANCE[ratings.scale] if distance is None else distance
     if name not in get_args(DistanceName):
         known = ", ".join(get_args(DistanceName))
         raise ValueError(f"distance must be one of {known}, or a function, not {distance!r}.")
     if name == "nominal":
         return Nominal(len(ratings.categories))
-    position = positions(ratings)
+    position = category_positions(ratings)
     return Absolute(position) if name == "absolute" else Squared(position - position.mean())
 
 
-def numbers_or_labels(ratings: Ratings) -> NDArray[Any]:
-    """(K,) what a function of two arrays is given: numbers, or labels if there are none."""
-    return positions(ratings) if ratings.scale == "numeric" else ratings.categories.to_numpy()
+def category_values(ratings: Ratings) -> NDArray[Any]:
+    """Return the categories as the user's own distance function receives them.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Have the categories.
+
+    Returns
+    -------
+    array, shape (K,)
+        Numbers for numeric ratings, otherwise labels.
+    """
+    return (
+        category_positions(ratings) if ratings.scale == "numeric" else ratings.categories.to_numpy()
+    )
 
 
-def positions(ratings: Ratings) -> Array:
-    """(K,) where each category lies, ascending: the number it is, or its place in the order."""
+def category_positions(ratings: Ratings) -> Array:
+    """Return the position of each category on its scale.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Ordered or numeric.
+
+    Returns
+    -------
+    array of float, shape (K,)
+        Numeric categories themselves, or ranks from 0 of ordered ones; ascending.
+
+    Raises
+    ------
+    RatingsError
+        The categories are nominal.
+    """
     if ratings.scale == "numeric":
         return ratings.categories.to_numpy(np.float64)
     if ratings.scale == "ordered":
         return np.arange(len(ratings.categories), dtype=np.float64)
-    rule = "categories must be ordered or numbers here"
+    rule = "categories must be ordered or numeric for this coefficient"
     found = f"the nominal categories {listed(ratings.categories)}"
-    remedy = 'Pass scale="ordered" and categories=..., lowest first, when reading them.'
+    remedy = 'Pass scale="ordered" and categories=..., lowest first, when reading the table.'
     raise RatingsError([Fault("rating", rule, found, remedy)])
 
 
-def weighted(ratings: Ratings, weights: Weights | None) -> Distance:
-    """Distance of categories (K,) in 0..1, 1 less their weights of agreement."""
+def distance_from_weights(ratings: Ratings, weights: Weights | None) -> Distance:
+    """Return the distance that is 1 minus the agreement weight of two categories.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Have the categories.
+    weights : {"linear", "quadratic"} or array (K, K) or None
+        As for `cohen_kappa`.
+
+    Returns
+    -------
+    Distance
+        Distance between the K categories.
+    """
     if weights is None:
         return Nominal(len(ratings.categories))
     return Custom(1 - weight_table(ratings, weights))
 
 
 def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
-    """(K, K) weights of agreement of two categories, 1 if they are the same."""
+    """Return the agreement weights of any two categories.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Have the categories.
+    weights : {"linear", "quadratic"} or array (K, K) or None
+        As for `cohen_kappa`.
+
+    Returns
+    -------
+    array of float, shape (K, K)
+        Weights of at most 1, with 1 on the diagonal.
+
+    Raises
+    ------
+    RatingsError
+        Linear or quadratic weights are asked for, and the categories are nominal.
+    ValueError
+        There are no such weights, or they are no valid array.
+    """
     size = len(ratings.categories)
     if weights is None:
         return np.eye(size)
     if isinstance(weights, str):
-        return _falling(positions(ratings), weights)
+        return _weights_by_distance(category_positions(ratings), weights)
     table = np.asarray(weights, np.float64)
     is_right = (
         table.shape == (size, size)
@@ -77,14 +159,14 @@ def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
     )
     if not is_right:
         raise ValueError(
-            f"weights must be a symmetric array ({size}, {size}), by category, with 1 on its "
+            f"weights must be a symmetric array ({size}, {size}), by category, with 1 on the "
             f"diagonal and at most 1 elsewhere; found {table!r}."
         )
     return table
 
 
-def _falling(position: Array, weights: str) -> Array:
-    """Weights that fall with the distance, or with its square, from 1 to 0."""
+def _weights_by_distance(position: Array, weights: str) -> Array:
+    """(K, K) weights that decrease with the distance, or with its square, from 1 to 0."""
     powers = {"linear": 1, "quadratic": 2}
     if weights not in powers:
         known = ", ".join(powers)

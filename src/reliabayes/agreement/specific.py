@@ -1,4 +1,4 @@
-"""Agreement on each category by itself."""
+"""Specific agreement: agreement on each category separately."""
 
 from __future__ import annotations
 
@@ -7,26 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from reliabayes.agreement.cells import Cells
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.counts import observed
-from reliabayes.agreement.resampling import Rows
+from reliabayes.agreement.count_table import CountTable
+from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.percent import ratio_of_sums
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
-NEVER = "no item with two ratings or more has the category (0/0)"
+CATEGORY_NOT_USED = "no item with at least two ratings has the category (0/0)"
 
 
 def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
-    r"""Probability that another rating of the item is in a category, if one is, in [0, 1].
+    r"""Probability that another rating of an item is in a category, given that one is, in [0, 1].
 
     .. math:: \sum_i n_{ik} (n_{ik} - 1) / \sum_i n_{ik} (m_i - 1)
 
-    Of two categories and two raters: positive and negative agreement.
+    With two categories and two raters these are positive and negative agreement.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
 
     Returns
     -------
-    dict from category to Coefficient
+    dict
+        Coefficient by category.
 
     References
     ----------
@@ -40,24 +46,24 @@ def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
     >>> rb.agreement.specific_agreement(ratings)
     {'no': Specific agreement on no: 0.75, 'yes': Specific agreement on yes: 0.5}
     """
-    cells = Cells.of_ratings(ratings)
+    table = CountTable.from_ratings(ratings)
 
-    def rows(of: int) -> Callable[[Array | None], Rows]:
-        def of_category(weights: Array | None) -> Rows:
-            counts = cells.counts(weights)
-            is_of = counts.category == of
-            n, alone = (counts.by_item(each * is_of) for each in (counts.n, counts.squares))
-            return np.column_stack([n * counts.ratings - alone, n**2 - alone])
+    def rows_of(code: int) -> Callable[[Array | None], Rows]:
+        def rows(weights: Array | None) -> Rows:
+            counts = table.counts(weights)
+            is_in = counts.category == code
+            n, selves = (counts.sum_by_item(each * is_in) for each in (counts.n, counts.squares))
+            return np.column_stack([n * counts.n_ratings - selves, n**2 - selves])
 
-        return of_category
+        return rows
 
     return {
         category: Coefficient.of(
             ratings,
             f"Specific agreement on {category}",
-            rows(code),
-            observed,
-            undefined=NEVER,
+            rows_of(code),
+            ratio_of_sums,
+            undefined=CATEGORY_NOT_USED,
         )
         for code, category in enumerate(ratings.categories)
     }

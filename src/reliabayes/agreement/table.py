@@ -1,4 +1,4 @@
-"""The coefficients that suit some ratings, in one table."""
+"""The table of all coefficients that suit some ratings."""
 
 from __future__ import annotations
 
@@ -12,33 +12,28 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.agreement.alpha import krippendorff_alpha
-from reliabayes.agreement.coefficient import (
-    Coefficient,
-    Method,
-    Over,
-    check_options,
-    crowd,
-    pool_by_rater,
-)
+from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
-from reliabayes.agreement.counts import percent_agreement
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
+from reliabayes.agreement.icc_sums import is_once_each
 from reliabayes.agreement.information import information_agreement
-from reliabayes.agreement.interval import Interval
-from reliabayes.agreement.intraclass import IccName, icc, is_once_each
-from reliabayes.agreement.together import percentile_intervals
+from reliabayes.agreement.interval import Interval, Method, Over, check_interval_options
+from reliabayes.agreement.intraclass import IccName, icc
+from reliabayes.agreement.joint_bootstrap import percentile_intervals
+from reliabayes.agreement.percent import percent_agreement
+from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.guidelines import Guideline, interpret, named
 from reliabayes.ratings import Ratings, Scale
 
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
-MOST_RATERS = 25  # of an incomplete design, whose likelihood is maximised anew in each sample
+MAX_RATERS = 25  # in an incomplete design, where every sample maximises a likelihood
 
 
 def agreement_table(
@@ -52,10 +47,32 @@ def agreement_table(
     n_jobs: int,
     guideline: str | Guideline | None,
 ) -> pd.DataFrame:
-    """See `Ratings.agreement`."""
-    check_options(prob, over, method)
+    """Tabulate all coefficients that suit some ratings; see `Ratings.agreement`.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+    prob : float
+        As for `Ratings.agreement`, like all further parameters.
+    over : {"items", "raters", "both"}
+        What is a sample from a larger population.
+    method : {"percentile", "bca", "jackknife", "analytic"}
+        How the intervals are computed.
+    replicates, seed, n_jobs : int
+        Number of bootstrap samples, their seed and the number of joblib workers.
+    guideline : str or Guideline or None
+        Whose words to add.
+
+    Returns
+    -------
+    DataFrame
+        Index coefficient, columns value, standard_error, lower_95, upper_95 (for ``prob=0.95``)
+        and, with a guideline, word.
+    """
+    check_interval_options(prob, over, method)
     if over != "items":
-        crowd(pool_by_rater(ratings))
+        require_resamplable(pool_by_rater(ratings))
     found = suitable(ratings)
     table = pd.DataFrame({"value": {label: each.value for label, each in found.items()}})
     words = {} if guideline is None else {"word": _words(table["value"], guideline)}
@@ -79,26 +96,38 @@ def agreement_table(
 
 
 def suitable(ratings: Ratings) -> dict[str, Coefficient]:
-    """Coefficients for the scale and the design; a warning tells which is left out, and why."""
-    functions = dict(ANY[ratings.scale])
+    """Compute the coefficients that suit the scale and the design.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+
+    Returns
+    -------
+    dict from str to Coefficient
+        Coefficients by label; a warning names those left out, with the reason.
+    """
+    functions = dict(FOR_ANY_RATERS[ratings.scale])
     if not ratings.anonymous_raters:
-        functions |= (TWO if ratings.n_raters == 2 else MORE)[ratings.scale]
+        known = FOR_TWO_RATERS if ratings.n_raters == 2 else FOR_MORE_RATERS
+        functions |= known[ratings.scale]
     if ratings.rater_pool is not None:
-        functions |= POOLS
-    found = _those_that_work(functions, lambda function: function(ratings), "left out")
+        functions |= FOR_TWO_POOLS
+    found = _apply_where_possible(functions, lambda function: function(ratings), "left out")
     return {label: replace(each, name=label) for label, each in found.items()}
 
 
-def _icc(ratings: Ratings, name: IccName) -> Coefficient:
-    """ICC(2, .) or ICC(3, .), unless samples of it would take minutes."""
-    if ratings.n_raters > MOST_RATERS and not is_once_each(ratings):
-        rule = f"raters of an incomplete design must be {MOST_RATERS} or fewer to be sampled here"
-        remedy = "Take icc_table, which does not sample, or fit GaussianICC."
+def _two_way_icc(ratings: Ratings, name: IccName) -> Coefficient:
+    """ICC(2, .) or ICC(3, .), unless its bootstrap would take minutes."""
+    if ratings.n_raters > MAX_RATERS and not is_once_each(ratings):
+        rule = f"an incomplete design must have {MAX_RATERS} or fewer raters for this table"
+        remedy = "Use icc_table, which does not resample, or fit GaussianICC."
         raise RatingsError([Fault("rater", rule, str(ratings.n_raters), remedy)])
     return icc(ratings, name)
 
 
-ANY: Mapping[Scale, Functions] = {
+FOR_ANY_RATERS: Mapping[Scale, Functions] = {
     "nominal": {
         "percent agreement": percent_agreement,
         "Fleiss' kappa": fleiss_kappa,
@@ -119,33 +148,33 @@ ANY: Mapping[Scale, Functions] = {
         "ICC(1,k)": partial(icc, name="ICC(1,k)"),
     },
 }
-KNOWN: Functions = {
-    "ICC(2,1)": partial(_icc, name="ICC(2,1)"),
-    "ICC(2,k)": partial(_icc, name="ICC(2,k)"),
-    "ICC(3,1)": partial(_icc, name="ICC(3,1)"),
-    "ICC(3,k)": partial(_icc, name="ICC(3,k)"),
+TWO_WAY_ICCS: Functions = {
+    "ICC(2,1)": partial(_two_way_icc, name="ICC(2,1)"),
+    "ICC(2,k)": partial(_two_way_icc, name="ICC(2,k)"),
+    "ICC(3,1)": partial(_two_way_icc, name="ICC(3,1)"),
+    "ICC(3,k)": partial(_two_way_icc, name="ICC(3,k)"),
 }
-TWO: Mapping[Scale, Functions] = {
+FOR_TWO_RATERS: Mapping[Scale, Functions] = {
     "nominal": {"Cohen's kappa": cohen_kappa, "P_I": information_agreement},
     "ordered": {
         "Cohen's kappa (linear)": partial(cohen_kappa, weights="linear"),
         "Cohen's kappa (quadratic)": partial(cohen_kappa, weights="quadratic"),
     },
-    "numeric": KNOWN,
+    "numeric": TWO_WAY_ICCS,
 }
-MORE: Mapping[Scale, Functions] = {
+FOR_MORE_RATERS: Mapping[Scale, Functions] = {
     "nominal": {"Conger's kappa": conger_kappa},
     "ordered": {
         "Conger's kappa (linear)": partial(conger_kappa, weights="linear"),
         "Conger's kappa (quadratic)": partial(conger_kappa, weights="quadratic"),
     },
-    "numeric": KNOWN,
+    "numeric": TWO_WAY_ICCS,
 }
-POOLS: Functions = {"kappa_x": kappa_x, "normalized kappa_x": normalized_kappa_x}
+FOR_TWO_POOLS: Functions = {"kappa_x": kappa_x, "normalized kappa_x": normalized_kappa_x}
 
 
 def _words(values: pd.Series[float], guideline: str | Guideline) -> pd.Series[str]:
-    """Word of each value; percent agreement has none, as guidelines are for what exceeds chance."""
+    """Word for each value; none for percent agreement, which is not corrected for chance."""
     words = values.clip(upper=1).map(partial(interpret, guideline=guideline))
     return words.where(words.index != "percent agreement", "")
 
@@ -157,11 +186,13 @@ def _intervals(
     method: Method,
     sampling: Mapping[str, Any],
 ) -> dict[str, Interval]:
-    """Intervals of those that have one; a warning tells which has none, and why."""
+    """Interval of each coefficient; a warning names those without one, with the reason."""
     if sampling["over"] != "items":
         once = np.ones(ratings.n_raters)
-        drawable = _those_that_work(coefficients, lambda each: each.rows(once), "no interval")
-        coefficients = {label: coefficients[label] for label in drawable}
+        resamplable = _apply_where_possible(
+            coefficients, lambda each: each.rows(once), "no interval"
+        )
+        coefficients = {label: coefficients[label] for label in resamplable}
     if method == "percentile":
         intervals = percentile_intervals(coefficients, prob, **sampling)
     else:
@@ -169,26 +200,27 @@ def _intervals(
             label: each.interval(prob, method=method, **sampling)
             for label, each in coefficients.items()
         }
-    if lost := {label: each.undefined for label, each in intervals.items() if each.undefined}:
-        most = max(lost, key=lost.__getitem__)
+    undefined = {label: each.undefined for label, each in intervals.items() if each.undefined}
+    if undefined:
+        worst = max(undefined, key=undefined.__getitem__)
         warnings.warn(
-            f"{most} is undefined in {lost[most]} of {sampling['replicates']} samples, which its "
-            "interval leaves out.",
+            f"{worst} is undefined in {undefined[worst]} of {sampling['replicates']} bootstrap "
+            "samples, which its interval excludes.",
             stacklevel=4,
         )
     return intervals
 
 
-def _those_that_work(
-    given: Mapping[str, Given], do: Callable[[Given], Made], otherwise: str
-) -> dict[str, Made]:
-    """What is made of each; a warning tells of which nothing is, and why."""
-    made, reasons = {}, dict[str, list[str]]()
-    for label, each in given.items():
+def _apply_where_possible(
+    arguments: Mapping[str, Argument], function: Callable[[Argument], Result], consequence: str
+) -> dict[str, Result]:
+    """Results that raise no RatingsError; a warning names the others, with the reason."""
+    results, reasons = {}, dict[str, list[str]]()
+    for label, argument in arguments.items():
         try:
-            made[label] = do(each)
+            results[label] = function(argument)
         except RatingsError as error:
             reasons.setdefault(str(error), []).append(label)
     for reason, labels in reasons.items():
-        warnings.warn(f"{', '.join(labels)}: {otherwise}. {reason}", stacklevel=5)
-    return made
+        warnings.warn(f"{', '.join(labels)}: {consequence}. {reason}", stacklevel=5)
+    return results

@@ -1,4 +1,4 @@
-"""Cross-replication reliability: how well raters of one pool agree with those of another."""
+"""Cross-replication reliability (xRR): agreement of the raters of two pools."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from reliabayes.agreement.alpha import AlphaSums
-from reliabayes.agreement.cells import Cells, Counts, ratio
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.corrected import corrected
+from reliabayes.agreement.count_table import CategoryCounts, CountTable
 from reliabayes.agreement.distance import Distance, Pairwise, margins
-from reliabayes.agreement.resampling import Rows, side_by_side
-from reliabayes.agreement.scales import DistanceName, measured
+from reliabayes.agreement.item_rows import Rows, join_columns
+from reliabayes.agreement.scales import DistanceName, distance_between
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -21,40 +22,41 @@ from reliabayes.wording import shown
 
 
 def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -> Coefficient:
-    r"""Cross-replication reliability (xRR) of two pools, at most 1; 0 is what chance gives.
+    r"""Cross-replication reliability (xRR) of two pools, at most 1; 0 at chance level.
 
     .. math:: \kappa_x = 1 - d_o / d_e,\quad
        d_o = \sum_i \frac{R_i + S_i}{R + S} \frac{1}{R_i S_i} \sum_{rs} D(x_{ri}, y_{si}),\quad
        d_e = \frac{1}{R S} \sum_{ij} \sum_{rs} D(x_{ri}, y_{sj})
 
-    with R_i ratings of item i by the first pool, S_i by the second, and R and S their sums. Only
-    items that both pools rated have a part in it. Of two pools of one rater each it is Cohen's
-    kappa.
+    where item i has R_i ratings by the first pool and S_i by the second, with sums R and S. Only
+    items that both pools rated count. With one rater in each pool it equals Cohen's kappa.
 
     Parameters
     ----------
     ratings : Ratings
-        With two pools; pick them with ``ratings.subset(pools=[...])``. Any design.
+        With two pools; select them with ``ratings.subset(pools=[...])``. Any design.
     distance : {"nominal", "absolute", "squared"} or callable, optional
-        D of two ratings: 0 or 1, |x - y|, (x - y)^2, or a function of two arrays, of numbers or of
-        the labels. By default "nominal", "absolute" (steps) or "squared", for nominal, ordered and
-        numeric ratings.
+        Distance D of two ratings: 0 or 1, |x - y|, (x - y)^2, or a function of two arrays, of
+        numbers for numeric ratings and of labels otherwise. By default "nominal", "absolute" (of
+        ranks) or "squared" for nominal, ordered and numeric ratings.
 
     Returns
     -------
     Coefficient
-        Parts "observed disagreement" and "expected disagreement". Samples of raters keep the sizes
-        of the pools.
+        With parts "observed disagreement" and "expected disagreement". Samples of raters keep the
+        sizes of the pools.
 
     Raises
     ------
     RatingsError
-        There are not two pools, they share no item, or the ratings do not suit the distance.
+        There are not exactly two pools, they share no item, or the ratings do not suit the
+        distance.
 
     Notes
     -----
-    No pair is made: sums of distances follow from sorted ratings, in time N log N. A function is
-    evaluated on all pairs of the K distinct ratings, and on the pairs within items.
+    Sums of distances are computed from sorted ratings in O(N log N), without enumerating pairs. A
+    function is evaluated on all pairs of the K distinct ratings, and summed over pairs of distinct
+    ratings of each item.
 
     References
     ----------
@@ -69,15 +71,9 @@ def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -
     >>> rb.agreement.kappa_x(ratings)
     Cross-replication reliability kappa_x: 0.1429
     """
-    sums = CrossSums.of(ratings, measured(ratings, distance))
-    return corrected(
-        ratings,
-        "Cross-replication reliability kappa_x",
-        sums.rows,
-        observed=sums.observed,
-        expected=sums.expected,
-        of="disagreement",
-    )
+    sums = CrossSums.of(ratings, distance_between(ratings, distance))
+    name = "Cross-replication reliability kappa_x"
+    return sums.correction.coefficient(ratings, name, sums.rows)
 
 
 def normalized_kappa_x(
@@ -87,24 +83,27 @@ def normalized_kappa_x(
 
     .. math:: \kappa_x / \sqrt{\alpha_0 \alpha_1}
 
-    with Krippendorff's alpha of each pool for the same distance. It is near 1 where the pools
-    differ no more than raters of one pool do, above 1 by chance, and undefined unless both alphas
-    are positive. As a correlation it is corrected for attenuation: that of many ratings' means.
+    where alpha is Krippendorff's alpha of each pool for the same distance. It is close to 1 if the
+    pools differ no more than raters of one pool do; it may exceed 1 by chance, and is undefined
+    unless both alphas are positive. Like a disattenuated correlation, it refers to the means of
+    many ratings.
 
     Parameters
     ----------
-    ratings, distance
-        As for `kappa_x`. Each alpha is of all items with two ratings by the pool.
+    ratings : Ratings
+        With two pools. Each alpha is that of all items with at least two ratings by the pool.
+    distance : {"nominal", "absolute", "squared"} or callable, optional
+        As for `kappa_x`.
 
     Returns
     -------
     Coefficient
-        Parts "kappa_x", "alpha of the first pool" and "alpha of the second pool".
+        With parts "kappa_x", "alpha of the first pool" and "alpha of the second pool".
 
     Raises
     ------
     RatingsError
-        As `kappa_x`, or if in a pool no item has two ratings.
+        As for `kappa_x`, or no item has two ratings by one of the pools.
 
     References
     ----------
@@ -119,21 +118,21 @@ def normalized_kappa_x(
     >>> rb.agreement.normalized_kappa_x(rb.Ratings.from_wide(table, pool=pool))
     Normalized kappa_x: 1.017
     """
-    cross = CrossSums.of(ratings, measured(ratings, distance))
-    alpha = AlphaSums(cross.whole, cross.distance)
+    cross = CrossSums.of(ratings, distance_between(ratings, distance))
+    alpha = AlphaSums(cross.by_item, cross.distance)
     is_in = np.eye(2)[:, _two_pools(ratings)]
     for pool, inside in zip(ratings.pools, is_in, strict=True):
-        _require_pairs(cross.whole.counts(inside), pool)
+        _require_pairs(cross.by_item.counts(inside), pool)
 
     def rows(weights: Array | None) -> Rows:
         blocks = [alpha.rows(inside if weights is None else inside * weights) for inside in is_in]
-        return side_by_side([cross.rows(weights), *blocks])
+        return join_columns([cross.rows(weights), *blocks])
 
     edges = np.cumsum([cross.width, alpha.width])
 
     def parts(sums: Array) -> tuple[Array, Array, Array]:
         crossed, first, second = np.split(sums, edges, axis=-1)
-        return cross.formula(crossed), alpha.formula(first), alpha.formula(second)
+        return cross.correction(crossed), alpha.correction(first), alpha.correction(second)
 
     def formula(sums: Array) -> Array:
         across, first, second = parts(sums)
@@ -156,14 +155,23 @@ def normalized_kappa_x(
 
 @dataclass(frozen=True, eq=False)
 class CrossSums:
-    """Statistics of items that two pools rated, and the disagreement between pools that they say.
+    """Statistics of items that two pools rated, and the disagreement between the pools.
 
-    Columns: mean distance of two pools' ratings, times their number; number of ratings by each
+    Columns: mean distance between the pools times the number of ratings; number of ratings by each
     pool; margins of the pools.
+
+    Attributes
+    ----------
+    by_item : CountTable
+        Counts by item.
+    by_item_and_pool : CountTable
+        Counts by item and pool, ``2 * item + pool``.
+    distance : Distance
+        Distance of two ratings.
     """
 
-    whole: Cells
-    by_pool: Cells
+    by_item: CountTable
+    by_item_and_pool: CountTable
     distance: Distance
 
     @classmethod
@@ -172,9 +180,11 @@ class CrossSums:
         pool = _two_pools(ratings)
         size = len(ratings.categories)
         unit = 2 * ratings.item.astype(np.int64) + pool[ratings.rater]
-        by_pool = Cells.of(unit, ratings.category, ratings.rater, (2 * ratings.n_items, size))
-        _require_shared(by_pool)
-        return cls(Cells.of_ratings(ratings), by_pool, distance)
+        by_item_and_pool = CountTable.from_codes(
+            unit, ratings.category, ratings.rater, (2 * ratings.n_items, size)
+        )
+        _require_shared_item(by_item_and_pool)
+        return cls(CountTable.from_ratings(ratings), by_item_and_pool, distance)
 
     @property
     def width(self) -> int:
@@ -183,26 +193,27 @@ class CrossSums:
 
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
-        counts = self.by_pool.counts(weights)
-        n = counts.ratings.reshape(-1, 2)
+        counts = self.by_item_and_pool.counts(weights)
+        n = counts.n_ratings.reshape(-1, 2)
         is_shared = n.min(axis=1) > 0
         within = self.distance.within(counts).reshape(-1, 2).sum(axis=1)
-        across = (self.distance.within(self.whole.counts(weights)) - within) / 2
+        across = (self.distance.within(self.by_item.counts(weights)) - within) / 2
         shared = n * is_shared[:, None]
-        far = shared.sum(axis=1) * ratio(across, n.prod(axis=1), 0.0)
+        disagreement = shared.sum(axis=1) * ratio(across, n.prod(axis=1), 0.0)
         margin = margins(self.distance, counts.only(np.repeat(is_shared, 2)), 2)
-        return side_by_side([np.column_stack([far, shared]), margin])
+        return join_columns([np.column_stack([disagreement, shared]), margin])
 
-    def formula(self, sums: Array) -> Array:
-        """kappa_x."""
-        return 1 - ratio(self.observed(sums), self.expected(sums))
+    @property
+    def correction(self) -> ChanceCorrection:
+        """kappa_x, given sums (..., S)."""
+        return ChanceCorrection(self.observed, self.expected, "disagreement")
 
     def observed(self, sums: Array) -> Array:
-        """Mean distance of two pools' ratings of an item."""
+        """Mean distance of the pools' ratings of the same item."""
         return ratio(sums[..., 0], sums[..., 1] + sums[..., 2])
 
     def expected(self, sums: Array) -> Array:
-        """Mean distance of any two pools' ratings."""
+        """Mean distance of any rating by one pool and any by the other."""
         one, other = np.split(sums[..., 3:], 2, axis=-1)
         return ratio(self.distance.between(one, other), sums[..., 1] * sums[..., 2])
 
@@ -210,21 +221,23 @@ class CrossSums:
 def _two_pools(ratings: Ratings) -> Codes:
     """(R,) pool of each rater, 0 or 1."""
     if ratings.rater_pool is None or len(ratings.pools) != 2:
-        rule = "there must be two pools of raters here"
-        remedy = "Name them by pool=... when reading, or pick two by ratings.subset(pools=[...])."
+        rule = "there must be exactly two pools of raters"
+        remedy = (
+            "Pass pool=... when reading the table, or select two with ratings.subset(pools=[...])."
+        )
         raise RatingsError([Fault("pool", rule, str(len(ratings.pools)), remedy)])
     return ratings.rater_pool
 
 
-def _require_shared(by_pool: Cells) -> None:
-    n = by_pool.counts(None).ratings.reshape(-1, 2)
+def _require_shared_item(by_item_and_pool: CountTable) -> None:
+    n = by_item_and_pool.counts(None).n_ratings.reshape(-1, 2)
     if not (n > 0).all(axis=1).any():
-        rule = "some item must have ratings by both pools"
+        rule = "at least one item must have ratings by both pools"
         raise RatingsError([Fault("pool", rule, "none", "Let both pools rate the same items.")])
 
 
-def _require_pairs(counts: Counts, pool: Any) -> None:
-    if not (counts.pairs > 0).any():
-        rule = f"some item must have two ratings by pool {shown(pool)}"
-        remedy = "Use kappa_x, which is not corrected for disagreement within pools."
+def _require_pairs(counts: CategoryCounts, pool: Any) -> None:
+    if not (counts.n_pairs > 0).any():
+        rule = f"at least one item must have two ratings by pool {shown(pool)}"
+        remedy = "Use kappa_x, which does not correct for disagreement within pools."
         raise RatingsError([Fault("pool", rule, "none", remedy)])

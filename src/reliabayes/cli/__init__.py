@@ -1,6 +1,5 @@
-"""The command line: results to standard output, all else to standard error."""
+"""The command line: results go to standard output, all other messages to standard error."""
 
-from reliabayes.cli.consoles import err, out
-from reliabayes.cli.program import app, main
+from reliabayes.cli.app import app, main
 
-__all__ = ["app", "err", "main", "out"]
+__all__ = ["app", "main"]

@@ -1,4 +1,4 @@
-"""What is printed where, and how: results to standard output, all else to standard error."""
+"""Printing: results to standard output, messages to standard error."""
 
 from __future__ import annotations
 
@@ -15,72 +15,149 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from reliabayes import cli
-from reliabayes.files import whole
+from reliabayes.files import replacing
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 STDOUT = Path("-")
-WIDE = 10_000  # columns: nobody's table is folded on its way into a pipe or a file
+UNLIMITED_WIDTH = 10_000  # columns; wider than any table that is written to a pipe or a file
+
+stdout = Console(highlight=False, markup=False)
+stderr = Console(highlight=False, markup=False, stderr=True)
 
 
-def new_table(*headers: str, numbers: Collection[str] = ()) -> Table:
-    """Return an empty table; numbers stand to the right and are never folded."""
+def make_table(*headers: str, numeric: Collection[str] = ()) -> Table:
+    """Return an empty table.
+
+    Parameters
+    ----------
+    *headers : str
+        Headers of the columns.
+    numeric : collection of str, default ()
+        Headers of the columns of numbers, which are aligned to the right and never wrapped.
+
+    Returns
+    -------
+    Table
+        A table without rows.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in headers:
-        is_number = header in numbers
+        is_numeric = header in numeric
         table.add_column(
-            header, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold"
+            header, justify="right" if is_numeric else "left", no_wrap=is_numeric, overflow="fold"
         )
     return table
 
 
 def print_table(table: Table) -> None:
-    """Print a table, folded to the width of a terminal, but never in a pipe or a file."""
-    if cli.out.is_terminal:
-        cli.out.print(table)
+    """Print a table, wrapped to the width of a terminal, but never in a pipe or a file.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    """
+    if stdout.is_terminal:
+        stdout.print(table)
         return
-    unbounded = Console(width=WIDE, highlight=False, markup=False)
-    with unbounded.capture() as captured:
-        unbounded.print(table)
-    cli.out.out("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    unlimited = Console(width=UNLIMITED_WIDTH, highlight=False, markup=False)
+    with unlimited.capture() as captured:
+        unlimited.print(table)
+    stdout.out("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def print_text(text: str) -> None:
-    """Print words, folded to the width of a terminal."""
-    cli.out.print(text, soft_wrap=not cli.out.is_terminal)
+    """Print text, wrapped to the width of a terminal.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    """
+    stdout.print(text, soft_wrap=not stdout.is_terminal)
 
 
-def write_report(report: Mapping[str, Any], path: Path) -> None:
-    """Write a report as JSON to a file, which is whole or not there, or to standard output."""
-    text = json.dumps(report, indent=2, allow_nan=False) + "\n"
+def write_text(text: str, path: Path) -> None:
+    """Write text to a file, or unchanged to standard output.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+    path : Path
+        The file, which is replaced as a whole, or `STDOUT`.
+    """
     if path == STDOUT:
-        cli.out.out(text, end="")
+        stdout.out(text, end="")
         return
-    with whole(path) as partial:
+    with replacing(path) as partial:
         partial.write_text(text)
 
 
-def plain(value: Any) -> Any:
-    """Return a value as JSON can have it: there are no numbers that are not finite."""
+def write_json(report: Mapping[str, Any], path: Path) -> None:
+    """Write a report as JSON.
+
+    Parameters
+    ----------
+    report : mapping
+        The report.
+    path : Path
+        The file, which is replaced as a whole, or `STDOUT`.
+    """
+    write_text(json.dumps(report, indent=2, allow_nan=False) + "\n", path)
+
+
+def json_value(value: Any) -> Any:
+    """Return a value for JSON, which has no infinite numbers and no NaN.
+
+    Parameters
+    ----------
+    value : any
+        The value.
+
+    Returns
+    -------
+    any
+        None if the value is a number that is not finite, else the value.
+    """
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def stop(message: object, status: int) -> NoReturn:
-    """Tell what is the matter, and end with an exit status."""
-    tell(message)
+def exit_with(message: object, status: int) -> NoReturn:
+    """Print a message and end the program.
+
+    Parameters
+    ----------
+    message : object
+        What went wrong.
+    status : int
+        The exit status.
+
+    Raises
+    ------
+    typer.Exit
+        Always.
+    """
+    print_message(message)
     raise typer.Exit(status)
 
 
-def tell(message: object) -> None:
-    """Print to standard error."""
-    cli.err.print(f"reliabayes: {message}", soft_wrap=not cli.err.is_terminal)
+def print_message(message: object) -> None:
+    """Print a message to standard error.
+
+    Parameters
+    ----------
+    message : object
+        The message.
+    """
+    stderr.print(f"reliabayes: {message}", soft_wrap=not stderr.is_terminal)
 
 
 @contextmanager
-def warnings_told() -> Iterator[None]:
-    """Tell each warning in a line."""
+def warnings_as_messages() -> Iterator[None]:
+    """Print each warning as a message of one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.filterwarnings("ignore", category=RuntimeWarning)
-        warnings.showwarning = lambda message, *_: tell(f"warning: {message}")
+        warnings.showwarning = lambda message, *_: print_message(f"warning: {message}")
         yield

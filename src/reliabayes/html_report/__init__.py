@@ -1,10 +1,9 @@
-"""One HTML page that tells all that fits say of ratings, the answer first.
+"""One HTML page with the results of one or several fits, the answer first.
 
-jinja2 and matplotlib are imported when a page is made, not before.
+jinja2 and matplotlib are imported when a page is made, not with the package.
 """
 
-from reliabayes.html_report.answers import answer
-from reliabayes.html_report.wording import Answer
-from reliabayes.html_report.writing import report
+from reliabayes.html_report.answers import Answer, answer
+from reliabayes.html_report.page import report
 
 __all__ = ["Answer", "answer", "report"]

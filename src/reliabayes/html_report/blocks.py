@@ -1,4 +1,4 @@
-"""What sections of the page are made of; the template draws each kind."""
+"""Blocks that sections of the report consist of; the template renders each kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ Block = Any  # one of the classes below
 
 @dataclass(frozen=True)
 class Heading:
-    """Name of what follows within a section."""
+    """A heading within a section.
+
+    Attributes
+    ----------
+    text : str
+        The heading.
+    id : str
+        Its id on the page.
+    """
 
     kind: ClassVar[str] = "heading"
     text: str
@@ -20,7 +28,15 @@ class Heading:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; a caution stands out."""
+    """A paragraph.
+
+    Attributes
+    ----------
+    text : str
+        The paragraph.
+    caution : bool, default False
+        Whether it is highlighted.
+    """
 
     kind: ClassVar[str] = "text"
     text: str
@@ -29,7 +45,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with their values."""
+    """A list of facts.
+
+    Attributes
+    ----------
+    rows : sequence of pairs of str
+        Name and value of each fact.
+    """
 
     kind: ClassVar[str] = "facts"
     rows: Sequence[tuple[str, str]]
@@ -37,7 +59,13 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
-    """What can be typed, as it is."""
+    """Code, shown verbatim.
+
+    Attributes
+    ----------
+    text : str
+        The code.
+    """
 
     kind: ClassVar[str] = "code"
     text: str
@@ -45,7 +73,17 @@ class Code:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture on light paper and on dark, as addresses that hold all of it, and what it says."""
+    """A picture for light and for dark backgrounds, with its finding in words.
+
+    Attributes
+    ----------
+    on_light, on_dark : str
+        Data URLs.
+    finding, note : str
+        Title and note of the picture.
+    width, height : int
+        Size in CSS pixels.
+    """
 
     kind: ClassVar[str] = "picture"
     on_light: str
@@ -60,8 +98,16 @@ class Picture:
 class Column:
     """A column of a table.
 
-    ``values`` is what it is sorted and filtered by; ``shown``, where given, what stands there, else
-    numbers have ``decimals``, with commas between thousands if they are whole.
+    Attributes
+    ----------
+    name : str
+        Its header.
+    values : list
+        Values by which the table is sorted and filtered; None where one is missing.
+    decimals : int, optional
+        Decimals of numbers; None for texts.
+    shown : list of str, optional
+        Cells as they are shown, instead of ``values``.
     """
 
     name: str
@@ -71,11 +117,21 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether it holds numbers."""
+        """Whether the values are numbers."""
         return self.decimals is not None or self.shown is not None
 
     def cell(self, row: int) -> str:
-        """What stands in a row."""
+        """Text of a cell.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row, from 0.
+
+        Returns
+        -------
+        str
+        """
         value = self.values[row]
         if self.shown is not None:
             return self.shown[row]
@@ -86,7 +142,23 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of which the first are on the page, and all of them in ``data`` for the script."""
+    """A table; its first rows are part of the page, and all rows are data for the script.
+
+    Attributes
+    ----------
+    id : str
+        Id on the page.
+    caption : str
+        Its caption.
+    columns : sequence of Column
+        All columns.
+    data : str
+        All rows as JSON.
+    note : str
+        Note below the table; may be empty.
+    sorted_by : str
+        Header of the column by which rows are sorted, largest first; may be empty.
+    """
 
     kind: ClassVar[str] = "table"
     id: str
@@ -103,7 +175,7 @@ class Table:
 
     @property
     def rows(self) -> list[list[str]]:
-        """Cells of the first rows."""
+        """Cells of the first rows, as texts."""
         return [
             [column.cell(row) for column in self.columns]
             for row in range(min(self.first, len(self)))
@@ -112,7 +184,17 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, with its place in the contents."""
+    """A section of the report.
+
+    Attributes
+    ----------
+    id : str
+        Id on the page.
+    heading : str
+        Its heading, also in the table of contents.
+    blocks : list
+        Its blocks.
+    """
 
     id: str
     heading: str

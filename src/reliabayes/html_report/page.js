@@ -1,10 +1,10 @@
 "use strict";
 
-// Tables sort, filter and page; without this script their first rows stand in the page.
+// Makes tables sortable, filterable and paged; without this script the page shows their first rows.
 (() => {
   const PAGE = 20;
-  const PRINTED = 60;
-  const FILTERED = 10; // rows from which on a table can be filtered
+  const PRINTED = 60; // rows of a table on paper
+  const FILTERABLE = 10; // rows from which on a table has a filter
   const collator = new Intl.Collator("en", { numeric: true });
   const comparison = /^(.*?)\s*(<=|>=|<|>|=)\s*(-?\d*\.?\d+)%?$/;
   const compare = {
@@ -15,8 +15,8 @@
     "=": (a, b) => a === b,
   };
 
-  const made = (tag, properties) => Object.assign(document.createElement(tag), properties);
-  const whole = (number) => number.toLocaleString("en-US");
+  const create = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const withCommas = (number) => number.toLocaleString("en-US");
   const isNumber = (column) => "decimals" in column || "shown" in column;
 
   function textOf(column, row) {
@@ -31,8 +31,8 @@
     });
   }
 
-  // Rows by what stands in a column; what is not known comes last, in either order.
-  function inOrder(column, descending) {
+  // Row numbers sorted by a column; missing values come last in either order.
+  function sorted(column, descending) {
     const { values } = column;
     const sign = descending ? -1 : 1;
     const rows = Array.from(values.keys());
@@ -44,8 +44,8 @@
     return known.concat(rows.filter((row) => values[row] === null));
   }
 
-  // Whether a row has what is asked for: "name < number" of a column, or a text in any other.
-  function asked(text, columns) {
+  // A test whether a row matches the filter: "column < number", or a text in any text column.
+  function matcher(text, columns) {
     const parts = comparison.exec(text);
     const named = parts && columns.find(
       (column) => isNumber(column) && column.name.toLowerCase() === parts[1].toLowerCase(),
@@ -69,7 +69,7 @@
     let rows = null;
     let page = 0;
 
-    // All rows are read when they are first asked for.
+    // Parses all rows when they are first needed.
     function read() {
       if (columns) return;
       ({ columns } = JSON.parse(box.querySelector("script").textContent));
@@ -79,9 +79,9 @@
 
     function show(start, number) {
       body.replaceChildren(...rows.slice(start, start + number).map((row) => {
-        const line = made("tr", {});
+        const line = create("tr", {});
         columns.forEach((column, place) => {
-          const cell = made(place ? "td" : "th", { textContent: textOf(column, row) });
+          const cell = create(place ? "td" : "th", { textContent: textOf(column, row) });
           if (!place) cell.scope = "row";
           if (isNumber(column)) cell.className = "number";
           line.append(cell);
@@ -89,11 +89,11 @@
         return line;
       }));
       const last = Math.min(start + number, rows.length);
-      const some = rows.length < total ? ` (of ${whole(total)})` : "";
+      const some = rows.length < total ? ` (of ${withCommas(total)})` : "";
       status.textContent = rows.length
-        ? `Rows ${whole(start + 1)} to ${whole(last)} of ${whole(rows.length)}${some}`
-        : `No row of ${whole(total)} has that`;
-      back.disabled = start === 0;
+        ? `Rows ${withCommas(start + 1)} to ${withCommas(last)} of ${withCommas(rows.length)}${some}`
+        : `None of the ${withCommas(total)} rows match`;
+      previous.disabled = start === 0;
       next.disabled = last >= rows.length;
     }
 
@@ -106,7 +106,7 @@
     function filter() {
       read();
       const text = field.value.trim();
-      rows = text ? order.filter(asked(text, columns)) : order;
+      rows = text ? order.filter(matcher(text, columns)) : order;
       turn(0);
     }
 
@@ -117,41 +117,41 @@
       const descending = was ? was === "ascending" : isNumber(column);
       heads.forEach((head) => head.removeAttribute("aria-sort"));
       heads[place].setAttribute("aria-sort", descending ? "descending" : "ascending");
-      order = inOrder(column, descending);
+      order = sorted(column, descending);
       filter();
     }
 
     heads.forEach((head, place) => {
-      const button = made("button", { type: "button", textContent: head.textContent });
+      const button = create("button", { type: "button", textContent: head.textContent });
       button.addEventListener("click", () => sort(place));
       head.replaceChildren(button);
     });
 
-    const field = made("input", { type: "search", placeholder: example(heads) });
-    const label = made("label", { textContent: "Filter" });
+    const field = create("input", { type: "search", placeholder: example(heads) });
+    const label = create("label", { textContent: "Filter" });
     label.append(field);
     let waiting = 0;
     field.addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(filter, total > 5000 ? 200 : 0);
     });
-    const tools = made("div", { className: "tools" });
+    const tools = create("div", { className: "tools" });
     tools.append(label);
-    if (total >= FILTERED) box.prepend(tools);
+    if (total >= FILTERABLE) box.prepend(tools);
 
-    const status = box.querySelector(".status") ?? made("p", { className: "status" });
+    const status = box.querySelector(".status") ?? create("p", { className: "status" });
     status.setAttribute("role", "status");
-    const back = made("button", { type: "button", textContent: "Back", disabled: true });
-    const next = made("button", { type: "button", textContent: "Next" });
+    const previous = create("button", { type: "button", textContent: "Previous", disabled: true });
+    const next = create("button", { type: "button", textContent: "Next" });
     const name = box.querySelector("caption").textContent;
-    back.setAttribute("aria-label", `Back: ${name}`);
+    previous.setAttribute("aria-label", `Previous: ${name}`);
     next.setAttribute("aria-label", `Next: ${name}`);
-    back.addEventListener("click", () => turn(page - 1));
+    previous.addEventListener("click", () => turn(page - 1));
     next.addEventListener("click", () => turn(page + 1));
-    const pages = made("div", { className: "pages" });
-    pages.append(back, next);
+    const pages = create("div", { className: "pages" });
+    pages.append(previous, next);
     if (total > PAGE) status.after(pages);
-    else if (total >= FILTERED) box.querySelector(".scroll").after(status);
+    else if (total >= FILTERABLE) box.querySelector(".scroll").after(status);
 
     window.addEventListener("beforeprint", () => {
       read();

@@ -1,4 +1,4 @@
-"""Pictures of `reliabayes.plots` as addresses that hold all of them, words apart."""
+"""Plots as data URLs for light and dark backgrounds, with title and note as text."""
 
 from __future__ import annotations
 
@@ -15,28 +15,37 @@ from reliabayes.html_report.blocks import Picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LARGEST = 120_000  # letters of a drawing; what takes more is painted
-PER_INCH = 160  # points of what is painted
-SCALE = 104  # of the page's own pixels to an inch
-PAPER = {"light": "#ffffff", "dark": "#14181d"}  # as in the style sheet
+MAX_SVG = 120_000  # characters; larger plots become bitmaps
+BITMAP_DPI = 160
+CSS_DPI = 104  # CSS pixels per inch of a plot
+BACKGROUND = {"light": "#ffffff", "dark": "#14181d"}  # as in the style sheet
 STYLE = {"light": ["default"], "dark": ["default", "dark_background"]}
 
 
-def picture(draw: Callable[[], Axes], *, painted: bool = False) -> Picture:
-    """Picture of what a function of `reliabayes.plots` draws, its finding and note as texts.
+def picture(draw: Callable[[], Axes], *, as_bitmap: bool = False) -> Picture:
+    """Picture of a plot, drawn for a light and for a dark background.
 
-    It is drawn for light paper and for dark. ``painted`` is for what has too many marks to be
-    drawn.
+    Parameters
+    ----------
+    draw : callable
+        Calls a function of `reliabayes.plots` and returns its Axes.
+    as_bitmap : bool, default False
+        Whether the plot has too many markers for vector graphics.
+
+    Returns
+    -------
+    Picture
+        Title and note of the plot are texts, not part of the picture.
     """
-    light, dark = (_on_paper(scheme, draw, painted) for scheme in ("light", "dark"))
+    light, dark = (_on_background(scheme, draw, as_bitmap) for scheme in ("light", "dark"))
     return replace(light, on_dark=dark.on_light)
 
 
-def _on_paper(scheme: str, draw: Callable[[], Axes], painted: bool) -> Picture:
+def _on_background(scheme: str, draw: Callable[[], Axes], as_bitmap: bool) -> Picture:
     import matplotlib.pyplot as plt
 
     own: dict[str, Any] = {
-        "axes.facecolor": PAPER[scheme],
+        "axes.facecolor": BACKGROUND[scheme],
         "figure.facecolor": "none",
         "savefig.facecolor": "auto",
         "svg.fonttype": "path",
@@ -46,16 +55,16 @@ def _on_paper(scheme: str, draw: Callable[[], Axes], painted: bool) -> Picture:
         ax = draw()
         figure: Any = ax.figure
         try:
-            finding, note = _words(ax)
-            address = _address(figure, painted)
-            width, height = (int(SCALE * inches) for inches in figure.get_size_inches())
+            finding, note = _take_texts(ax)
+            url = _data_url(figure, as_bitmap)
+            width, height = (int(CSS_DPI * inches) for inches in figure.get_size_inches())
         finally:
             plt.close(figure)
-    return Picture(address, address, finding, note, width, height)
+    return Picture(url, url, finding, note, width, height)
 
 
-def _words(ax: Any) -> tuple[str, str]:
-    """Finding and note of a picture, taken off it: on the page they are texts."""
+def _take_texts(ax: Any) -> tuple[str, str]:
+    """Title and note of a plot, removed from it: on the page they are texts."""
     finding = ax.get_title(loc="left")
     ax.set_title("", loc="left")
     note = next(text for text in ax.texts if getattr(text, "xy", None) == (0, 1))
@@ -63,21 +72,23 @@ def _words(ax: Any) -> tuple[str, str]:
     return " ".join(finding.split()), " ".join(note.get_text().split())
 
 
-def _address(figure: Any, painted: bool) -> str:
-    """The picture: drawn if that does not take too much, else painted."""
-    if not painted:
+def _data_url(figure: Any, as_bitmap: bool) -> str:
+    """The plot as a data URL: SVG unless that is too large, else PNG."""
+    if not as_bitmap:
         drawn = io.StringIO()
-        figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None}, dpi=PER_INCH)
-        svg = _small(drawn.getvalue())
-        if len(svg) <= LARGEST:
+        figure.savefig(
+            drawn, format="svg", metadata={"Date": None, "Creator": None}, dpi=BITMAP_DPI
+        )
+        svg = _compressed(drawn.getvalue())
+        if len(svg) <= MAX_SVG:
             return f"data:image/svg+xml,{quote(svg, safe=' =:/;,()!*$+-._@|^?')}"
     image = io.BytesIO()
-    figure.savefig(image, format="png", metadata={"Software": None}, dpi=PER_INCH)
+    figure.savefig(image, format="png", metadata={"Software": None}, dpi=BITMAP_DPI)
     return f"data:image/png;base64,{base64.b64encode(image.getvalue()).decode()}"
 
 
-def _small(svg: str) -> str:
-    """The same drawing without what only its maker needs, its paths to hundredths of a point."""
+def _compressed(svg: str) -> str:
+    """The SVG without metadata, and with paths rounded to hundredths of a point."""
     svg = re.sub(
         r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", "", svg, flags=re.S
     )

@@ -1,4 +1,4 @@
-"""Tables of the page: columns of rounded numbers, all rows as JSON for the script."""
+"""Tables of the report: columns of rounded numbers, with all rows as JSON for the script."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import pandas as pd
 
 from reliabayes.html_report.blocks import Column, Table
 
-DIGITS = 3  # decimals of what has no standard deviation beside it
+DECIMALS = 3  # of numbers without a standard deviation
 HEADERS = {
-    "ess_bulk": "ESS, bulk",
-    "ess_tail": "ESS, tail",
+    "ess_bulk": "bulk ESS",
+    "ess_tail": "tail ESS",
     "r_hat": "R-hat",
     "mcse": "MCSE",
-    "p_loo": "p, loo",
+    "p_loo": "p_loo",
     "n_high_k": "high Pareto k",
     "se": "SE",
-    "se_difference": "SE of it",
+    "se_difference": "SE of difference",
     "pr_above_0": "Pr(> 0)",
 }
-# Nothing in a block of data may end it, whatever users call their items.
+# Names chosen by users must not end the script element that holds the data.
 ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
 
 
@@ -40,16 +40,31 @@ def table(
     budget: int | None = None,
     uncertainty: str = "",
 ) -> Table:
-    """Table of a frame, its index in the first columns.
+    """Table of a frame, with its index as the first columns.
 
     Parameters
     ----------
-    id, caption, note : of the table on the page
-    frame : rows, their ids as index
-    sort_by : column whose largest values come first
-    decimals : of columns, other than the usual
-    budget : bytes that the data may take; of more, rows with the least ``uncertainty`` are left
-        out, and the note says so
+    id : str
+        Id on the page.
+    caption : str
+        Caption of the table.
+    frame : DataFrame
+        Rows, with ids as index.
+    sort_by : str, optional
+        Column by which rows are sorted, largest first.
+    decimals : mapping of str to int, optional
+        Decimals of columns, where they differ from the default.
+    note : str, optional
+        Note below the table.
+    budget : int, optional
+        Bytes that the data may take. If they take more, rows with the smallest ``uncertainty`` are
+        left out, and the note says so.
+    uncertainty : str, optional
+        Column that decides which rows are left out.
+
+    Returns
+    -------
+    Table
     """
     flat = frame.reset_index()
     given = _decimals(frame) | dict(decimals or {})
@@ -65,15 +80,31 @@ def table(
         kept = kept[ranked <= least]
     if len(kept) < len(flat):
         note = (
-            f"The {len(kept):,} least certain of {len(flat):,} rows are here; the other "
-            f"{len(flat) - len(kept):,}, of smaller {uncertainty}, are left out to bound the size "
-            f"of the page. {note}"
+            f"Shows the {len(kept):,} most uncertain of {len(flat):,} rows; the other "
+            f"{len(flat) - len(kept):,}, with smaller {uncertainty}, are left out to limit the "
+            f"size of the page. {note}"
         )
     return Table(id, caption, columns, data, note.strip(), sort_by and _header(sort_by))
 
 
 def summary_table(id: str, caption: str, summary: pd.DataFrame, note: str = "") -> Table:
-    """Table of quantities, each with digits that suit its own standard deviation."""
+    """Table of quantities, each with decimals that suit its own standard deviation.
+
+    Parameters
+    ----------
+    id : str
+        Id on the page.
+    caption : str
+        Caption of the table.
+    summary : DataFrame
+        Result of `Fit.summary`.
+    note : str, optional
+        Note below the table.
+
+    Returns
+    -------
+    Table
+    """
     own = [_places(sd, 2) for sd in summary["sd"]]
     columns = [Column(str(summary.index.name), list(map(str, summary.index)))]
     for name, values in summary.items():
@@ -83,12 +114,26 @@ def summary_table(id: str, caption: str, summary: pd.DataFrame, note: str = "") 
             f"{value + 0.0:,.{digits}f}" if np.isfinite(value) else "-"
             for value, digits in zip(values, places, strict=True)
         ]
-        columns.append(Column(_header(str(name)), _plain(values.to_numpy(), None), shown=shown))
+        columns.append(
+            Column(_header(str(name)), _json_numbers(values.to_numpy(), None), shown=shown)
+        )
     return Table(id, caption, columns, encoded(columns, None), note)
 
 
 def encoded(columns: Sequence[Column], sorted_by: int | None) -> str:
-    """Columns as JSON that may stand in a page."""
+    """Columns as JSON that is safe inside a script element.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        All columns of a table.
+    sorted_by : int or None
+        Number of the column by which rows are sorted.
+
+    Returns
+    -------
+    str
+    """
     described = [
         {
             "name": column.name,
@@ -110,33 +155,33 @@ def _column(name: Any, values: pd.Series[Any], decimals: Mapping[str, int]) -> C
     if name not in decimals:
         return Column(header, list(map(str, values)))
     places = decimals[str(name)]
-    return Column(header, _plain(values.to_numpy(), places), places)
+    return Column(header, _json_numbers(values.to_numpy(), places), places)
 
 
 def _decimals(frame: pd.DataFrame) -> dict[str, int]:
-    """Decimals of the columns that are numbers; ids, and what raters said, are texts."""
-    described = re.compile(r"mean|sd|median|lower_.*|upper_.*")
-    places = _places(float(frame["sd"].median()), 1) if "sd" in frame else DIGITS
+    """Decimals of numeric columns; ids and categories are texts."""
+    estimates = re.compile(r"mean|sd|median|lower_.*|upper_.*")
+    places = _places(float(frame["sd"].median()), 1) if "sd" in frame else DECIMALS
     numbers = frame.drop(columns="category", errors="ignore").select_dtypes("number")
     return {
         str(name): 0
         if values.dtype.kind in "iu"
         else places
-        if described.fullmatch(str(name))
-        else DIGITS
+        if estimates.fullmatch(str(name))
+        else DECIMALS
         for name, values in numbers.items()
     }
 
 
 def _places(sd: float, digits: int) -> int:
-    """Decimals that show a standard deviation to so many digits and one more, six at most."""
+    """Decimals that show a standard deviation to ``digits + 1`` digits, at most six."""
     if not 0 < sd < math.inf:
-        return DIGITS
+        return DECIMALS
     return min(6, max(0, digits - math.floor(math.log10(sd))))
 
 
-def _plain(values: Any, places: int | None) -> list[Any]:
-    """Numbers as JSON can have them, rounded if ``places`` says to how many decimals."""
+def _json_numbers(values: Any, places: int | None) -> list[Any]:
+    """Numbers as JSON values, rounded to ``places`` decimals unless None; None if not finite."""
     numbers = np.asarray(values, float) + 0.0
     if places is not None:
         numbers = np.round(numbers, places) + 0.0
@@ -149,7 +194,7 @@ def _plain(values: Any, places: int | None) -> list[Any]:
 
 
 def _header(name: str) -> str:
-    """Name of a column as it stands above it; ends of intervals by their quantile."""
+    """Header of a column; ends of intervals are named by their quantile."""
     if found := re.fullmatch(r"(lower|upper)_([\d.]+)", name):
         tail = (100 - float(found[2])) / 2
         return f"{tail if found[1] == 'lower' else 100 - tail:g}%"

@@ -1,7 +1,7 @@
-"""Cholesky factors of correlation matrices, and their way to Stan's unconstrained scale.
+"""Cholesky factors of correlation matrices, and Stan's transform of them to free numbers.
 
-Row k of a factor, k > 0, is a point on a sphere: each coordinate is the hyperbolic tangent of a
-free number times the length that those before it leave.
+Each row of a factor has length 1. Each of its elements left of the diagonal is the hyperbolic
+tangent of a free number, times the length that the elements before it leave.
 """
 
 from __future__ import annotations
@@ -15,51 +15,127 @@ from reliabayes.arrays import Array
 
 
 def n_free(size: int) -> int:
-    """Free numbers of a factor: pairs of ``size`` variables."""
+    """Number of free numbers of a factor.
+
+    Parameters
+    ----------
+    size : int
+        Number D of variables, at least 1.
+
+    Returns
+    -------
+    int
+        D (D - 1) / 2, the number of pairs of variables.
+    """
     return size * (size - 1) // 2
 
 
 def size(free: Array) -> int:
-    """Number of variables whose factor has so many free numbers."""
+    """Number of variables of a factor, from its free numbers.
+
+    Parameters
+    ----------
+    free : array of float, shape (D (D - 1) / 2,)
+        The free numbers.
+
+    Returns
+    -------
+    int
+        Number D of variables.
+    """
     return (1 + math.isqrt(1 + 8 * len(free))) // 2
 
 
 def draw(size: int, shape: float, rng: np.random.Generator) -> Array:
-    """(size, size) Cholesky factor of a correlation matrix drawn from LKJ(``shape``)."""
+    """Draw the Cholesky factor of a correlation matrix from an LKJ distribution.
+
+    Parameters
+    ----------
+    size : int
+        Number D of variables, at least 2.
+    shape : float
+        Shape of the LKJ distribution, above 0; 1 is uniform over correlation matrices.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    array of float, shape (D, D)
+        The lower Cholesky factor.
+    """
     _, column = np.tril_indices(size, -1)
     concentration = shape + (size - 2 - column) / 2
     return factor(np.arctanh(2 * rng.beta(concentration, concentration) - 1), size)
 
 
 def factor(free: Array, size: int) -> Array:
-    """(size, size) Cholesky factor, made of free numbers row by row."""
+    """Cholesky factor of a correlation matrix from its free numbers.
+
+    Parameters
+    ----------
+    free : array of float, shape (D (D - 1) / 2,)
+        The free numbers, row by row.
+    size : int
+        Number D of variables, at least 1.
+
+    Returns
+    -------
+    array of float, shape (D, D)
+        The lower Cholesky factor.
+    """
     rows = np.eye(size)
     for row, numbers in enumerate(_by_row(free, size), start=1):
-        lengths = np.exp(np.append(0.0, np.cumsum(_log_length(numbers))))
+        lengths = np.exp(np.append(0.0, np.cumsum(_log_remaining_length(numbers))))
         rows[row, : row + 1] = np.append(np.tanh(numbers), 1.0) * lengths
     return rows
 
 
 def free(factor: Array) -> Array:
-    """(size (size - 1) / 2,) free numbers that a Cholesky factor is made of."""
+    """Free numbers of the Cholesky factor of a correlation matrix, the inverse of `factor`.
+
+    Parameters
+    ----------
+    factor : array of float, shape (D, D)
+        The lower Cholesky factor.
+
+    Returns
+    -------
+    array of float, shape (D (D - 1) / 2,)
+        The free numbers, row by row.
+    """
     lengths = np.sqrt(np.cumsum(factor[:, ::-1] ** 2, axis=1)[:, ::-1])
     row, column = np.tril_indices(len(factor), -1)
     return np.asarray(np.arcsinh(factor[row, column] / lengths[row, column + 1]))
 
 
 def log_lkj(free: Array, size: int, shape: float) -> float:
-    """Log density of free numbers whose correlations are LKJ(``shape``), but for a constant."""
+    """Log density of free numbers under an LKJ distribution of the correlations.
+
+    Parameters
+    ----------
+    free : array of float, shape (D (D - 1) / 2,)
+        The free numbers, row by row.
+    size : int
+        Number D of variables, at least 1.
+    shape : float
+        Shape of the LKJ distribution, above 0; 1 is uniform over correlation matrices.
+
+    Returns
+    -------
+    float
+        The log density, with the Jacobian of the transform, up to a constant.
+    """
     total = 0.0
     for row, numbers in enumerate(_by_row(free, size), start=1):
-        logs = _log_length(numbers)
-        diagonal = (size - row + 2 * shape - 3) * logs.sum()
-        jacobian = 2 * logs.sum() + np.cumsum(logs)[:-1].sum()
-        total += float(diagonal + jacobian)
+        log_lengths = _log_remaining_length(numbers)
+        log_diagonal = (size - row + 2 * shape - 3) * log_lengths.sum()
+        log_jacobian = 2 * log_lengths.sum() + np.cumsum(log_lengths)[:-1].sum()
+        total += float(log_diagonal + log_jacobian)
     return total
 
 
-def _log_length(numbers: Any) -> Array:
-    """Log of the share of a length that is left after each coordinate: log sech."""
+def _log_remaining_length(numbers: Any) -> Array:
+    """Log of the proportion of a row's length that each element leaves: log sech."""
     return np.asarray(np.log(2) - np.logaddexp(numbers, -numbers))
 
 

@@ -14,7 +14,7 @@ Point = Mapping[str, Array]  # parameters by name
 
 
 class Climb(NamedTuple):
-    """Where EM ended, and how it came there: the objective at each point on the way."""
+    """Where EM ended, and the objective at each point on the way."""
 
     point: Point
     path: tuple[float, ...]
@@ -28,20 +28,33 @@ def climb(
     evaluate: Evaluate,
     start: Point,
     *,
-    most: int,
+    max_iterations: int,
     tolerance: float,
-    leap: Callable[[Point], bool] = lambda point: False,
+    is_allowed: Callable[[Point], bool] = lambda point: False,
 ) -> Climb:
-    """Step until a step of EM changes no parameter by ``tolerance``, or ``most`` times.
+    """Repeat EM steps until a step changes no parameter by ``tolerance``.
 
-    After every two steps the way they point is followed further, as far as their change tells, if
-    the point there is allowed and a step from it leads to none worse: EM alone is slow where little
-    is known.
+    After every two steps their direction is extrapolated (SQUAREM): EM alone is slow where the
+    ratings say little. The extrapolated point is kept only if it is allowed and an EM step from it
+    leads to an objective that is no worse.
 
     Parameters
     ----------
-    evaluate : objective at a point, and the step from there, which share their work
-    leap : whether a point is allowed; shares in it may sum to 1 only nearly
+    evaluate : callable
+        Gives the objective at a point, and the EM step from there; the two share their work.
+    start : mapping of str to array
+        Parameters by name.
+    max_iterations : int
+        Steps at most.
+    tolerance : float
+        Change of a parameter in one step that ends the climb.
+    is_allowed : callable
+        Whether an extrapolated point is allowed; proportions in it sum to 1 only nearly.
+
+    Returns
+    -------
+    Climb
+        The last point, the path of the objective, and whether the climb converged.
 
     References
     ----------
@@ -49,7 +62,7 @@ def climb(
     """
     here, (objective, step) = start, evaluate(start)
     path = [objective]
-    while len(path) <= most:
+    while len(path) <= max_iterations:
         first = step()
         objective, step = evaluate(first)
         path.append(objective)
@@ -57,9 +70,9 @@ def climb(
             return Climb(first, tuple(path), True)
         second = step()
         far = _extrapolated(here, first, second)
-        if leap(far):
+        if is_allowed(far):
             _, step = evaluate(far)
-            landed = step()  # whose shares sum to 1: where they do not, the objective deceives
+            landed = step()  # its proportions sum to 1; elsewhere the objective means nothing
             objective, step = evaluate(landed)
             if objective >= path[-1]:
                 here = landed
@@ -72,11 +85,11 @@ def climb(
 
 
 def _extrapolated(start: Point, first: Point, second: Point) -> Point:
-    """Where two steps lead if the second is to the first as all later ones are to those before."""
+    """Limit of the steps if each is to the one before as the second is to the first."""
     move = {name: first[name] - start[name] for name in start}
     bend = {name: second[name] - first[name] - move[name] for name in start}
     length, change = (
-        math.sqrt(sum(float((x**2).sum()) for x in way.values())) for way in (move, bend)
+        math.sqrt(sum(float((x**2).sum()) for x in each.values())) for each in (move, bend)
     )
     reach = max(1.0, length / change) if change > 0 else 1.0
     return {name: start[name] + 2 * reach * move[name] + reach**2 * bend[name] for name in start}

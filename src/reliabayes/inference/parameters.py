@@ -1,8 +1,8 @@
-"""Parameters of the Stan programs: their shapes, and their way to Stan's unconstrained scale."""
+"""Parameters of the Stan programs: shapes and transforms to Stan's unconstrained scale."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,33 +21,41 @@ class Parameter:
 
     Attributes
     ----------
-    name : as in the program
-    support : set of its values: all numbers, those above 0, those between 0 and 1, vectors of
-        positive numbers that sum to 1, or Cholesky factors of correlation matrices
-    dims : names of its dimensions, a simplex's own last; "all" is one of size 1
+    name : str
+        Name in the program.
+    support : {"real", "positive", "unit", "simplex", "correlation"}
+        Set of its values: all real numbers, those above 0, those between 0 and 1, vectors of
+        positive numbers that sum to 1, or Cholesky factors of correlation matrices.
+    dims : tuple of str
+        Names of its dimensions, that of the simplex last; "all" has size 1.
     """
 
     name: str
     support: Support
     dims: tuple[str, ...] = ()
 
-    def free_shape(self, data: Mapping[str, Any]) -> tuple[int, ...]:
-        """Shape of its unconstrained values, given the sizes in Stan's data."""
-        sizes = {
-            "all": 1,
-            "rater": data.get("R", 1),
-            "covariate": data.get("X", 0),
-            "error": data["K"] * (data["K"] - 1),
-            "between": data["K"] - 2,
-            "pool": data.get("G", 1),
-        }
+    def free_shape(self, sizes: Callable[[str], int]) -> tuple[int, ...]:
+        """Shape of its unconstrained values, given the sizes of dimensions by name."""
         if self.support == "correlation":
-            return (correlation.n_free(sizes["pool"]),)
-        shape = tuple(int(sizes.get(dim, data["K"])) for dim in self.dims)
+            return (correlation.n_free(sizes(self.dims[0])),)
+        shape = tuple(map(sizes, self.dims))
         return (*shape[:-1], shape[-1] - 1) if self.support == "simplex" else shape
 
     def holds(self, value: Array) -> bool:
-        """Whether a value is in the support or on its edge; sums of simplexes are not looked at."""
+        """Whether a value lies in the support or on its boundary.
+
+        The sums of simplexes are not checked.
+
+        Parameters
+        ----------
+        value : array of float, shape (...)
+            Constrained value.
+
+        Returns
+        -------
+        bool
+            True if it does.
+        """
         if self.support == "real":
             return bool(np.isfinite(value).all())
         if self.support == "positive":
@@ -57,46 +65,80 @@ class Parameter:
         return bool((value >= 0).all() and (value <= 1).all())
 
     def constrain(self, value: Array) -> Array:
-        """What Stan's transform makes of an unconstrained value."""
+        """Transform an unconstrained value to the support, as Stan does.
+
+        Parameters
+        ----------
+        value : array of float, shape (...)
+            Unconstrained value.
+
+        Returns
+        -------
+        array of float, shape (...)
+            Constrained value; a simplex has one element more in its last dimension.
+        """
         if self.support == "simplex":
-            return _broken_stick(value)
+            return _stick_breaking(value)
         if self.support == "correlation":
             return correlation.factor(value, correlation.size(value))
         return np.asarray(_CONSTRAIN[self.support](value), float)
 
     def unconstrain(self, value: Array) -> Array:
-        """The unconstrained value that Stan's transform makes this value of."""
+        """Transform a value in the support to Stan's unconstrained scale, inverse to `constrain`.
+
+        Parameters
+        ----------
+        value : array of float, shape (...)
+            Constrained value.
+
+        Returns
+        -------
+        array of float, shape (...)
+            Unconstrained value; a simplex has one element less in its last dimension.
+        """
         if self.support == "correlation":
             return correlation.free(value)
         if self.support == "simplex":
-            left = np.cumsum(value[..., ::-1], axis=-1)[..., ::-1]
-            breaks = np.log(value[..., :-1]) - np.log(left[..., 1:])
-            return np.asarray(breaks + _stick_offset(value.shape[-1]))
+            remaining = np.cumsum(value[..., ::-1], axis=-1)[..., ::-1]
+            breaks = np.log(value[..., :-1]) - np.log(remaining[..., 1:])
+            return np.asarray(breaks + _centring_offset(value.shape[-1]))
         return np.asarray(_UNCONSTRAIN[self.support](value), float)
 
     def spread(self, pseudo_counts: Array) -> Array:
-        """Standard deviations, on the unconstrained scale, of a Beta or Dirichlet posterior.
+        """Standard deviations of a Beta or Dirichlet posterior on the unconstrained scale.
 
-        Stan breaks a stick to make a simplex, and the breaks of a Dirichlet are independent Betas.
+        Stan's transform of a simplex is stick-breaking, and the breaks of a Dirichlet distribution
+        are independent Beta variables.
+
+        Parameters
+        ----------
+        pseudo_counts : array of float, shape (..., K)
+            Concentrations of the posterior, above 0; K is 2 for a Beta.
+
+        Returns
+        -------
+        array of float, shape (..., K - 1), or (...) for a Beta
+            The standard deviations.
         """
-        left = np.cumsum(pseudo_counts[..., ::-1], axis=-1)[..., ::-1]
-        breaks = np.sqrt(polygamma(1, pseudo_counts[..., :-1]) + polygamma(1, left[..., 1:]))
-        return np.asarray(breaks if self.support == "simplex" else breaks[..., 0])
+        remaining = np.cumsum(pseudo_counts[..., ::-1], axis=-1)[..., ::-1]
+        variance = polygamma(1, pseudo_counts[..., :-1]) + polygamma(1, remaining[..., 1:])
+        sd = np.sqrt(variance)
+        return np.asarray(sd if self.support == "simplex" else sd[..., 0])
 
 
 _CONSTRAIN: Mapping[str, Any] = {"real": np.array, "positive": np.exp, "unit": expit}
 _UNCONSTRAIN: Mapping[str, Any] = {"real": np.array, "positive": np.log, "unit": logit}
 
 
-def _stick_offset(size: int) -> Array:
-    """What makes equal shares of a simplex the zero of the unconstrained scale."""
+def _centring_offset(size: int) -> Array:
+    """Offset that maps the uniform simplex to zero on the unconstrained scale."""
     return np.asarray(np.log(np.arange(size - 1, 0, -1)))
 
 
-def _broken_stick(breaks: Array) -> Array:
-    size = breaks.shape[-1] + 1
-    broken = breaks - _stick_offset(size)
-    edge = (*breaks.shape[:-1], 1)
-    taken = np.concatenate([expit(broken), np.ones(edge)], axis=-1)
-    left = np.concatenate([np.ones(edge), np.cumprod(expit(-broken), axis=-1)], axis=-1)
-    return np.asarray(taken * left)
+def _stick_breaking(value: Array) -> Array:
+    size = value.shape[-1] + 1
+    breaks = value - _centring_offset(size)
+    ones = np.ones((*value.shape[:-1], 1))
+    taken = np.concatenate([expit(breaks), ones], axis=-1)
+    remaining = np.concatenate([ones, np.cumprod(expit(-breaks), axis=-1)], axis=-1)
+    return np.asarray(taken * remaining)

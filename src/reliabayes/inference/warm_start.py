@@ -1,4 +1,4 @@
-"""Where chains start and how far they step: the mode that EM climbs to, and its curvature."""
+"""Warm starts: the mode that EM climbs to, its curvature, and where chains start."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import numpy as np
 import scipy.optimize
 
 from reliabayes.arrays import Array
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Geometry
 
 Point = TypeVar("Point")
 
-JITTER = 2.0  # posterior sds: starts must differ by more than the posterior for R-hat to tell
-CLIMBS = 5  # to a mode at most
-NEAR, FLAT, STEP = 0.1, 1e-2, 1e-4  # in posterior sds: a short way, a level slope, a small step
-WIDEST = 1.5  # sd of starts: far out in the tails of many parameters at once there is nothing
+JITTER = 2.0  # in posterior sds: R-hat needs starting points wider apart than the posterior
+MAX_JITTERED_SD = 1.5  # many parameters far out in their tails at once have no posterior mass
+MAX_SEARCHES = 5  # of the mode, each in units of the curvature found before
+# In posterior sds: a move after which the curvature stays valid, the gradient at which a search
+# ends, and the step of its finite differences.
+SMALL_MOVE, SMALL_GRADIENT, STEP = 0.1, 1e-2, 1e-4
 
 
 class Start(Protocol):
@@ -33,14 +36,23 @@ class WarmStart:
 
     Attributes
     ----------
-    mode, sd : parameters by name, on Stan's unconstrained scale and in Stan's order
-    constrain : maps parameters on that scale to those of the Stan program
-    step_size : first step of the sampler, in units of ``sd``; None where ``sd`` says nothing of
-        the posterior, so that metric and step are the sampler's to find
-    covariance : (P, P) of the parameters on that scale, where it is known how they go together
-    adapt : whether the sampler is to improve on ``sd`` during warmup
-    acceptance : what the step size is adapted to
-    path : objective of EM after each step
+    mode, sd : mapping of str to array
+        Parameters by name, on Stan's unconstrained scale and in Stan's order.
+    constrain : callable
+        Maps parameters on that scale to those of the Stan program.
+    step_size : float or None
+        First step of the sampler, in units of ``sd``; None where ``sd`` is a poor guide to the
+        posterior, so that the sampler has to find metric and step size.
+    covariance : array of shape (P, P) or None
+        Covariance of the parameters on that scale, where it is known.
+    adapt_metric : bool
+        Whether the sampler is to improve on ``sd`` during warmup.
+    target_acceptance : float
+        Acceptance rate that the step size is adapted to.
+    path : tuple of float
+        Objective of EM after each step; empty if EM had no part in it.
+    centring : StanPart or None
+        Where and on what scale the program samples its parameters, if that depends on the data.
     """
 
     mode: Mapping[str, Any]
@@ -48,9 +60,10 @@ class WarmStart:
     constrain: Callable[[Mapping[str, Any]], dict[str, Any]]
     step_size: float | None = None
     covariance: Array | None = None
-    adapt: bool = False
-    acceptance: float = 0.8
+    adapt_metric: bool = False
+    target_acceptance: float = 0.8
     path: tuple[float, ...] = ()
+    centring: StanPart | None = None
 
     @property
     def point(self) -> dict[str, Any]:
@@ -64,10 +77,10 @@ class WarmStart:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
         metric = variances if self.covariance is None else self.covariance
-        return Geometry(metric, self.step_size, self.adapt)
+        return Geometry(metric, self.step_size, self.adapt_metric)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
-        """Starting points, dispersed more widely than the posterior; a chain's own never changes.
+        """Starting points, dispersed more widely than the posterior.
 
         A chain starts at the same point however many chains there are.
         """
@@ -76,7 +89,7 @@ class WarmStart:
                 {
                     name: mode
                     + JITTER
-                    * np.minimum(self.sd[name], WIDEST)
+                    * np.minimum(self.sd[name], MAX_JITTERED_SD)
                     * rng.uniform(-1, 1, np.shape(mode))
                     for name, mode in self.mode.items()
                 }
@@ -85,17 +98,17 @@ class WarmStart:
         ]
 
 
-def climb(
+def repeat_em(
     step: Callable[[Point], Point],
     objective: Callable[[Point], float],
     start: Point,
     *,
-    most: int = 100,
+    max_iterations: int = 100,
     tolerance: float = 1e-3,
 ) -> tuple[Point, tuple[float, ...]]:
-    """Repeat EM steps until one gains less than ``tolerance``; the point and the path there."""
+    """Repeat EM steps until one gains less than ``tolerance``; the point, and its objective."""
     point, path = start, [objective(start)]
-    for _ in range(most):
+    for _ in range(max_iterations):
         point = step(point)
         path.append(objective(point))
         if path[-1] - path[-2] < tolerance:
@@ -106,41 +119,42 @@ def climb(
 def curvature(log_density: Callable[[Array], float], start: Array) -> tuple[Array, Array]:
     """Mode (P,) of a smooth density of few dimensions, and covariance (P, P) by its curvature.
 
-    Climbs in units of the curvature where it stands, which is measured anew after a long way.
+    Searches in units of the curvature at the current point, which is measured anew after a move
+    that is not small.
     """
     at = start
-    for _ in range(CLIMBS):
-        root = _root(log_density, at)
-        way = _way_up(log_density, at, root)
-        at = at + root @ way
-        if np.abs(way).max() < NEAR:
+    for _ in range(MAX_SEARCHES):
+        root = _root_of_covariance(log_density, at)
+        move = _uphill(log_density, at, root)
+        at = at + root @ move
+        if np.abs(move).max() < SMALL_MOVE:
             break
     return at, root @ root.T
 
 
-def _way_up(log_density: Callable[[Array], float], start: Array, root: Array) -> Array:
-    """Way to the mode in the given units, in which the density is nearly standard normal."""
+def _uphill(log_density: Callable[[Array], float], start: Array, root: Array) -> Array:
+    """Move to the mode in the given units, in which the density is nearly standard normal."""
 
-    def negative(way: Any) -> float:
-        return -log_density(start + root @ way)
+    def negative(move: Any) -> float:
+        return -log_density(start + root @ move)
 
-    nowhere = np.zeros(len(start))
+    none = np.zeros(len(start))
     found = scipy.optimize.minimize(
-        negative, nowhere, method="BFGS", options={"gtol": FLAT, "eps": STEP}
+        negative, none, method="BFGS", options={"gtol": SMALL_GRADIENT, "eps": STEP}
     )
-    return np.asarray(found.x) if found.fun <= negative(nowhere) else nowhere
+    return np.asarray(found.x) if found.fun <= negative(none) else none
 
 
-def _root(log_density: Callable[[Array], float], x: Array) -> Array:
-    """Root of the covariance by the curvature at x."""
+def _root_of_covariance(log_density: Callable[[Array], float], x: Array) -> Array:
+    """Root of the covariance, from the curvature at x."""
     values, vectors = np.linalg.eigh(-_hessian(log_density, x))
-    # Where the surface is flat or bends the wrong way, a unit step is as good as any.
+    # Where the density is flat or convex, a unit step is as good as any.
     variance = np.where(values > 1, 1 / np.maximum(values, 1), 1.0)
     return np.asarray(vectors * np.sqrt(variance))
 
 
 def _hessian(function: Callable[[Array], float], x: Array, step: float = 1e-3) -> Array:
-    """Second derivatives, lower triangle: from values at x, along each axis, and two at once."""
+    """Second derivatives by finite differences, lower triangle."""
     moves, at = step * np.eye(len(x)), function(x)
     bends = [function(x + move) + function(x - move) - 2 * at for move in moves]
     hessian = np.diag(bends)

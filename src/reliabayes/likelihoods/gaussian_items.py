@@ -1,4 +1,4 @@
-"""Gaussian ratings given the levels of the raters: what they say item by item, and new ones."""
+"""Gaussian ratings given the levels of the raters: their density by item, and new ratings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from reliabayes.arrays import Array, Codes, distinct_rows
-from reliabayes.likelihoods.gaussian_pools import Spreads, cells
+from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.ratings import Ratings
 
 
@@ -21,9 +21,12 @@ class NormalItems:
 
     Attributes
     ----------
-    item, rater : (N,) codes of each rating
-    pool : (N,) position of its rater's pool
-    n : (I, G) ratings of each item, by pool
+    item, rater : array of int, shape (N,)
+        Codes of each rating.
+    pool : array of int, shape (N,)
+        Position of its rater's pool.
+    n : array of shape (I, G)
+        Ratings of each item, by pool.
     """
 
     item: Codes
@@ -33,7 +36,7 @@ class NormalItems:
 
     @classmethod
     def of(cls, ratings: Ratings, rater_pool: Codes) -> NormalItems:
-        """Of ratings by raters whose pools (R,) are given."""
+        """Items rated by raters whose pools (R,) are given."""
         pools = int(rater_pool.max()) + 1
         pool = rater_pool[ratings.rater]
         n = np.bincount(
@@ -43,23 +46,23 @@ class NormalItems:
 
     @cached_property
     def _patterns(self) -> tuple[Array, Codes]:
-        """(D, G) distinct numbers of ratings of an item, and (I,) which of them it has."""
+        """(D, G) distinct numbers of ratings of an item, and (I,) which of them."""
         return distinct_rows(self.n)
 
-    def log_density(self, values: Array, level: Array, at: Spreads) -> Array:
-        """Log density (I,) of the ratings of each item, its effects summed out."""
+    def log_density(self, values: Array, level: Array, at: Components) -> Array:
+        """Log density (I,) of the ratings of each item, its effects integrated out."""
         n, pattern = self._patterns
         left = (values - level[self.rater]) / at.residual[self.pool]
         cell = cells(self.item, self.pool, n.shape[1])
         total = np.bincount(cell, left, self.n.size).reshape(self.n.shape)
-        given = at.patterns(n)
+        given = at.given_ratings(n)
         explained = np.einsum("igh,ig->ih", given.half[pattern], total / at.residual)
-        of_pattern = given.log_det + n @ (2 * np.log(at.residual) + math.log(2 * math.pi))
+        constant = given.log_det + n @ (2 * np.log(at.residual) + math.log(2 * math.pi))
         square = np.bincount(self.item, left**2) - (explained**2).sum(axis=1)
-        return np.asarray(-0.5 * (of_pattern[pattern] + square))
+        return np.asarray(-0.5 * (constant[pattern] + square))
 
-    def draw(self, level: Array, at: Spreads, rng: np.random.Generator) -> Array:
-        """Ratings (N,) of as many new items, by the same raters."""
+    def draw(self, level: Array, at: Components, rng: np.random.Generator) -> Array:
+        """Ratings (N,) of new items by the same raters, in the same design."""
         effect = rng.standard_normal(self.n.shape) @ at.root.T
         noise = at.residual[self.pool] * rng.standard_normal(len(self.item))
         return np.asarray(level[self.rater] + effect[self.item, self.pool] + noise)

@@ -1,14 +1,14 @@
-"""Gaussian ratings with crossed effects: the sums that are left of the data, and what they say.
+"""Gaussian ratings with crossed effects, by sums whose size does not grow with the ratings.
 
-One margin of the design is the *many* (items, or raters where those are more), the other the
-*few*. Given the effects of the few, those of the many are independent, and all that the data say
-about the standard deviations stands in sums whose size does not grow with the ratings.
+The larger margin of the design, mostly the items, makes its *rows*, the smaller one its *columns*.
+Given the effects of the columns, those of the rows are independent and integrate out, and all that
+the data say about the standard deviations is in sums over rows with equal numbers of ratings.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,63 +18,58 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.inference.warm_start import climb, curvature
+from reliabayes.inference.problem import StanData
+from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
+from reliabayes.likelihoods.gaussian_conditional import Conditional, MeanPrior
 
 
 class Deviations(NamedTuple):
     """Standard deviations of the three sources of a rating, in its units; numbers or (S,) draws."""
 
-    many: Any
-    few: Any
+    row: Any
+    column: Any
     residual: Any
 
     def weights(self, n: Array) -> Array:
-        """(..., D + 1) weight of the sums of all ratings, then of units with ``n`` (D,) ratings."""
-        shrinkage = self.shrinkage(n[:, None] if np.ndim(self.many) else n).T
-        ones = np.ones((*np.shape(self.many), 1))
+        """(..., D + 1) weight of the sums of all ratings, then of rows with ``n`` (D,) ratings."""
+        shrinkage = self.shrinkage(n[:, None] if np.ndim(self.row) else n).T
+        ones = np.ones((*np.shape(self.row), 1))
         scaled = np.concatenate([ones, -shrinkage], axis=-1)
         return np.asarray(scaled / np.square(self.residual)[..., None])
 
     def shrinkage(self, n: Array) -> Any:
-        """Expected effect of one of the many over the sum of its ``n`` residuals."""
-        return self.many**2 / (self.residual**2 + n * self.many**2)
+        """Expected effect of a row over the sum of its ``n`` residuals."""
+        return self.row**2 / (self.residual**2 + n * self.row**2)
 
     def swap(self, swapped: bool) -> Deviations:
-        """Item and rater for many and few, or back again."""
-        return Deviations(self.few, self.many, self.residual) if swapped else self
+        """Item and rater for row and column, or back again."""
+        return Deviations(self.column, self.row, self.residual) if swapped else self
 
 
 class Approximation(NamedTuple):
-    """What EM finds of a posterior: log standard deviations, how far they spread, and the rest.
+    """Normal approximation of a posterior, found by EM.
 
-    ``score`` holds the other parameters by name, near standard normal; ``step_size`` is the
-    sampler's first, None to let it learn metric and step, ``acceptance`` what the step adapts to,
-    and ``path`` the objective of EM by step.
+    Attributes
+    ----------
+    log_sd, sd_of_log : Deviations
+        Log standard deviations at the mode, and their posterior standard deviations.
+    score : dict of str to array
+        The other parameters by name, near standard normal.
+    step_size : float or None
+        First step of the sampler; None to let it adapt metric and step size.
+    target_acceptance : float
+        Acceptance rate that the step size is adapted to.
+    path : tuple of float
+        Objective of EM by step.
     """
 
     log_sd: Deviations
-    spread: Deviations
+    sd_of_log: Deviations
     score: dict[str, Array]
     step_size: float | None
-    acceptance: float
+    target_acceptance: float
     path: tuple[float, ...]
-
-
-class MeanPrior(NamedTuple):
-    """Normal prior of the mean, taken from the centre of the ratings; precision 0 is flat.
-
-    Numbers, or (G,) arrays for the means of pools.
-    """
-
-    offset: Any
-    precision: Any
-
-    @classmethod
-    def of(cls, mean_and_sd: Sequence[Any], center: Any) -> MeanPrior:
-        """Prior given as mean and standard deviation."""
-        mean, sd = mean_and_sd
-        return cls(mean - center, sd**-2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,68 +78,69 @@ class CrossedDesign:
 
     Attributes
     ----------
-    counts : sparse (M, F), ratings by one of the many and one of the few
-    total : (M,) sum of ratings of each of the many
-    few_total : (F,) sum of ratings of each of the few
-    square : sum of squared ratings
+    counts : sparse array of shape (M, J)
+        Ratings by row and column.
+    total : array of shape (M,)
+        Sum of the ratings of each row.
+    column_total : array of shape (J,)
+        Sum of the ratings of each column.
+    square : float
+        Sum of squared ratings.
     """
 
     counts: sp.csr_array
     total: Array
-    few_total: Array
+    column_total: Array
     square: float
 
     @classmethod
     def of(
-        cls,
-        many: Codes,
-        few: Codes,
-        ratings: Array,
-        few_size: int | None = None,
+        cls, row: Codes, column: Codes, ratings: Array, n_columns: int | None = None
     ) -> CrossedDesign:
         """Design of ratings in long form: (N,) codes of both margins, and (N,) centred ratings.
 
-        ``few_size`` is the number of the few, where not all of them have ratings in this part.
+        ``n_columns`` is needed where not all columns have ratings in this part of the data.
         """
-        total = np.asarray(np.bincount(many, ratings), float)
-        few_total = np.asarray(np.bincount(few, ratings, minlength=few_size or 0), float)
-        shape = (len(total), len(few_total))
+        total = np.asarray(np.bincount(row, ratings), float)
+        column_total = np.asarray(np.bincount(column, ratings, minlength=n_columns or 0), float)
+        shape = (len(total), len(column_total))
         return cls(
-            counts=sp.csr_array((np.ones(len(ratings)), (many, few)), shape=shape),
+            counts=sp.csr_array((np.ones(len(ratings)), (row, column)), shape=shape),
             total=total,
-            few_total=few_total,
+            column_total=column_total,
             square=float(ratings @ ratings),
         )
 
     @cached_property
     def n(self) -> Array:
-        """(M,) ratings of each of the many."""
+        """(M,) ratings of each row."""
         return np.asarray(self.counts.sum(axis=1), float).ravel()
 
     @cached_property
-    def per_few(self) -> Array:
-        """(F,) ratings of each of the few."""
+    def per_column(self) -> Array:
+        """(J,) ratings of each column."""
         return np.asarray(self.counts.sum(axis=0), float).ravel()
 
     @cached_property
     def patterns(self) -> tuple[Array, Codes, Array]:
-        """(D,) distinct numbers of ratings of the many; (M,) which of them; (D,) how many units."""
-        n, pattern, units = np.unique(self.n, return_inverse=True, return_counts=True)
-        return n, pattern, units.astype(float)
+        """(D,) distinct numbers of ratings of a row; (M,) which of them; (D,) how many rows."""
+        n, pattern, multiplicity = np.unique(self.n, return_inverse=True, return_counts=True)
+        return n, pattern, multiplicity.astype(float)
 
-    def draw_many(
-        self, sd: Deviations, few: Array, cells: int, rng: np.random.Generator
+    def draw_rows(
+        self, sd: Deviations, columns: Array, cells: int, rng: np.random.Generator
     ) -> Iterator[Array]:
-        """Effects of the many drawn given those of the few: (S, chunk) at a time.
+        """Effects of the rows drawn given those of the columns: (S, chunk) at a time.
 
-        ``sd`` holds (S,) arrays, ``few`` is (S, F + 1) with the mean last; a chunk has about
+        ``sd`` holds (S,) arrays, ``columns`` is (S, J + 1) with the mean last; a chunk has about
         ``cells`` numbers.
         """
-        rows = max(1, cells // len(few))
+        rows = max(1, cells // len(columns))
         for start in range(0, len(self.total), rows):
             chunk = slice(start, start + rows)
             n = self.n[chunk, None]
-            residual = self.total[chunk, None] - self.counts[chunk] @ few[:, :-1].T - n * few[:, -1]
+            of_columns = self.counts[chunk] @ columns[:, :-1].T
+            residual = self.total[chunk, None] - of_columns - n * columns[:, -1]
             shrinkage = sd.shrinkage(n)
             noise = rng.standard_normal(residual.shape)
             yield (shrinkage * residual + np.sqrt(shrinkage) * sd.residual * noise).T
@@ -152,130 +148,131 @@ class CrossedDesign:
 
 @dataclass(frozen=True, eq=False)
 class CrossedSums:
-    """Sums over ratings: row 0 over all of them, row d + 1 over the units rated n[d] times.
+    """Sums over ratings: entry 0 over all of them, entry d + 1 over the rows with n[d] ratings.
 
-    With x the indicators of the F few and a constant, y a rating, and c, t the sums of x and y
-    over the ratings of one of the many:
+    With x the indicators of the J columns and a constant, y a rating, and c, t the sums of x and y
+    over the ratings of a row:
 
     Attributes
     ----------
-    n : (D,) ratings of each of its units, ascending
-    units : (D,) units of the many
-    gram : (D + 1, F + 1, F + 1) sum of xx', then of cc'
-    moment : (D + 1, F + 1) sum of xy, then of ct
-    square : (D + 1,) sum of yy, then of tt
+    n : array of shape (D,)
+        Ratings of a row by pattern, ascending.
+    multiplicity : array of shape (D,)
+        Rows by pattern.
+    gram : array of shape (D + 1, J + 1, J + 1)
+        Sum of xx', then of cc'.
+    moment : array of shape (D + 1, J + 1)
+        Sum of xy, then of ct.
+    square : array of shape (D + 1,)
+        Sum of yy, then of tt.
     """
 
     n: Array
-    units: Array
+    multiplicity: Array
     gram: Array
     moment: Array
     square: Array
 
     @classmethod
     def of(cls, design: CrossedDesign) -> CrossedSums:
-        """Sums of a data set, or of a part of it that shares none of the many with the rest."""
-        n, pattern, units = design.patterns
-        per_few, whole = design.per_few[:, None], np.array([[design.n.sum()]])
-        gram = [np.block([[np.diag(design.per_few), per_few], [per_few.T, whole]])]
-        moment = [np.append(design.few_total, design.few_total.sum())]
+        """Sums of a data set, or of a part of it that shares no row with the rest."""
+        n, pattern, multiplicity = design.patterns
+        per_column, whole = design.per_column[:, None], np.array([[design.n.sum()]])
+        gram = [np.block([[np.diag(design.per_column), per_column], [per_column.T, whole]])]
+        moment = [np.append(design.column_total, design.column_total.sum())]
         square = [design.square]
         others = np.column_stack([design.n, design.total])
         for product in cross_products(design.counts, others, pattern):
             gram.append(product[:-1, :-1])
             moment.append(product[:-1, -1])
             square.append(product[-1, -1])
-        return cls(n, units, np.array(gram), np.array(moment), np.array(square))
+        return cls(n, multiplicity, np.array(gram), np.array(moment), np.array(square))
 
     def __add__(self, other: CrossedSums) -> CrossedSums:
-        """Sums of both parts; they have the same few and share none of the many."""
+        """Sums of both parts, which have the same columns and share no row."""
         n = np.union1d(self.n, other.n)
-        rows = [np.append(0, 1 + np.searchsorted(n, part.n)) for part in (self, other)]
+        places = [np.append(0, 1 + np.searchsorted(n, part.n)) for part in (self, other)]
 
         def add(mine: Array, others: Array) -> Array:
             out = np.zeros((len(n) + 1, *mine.shape[1:]))
-            out[rows[0]] += mine
-            out[rows[1]] += others
+            out[places[0]] += mine
+            out[places[1]] += others
             return out
 
-        units = add(np.append(0.0, self.units), np.append(0.0, other.units))[1:]
+        multiplicity = add(np.append(0.0, self.multiplicity), np.append(0.0, other.multiplicity))
         return CrossedSums(
             n,
-            units,
+            multiplicity[1:],
             add(self.gram, other.gram),
             add(self.moment, other.moment),
             add(self.square, other.square),
         )
 
-    def to_stan(self) -> dict[str, Any]:
-        """Data of ``gaussian_icc.stan``."""
-        column, row = np.triu_indices(self.few + 1)  # lower triangles, column by column
-        return {
-            "N": int(self.ratings),
-            "F": self.few,
-            "D": len(self.n),
-            "n": self.n,
-            "units": self.units,
-            "gram": self.gram[:, row, column].T,
-            "moment": self.moment.T,
-            "square": self.square,
-        }
-
-    @classmethod
-    def from_stan(cls, data: Mapping[str, Any]) -> CrossedSums:
-        """The sums that `to_stan` packed."""
-        size = data["F"] + 1
-        gram = np.empty((data["D"] + 1, size, size))
-        column, row = np.triu_indices(size)
-        gram[:, row, column] = gram[:, column, row] = data["gram"].T
-        return cls(data["n"], data["units"], gram, data["moment"].T, data["square"])
+    def stan_data(self) -> StanData:
+        """What ``gaussian_icc.stan`` reads."""
+        column, row = np.triu_indices(self.n_columns + 1)  # lower triangles, column by column
+        return StanData(
+            sizes={"N": int(self.n_ratings), "J": self.n_columns, "D": len(self.n)},
+            values={
+                "n": self.n,
+                "multiplicity": self.multiplicity,
+                "gram": self.gram[:, row, column].T,
+                "moment": self.moment.T,
+                "square": self.square,
+            },
+        )
 
     @property
-    def few(self) -> int:
-        """Number of the few."""
+    def n_columns(self) -> int:
+        """Number J of columns."""
         return len(self.moment[0]) - 1
 
     @property
-    def ratings(self) -> float:
+    def n_ratings(self) -> float:
         """Number of ratings."""
         return float(self.gram[0, -1, -1])
 
+    @property
+    def sum_of_squares(self) -> float:
+        """Sum of the squared centred ratings."""
+        return float(self.square[0])
+
     def given(self, sd: Deviations, prior: MeanPrior) -> Conditional:
-        """Effects of the few and the mean, given the data and the standard deviations."""
+        """Effects of the columns and the mean, given the data and the standard deviations."""
         weights = sd.weights(self.n)
         precision = np.tensordot(weights, self.gram, axes=1)
         precision[np.diag_indices_from(precision)] += np.append(
-            np.full(self.few, sd.few**-2), prior.precision
+            np.full(self.n_columns, sd.column**-2), prior.precision
         )
         score = weights @ self.moment
         score[-1] += prior.precision * prior.offset
         factor = scipy.linalg.cholesky(precision, lower=True)
         return Conditional(factor, scipy.linalg.solve_triangular(factor, score, lower=True))
 
-    def draw_few(
+    def draw_columns(
         self, sd: Deviations, means: Array, prior: MeanPrior, rng: np.random.Generator
     ) -> Array:
-        """(S, F + 1) effects of the few, the mean last, drawn given (S,) sds and means."""
+        """(S, J + 1) effects of the columns, the mean last, drawn given (S,) sds and means."""
         draws = zip(*sd, means[:, None], strict=True)
         return np.array([self.given(Deviations(*at), prior).draw(mean, rng) for *at, mean in draws])
 
     def log_likelihood(self, sd: Deviations, prior: MeanPrior) -> float:
-        """Log density of the ratings, effects and mean summed out.
+        """Log density of the ratings, with effects and mean integrated out.
 
         Under a flat prior of the mean the density is that of the ratings' contrasts, as in REML.
         """
         given = self.given(sd, prior)
         flat = prior.precision == 0
         log_det = (
-            self.units @ np.log(sd.residual**2 + self.n * sd.many**2)
-            + 2 * (self.ratings - self.units.sum()) * math.log(sd.residual)
-            + 2 * self.few * math.log(sd.few)
+            self.multiplicity @ np.log(sd.residual**2 + self.n * sd.row**2)
+            + 2 * (self.n_ratings - self.multiplicity.sum()) * math.log(sd.residual)
+            + 2 * self.n_columns * math.log(sd.column)
             - (0 if flat else math.log(prior.precision))
             + 2 * np.log(np.diag(given.factor)).sum()
         )
         square = sd.weights(self.n) @ self.square + prior.precision * prior.offset**2
         quadratic = square - given.whitened @ given.whitened
-        constant = (self.ratings - flat) * math.log(2 * math.pi)
+        constant = (self.n_ratings - flat) * math.log(2 * math.pi)
         return float(-0.5 * (constant + log_det + quadratic))
 
     def em_step(self, sd: Deviations, prior: MeanPrior) -> Deviations:
@@ -284,26 +281,29 @@ class CrossedSums:
         mean = given.mean
         second = scipy.linalg.cho_solve((given.factor, True), np.eye(len(mean)))
         second += np.outer(mean, mean)
-        # E[square of the residual sums that the few and the mean leave], by pattern
+        # Expected square of the residual sums, given columns and mean, by pattern
         left = self.square - 2 * self.moment @ mean + np.tensordot(self.gram, second, axes=2)
         shrinkage = sd.shrinkage(self.n)
         variance = shrinkage * sd.residual**2
-        many = shrinkage**2 * left[1:] + self.units * variance
-        residual = left[0] - 2 * shrinkage @ left[1:] + self.n @ many
+        rows = shrinkage**2 * left[1:] + self.multiplicity * variance
+        residual = left[0] - 2 * shrinkage @ left[1:] + self.n @ rows
         return Deviations(
-            many=math.sqrt(many.sum() / self.units.sum()),
-            few=math.sqrt(np.trace(second[:-1, :-1]) / self.few),
-            residual=math.sqrt(residual / self.ratings),
+            row=math.sqrt(rows.sum() / self.multiplicity.sum()),
+            column=math.sqrt(np.trace(second[:-1, :-1]) / self.n_columns),
+            residual=math.sqrt(residual / self.n_ratings),
         )
 
     def approximate(
-        self, share: float, prior: MeanPrior, log_prior: Callable[[Deviations], float]
+        self, start: float, prior: MeanPrior, log_prior: Callable[[Deviations], float]
     ) -> Approximation:
-        """Normal approximation of the posterior of the standard deviations, on the log scale."""
-        best, path = climb(
+        """Normal approximation of the posterior of the log standard deviations.
+
+        EM starts with all three at ``start``.
+        """
+        best, path = repeat_em(
             lambda sd: self.em_step(sd, prior),
             lambda sd: self.log_likelihood(sd, prior),
-            Deviations(share, share, share),
+            Deviations(start, start, start),
         )
 
         def log_posterior(log_sd: Array) -> float:
@@ -311,33 +311,10 @@ class CrossedSums:
             return self.log_likelihood(sd, prior) + log_prior(sd) + float(log_sd.sum())
 
         mode, covariance = curvature(log_posterior, np.log(best))
-        spread = np.sqrt(np.diag(covariance))
-        # Where little is known the posterior is far from normal: curvature is a poor guide to it,
-        # and steps must be smaller.
-        step_size, acceptance = (0.9, 0.7) if spread.max() < 0.3 else (None, 0.9)
-        where = Deviations(*mode), Deviations(*spread)
-        return Approximation(*where, {}, step_size, acceptance, path)
-
-
-class Conditional(NamedTuple):
-    """Normal distribution of the effects of the few and of the means, the last, given the data.
-
-    ``factor`` is the lower Cholesky factor L of the precision, ``whitened`` is L' times the mean.
-    """
-
-    factor: Array
-    whitened: Array
-
-    @property
-    def mean(self) -> Array:
-        """Expected effects, and expected means as distances from the centre."""
-        return scipy.linalg.solve_triangular(self.factor, self.whitened, lower=True, trans="T")
-
-    def draw(self, means: Array, rng: np.random.Generator) -> Array:
-        """Effects drawn given the data and the means, which come back last."""
-        noise = rng.standard_normal(len(self.whitened))
-        last = slice(-len(means), None)
-        noise[last] = self.factor[last, last].T @ means - self.whitened[last]
-        return scipy.linalg.solve_triangular(
-            self.factor, self.whitened + noise, lower=True, trans="T"
+        sd_of_log = np.sqrt(np.diag(covariance))
+        # With little data the posterior is far from normal: curvature is a poor guide to it, and
+        # steps must be smaller.
+        step_size, acceptance = (0.9, 0.7) if sd_of_log.max() < 0.3 else (None, 0.9)
+        return Approximation(
+            Deviations(*mode), Deviations(*sd_of_log), {}, step_size, acceptance, path
         )

@@ -1,179 +1,59 @@
-"""Gaussian ratings by pools of raters: the sums that are left of the data, and what they say.
+"""Gaussian ratings by pools of raters, by sums whose size does not grow with the ratings.
 
 The counterpart of `CrossedSums` where an item has an effect in each pool. Given the effects of the
 raters, items are independent, and all that the data say about standard deviations and correlations
-stands in sums. Their size grows with the raters and with the patterns, which are the numbers of
-ratings that an item has from each pool, but not with the ratings.
+is in sums. Their size grows with the raters and with the patterns: the distinct numbers of ratings
+that an item has from each pool.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes, distinct_rows
+from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.cross_products import cross_products
-from reliabayes.likelihoods.gaussian_one_pool import Conditional, MeanPrior
-
-
-class Spreads(NamedTuple):
-    """What ratings vary by, in their units; (...) stands for draws.
-
-    ``root`` (..., G, G) is the lower root of the covariance of an item's effects in the pools,
-    ``rater`` and ``residual`` (..., G) are standard deviations.
-    """
-
-    root: Array
-    rater: Array
-    residual: Array
-
-    def patterns(self, n: Array) -> Patterns:
-        """Effects of items with ``n`` (D, G) ratings, given their ratings."""
-        scaled = np.sqrt(n)[:, :, None] / self.residual[..., None, :, None]
-        scaled = scaled * self.root[..., None, :, :]
-        precision = np.eye(n.shape[1]) + np.swapaxes(scaled, -1, -2) @ scaled
-        factor = np.linalg.cholesky(precision)
-        half = np.linalg.solve(factor, np.swapaxes(self.root, -1, -2)[..., None, :, :])
-        return Patterns(np.asarray(factor), np.asarray(np.swapaxes(half, -1, -2)))
-
-
-class Patterns(NamedTuple):
-    """By pattern, the normal distribution of an item's effects given its ratings and the raters'.
-
-    What the root turns into these effects has the precision ``factor factor'``; their own
-    covariance is ``half half'``. Both are (..., D, G, G), and stand where the root is singular.
-    """
-
-    factor: Array
-    half: Array
-
-    @property
-    def log_det(self) -> Array:
-        """(..., D) log determinant of the precision."""
-        return np.asarray(2 * np.log(np.diagonal(self.factor, axis1=-2, axis2=-1)).sum(axis=-1))
-
-    @property
-    def covariance(self) -> Array:
-        """(..., D, G, G) covariance of an item's effects."""
-        return np.asarray(self.half @ np.swapaxes(self.half, -1, -2))
-
-
-@dataclass(frozen=True, eq=False)
-class PooledDesign:
-    """Who rated what, and sums of the ratings, each centred by pool.
-
-    Attributes
-    ----------
-    pool : (F,) position of each rater's pool
-    counts : sparse (I, F), ratings of an item by a rater
-    n, total : (I, G) numbers and sums of ratings of each item, by pool
-    rater_total : (F,) sums of ratings of each rater
-    square : (G,) sums of squared ratings
-    """
-
-    pool: Codes
-    counts: sp.csr_array
-    n: Array
-    total: Array
-    rater_total: Array
-    square: Array
-
-    @classmethod
-    def of(cls, item: Codes, rater: Codes, ratings: Array, pool: Any) -> PooledDesign:
-        """Design of (N,) codes and (N,) centred ratings in long form, and (F,) codes of pools."""
-        raters, pools = len(pool), int(pool.max()) + 1
-        size = int(item.max()) + 1, pools
-        cell = cells(item, pool[rater], pools)
-        squares = np.bincount(rater, ratings**2, minlength=raters)
-        return cls(
-            pool=np.asarray(pool, np.intp),
-            counts=sp.csr_array((np.ones(len(ratings)), (item, rater)), shape=(size[0], raters)),
-            n=np.bincount(cell, minlength=math.prod(size)).reshape(size).astype(float),
-            total=np.bincount(cell, ratings, math.prod(size)).reshape(size).astype(float),
-            rater_total=np.bincount(rater, ratings, minlength=raters).astype(float),
-            square=np.bincount(pool, squares, pools).astype(float),
-        )
-
-    @cached_property
-    def by_pool(self) -> list[sp.csr_array]:
-        """(I, members) ratings of an item by a rater of each pool."""
-        return [self.counts[:, self.pool == pool] for pool in range(self.total.shape[1])]
-
-    @cached_property
-    def patterns(self) -> tuple[Array, Codes, Array]:
-        """(D, G) distinct numbers of ratings of an item; (I,) which it has; (D,) how many items."""
-        n, pattern = distinct_rows(self.n)
-        return n, pattern, np.bincount(pattern).astype(float)
-
-    @property
-    def size(self) -> int:
-        """Numbers that the sums of this design hold in Stan."""
-        pools = self.total.shape[1]
-        columns: int = pools + len(_pairs(self.patterns[0])[0])
-        return columns * math.comb(len(self.pool) + pools + 1, 2)
-
-    def draw_items(
-        self, at: Spreads, few: Array, cells: int, rng: np.random.Generator
-    ) -> Iterator[Array]:
-        """Effects of the items drawn given all else: (S, chunk, G) at a time.
-
-        ``at`` holds (S, ...) draws, ``few`` is (S, F + G) with the means last; a chunk takes about
-        ``cells`` numbers.
-        """
-        n, pattern, _ = self.patterns
-        half = at.patterns(n).half
-        pools = n.shape[1]
-        rows = max(1, cells // (len(few) * pools**2))
-        for start in range(0, len(pattern), rows):
-            chunk = slice(start, start + rows)
-            left = self._residuals(few, chunk) / at.residual[:, None, :] ** 2
-            halves = half[:, pattern[chunk]]
-            noise = rng.standard_normal(left.shape)
-            standard = np.einsum("sigh,sig->sih", halves, left) + noise
-            yield np.einsum("sigh,sih->sig", halves, standard)
-
-    def _residuals(self, few: Array, chunk: slice) -> Array:
-        """(S, chunk, G) sums of what the means and the raters leave of the ratings of items."""
-        means = few[:, len(self.pool) :]
-        raters = np.stack(
-            [
-                part[chunk] @ few[:, np.flatnonzero(self.pool == pool)].T
-                for pool, part in enumerate(self.by_pool)
-            ],
-            axis=-1,
-        )
-        expected = self.n[chunk] * means[:, None, :]
-        return np.asarray(self.total[chunk] - raters.swapaxes(0, 1) - expected)
+from reliabayes.likelihoods.gaussian_conditional import Conditional, MeanPrior
+from reliabayes.likelihoods.gaussian_pools_design import (
+    Components,
+    ItemPosteriors,
+    PooledDesign,
+    pool_pairs,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class PooledSums:
-    """Sums over ratings: row 0 over all of them, row d + 1 over the items of pattern d.
+    """Sums over ratings: entry 0 over all of them, entry d + 1 over the items of pattern d.
 
-    With x the indicators of the F raters and the G pools, y a rating, c the sum of x over the
+    With x the indicators of the R raters and the G pools, y a rating, c the sum of x over the
     ratings of an item, and t_g that of its ratings by pool g:
 
     Attributes
     ----------
-    pool : (F,) position of each rater's pool
-    n : (D, G) ratings of an item by pool, in order
-    items : (D,) items
-    gram : (D + 1, F + G, F + G) sum of xx', then of cc'
-    moment : (D + 1, F + G, G) sum of xy, each in the column of its pool, then of ct'
-    square : (D + 1, G, G) sum of yy, on the diagonal, then of tt'
+    pool : array of int, shape (R,)
+        Position of each rater's pool.
+    n : array of shape (D, G)
+        Ratings of an item, by pattern and pool.
+    multiplicity : array of shape (D,)
+        Items by pattern.
+    gram : array of shape (D + 1, R + G, R + G)
+        Sum of xx', then of cc'.
+    moment : array of shape (D + 1, R + G, G)
+        Sum of xy, each in the column of its pool, then of ct'.
+    square : array of shape (D + 1, G, G)
+        Sum of yy, on the diagonal, then of tt'.
     """
 
     pool: Codes
     n: Array
-    items: Array
+    multiplicity: Array
     gram: Array
     moment: Array
     square: Array
@@ -181,7 +61,7 @@ class PooledSums:
     @classmethod
     def of(cls, design: PooledDesign) -> PooledSums:
         """Sums of a data set, or of a part of it that shares no item with the rest."""
-        n, pattern, items = design.patterns
+        n, pattern, multiplicity = design.patterns
         per_rater = np.asarray(design.counts.sum(axis=0)).ravel()
         is_in = design.pool[:, None] == np.arange(n.shape[1])
         edge = per_rater[:, None] * is_in
@@ -194,7 +74,7 @@ class PooledSums:
             gram.append(product[:effects, :effects])
             moment.append(product[:effects, effects:])
             square.append(product[effects:, effects:])
-        return cls(design.pool, n, items, np.array(gram), np.array(moment), np.array(square))
+        return cls(design.pool, n, multiplicity, np.array(gram), np.array(moment), np.array(square))
 
     def __add__(self, other: PooledSums) -> PooledSums:
         """Sums of both parts; they have the same raters and share no item."""
@@ -210,14 +90,14 @@ class PooledSums:
         return PooledSums(
             self.pool,
             n,
-            add(np.append(0.0, self.items), np.append(0.0, other.items))[1:],
+            add(np.append(0.0, self.multiplicity), np.append(0.0, other.multiplicity))[1:],
             add(self.gram, other.gram),
             add(self.moment, other.moment),
             add(self.square, other.square),
         )
 
-    def to_stan(self) -> dict[str, Any]:
-        """Data of ``gaussian_xcc.stan``, whose indices start at 1.
+    def stan_data(self) -> StanData:
+        """What ``gaussian_xcc.stan`` reads.
 
         Columns are for pairs of pools: each pool with itself over all ratings, then the pairs that
         have rated the items of a pattern.
@@ -225,53 +105,26 @@ class PooledSums:
         pattern, first, second = self.pairs
         column, row = np.triu_indices(len(self.pool_of))  # lower triangles, column by column
         gram, moment, square = [], [], []
-        for d, g, h in self._columns:
+        whole = [(0, g, g) for g in range(self.pools)]
+        for d, g, h in whole + list(zip(pattern + 1, first, second, strict=True)):
             is_first, is_second = self.pool_of == g, self.pool_of == h
             between = np.outer(is_first, is_second) | np.outer(is_second, is_first)
             gram.append(self.gram[d, row, column] * between[row, column])
             sums = self.moment[d, :, h] * is_first + self.moment[d, :, g] * is_second
             moment.append(sums / (1 + (g == h)))
             square.append(self.square[d, g, h] * (1 + (g != h)))
-        return {
-            "F": len(self.pool),
-            "G": self.pools,
-            "D": len(self.n),
-            "P": len(pattern),
-            "pool": self.pool + 1,
-            "N": self.ratings,
-            "n": self.n.T,
-            "items": self.items,
-            "pattern": pattern + 1,
-            "first": first + 1,
-            "second": second + 1,
-            "gram": np.array(gram).T,
-            "moment": np.array(moment).T,
-            "square": np.array(square),
-        }
-
-    @classmethod
-    def from_stan(cls, data: Mapping[str, Any]) -> PooledSums:
-        """The sums that `to_stan` packed."""
-        pools, rows = data["G"], data["D"] + 1
-        size = data["F"] + pools
-        column, row = np.triu_indices(size)
-        empty = cls(
-            data["pool"] - 1,
-            data["n"].T,
-            data["items"],
-            np.zeros((rows, size, size)),
-            np.zeros((rows, size, pools)),
-            np.zeros((rows, pools, pools)),
+        return StanData(
+            sizes={"R": len(self.pool), "G": self.pools, "D": len(self.n), "P": len(pattern)},
+            positions={"pool": self.pool, "pattern": pattern, "first": first, "second": second},
+            values={
+                "N": self.ratings,
+                "n": self.n.T,
+                "multiplicity": self.multiplicity,
+                "gram": np.array(gram).T,
+                "moment": np.array(moment).T,
+                "square": np.array(square),
+            },
         )
-        packed = zip(empty._columns, data["gram"].T, data["moment"].T, data["square"], strict=True)
-        for (d, g, h), gram, moment, square in packed:
-            empty.gram[d, row, column] += gram
-            for one, other in ((g, h), (h, g)):
-                is_one = empty.pool_of == one
-                empty.moment[d, is_one, other] = moment[is_one]
-                empty.square[d, one, other] = square / (1 + (g != h))
-        empty.gram[:, column, row] = empty.gram[:, row, column]
-        return empty
 
     @property
     def pools(self) -> int:
@@ -280,25 +133,18 @@ class PooledSums:
 
     @property
     def pool_of(self) -> Codes:
-        """(F + G,) pool of each effect: of the raters, then of the means."""
+        """(R + G,) pool of each effect: of the raters, then of the means."""
         return np.append(self.pool, np.arange(self.pools))
 
     @property
     def pairs(self) -> tuple[Codes, Codes, Codes]:
         """(P,) patterns, and (P,) first and second pools of the pairs that rated their items."""
-        return _pairs(self.n)
-
-    @property
-    def _columns(self) -> list[tuple[int, int, int]]:
-        """Row and pair of pools of each of Stan's columns."""
-        pattern, first, second = self.pairs
-        whole = [(0, g, g) for g in range(self.pools)]
-        return whole + list(zip(pattern + 1, first, second, strict=True))
+        return pool_pairs(self.n)
 
     @property
     def ratings(self) -> Array:
         """(G,) numbers of ratings."""
-        return self.n.T @ self.items
+        return self.n.T @ self.multiplicity
 
     @cached_property
     def _blocks(self) -> list[tuple[int, int, Any, Array]]:
@@ -310,17 +156,17 @@ class PooledSums:
             blocks.append((int(g), int(h), np.ix_(members[g], members[h]), cells))
         return blocks
 
-    def given(self, at: Spreads, prior: MeanPrior) -> Conditional:
-        """Effects of the raters and the means, given the data and the spreads."""
-        return self._given(self._weights(at, at.patterns(self.n)), at, prior)
+    def given(self, at: Components, prior: MeanPrior) -> Conditional:
+        """Effects of the raters and the means, given the data and the variance components."""
+        return self._given(self._weights(at, at.given_ratings(self.n)), at, prior)
 
-    def _weights(self, at: Spreads, items: Patterns) -> Array:
+    def _weights(self, at: Components, items: ItemPosteriors) -> Array:
         """(D + 1, G, G) weights of the sums."""
         precision = at.residual**-2
         shrinkage = items.covariance * precision[:, None] * precision
         return np.concatenate([np.diag(precision)[None], -shrinkage])
 
-    def _given(self, weights: Array, at: Spreads, prior: MeanPrior) -> Conditional:
+    def _given(self, weights: Array, at: Components, prior: MeanPrior) -> Conditional:
         precision = np.zeros_like(self.gram[0])
         for g, h, place, cells in self._blocks:
             block = (weights[:, g, h] @ cells).reshape(precision[place].shape)
@@ -333,17 +179,17 @@ class PooledSums:
         whitened = scipy.linalg.solve_triangular(factor, score, lower=True)
         return Conditional(factor, whitened)
 
-    def log_likelihood(self, at: Spreads, prior: MeanPrior) -> float:
-        """Log density of the ratings, effects and means summed out.
+    def log_likelihood(self, at: Components, prior: MeanPrior) -> float:
+        """Log density of the ratings, with effects and means integrated out.
 
         Under flat priors of the means the density is that of the ratings' contrasts, as in REML.
         """
-        items = at.patterns(self.n)
+        items = at.given_ratings(self.n)
         weights = self._weights(at, items)
         given = self._given(weights, at, prior)
         proper = prior.precision[prior.precision > 0]
         log_det = (
-            self.items @ items.log_det
+            self.multiplicity @ items.log_det
             + 2 * self.ratings @ np.log(at.residual)
             + 2 * np.log(at.rater[self.pool]).sum()
             - np.log(proper).sum()
@@ -355,12 +201,12 @@ class PooledSums:
         constant = (self.ratings.sum() - flat) * math.log(2 * math.pi)
         return float(-0.5 * (constant + log_det + quadratic))
 
-    def em_step(self, at: Spreads, prior: MeanPrior, *, shared: bool) -> Spreads:
-        """Spreads that maximise the expected log-likelihood: one step of EM.
+    def em_step(self, at: Components, prior: MeanPrior, *, shared: bool) -> Components:
+        """Components that maximise the expected log-likelihood: one step of EM.
 
         ``shared`` tells whether all pools have one standard deviation of residuals.
         """
-        items = at.patterns(self.n)
+        items = at.given_ratings(self.n)
         given = self._given(self._weights(at, items), at, prior)
         second = scipy.linalg.cho_solve((given.factor, True), np.eye(len(given.whitened)))
         second += np.outer(given.mean, given.mean)
@@ -370,13 +216,13 @@ class PooledSums:
         covariance = inverse.swapaxes(1, 2) @ inverse
         gain = covariance @ at.root.T / at.residual**2
         products = np.array(by_pattern) @ gain.swapaxes(1, 2)  # of residual sums and standard
-        standard = gain @ products + self.items[:, None, None] * covariance
+        standard = gain @ products + self.multiplicity[:, None, None] * covariance
         residual = np.diag(whole) - 2 * np.einsum("dgh,gh->g", products, at.root)
         residual += np.einsum("dg,gh,dhk,gk->g", self.n, at.root, standard, at.root)
         variance = residual.sum() / self.ratings.sum() if shared else residual / self.ratings
         severity = np.bincount(self.pool, np.diag(second)[: len(self.pool)])
-        return Spreads(
-            root=at.root @ np.linalg.cholesky(standard.sum(axis=0) / self.items.sum()),
+        return Components(
+            root=at.root @ np.linalg.cholesky(standard.sum(axis=0) / self.multiplicity.sum()),
             rater=np.sqrt(severity / np.bincount(self.pool)),
             residual=np.sqrt(np.broadcast_to(variance, self.pools)),
         )
@@ -393,23 +239,11 @@ class PooledSums:
                 left[:, h, g] += both
         return np.asarray(left)
 
-    def draw_few(
-        self, at: Spreads, means: Array, prior: MeanPrior, rng: np.random.Generator
+    def draw_raters(
+        self, at: Components, means: Array, prior: MeanPrior, rng: np.random.Generator
     ) -> Array:
-        """(S, F + G) effects of raters, the means last, drawn given (S, ...) spreads and means."""
+        """(S, R + G) effects of raters, the means last, drawn given (S, ...) components."""
         draws = zip(*at, means, strict=True)
-        return np.array([self.given(Spreads(*one), prior).draw(mean, rng) for *one, mean in draws])
-
-
-def cells(item: NDArray[Any], pool: NDArray[Any], pools: int) -> NDArray[np.int64]:
-    """Codes (N,) of items and pools together, item by item."""
-    cell: NDArray[np.int64] = np.multiply(item, pools, dtype=np.int64)
-    cell += pool
-    return cell
-
-
-def _pairs(n: Array) -> tuple[Codes, Codes, Codes]:
-    has = n > 0
-    both = has[:, :, None] & has[:, None, :] & np.triu(np.ones((n.shape[1],) * 2, bool))
-    pattern, first, second = np.nonzero(both)
-    return pattern, first, second
+        return np.array(
+            [self.given(Components(*one), prior).draw(mean, rng) for *one, mean in draws]
+        )

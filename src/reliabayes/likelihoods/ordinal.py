@@ -1,4 +1,4 @@
-"""Ordered categories that a latent score is cut into: what is seen of it, and what is left of ICCs.
+"""Ratings in ordered categories: a latent score is cut into categories at cut points.
 
 A score is item effect plus rater effect plus residual, logistic or standard normal, and the rating
 counts the cut points below it.
@@ -14,23 +14,23 @@ import scipy.optimize
 from scipy.special import expit, ndtr, ndtri, owens_t
 
 from reliabayes.arrays import Array
-from reliabayes.likelihoods.quadrature import enough, grid
+from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 
 Link = Literal["logit", "probit"]
 
 RESIDUAL: dict[Link, float] = {"logit": math.pi**2 / 3, "probit": 1.0}  # variances
-# Of a rating, at most: information on its location in units of the residual's scale, and the
-# spacing of nodes that its distribution function can bear.
+# Of a single rating: its largest Fisher information on the location, in units of the residual's
+# scale, and the widest spacing of nodes that resolves its distribution function.
 INFORMATION: dict[Link, float] = {"logit": 0.3, "probit": 0.8}
-BEARABLE: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
+MAX_SPACING: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
 
 TINY = 1e-300  # least probability, so that its logarithm is a number
 CHUNK = 2_000_000  # probabilities at once: 16 MB
-FAR = 9.0  # reach of the nodes of items where scores of pools are expanded
+EXPANSION_REACH = 9.0  # of the nodes of items where scores are expanded in Hermite polynomials
 TERMS = 60  # of that expansion
 
 
-class Graded(NamedTuple):
+class CategoryProbabilities(NamedTuple):
     """Probabilities (..., K) of categories, and densities at their upper and lower ends."""
 
     probability: Array
@@ -38,16 +38,14 @@ class Graded(NamedTuple):
     lower: Array
 
     @classmethod
-    def of(cls, location: Array, cut: Array, link: Link) -> Graded:
+    def of(cls, location: Array, cut: Array, link: Link) -> CategoryProbabilities:
         """Of ratings at locations (...), with K - 1 cut points."""
         edge = location[..., None] - cut
         end = np.full((*np.shape(location), 1), np.inf)
         upper, lower = np.concatenate([end, edge], axis=-1), np.concatenate([edge, -end], axis=-1)
-        share, density = _SHARE[link], _DENSITY[link]
-        # Differences of what is small are exact.
-        probability = np.where(
-            lower > 0, share(-lower) - share(-upper), share(upper) - share(lower)
-        )
+        cdf, density = _CDF[link], _DENSITY[link]
+        # Differences of small numbers lose no digits: take the tails.
+        probability = np.where(lower > 0, cdf(-lower) - cdf(-upper), cdf(upper) - cdf(lower))
         return cls(np.maximum(probability, TINY), density(upper), density(lower))
 
     @property
@@ -66,9 +64,9 @@ class Graded(NamedTuple):
 def log_between(location: Array, lower: Array, upper: Array, link: Link) -> Array:
     """Log-probability (...) that locations plus residuals lie between cut points, or infinities."""
     far, near = location - lower, location - upper
-    beyond = near > 0  # differences of what is small are exact
+    beyond = near > 0  # take the tails, whose differences lose no digits
     far, near = np.where(beyond, -near, far), np.where(beyond, -far, near)
-    return np.asarray(np.log(np.maximum(_SHARE[link](far) - _SHARE[link](near), TINY)))
+    return np.asarray(np.log(np.maximum(_CDF[link](far) - _CDF[link](near), TINY)))
 
 
 def _logistic_density(x: Array) -> Array:
@@ -79,28 +77,34 @@ def _normal_density(x: Array) -> Array:
     return np.asarray(np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi))
 
 
-_SHARE: dict[Link, Any] = {"logit": expit, "probit": ndtr}
+_CDF: dict[Link, Any] = {"logit": expit, "probit": ndtr}
 _DENSITY: dict[Link, Any] = {"logit": _logistic_density, "probit": _normal_density}
 
 
 class Observed(NamedTuple):
-    """What holds of ratings as numbers 0, 1, ... of their categories, by draw (...).
+    """Moments of ratings as numbers 0, 1, ... of their categories, by draw (...).
 
-    ``icc``, ``labeler_icc`` and ``variance`` of ratings (...), ``share`` (..., K) of categories,
-    and ``expected`` (..., n), the mean rating of an item at the nodes of its standard score.
+    Attributes
+    ----------
+    icc, labeler_icc, variance : array of shape (...)
+        Of single ratings by new raters of new items.
+    proportion : array of shape (..., K)
+        Of the categories.
+    expected : array of shape (..., n)
+        Mean rating of an item at the nodes of its standard score.
     """
 
     icc: Array
     labeler_icc: Array
     variance: Array
-    share: Array
+    proportion: Array
     expected: Array
 
     @classmethod
     def of(cls, sd_item: Array, sd_rater: Array, cut: Array, link: Link) -> Observed:
-        """Of standard deviations (...) and cut points (..., K - 1)."""
+        """Given standard deviations (...) and cut points (..., K - 1)."""
         item, item_weight = _item_nodes(float(sd_item.max()), link)
-        rater, rater_weight = grid(enough(_spacing(float(sd_rater.max()), link)))
+        rater, rater_weight = Nodes.of(number_of_nodes(_spacing(float(sd_rater.max()), link)))
         size, n_cuts = sd_item.size, cut.shape[-1]
         by_item, by_rater = np.empty((size, len(item))), np.empty((size, len(rater)))
         beyond = np.empty((size, n_cuts))
@@ -112,20 +116,20 @@ class Observed(NamedTuple):
             )
             expected = np.zeros_like(location)  # number of the category, given item and rater
             for k in range(n_cuts):
-                share = _SHARE[link](location - cut.reshape(size, 1, 1, n_cuts)[part, ..., k])
-                beyond[part, k] = (share @ rater_weight) @ item_weight
-                expected += share
+                above = _CDF[link](location - cut.reshape(size, 1, 1, n_cuts)[part, ..., k])
+                beyond[part, k] = (above @ rater_weight) @ item_weight
+                expected += above
             by_item[part], by_rater[part] = expected @ rater_weight, item_weight @ expected
         mean = by_item @ item_weight
         variance = beyond @ (2 * np.arange(n_cuts) + 1) - mean**2
         edge = np.ones((size, 1))
-        share = -np.diff(np.concatenate([edge, beyond, 0 * edge], axis=1))
+        proportion = -np.diff(np.concatenate([edge, beyond, 0 * edge], axis=1))
         shape = sd_item.shape
         return cls(
             ((by_item**2 @ item_weight - mean**2) / variance).reshape(shape),
             ((by_rater**2 @ rater_weight - mean**2) / variance).reshape(shape),
             variance.reshape(shape),
-            share.reshape(*shape, -1),
+            proportion.reshape(*shape, -1),
             by_item.reshape(*shape, -1),
         )
 
@@ -135,7 +139,7 @@ class Observed(NamedTuple):
         With mean ratings expanded in Hermite polynomials of the standard scores, whose correlation
         is rho (...), it is the sum of products of coefficients times powers of rho (Mehler).
         """
-        node, weight = grid(self.expected.shape[-1], FAR)
+        node, weight = Nodes.of(self.expected.shape[-1], EXPANSION_REACH)
         polynomials = np.empty((TERMS + 1, len(node)))  # normalised
         polynomials[0], polynomials[1] = 1, node
         for k in range(1, TERMS):
@@ -149,34 +153,52 @@ class Observed(NamedTuple):
 
 
 def _spacing(sd: float, link: Link) -> float:
-    return min(0.4, 0.8 * BEARABLE[link] / sd)
+    return min(0.4, 0.8 * MAX_SPACING[link] / sd)
 
 
-def _item_nodes(sd: float, link: Link) -> tuple[Array, Array]:
-    return grid(enough(min(0.25, _spacing(sd, link)), FAR), FAR)
+def _item_nodes(sd: float, link: Link) -> Nodes:
+    spacing = min(0.25, _spacing(sd, link))
+    return Nodes.of(number_of_nodes(spacing, EXPANSION_REACH), EXPANSION_REACH)
 
 
-def normal_correlation(
-    n: Any, above: Any, weight: Array, share: float, by_chance: Any = None
+def tetrachoric_correlation(
+    n: Any, above: Any, weight: Array, proportion: float, pairs_by_chance: Any = None
 ) -> float:
-    """Correlation of two normal scores of a unit of which both are above, or not, so often.
+    """Correlation of the normal scores behind two ratings of a unit, each above a cut or not.
 
-    Units have n ratings, some of them above, and count with a weight; ``share`` of all is above.
-    So many pairs (units,) would have both above ``by_chance``, where the share is not the same in
-    all ratings.
+    Parameters
+    ----------
+    n, above : array of shape (U,)
+        Ratings of each unit, and how many of them are above the cut.
+    weight : array of shape (U,)
+        How often each unit counts.
+    proportion : float
+        Of all ratings, how many are above the cut.
+    pairs_by_chance : array of shape (U,), optional
+        Expected pairs of ratings of each unit that are both above the cut if they were
+        independent; needed where the proportion differs between ratings.
+
+    Returns
+    -------
+    float
+        At least 0.02 and at most 0.9; 0.2 if no unit has two ratings.
+
+    References
+    ----------
+    Owen (1956), for the bivariate normal distribution. https://doi.org/10.1214/aoms/1177728074
     """
     pairs = float(weight @ (n * (n - 1)))
     if pairs == 0:
         return 0.2
-    chance = n * (n - 1) * share**2 if by_chance is None else by_chance
+    chance = n * (n - 1) * proportion**2 if pairs_by_chance is None else pairs_by_chance
     excess_both = float(weight @ (above * (above - 1) - chance)) / pairs
-    both, at = share**2 + excess_both, float(ndtri(share))
+    both, at = proportion**2 + excess_both, float(ndtri(proportion))
 
     def excess(r: float) -> float:
-        both_at_r = ndtr(at) - 2 * owens_t(at, math.sqrt((1 - r) / (1 + r)))  # Owen (1956)
+        both_at_r = ndtr(at) - 2 * owens_t(at, math.sqrt((1 - r) / (1 + r)))
         return float(both_at_r) - both
 
-    least, most = 0.02, 0.9
-    if excess(least) >= 0 or excess(most) <= 0:
-        return least if excess(least) >= 0 else most
-    return float(scipy.optimize.brentq(excess, least, most, xtol=1e-3))
+    least, largest = 0.02, 0.9
+    if excess(least) >= 0 or excess(largest) <= 0:
+        return least if excess(least) >= 0 else largest
+    return float(scipy.optimize.brentq(excess, least, largest, xtol=1e-3))

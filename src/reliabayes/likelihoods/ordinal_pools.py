@@ -1,9 +1,9 @@
-"""Scores of items in several pools: sampled, and summed over around where they are likeliest.
+"""Scores of items in several pools: their centring for sampling, and adaptive quadrature.
 
 An item's effects in the pools are a lower triangular root times independent standard scores, one
-for each pool. Two scores can be summed over nodes that all items share; those of three pools or
-more are too many, so that Stan samples them, and sums for comparisons of models have few nodes,
-laid out anew for each item.
+for each pool. Two scores can be integrated out over nodes that all items share. Three or more are
+too many for that: Stan samples them, and comparisons of models integrate them out over few nodes,
+placed around the mode of each item.
 """
 
 from __future__ import annotations
@@ -17,45 +17,48 @@ import scipy.sparse as sp
 from scipy.special import logsumexp
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.likelihoods.ordinal import CHUNK, Graded, Link, log_between
+from reliabayes.likelihoods.ordinal import CHUNK, CategoryProbabilities, Link, log_between
 
-NEWTON = 30  # steps to a mode at most
-LONGEST, CLOSE = 2.0, 0.01  # step of an effect that is allowed, and one that may be the last
+MAX_NEWTON_STEPS = 30
+LARGEST_STEP, LAST_STEP = 2.0, 0.01  # of an effect: the largest, and one that ends the search
 
 
 def standard_scores(
-    score: Array, root: Array, higher: Array, precision: Array, pull: Array
+    score: Array, root: Array, shift: Array, precision: Array, weighted_mean: Array
 ) -> Array:
-    """Standard scores (G, I) of sampled ones (G, I), as the Stan programs make them.
+    """Standard scores (G, I) from sampled ones (G, I), as the Stan programs compute them.
 
-    ``root`` (G, G) makes effects of standard scores; levels of raters are so much ``higher`` (G,)
-    than their own ratings told. What ratings tell of effects is as of `told_in_turn`.
+    ``root`` (G, G) turns standard scores into effects; ``shift`` (G,) is how far the levels of the
+    raters lie above the level that their centring assumed. Precision and weighted mean (G, I) are
+    those of `sequential_precision`.
     """
     standard = np.zeros_like(score)
     for g, own in enumerate(root.diagonal()):
-        expected = root[g, :g] @ standard[:g] + higher[g]
-        share = 1 / (1 + own**2 * precision[g])
-        told = own * share * (pull[g] - precision[g] * expected)
-        standard[g] = np.sqrt(share) * score[g] + told
+        expected = root[g, :g] @ standard[:g] + shift[g]
+        variance = 1 / (1 + own**2 * precision[g])
+        mean = own * variance * (weighted_mean[g] - precision[g] * expected)
+        standard[g] = np.sqrt(variance) * score[g] + mean
     return standard
 
 
-def told_in_turn(root: Array, precision: Array, pull: Array) -> dict[str, Array]:
-    """What ratings of a pool and of those after it tell of an item's effect in the pool.
+def sequential_precision(
+    root: Array, precision: Array, weighted_mean: Array
+) -> tuple[Array, Array]:
+    """Precision and weighted mean of an item's effect in each pool, given those before it.
 
-    Given what ratings of each pool tell of effects in it, a precision and that times the effect,
-    each (I, G), as if effects in the pools before were known. Both are returned as (G, I), so that
-    scores that are sampled have mean 0 and sd 1.
+    Ratings of each pool give its effects a precision, and a mean times that precision, each (I, G).
+    The result, each (G, I), is what ratings of a pool and of the pools after it say of the effect
+    if effects in the pools before were known: with it, sampled scores have mean 0 and sd 1.
     """
     pools = len(root)
     whole = np.eye(pools) + root.T @ (precision[..., None] * root)
-    mean = np.linalg.solve(whole, (pull @ root)[..., None])[..., 0]
-    told, pulls = np.empty((2, *mean.shape[::-1]))
+    mean = np.linalg.solve(whole, (weighted_mean @ root)[..., None])[..., 0]
+    sequential, weighted = np.empty((2, *mean.shape[::-1]))
     for g in range(pools):
         covariance = np.linalg.inv(whole[:, g:, g:])
-        told[g] = (1 / covariance[:, 0, 0] - 1) / root[g, g] ** 2
-        pulls[g] = told[g] * (mean @ root[g]) + mean[:, g] / root[g, g]
-    return {"precision": told, "pull": pulls}
+        sequential[g] = (1 / covariance[:, 0, 0] - 1) / root[g, g] ** 2
+        weighted[g] = sequential[g] * (mean @ root[g]) + mean[:, g] / root[g, g]
+    return sequential, weighted
 
 
 class PooledCategories(NamedTuple):
@@ -63,16 +66,19 @@ class PooledCategories(NamedTuple):
 
     Attributes
     ----------
-    item, rater, pool, category : (N,) of ratings
-    times : (N,) how many there are of these
-    shape : numbers of items and of pools
+    item, rater, pool, category : array of int, shape (N,)
+        Of distinct ratings.
+    multiplicity : array of shape (N,)
+        How often each of them occurs.
+    shape : tuple of int
+        Numbers of items and of pools.
     """
 
     item: Codes
     rater: Codes
     pool: Codes
     category: Codes
-    times: Array
+    multiplicity: Array
     shape: tuple[int, int]
 
     @classmethod
@@ -85,7 +91,7 @@ class PooledCategories(NamedTuple):
 
     @classmethod
     def in_parts(cls, counts: sp.csr_array, pool: Codes, nodes: int) -> Iterator[Self]:
-        """The same, of so few items at a time that sums over nodes fit into the memory."""
+        """The same in blocks of items, so that the arrays over nodes fit into memory."""
         number = 1 + counts.nnz * nodes ** (int(pool.max()) + 1) // CHUNK
         ends = np.unique(np.linspace(0, counts.shape[0], number + 1).astype(int))
         return (cls.of(counts[start:stop], pool) for start, stop in pairwise(ends))
@@ -93,11 +99,11 @@ class PooledCategories(NamedTuple):
     def log_probability(
         self, level: Array, root: Array, cut: Array, link: Link, nodes: int
     ) -> Array:
-        """Log-probability (I,) of an item's ratings, its scores summed out.
+        """Log-probability (I,) of an item's ratings, its scores marginalised.
 
-        Levels of raters (R,), root (G, G) and cut points (G, K - 1) are known. Each score is summed
-        over nodes of Gauss and Hermite, around the mode and as far apart as the curvature there
-        asks for. What a pool says depends on its own score and those before.
+        Levels of raters (R,), root (G, G) and cut points (G, K - 1) are known. Adaptive
+        Gauss-Hermite quadrature: nodes lie around the mode, scaled by the curvature there. The
+        ratings of a pool depend on its own score and on those of the pools before.
 
         References
         ----------
@@ -113,8 +119,8 @@ class PooledCategories(NamedTuple):
             at = np.stack([axis.ravel() for axis in axes], axis=1)
             score = mode[:, None, known] + at @ scale[:, known, known].transpose(0, 2, 1)
             effect = score @ root[pool, known]
-            said = self._by_pool(pool, effect, level, cut[pool], link)
-            terms.append(said - 0.5 * score[..., -1] ** 2)
+            given = self._by_pool(pool, effect, level, cut[pool], link)
+            terms.append(given - 0.5 * score[..., -1] ** 2)
         total = np.zeros(1)
         for term in reversed(terms):
             joint = (term + total).reshape(len(mode), -1, nodes) + log_weight
@@ -122,22 +128,22 @@ class PooledCategories(NamedTuple):
         return np.asarray(total[:, 0] + np.log(scale.diagonal(axis1=1, axis2=2)).sum(axis=1))
 
     def modes(self, level: Array, root: Array, cut: Array, link: Link) -> tuple[Array, Array]:
-        """Likeliest scores (I, G) of the items, and lower roots (I, G, G) of their covariances."""
+        """Modes (I, G) of the scores, and lower roots (I, G, G) of their covariances there."""
         score, here = np.zeros(self.shape), np.arange(len(self.item))
         cell = self.item * self.shape[1] + self.pool
-        for _ in range(NEWTON):
+        for _ in range(MAX_NEWTON_STEPS):
             location = level[self.rater] + (score @ root.T)[self.item, self.pool]
-            graded = Graded.of(location, cut[self.pool], link)
-            probability, upper, lower = (values[here, self.category] for values in graded)
+            category = CategoryProbabilities.of(location, cut[self.pool], link)
+            probability, upper, lower = (values[here, self.category] for values in category)
             slope, information = (
-                np.bincount(cell, self.times * values, score.size).reshape(self.shape)
-                for values in ((upper - lower) / probability, graded.information)
+                np.bincount(cell, self.multiplicity * values, score.size).reshape(self.shape)
+                for values in ((upper - lower) / probability, category.information)
             )
             precision = np.eye(self.shape[1]) + root.T @ (information[..., None] * root)
             step = np.linalg.solve(precision, (slope @ root - score)[..., None])[..., 0]
             longest = np.abs(step @ root.T).max(axis=1, keepdims=True)
-            score += step / np.maximum(longest / LONGEST, 1)
-            if longest.max() < CLOSE:
+            score += step / np.maximum(longest / LARGEST_STEP, 1)
+            if longest.max() < LAST_STEP:
                 break
         return score, np.linalg.cholesky(np.linalg.inv(precision))
 
@@ -148,5 +154,5 @@ class PooledCategories(NamedTuple):
         lower, upper = (ends[self.category[rows] + side, None] for side in (0, 1))
         location = level[self.rater[rows], None] + effect[self.item[rows]]
         place = self.item[rows], np.arange(len(rows))
-        of_items = sp.csr_array((self.times[rows], place), shape=(self.shape[0], len(rows)))
+        of_items = sp.csr_array((self.multiplicity[rows], place), shape=(self.shape[0], len(rows)))
         return np.asarray(of_items @ log_between(location, lower, upper, link))

@@ -1,25 +1,46 @@
-"""Sums over nodes in place of integrals over a normal distribution.
+"""Quadrature over a standard normal distribution, by equally spaced nodes.
 
-The nodes are equally spaced: of a smooth function the sum then is nearly exact, far beyond other
-rules with as many nodes, as soon as the spacing resolves the function at all.
+For a smooth function the equally spaced sum is nearly exact, far beyond other rules with as many
+nodes, as soon as the spacing resolves the function at all.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.inference.problem import StanData
 
 REACH = 6.0  # standard deviations on either side; 2e-9 of a normal distribution lies beyond
 
 
-def grid(number: int, reach: float = REACH) -> tuple[Array, Array]:
-    """Nodes and their probabilities, each (number,), of a standard normal distribution."""
-    node = np.linspace(-reach, reach, number)
-    weight = np.exp(-0.5 * node**2)
-    return node, weight / weight.sum()
+class Nodes(NamedTuple):
+    """Nodes of a quadrature and their probabilities, each (Q,)."""
+
+    node: Array
+    weight: Array
+
+    @classmethod
+    def of(cls, number: int, reach: float = REACH) -> Nodes:
+        """So many nodes for a standard normal distribution."""
+        node = np.linspace(-reach, reach, number)
+        weight = np.exp(-0.5 * node**2)
+        return cls(node, weight / weight.sum())
+
+    @property
+    def number(self) -> int:
+        """Number Q of nodes."""
+        return len(self.node)
+
+    def stan_data(self) -> StanData:
+        """What the programs read."""
+        return StanData(
+            sizes={"Q": self.number}, values={"node": self.node, "node_weight": self.weight}
+        )
 
 
-def enough(spacing: float, reach: float = REACH) -> int:
+def number_of_nodes(spacing: float, reach: float = REACH) -> int:
     """Number of nodes that are no farther apart than ``spacing``."""
     return 1 + int(np.ceil(2 * reach / spacing))

@@ -1,4 +1,6 @@
-"""The models. To add one is to add its name here; see CONTRIBUTING."""
+"""The models. To add one, add its name here; see CONTRIBUTING."""
+
+from typing import Any
 
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.covariates import Covariates
@@ -26,7 +28,7 @@ from reliabayes.models.rater_groupthink import RaterGroupthink
 from reliabayes.models.rater_tap import RaterTAP
 from reliabayes.models.tap import TAP
 
-MODELS: tuple[type[RatingModel], ...] = (
+MODELS: tuple[type[RatingModel[Any]], ...] = (
     GaussianICC,
     LogitICC,
     OrdinalICC,

@@ -1,4 +1,4 @@
-"""What is known of raters besides their ratings."""
+"""Covariates of raters."""
 
 from __future__ import annotations
 
@@ -16,13 +16,21 @@ from reliabayes.wording import listed
 
 @dataclass(frozen=True)
 class Covariates:
-    """Numbers known of each rater, such as years of experience.
+    """Numeric covariates of raters, such as years of experience.
 
-    Attributes
+    Parameters
     ----------
-    names : of the covariates
-    raters : ids
-    values : a tuple for each rater, with a finite number for each name
+    names : tuple of str
+        Names of the X covariates.
+    raters : tuple
+        Ids of the raters, each once.
+    values : tuple of tuple of float
+        A tuple for each rater, with a finite number for each covariate.
+
+    Raises
+    ------
+    ValueError
+        A value is missing or not finite, or a rater has several rows.
 
     Examples
     --------
@@ -44,17 +52,34 @@ class Covariates:
         found = np.array(self.values, float)
         if found.shape != shape or not np.isfinite(found).all():
             raise ValueError(
-                f"Covariates need a finite number for each of {shape[0]} raters and {shape[1]} "
-                f"names; found shape {found.shape}. Drop or fill what is missing."
+                f"Covariates need a finite number for each of {shape[0]} raters and each of "
+                f"{shape[1]} names; found shape {found.shape}. Drop or fill missing values."
             )
         if len(set(self.raters)) < len(self.raters):
-            raise ValueError("Covariates must have one row for each rater, and some have several.")
+            raise ValueError(
+                "Covariates must have one row for each rater; some raters have several."
+            )
 
     @classmethod
     def from_frame(
         cls, frame: pd.DataFrame, *, rater: str = "rater", names: Sequence[str] | None = None
     ) -> Covariates:
-        """Columns of a table with one row for each rater; all but the ids by default."""
+        """Take covariates from a table with one row for each rater.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A row for each rater.
+        rater : str, default "rater"
+            Column of the raters' ids.
+        names : sequence of str, optional
+            Columns of the covariates; by default all columns but the ids.
+
+        Returns
+        -------
+        Covariates
+            The covariates of all raters of the table.
+        """
         names = [str(name) for name in frame if name != rater] if names is None else list(names)
         return cls(
             tuple(names),
@@ -63,12 +88,22 @@ class Covariates:
         )
 
     def of(self, raters: pd.Index[Any]) -> NDArray[np.float64]:
-        """Values (R, X) of these raters.
+        """Covariates of some raters, in their order.
+
+        Parameters
+        ----------
+        raters : Index, shape (R,)
+            Ids of the raters.
+
+        Returns
+        -------
+        array of float, shape (R, X)
+            The covariates.
 
         Raises
         ------
         RatingsError
-            A rater has none.
+            A rater has no covariates.
         """
         position = pd.Index(list(self.raters)).get_indexer(raters)
         if (position < 0).any():

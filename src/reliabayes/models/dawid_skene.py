@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
+from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import REPORTED, by_rater
-from reliabayes.models.bases.conjugate import CountingModel
-from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.conjugate import ConjugateModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
+from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class DawidSkene(CountingModel):
+class DawidSkene(ConjugateModel[CategoricalProblem]):
     r"""True categories of items, and a confusion matrix of each rater.
 
     .. math:: \Pr(\text{ratings of } i) = \sum_h w_h \prod_n \pi_{r_n, h, y_n}
 
-    with the prevalence w and the confusion matrices pi, whose rows are true categories. Nothing is
-    said of how raters err. A rater may rate an item several times (``replicates="keep"``).
+    with the prevalence w and the confusion matrices pi, whose rows are true categories. The model
+    makes no assumption about how raters err. A rater may rate an item several times
+    (``replicates="keep"``).
 
     Quantities: ``prevalence`` (K,); of each rater ``confusion`` (K, K), ``accuracy`` and
     ``random_share`` in [0, 1], ``informativeness`` in bits; ``log_likelihood`` in nats and
-    ``bits_per_rating``, true categories summed out.
+    ``bits_per_rating``, with true categories marginalised.
 
     Parameters
     ----------
     prior_prevalence : Dirichlet
+        Of the prevalence.
     prior_confusion : DiagonalDirichlet or Dirichlet
-        Of each row of each rater's matrix. Flat ones leave open which true category is which, and
-        chains then differ in their names.
+        Of each row of each rater's matrix. Under flat priors true categories are exchangeable, and
+        chains may differ in their labels (label switching).
 
     References
     ----------
@@ -44,10 +48,14 @@ class DawidSkene(CountingModel):
         "prevalence",
         *REPORTED,
     )
-    exchangeable: ClassVar[bool] = True
+    permutable: ClassVar[bool] = True
 
     prior_prevalence: Dirichlet = Dirichlet(3.0)
     prior_confusion: DiagonalDirichlet | Dirichlet = DiagonalDirichlet()
+
+    def problem(self, ratings: Ratings) -> CategoricalProblem:
+        """Distinct items by their ratings, and priors."""
+        return self.categorical_problem(ratings)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence and confusion."""
@@ -56,20 +64,20 @@ class DawidSkene(CountingModel):
             Parameter("confusion", "simplex", ("rater", "true_category", "category")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
+    def priors(self, n_categories: int) -> dict[str, Array]:
         """Concentrations of the Dirichlet priors."""
         return {
-            "prior_prevalence": self.prior_prevalence.of(n_categories),
-            "prior_confusion": self.prior_confusion.rows(n_categories),
+            "prevalence": self.prior_prevalence.of(n_categories),
+            "confusion": self.prior_confusion.rows(n_categories),
         }
 
     def confusion(self, point: Point) -> Array:
         """The parameter."""
         return point["confusion"]
 
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+    def pseudo_counts(self, point: Point, expected: Expected, problem: CategoricalProblem) -> Point:
         """Expected items and ratings besides the priors'."""
         return {
-            "prevalence": items + data["prior_prevalence"],
-            "confusion": by_rater(expected, data) + data["prior_confusion"],
+            "prevalence": expected.items + problem.priors["prevalence"],
+            "confusion": by_rater(expected, problem) + problem.priors["confusion"],
         }

@@ -12,28 +12,25 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.densities import log_half_t
+from reliabayes.inference.problem import Problem, StanData, StanPart
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
-from reliabayes.likelihoods.gaussian_one_pool import (
-    CrossedDesign,
-    CrossedSums,
-    Deviations,
-    MeanPrior,
-)
-from reliabayes.likelihoods.gaussian_pools import Spreads
-from reliabayes.models.bases.densities import log_half_t
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
+from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
     Point,
     check_mean,
     check_residual,
-    spread,
+    sd_of_ratings,
 )
-from reliabayes.models.bases.points import stacked
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
 Margin = Literal["item", "rater"]
@@ -41,15 +38,52 @@ Margin = Literal["item", "rater"]
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrossedProblem(Problem):
+    """Gaussian ratings with crossed effects, reduced to sums.
+
+    Attributes
+    ----------
+    swapped : bool
+        Whether raters make the rows of the design, because there are more of them than items.
+    center : float
+        Subtracted from every rating before the sums.
+    design : CrossedDesign
+        Who rated what.
+    sums : CrossedSums or CrowdSums
+        Sums of the centred ratings, to integrate out the effects of the columns or to sample them.
+    """
+
+    swapped: bool
+    center: float
+    design: CrossedDesign
+    sums: CrossedSums | CrowdSums
+
+    @property
+    def equal_sd(self) -> float:
+        """Standard deviation of each source if all three had a third of the variance."""
+        return math.sqrt(self.sums.sum_of_squares / self.sums.n_ratings / 3)
+
+    @property
+    def mean_prior(self) -> MeanPrior:
+        """Prior of the mean relative to the centre."""
+        return MeanPrior.of(self.priors["mean"], self.center)
+
+    def stan_data(self) -> StanData:
+        """Sums, centre and priors."""
+        own = StanData(values={"swapped": int(self.swapped), "center": self.center})
+        return super().stan_data() | self.sums.stan_data() | own
+
+
 @dataclass(frozen=True, kw_only=True)
-class GaussianICC(GaussianModel):
+class GaussianICC(GaussianModel[CrossedProblem]):
     r"""Reliability of ratings on a continuous scale, for any incomplete, unbalanced design.
 
     .. math:: y_{ij} = \mu + u_i + v_j + \epsilon_{ij}
 
     with normal effects of items (sd_item) and raters (sd_rater) and normal residuals
-    (sd_residual). Effects and mean are summed out exactly, so that a fit costs much the same for
-    a thousand ratings and for a million. Pools and gold are not used: all raters are one
+    (sd_residual). Effects and mean are integrated out exactly, so that a fit costs much the same
+    for a thousand ratings and for a million. Pools and gold are not used: all raters are one
     population; pick a pool with ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings on the scale of the ratings: ``icc`` and ``labeler_icc`` in
@@ -72,7 +106,7 @@ class GaussianICC(GaussianModel):
 
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
-        sd = spread(ratings)
+        sd = sd_of_ratings(ratings)
         return {
             "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
             "sd_item": self.prior_sd_item or HalfNormal(sd),
@@ -80,127 +114,134 @@ class GaussianICC(GaussianModel):
             "sd_residual": self.prior_sd_residual or HalfNormal(sd),
         }
 
-    def data(self, ratings: Ratings) -> dict[str, Any]:
-        """Sums of the centred ratings, as the Stan programs describe them."""
+    def problem(self, ratings: Ratings) -> CrossedProblem:
+        """Sums of the centred ratings, and priors."""
         ratings.require_known_raters("GaussianICC")
         priors = self.priors(ratings)
         check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
         check_residual(ratings.item, ratings.rater, ratings.values)
-        swapped, center, design = _design(ratings)
-        sums = CrossedSums.of(design) if _summed_out(design) else CrowdSums.of(design)
-        return {
-            **sums.to_stan(),
-            "swapped": int(swapped),
-            "center": center,
-            **{f"prior_{name}": prior.stan for name, prior in priors.items()},
-        }
+        center = float(ratings.values.mean())
+        row, column = ratings.item, ratings.rater
+        swapped = ratings.n_raters > ratings.n_items
+        if swapped:
+            row, column = column, row
+        design = CrossedDesign.of(row, column, ratings.values - center)
+        columns = pd.RangeIndex(len(design.column_total))
+        return CrossedProblem(
+            coords={"item": ratings.items, "rater": ratings.raters, "column": columns},
+            priors={name: np.array(prior.stan) for name, prior in priors.items()},
+            swapped=swapped,
+            center=center,
+            design=design,
+            sums=CrossedSums.of(design) if _integrates_out(design) else CrowdSums.of(design),
+        )
 
-    def program(self, data: Mapping[str, Any]) -> str:
-        """The program that sums the effects of the few out, or the one that samples them."""
-        return "gaussian_icc_crowd" if "few" in data else "gaussian_icc"
+    def program(self, problem: CrossedProblem) -> str:
+        """The program that integrates out the effects of the columns, or the one that samples."""
+        samples = isinstance(problem.sums, CrowdSums)
+        return "gaussian_icc_crowd" if samples else "gaussian_icc"
 
-    def warm_start(self, data: Mapping[str, Any]) -> WarmStart:
-        """Mode of the posterior and its curvature, from where EM leads."""
-        swapped = bool(data["swapped"])
-        sums = (CrowdSums if "few" in data else CrossedSums).from_stan(data)
+    def start(self, problem: CrossedProblem) -> WarmStart:
+        """Mode of the posterior and its curvature, by EM."""
 
         def log_prior(sd: Deviations) -> float:
-            priors = (data[f"prior_{name}"] for name in SDS)
-            return float(sum(map(log_half_t, sd.swap(swapped), priors)))
+            priors = (problem.priors[name] for name in SDS)
+            return float(sum(map(log_half_t, sd.swap(problem.swapped), priors)))
 
-        prior = MeanPrior.of(data["prior_mean"], data["center"])
-        found = sums.approximate(_share(data), prior, log_prior)
+        found = problem.sums.approximate(problem.equal_sd, problem.mean_prior, log_prior)
+        log_sd, sd_of_log = (x.swap(problem.swapped) for x in (found.log_sd, found.sd_of_log))
         return WarmStart(
-            mode=dict(zip(SDS, found.log_sd.swap(swapped), strict=True)) | found.score,
-            sd=dict(zip(SDS, found.spread.swap(swapped), strict=True))
+            mode=dict(zip(SDS, log_sd, strict=True)) | found.score,
+            sd=dict(zip(SDS, sd_of_log, strict=True))
             | {name: np.ones_like(score) for name, score in found.score.items()},
             constrain=_constrain,
             step_size=found.step_size,
-            acceptance=found.acceptance,
+            target_acceptance=found.target_acceptance,
             path=found.path,
         )
 
-    def cold_start(self, data: Mapping[str, Any]) -> WarmStart:
-        """Standard deviations within a factor e of equal shares of the variance, no effects."""
-        score = {"score": np.zeros(data["F"])} if "few" in data else {}
+    def cold_start(self, problem: CrossedProblem, centring: StanPart | None) -> WarmStart:
+        """Standard deviations within a factor e of equal parts of the variance, no effects."""
+        samples = isinstance(problem.sums, CrowdSums)
+        score = {"score": np.zeros(problem.size("column"))} if samples else {}
         return WarmStart(
-            mode=dict.fromkeys(SDS, math.log(_share(data))) | score,
+            mode=dict.fromkeys(SDS, math.log(problem.equal_sd)) | score,
             sd=dict.fromkeys(SDS, 0.5) | score,
             constrain=_constrain,
-            acceptance=0.9,
+            target_acceptance=0.9,
         )
 
-    def quantities(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+    def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
         """ICC and labeler ICC beside the parameters, each (chain, draw)."""
-        sds = [posterior[name] for name in SDS]
+        sds = [posterior.draws[name] for name in SDS]
         return xr.Dataset(
             {
                 "icc": quantities.icc(*sds),
                 "labeler_icc": quantities.labeler_icc(*sds),
-                **posterior[[*SDS, "mean"]],
+                **posterior.draws[[*SDS, "mean"]],
             }
         )
 
     def items(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
-        return _described(self.effects(posterior, ratings, "item", rng), prob)
+        return _described(self.effects(posterior, "item", rng), prob)
 
     def raters(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
-        return _described(self.effects(posterior, ratings, "rater", rng), prob)
+        return _described(self.effects(posterior, "rater", rng), prob)
 
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the dimensions of the Stan programs' variables: all are scalars, or scores."""
-        return {"score": ("few",)}
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the programs' variables: all are scalars, or scores."""
+        return {"score": ("column",)}
 
     def effects(
-        self, posterior: xr.Dataset, ratings: Ratings, margin: Margin, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], margin: Margin, rng: np.random.Generator
     ) -> Iterator[xr.DataArray]:
         """Exact draws of the effects given the parameters, in units of the rating, in chunks."""
-        swapped, _, design = _design(ratings)
-        sd, few = self._effects_of_the_few(posterior, ratings, rng)
-        is_few = (margin == "rater") != swapped
-        chunks = [few[:, :-1]] if is_few else design.draw_many(sd, few, CHUNK, rng)
-        ids, start = (ratings.items if margin == "item" else ratings.raters), 0
+        problem = posterior.problem
+        sd, columns = self._column_effects(posterior, rng)
+        is_column = (margin == "rater") != problem.swapped
+        design = problem.design
+        chunks = [columns[:, :-1]] if is_column else design.draw_rows(sd, columns, CHUNK, rng)
+        ids, start = problem.coords[margin], 0
         for chunk in chunks:
             stop = start + chunk.shape[1]
             yield xr.DataArray(
-                chunk.reshape(posterior.sizes["chain"], posterior.sizes["draw"], -1),
+                chunk.reshape(*posterior.shape, -1),
                 dims=("chain", "draw", margin),
                 coords={margin: ids[start:stop]},
             )
             start = stop
 
     def levels(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], rng: np.random.Generator
     ) -> Iterator[Array]:
         """Levels (R,) of the raters, drawn given each draw in turn."""
-        swapped, center, design = _design(ratings)
-        sd, few = self._effects_of_the_few(posterior, ratings, rng)
-        for draw, row in enumerate(few):
+        problem = posterior.problem
+        sd, columns = self._column_effects(posterior, rng)
+        for draw, row in enumerate(columns):
             effect = row[:-1]
-            if swapped:
+            if problem.swapped:
                 one = Deviations(*(values[[draw]] for values in sd))
-                (chunk,) = design.draw_many(one, row[None], ratings.n_raters, rng)
+                n_raters = problem.size("rater")
+                (chunk,) = problem.design.draw_rows(one, row[None], n_raters, rng)
                 effect = chunk[0]
-            yield center + row[-1] + effect
+            yield problem.center + row[-1] + effect
 
-    def _effects_of_the_few(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+    def _column_effects(
+        self, posterior: Posterior[CrossedProblem], rng: np.random.Generator
     ) -> tuple[Deviations, Array]:
-        """(S,) deviations, and draws (S, F + 1) of the effects of the few, the mean last."""
-        swapped, center, design = _design(ratings)
-        draws = stacked(posterior)
-        sd = Deviations(*(draws[name] for name in SDS)).swap(swapped)
-        means = draws["mean"] - center
-        prior = MeanPrior.of(self.priors(ratings)["mean"].stan, center)
-        if "score" not in draws:
-            return sd, CrossedSums.of(design).draw_few(sd, means, prior, rng)
-        levels = CrowdSums.of(design).levels(draws["score"], sd, prior)
+        """(S,) deviations, and draws (S, J + 1) of the effects of the columns, the mean last."""
+        problem, draws = posterior.problem, posterior.stacked()
+        sd = Deviations(*(draws[name] for name in SDS)).swap(problem.swapped)
+        means, prior, sums = draws["mean"] - problem.center, problem.mean_prior, problem.sums
+        if isinstance(sums, CrossedSums):
+            return sd, sums.draw_columns(sd, means, prior, rng)
+        levels = sums.levels(draws["score"], sd, prior)
         return sd, np.column_stack([levels - means[:, None], means])
 
     def pool_of_raters(self, ratings: Ratings) -> Codes:
@@ -212,16 +253,16 @@ class GaussianICC(GaussianModel):
         """The mean and the standard deviations are numbers."""
         return dict.fromkeys(("mean", *SDS), ())
 
-    def by_pool(self, point: Point) -> tuple[Array, Spreads]:
-        """Mean (..., 1), and what ratings vary by, of parameters (...)."""
+    def by_pool(self, point: Point) -> tuple[Array, Components]:
+        """Mean (..., 1), and variance components, of parameters (...)."""
         mean, item, rater, residual = (
             np.asarray(point[name])[..., None] for name in ("mean", *SDS)
         )
-        return mean, Spreads(item[..., None], rater, residual)
+        return mean, Components(item[..., None], rater, residual)
 
 
 def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:
-    """Summary of draws (chain, draw, units) that come in chunks, a row for each unit."""
+    """Summary of draws (chain, draw, units) in chunks, a row for each unit."""
     return pd.concat(
         [
             pd.DataFrame(
@@ -233,31 +274,16 @@ def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:
     )
 
 
-def _design(ratings: Ratings) -> tuple[bool, float, CrossedDesign]:
-    """Whether raters are the many, the centre taken off the ratings, and the design."""
-    values = ratings.values
-    center = float(values.mean())
-    many, few = ratings.item, ratings.rater
-    swapped = ratings.n_raters > ratings.n_items
-    if swapped:
-        many, few = few, many
-    return swapped, center, CrossedDesign.of(many, few, values - center)
+def _integrates_out(design: CrossedDesign) -> bool:
+    """Whether integrating out the effects of the columns is cheaper than sampling them.
 
-
-def _summed_out(design: CrossedDesign) -> bool:
-    """Whether summing the effects of the few out is cheaper than sampling them.
-
-    The one costs a Cholesky factor and a sum over patterns for each gradient, the other a pass over
-    the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
+    The first costs a Cholesky factor and a sum over patterns for each gradient, the second a pass
+    over the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
     """
-    few, patterns, cells = len(design.few_total), len(design.patterns[0]), design.counts.nnz
+    columns, patterns = len(design.column_total), len(design.patterns[0])
+    cells = design.counts.nnz
     # With less data the sampled levels mix badly, and a fit takes no time anyway.
-    return cells < 1000 or few**2 * (few + 4 * patterns) <= 20 * cells
-
-
-def _share(data: Mapping[str, Any]) -> float:
-    """Standard deviation of each source if all three had a third of the variance."""
-    return math.sqrt(data["square"][0] / data["N"] / 3)
+    return cells < 1000 or columns**2 * (columns + 4 * patterns) <= 20 * cells
 
 
 def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,46 +12,46 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference import correlation
-from reliabayes.inference.warm_start import WarmStart, climb, curvature
-from reliabayes.likelihoods.gaussian_one_pool import MeanPrior
-from reliabayes.likelihoods.gaussian_pools import PooledDesign, PooledSums, Spreads
-from reliabayes.models.bases.densities import log_half_t
+from reliabayes.inference.densities import log_half_t
+from reliabayes.inference.problem import StanPart
+from reliabayes.inference.warm_start import WarmStart, curvature, repeat_em
+from reliabayes.likelihoods.gaussian_pools import PooledSums
+from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
     Point,
     check_mean,
     check_residual,
-    spread,
+    sd_of_ratings,
 )
-from reliabayes.models.bases.points import stacked
-from reliabayes.models.bases.xcc import XCC, agreement, pool_of_raters
+from reliabayes.models.bases.gaussian_pools import PooledGaussianProblem, check_size
+from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import HalfNormal, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
-CAUTIOUS = 0.98  # acceptance that brings divergences of the smallest designs down to 0
+SMALL_DESIGN_ACCEPTANCE = 0.98  # target that avoids divergences of the smallest designs
 CHUNK = 4_000_000  # numbers at once while effects are drawn: 32 MB
-LARGEST = 30_000_000  # numbers in the sums: 240 MB for each chain
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianXCC(GaussianModel):
+class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     r"""Agreement between pools of raters on a continuous scale, for any incomplete design.
 
     .. math:: y_{ij} = \mu_{g(j)} + u_{i,g(j)} + v_j + \epsilon_{ij}
 
     with normal effects of an item in each pool (sd_item), correlated between pools, and normal
-    effects of raters (sd_rater by pool) and residuals (sd_residual). Effects and means are summed
-    out exactly, so that time hardly grows with the ratings. It grows with the number of raters
-    cubed, from seconds for 100 to minutes for 500, and with that of patterns, the different numbers
-    of ratings that items have from each pool.
+    effects of raters (sd_rater by pool) and residuals (sd_residual). Effects and means are
+    integrated out exactly, so that time hardly grows with the ratings. It grows with the number of
+    raters cubed, from seconds for 100 to minutes for 500, and with the number of patterns, which
+    are the distinct numbers of ratings that items have from each pool.
 
-    Pools may have rated different items: only those that both have rated tell of their correlation.
-    Where there are none, its posterior is its prior.
+    Pools may have rated different items: only those that both have rated inform their correlation.
+    Without any, its posterior is its prior.
 
     Quantities: of each pair of pools ``normalized_xcc``, the correlation of an item's effects, and
     ``unnormalized_xcc``, that of single ratings, in [-1, 1]; of each pool ``icc`` and
@@ -67,8 +67,8 @@ class GaussianXCC(GaussianModel):
         Of each pool. Default: mean of its ratings, and 2.5 times the sd of all.
     prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT
         Of each pool. Default: half normal with the sd of all ratings as scale.
-    prior_lkj : float
-        Shape of the LKJ prior of the correlations; 1 is uniform, more leans towards 0.
+    prior_lkj : float, default 1.0
+        Shape of the LKJ prior of the correlations: 1 is uniform, larger values favour 0.
 
     References
     ----------
@@ -94,7 +94,7 @@ class GaussianXCC(GaussianModel):
         return self._priors(ratings, _means(ratings, pool_of_raters(self, ratings)))
 
     def _priors(self, ratings: Ratings, means: Array) -> dict[str, Any]:
-        sd = spread(ratings)
+        sd = sd_of_ratings(ratings)
         return {
             "mean": tuple(self.prior_mean or Normal(mean, 2.5 * sd) for mean in means.tolist()),
             "sd_item": self.prior_sd_item or HalfNormal(sd),
@@ -102,101 +102,114 @@ class GaussianXCC(GaussianModel):
             "sd_residual": self.prior_sd_residual or HalfNormal(sd),
         }
 
-    def data(self, ratings: Ratings) -> dict[str, Any]:
-        """Sums of the ratings, centred by pool, as the Stan program describes them."""
-        center, design = _design(self, ratings)
-        _check_size(design)
+    def problem(self, ratings: Ratings) -> PooledGaussianProblem:
+        """Sums of the ratings, centred by pool, and priors."""
+        pool = pool_of_raters(self, ratings)
+        center = _means(ratings, pool)
+        centred = center[pool][ratings.rater]
+        np.subtract(ratings.values, centred, out=centred)
+        design = PooledDesign.of(ratings.item, ratings.rater, centred, pool)
+        check_size(design)
         self._check_residual(ratings)
         priors, sums = self._priors(ratings, center), PooledSums.of(design)
         sd = np.sqrt(design.square / sums.ratings)
         for of_pool in zip(priors["mean"], center, sd, strict=True):
             check_mean(*of_pool)
-        return {
-            **sums.to_stan(),
-            "E": 1 if self.residual == "shared" else len(center),
-            "center": center,
-            "prior_mean": _mean_and_sd(priors),
-            **{f"prior_{name}": priors[name].stan for name in SDS},
-            "prior_lkj": self.prior_lkj,
-        }
+        pools = ratings.pools
+        return PooledGaussianProblem(
+            coords={"item": ratings.items, "rater": ratings.raters, "pool": pools},
+            priors={
+                "mean": np.array([prior.stan for prior in priors["mean"]], float),
+                **{name: np.array(priors[name].stan) for name in SDS},
+                "lkj": np.array(self.prior_lkj),
+            },
+            center=center,
+            n_residuals=1 if self.residual == "shared" else len(pools),
+            design=design,
+            sums=sums,
+        )
 
     def _check_residual(self, ratings: Ratings) -> None:
-        """Refuse ratings that effects explain wholly, be they one for each item or one by pool."""
+        """Refuse ratings that effects explain completely, be they one per item or one per pool."""
         pool = pool_of_raters(self, ratings)
         check_residual(ratings.item, ratings.rater, ratings.values)
         shared, pools = self.residual == "shared", range(len(ratings.pools))
         for rows in [slice(None)] if shared else [pool[ratings.rater] == g for g in pools]:
             check_residual(ratings.item[rows], ratings.rater[rows], ratings.values[rows], pool)
 
-    def warm_start(self, data: Mapping[str, Any]) -> WarmStart:
-        """Mode of the posterior and its curvature, from where EM leads."""
-        sums = PooledSums.from_stan(data)
-        prior = MeanPrior.of(data["prior_mean"].T, data["center"])
-        share, pools = np.full(data["G"], _share(data)), data["G"]
+    def start(self, problem: PooledGaussianProblem) -> WarmStart:
+        """Mode of the posterior and its curvature, by EM."""
+        sums, prior, pools = problem.sums, problem.mean_prior, problem.n_pools
+        equal = np.full(pools, problem.equal_sd)
         halfway = np.full(correlation.n_free(pools), 0.5)
-        best, path = climb(
-            lambda at: sums.em_step(at, prior, shared=data["E"] == 1),
+        best, path = repeat_em(
+            lambda at: sums.em_step(at, prior, shared=problem.n_residuals == 1),
             lambda at: sums.log_likelihood(at, prior),
-            Spreads(share[:, None] * correlation.factor(halfway, pools), share, share),
+            Components(equal[:, None] * correlation.factor(halfway, pools), equal, equal),
         )
 
         def log_posterior(x: Array) -> float:
-            point = _by_name(x, data)
+            point = _by_name(x, problem)
             log_sd = np.concatenate([point[name] for name in SDS])
-            priors = (log_half_t(np.exp(point[name]), data[f"prior_{name}"]).sum() for name in SDS)
-            lkj = correlation.log_lkj(point["factor_item"], pools, data["prior_lkj"])
-            likelihood = sums.log_likelihood(_spreads(_constrain(point, pools)), prior)
+            priors = (log_half_t(np.exp(point[name]), problem.priors[name]).sum() for name in SDS)
+            lkj = correlation.log_lkj(point["factor_item"], pools, self.prior_lkj)
+            likelihood = sums.log_likelihood(_components(_constrain(point, pools)), prior)
             return likelihood + float(sum(priors) + log_sd.sum()) + lkj
 
-        mode, covariance = curvature(log_posterior, _free(best, data))
+        mode, covariance = curvature(log_posterior, _free(best, problem))
         sd = np.sqrt(np.diag(covariance))
         widest = sd.max()
+        # As in GaussianICC: with little data the curvature is a poor guide; with next to none, the
+        # posterior has long tails towards standard deviations of 0.
+        if widest < 0.3:
+            step_size, acceptance = 0.9, 0.7
+        else:
+            step_size, acceptance = None, 0.9 if widest < 0.6 else SMALL_DESIGN_ACCEPTANCE
         return WarmStart(
-            mode=_by_name(mode, data),
-            sd=_by_name(sd, data),
+            mode=_by_name(mode, problem),
+            sd=_by_name(sd, problem),
             constrain=lambda point: _constrain(point, pools),
-            # As in GaussianICC: where little is known, curvature is a poor guide; where next to
-            # nothing is, the posterior has long tails towards standard deviations of 0.
-            step_size=0.9 if widest < 0.3 else None,
+            step_size=step_size,
             covariance=covariance,
-            acceptance=0.7 if widest < 0.3 else 0.9 if widest < 0.6 else CAUTIOUS,
+            target_acceptance=acceptance,
             path=path,
         )
 
-    def cold_start(self, data: Mapping[str, Any]) -> WarmStart:
-        """Standard deviations within a factor e of equal shares, correlations of either sign."""
-        pools, share = data["G"], math.log(_share(data))
-        sizes = dict(zip(SDS, (pools, pools, data["E"]), strict=True))
-        mode = {name: np.full(size, share) for name, size in sizes.items()}
+    def cold_start(self, problem: PooledGaussianProblem, centring: StanPart | None) -> WarmStart:
+        """Standard deviations within a factor e of equal variances, correlations of either sign."""
+        pools, log_sd = problem.n_pools, math.log(problem.equal_sd)
+        sizes = dict(zip(SDS, (pools, pools, problem.n_residuals), strict=True))
+        mode = {name: np.full(size, log_sd) for name, size in sizes.items()}
         mode["factor_item"] = np.zeros(correlation.n_free(pools))
         return WarmStart(
             mode=mode,
             sd={name: np.full_like(at, 0.5) for name, at in mode.items()},
             constrain=lambda point: _constrain(point, pools),
-            acceptance=CAUTIOUS,
+            target_acceptance=SMALL_DESIGN_ACCEPTANCE,
         )
 
-    def quantities(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+    def quantities(self, posterior: Posterior[PooledGaussianProblem]) -> xr.Dataset:
         """Agreement by pair of pools, and ICCs by pool, beside the parameters."""
-        sds = _reported(posterior)
+        draws = posterior.draws
+        sds = _squeezed(draws[list(SDS)])
         item, rater, residual = (sds[name] for name in SDS)
         icc = quantities.icc(item, rater, residual)
         return xr.Dataset(
             {
-                **agreement(posterior["factor_item"], icc, ratings.pools),
+                **agreement(draws["factor_item"], icc, posterior.ratings.pools),
                 "icc": icc,
                 "labeler_icc": quantities.labeler_icc(item, rater, residual),
                 **sds,
-                "mean": posterior["mean"],
+                "mean": draws["mean"],
             }
         )
 
     def items(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items in each pool, in units of the rating: mean, sd, median, interval."""
-        parts, start = [], 0
-        for chunk in self.item_effects(posterior, ratings, rng):
+        ratings, parts, start = posterior.ratings, [], 0
+        for chunk in self.item_effects(posterior, rng):
             items = ratings.items[start : start + chunk.shape[1]]
             index = pd.MultiIndex.from_product([items, ratings.pools], names=["item", "pool"])
             parts.append(pd.DataFrame(describe(chunk.reshape(len(chunk), -1), prob), index=index))
@@ -204,43 +217,42 @@ class GaussianXCC(GaussianModel):
         return pd.concat(parts)
 
     def raters(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Pool and effect of the raters, in units of the rating: mean, sd, median and interval."""
-        pool = pool_of_raters(self, ratings)
-        _, few = self._effects_of_the_few(posterior, ratings, rng)
+        ratings = posterior.ratings
+        _, effects = self._rater_effects(posterior, rng)
         table = pd.DataFrame(
-            describe(few[:, : ratings.n_raters], prob), index=ratings.raters.rename("rater")
+            describe(effects[:, : ratings.n_raters], prob), index=ratings.raters.rename("rater")
         )
-        table.insert(0, "pool", ratings.pools[pool])
+        table.insert(0, "pool", ratings.pools[self.pool_of_raters(ratings)])
         return table
 
     def item_effects(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+        self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator
     ) -> Iterator[Array]:
         """Exact draws of the effects given the parameters: (S, chunk, G) of items in order."""
-        _, design = _design(self, ratings)
-        at, few = self._effects_of_the_few(posterior, ratings, rng)
-        return design.draw_items(at, few, CHUNK, rng)
+        at, effects = self._rater_effects(posterior, rng)
+        return posterior.problem.design.draw_items(at, effects, CHUNK, rng)
 
     def levels(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+        self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator
     ) -> Iterator[Array]:
         """Levels (R,) of the raters, drawn given each draw in turn."""
-        center, _ = _design(self, ratings)
-        pool = self.pool_of_raters(ratings)
-        _, few = self._effects_of_the_few(posterior, ratings, rng)
-        for effects, means in zip(*np.split(few, [len(pool)], axis=1), strict=True):
-            yield effects + (center + means)[pool]
+        problem = posterior.problem
+        pool = problem.design.pool
+        _, drawn = self._rater_effects(posterior, rng)
+        for effects, means in zip(*np.split(drawn, [len(pool)], axis=1), strict=True):
+            yield effects + (problem.center + means)[pool]
 
-    def _effects_of_the_few(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
-    ) -> tuple[Spreads, Array]:
-        """(S, ...) spreads, and draws (S, F + G) of raters' effects and of the means."""
-        center, design = _design(self, ratings)
-        prior = MeanPrior.of([*_mean_and_sd(self.priors(ratings)).T], center)
-        means, at = self.by_pool(stacked(posterior))
-        return at, PooledSums.of(design).draw_few(at, means - center, prior, rng)
+    def _rater_effects(
+        self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator
+    ) -> tuple[Components, Array]:
+        """(S, ...) components, and draws (S, R + G) of raters' effects and of the means."""
+        problem = posterior.problem
+        means, at = self.by_pool(posterior.stacked())
+        offsets = means - problem.center
+        return at, problem.sums.draw_raters(at, offsets, problem.mean_prior, rng)
 
     def pool_of_raters(self, ratings: Ratings) -> Codes:
         """Position (R,) of each rater's pool."""
@@ -252,9 +264,9 @@ class GaussianXCC(GaussianModel):
         shared = {"sd_residual": (1,)} if self.residual == "shared" else {}
         return {**by_pool, **shared, "factor_item": (pools, pools)}
 
-    def by_pool(self, point: Point) -> tuple[Array, Spreads]:
-        """Means (..., G), and what ratings vary by, of parameters (..., G)."""
-        return np.asarray(point["mean"]), _spreads(point)
+    def by_pool(self, point: Point) -> tuple[Array, Components]:
+        """Means (..., G), and variance components, of parameters (..., G)."""
+        return np.asarray(point["mean"]), _components(point)
 
     def draw_parameter(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """A parameter drawn from its prior."""
@@ -279,48 +291,18 @@ def _means(ratings: Ratings, pool: Codes) -> Array:
     return np.asarray(np.bincount(pool, total) / np.bincount(pool, ratings.ratings_per_rater))
 
 
-def _design(model: object, ratings: Ratings) -> tuple[Array, PooledDesign]:
-    """(G,) centres taken off the ratings of each pool, and the design."""
-    pool = pool_of_raters(model, ratings)
-    center = _means(ratings, pool)
-    centred = center[pool][ratings.rater]
-    np.subtract(ratings.values, centred, out=centred)
-    return center, PooledDesign.of(ratings.item, ratings.rater, centred, pool)
-
-
-def _check_size(design: PooledDesign) -> None:
-    """Refuse designs whose sums would fill the memory."""
-    if design.size > LARGEST:
-        raters, patterns = design.counts.shape[1], len(design.patterns[0])
-        size = f"{8 * design.size / 1e9:.2g} GB"
-        rule = f"raters must be so few that their sums take {8 * LARGEST / 1e9:.2g} GB at most"
-        found = f"{raters} raters and {patterns} patterns of ratings by pool, which take {size}"
-        remedy = "Take a part of the raters: ratings.subset(raters=[...])."
-        raise RatingsError([Fault("rater", rule, found, remedy)])
-
-
-def _mean_and_sd(priors: Mapping[str, Any]) -> Array:
-    """(G, 2) mean and standard deviation of the prior of each pool's mean."""
-    return np.array([prior.stan for prior in priors["mean"]], float)
-
-
-def _share(data: Mapping[str, Any]) -> float:
-    """Standard deviation of each source if all three had a third of the variance."""
-    return math.sqrt(data["square"][: data["G"]].sum() / data["N"].sum() / 3)
-
-
-def _free(at: Spreads, data: Mapping[str, Any]) -> Array:
-    """Spreads on Stan's unconstrained scale, in its order."""
+def _free(at: Components, problem: PooledGaussianProblem) -> Array:
+    """Components on Stan's unconstrained scale, in its order."""
     item = np.sqrt(np.square(at.root).sum(axis=1))
     factor = correlation.free(at.root / item[:, None])
     return np.concatenate(
-        [np.log(item), np.log(at.rater), np.log(at.residual[: data["E"]]), factor]
+        [np.log(item), np.log(at.rater), np.log(at.residual[: problem.n_residuals]), factor]
     )
 
 
-def _by_name(x: Array, data: Mapping[str, Any]) -> dict[str, Array]:
+def _by_name(x: Array, problem: PooledGaussianProblem) -> dict[str, Array]:
     """Parameters by name, of the vector that holds them in Stan's order."""
-    ends = np.cumsum([data["G"], data["G"], data["E"]])
+    ends = np.cumsum([problem.n_pools, problem.n_pools, problem.n_residuals])
     return dict(zip((*SDS, "factor_item"), np.split(x, ends), strict=True))
 
 
@@ -329,13 +311,12 @@ def _constrain(point: Mapping[str, Any], pools: int) -> dict[str, Any]:
     return {**sds, "factor_item": correlation.factor(point["factor_item"], pools).tolist()}
 
 
-def _spreads(point: Mapping[str, Any]) -> Spreads:
-    """Spreads of parameters as the program declares them, (...) or (S, ...)."""
+def _components(point: Mapping[str, Any]) -> Components:
+    """Components of parameters as the program declares them, (...) or (S, ...)."""
     item, rater, residual, factor = (np.asarray(point[name]) for name in (*SDS, "factor_item"))
-    return Spreads(item[..., None] * factor, rater, np.broadcast_to(residual, rater.shape))
+    return Components(item[..., None] * factor, rater, np.broadcast_to(residual, rater.shape))
 
 
-def _reported(posterior: xr.Dataset) -> xr.Dataset:
+def _squeezed(sds: xr.Dataset) -> xr.Dataset:
     """Standard deviations; that of residuals that all pools share is one number."""
-    sds = posterior[list(SDS)]
     return sds.squeeze("all", drop=True) if "all" in sds.dims else sds

@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.following import FollowingModel
-from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.following import FollowingModel, FollowingProblem
 from reliabayes.models.priors import Beta, Dirichlet
+from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groupthink(FollowingModel):
+class Groupthink(FollowingModel[FollowingProblem]):
     r"""Average accuracy of raters who, where they do not know, follow the other raters.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a\,[h = k] + (1 - a)\, c_{ik}
 
-    with the share c of the item's ratings that are of category k. These shares contain the rating
-    itself and explain it nearly by themselves: a falls to nearly 0 whatever the raters know, and
-    the prevalence stays unknown. That is the lesson of the model: where raters follow each other,
-    their ratings do not tell how accurate they are. Raters need not be known.
+    where c is the proportion of the item's ratings that are of category k. These proportions
+    contain the rating itself and nearly explain it alone: a falls to nearly 0 whatever the raters
+    know, and the prevalence remains unknown. That is the lesson of the model: where raters follow
+    each other, their ratings do not show how accurate they are. Raters need not be known.
 
-    Quantities: ``prevalence`` (K,), ``a``, ``log_likelihood`` in nats and ``bits_per_rating``, true
-    categories summed out.
+    Quantities: ``prevalence`` (K,), ``a``, ``log_likelihood`` in nats and ``bits_per_rating``, with
+    true categories marginalised.
 
     Parameters
     ----------
     prior_prevalence : Dirichlet
+        Of the prevalence.
     prior_a : Beta
+        Of the accuracy.
 
     References
     ----------
@@ -40,23 +42,27 @@ class Groupthink(FollowingModel):
 
     summary: ClassVar[str] = "average accuracy of raters who know, or follow the other raters"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "log_likelihood", "bits_per_rating")
-    pooled: ClassVar[bool] = True
+    exchangeable_raters: ClassVar[bool] = True
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_a: Beta = Beta(1.0, 1.0)
+
+    def problem(self, ratings: Ratings) -> FollowingProblem:
+        """Distinct items by their ratings, priors, and proportions of votes."""
+        return self.following_problem(ratings)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence and a."""
         prevalence = Parameter("prevalence", "simplex", ("true_category",))
         return prevalence, Parameter("a", "unit")
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors."""
         return {
-            "prior_prevalence": self.prior_prevalence.of(n_categories),
-            "prior_a": self.prior_a.stan,
+            "prevalence": self.prior_prevalence.of(n_categories),
+            "a": np.array(self.prior_a.stan),
         }
 
-    def prevalence_counts(self, items: Array, data: Data) -> Array:
+    def prevalence_counts(self, expected_items: Array, problem: FollowingProblem) -> Array:
         """Expected items besides the prior's."""
-        return np.asarray(items + data["prior_prevalence"])
+        return np.asarray(expected_items + problem.priors["prevalence"])

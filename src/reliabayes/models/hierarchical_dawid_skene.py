@@ -3,61 +3,108 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import log_softmax, logsumexp, softmax, xlogy
+import pandas as pd
+from scipy.special import log_softmax, softmax, xlogy
 
 from reliabayes.arrays import Array
+from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Point
+from reliabayes.inference.log_odds import (
+    LogOddsProblem,
+    error_matrices,
+    errors_of,
+    improved_spread,
+    newton_steps,
+    own_log_odds,
+    sd_of_log_spread,
+)
 from reliabayes.inference.parameters import Parameter
+from reliabayes.inference.problem import StanData, StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.item_mixture import ItemMixture
+from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import REPORTED, AnnotationModel, by_rater
-from reliabayes.models.bases.densities import half_t, log_half_t, log_normal
-from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 
-GRID = np.linspace(-8, 4, 121)  # of the log of a spread
-KNOWN = 0.75  # share of what true categories would tell, from which curvature is a good guide
+# Proportion of the information that known true categories would give, from which the curvature at
+# the mode is a good guide to the posterior.
+ENOUGH_INFORMATION = 0.75
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HierarchicalProblem(CategoricalProblem):
+    """Ratings in categories; errors are pairs of a true category and a wrong one.
+
+    Attributes
+    ----------
+    precision : array of shape (E, R)
+        Of each rater's log odds given their ratings, for the Laplace approximation in EM; zeros
+        before a first, rough run of EM.
+    """
+
+    precision: Array
+
+
+@dataclass(frozen=True, eq=False)
+class LogOddsCentring:
+    """Each rater's log odds of errors by their own ratings alone.
+
+    Attributes
+    ----------
+    log_odds_mean, log_odds_precision : array of shape (E, R)
+        Mean and precision; the program samples effects relative to both.
+    """
+
+    log_odds_mean: Array
+    log_odds_precision: Array
+
+    def stan_data(self) -> StanData:
+        """What the program reads."""
+        return StanData(values=vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
-class HierarchicalDawidSkene(AnnotationModel):
+class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
     r"""True categories of items, and confusion matrices of raters who resemble one another.
 
     .. math:: \log(\pi_{jhk} / \pi_{jhh}) = \mu_{hk} + \sigma_{hk}\, z_{jhk},
         \quad z_{jhk} \sim N(0, 1), \quad k \ne h
 
-    with the confusion matrices pi of raters j, whose rows are true categories. Where Dawid-Skene
-    estimates each matrix by itself, here what is known of the other raters is known of a rater with
-    few ratings, too. An error is a true category h with a wrong one k.
+    with the confusion matrices pi of raters j, whose rows are true categories. Dawid-Skene
+    estimates each matrix by itself; here the estimate for a rater with few ratings also uses those
+    of the other raters (partial pooling). An error is a true category h with a wrong one k.
 
     Quantities: ``prevalence`` (K,); ``typical_confusion`` (K, K), of a rater whose log odds are the
     mean ones, ``location``, and ``spread``, the standard deviation of log odds between raters, both
     by error (K (K - 1),); of each rater ``confusion`` (K, K), ``accuracy`` and ``random_share`` in
-    [0, 1], ``informativeness`` in bits; ``log_likelihood`` in nats and ``bits_per_rating``, true
-    categories summed out.
+    [0, 1], ``informativeness`` in bits; ``log_likelihood`` in nats and ``bits_per_rating``, with
+    true categories marginalised.
 
     Parameters
     ----------
     prior_prevalence : Dirichlet
+        Of the prevalence.
     prior_location : Normal
-        Of the mean log odds of a wrong rating against a right one, were there one wrong category;
-        log(K - 1) is taken off, for the wrong ones share it. The default expects a typical rater to
-        be right with probability 0.82 to 0.85 for any K. It is what tells true categories apart, so
-        its sd must be finite.
+        Of the mean log odds of a wrong rating against a right one, if there were one wrong
+        category; with several, log(K - 1) is subtracted, because they share it. The default
+        expects a typical rater to be right with probability 0.82 to 0.85 for any K. This prior
+        identifies the true categories, so its sd must be finite.
     prior_spread : HalfNormal or HalfStudentT
+        Of the spread of each error.
 
     Notes
     -----
     The reference of the log odds is the right category, not the last one as published, so that the
-    prior says the same of all categories. `em` climbs the posterior of location and spread whether
-    priors are asked for or not, for raters resemble one another by these priors alone; effects of
-    raters are taken at their mode, and their uncertainty into account (Laplace).
+    prior treats all categories alike. `em` maximises the posterior density of location and spread
+    whether priors are asked for or not, because only these priors make raters resemble one another;
+    effects of raters are at their mode, with their uncertainty by a Laplace approximation.
 
     References
     ----------
@@ -93,95 +140,116 @@ class HierarchicalDawidSkene(AnnotationModel):
             Parameter("effect", "real", ("error", "rater")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors, that of the location for one of K - 1 wrong categories."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors; that of the location is for one of K - 1 wrong categories."""
         mean, sd = self.prior_location.stan
         return {
-            "prior_prevalence": self.prior_prevalence.of(n_categories),
-            "prior_location": [mean - math.log(n_categories - 1), sd],
-            "prior_spread": self.prior_spread.stan,
+            "prevalence": self.prior_prevalence.of(n_categories),
+            "location": np.array([mean - math.log(n_categories - 1), sd]),
+            "spread": np.array(self.prior_spread.stan),
         }
+
+    def problem(self, ratings: Ratings) -> HierarchicalProblem:
+        """Distinct items by their ratings, and priors."""
+        base = self.categorical_problem(ratings)
+        errors = pd.RangeIndex(base.n_categories * (base.n_categories - 1))
+        return extended(
+            HierarchicalProblem,
+            base,
+            coords={**base.coords, "error": errors},
+            precision=np.zeros((len(errors), base.n_raters)),
+        )
 
     def confusion(self, point: Point) -> Array:
-        """Shares of ratings (..., R, K, K) by true category."""
+        """Probabilities of ratings (..., R, K, K) by true category."""
         n_categories = point["prevalence"].shape[-1]
-        return np.asarray(softmax(_matrices(_log_odds(point), n_categories), axis=-1))
+        return np.asarray(softmax(error_matrices(_log_odds(point), n_categories), axis=-1))
 
-    def table(self, point: Point, data: Data) -> Array:
-        """Log-probabilities (K, V) of a rating, also where they are too small to tell from 0."""
-        rows = log_softmax(_matrices(_log_odds(point), data["K"]), axis=-1)
-        return np.asarray(rows.transpose(1, 2, 0).reshape(data["K"], -1))
+    def table(self, point: Point, problem: HierarchicalProblem) -> Array:
+        """Log-probabilities (K, V) of a rating, even where they are too small to differ from 0."""
+        rows = log_softmax(error_matrices(_log_odds(point), problem.n_categories), axis=-1)
+        return np.asarray(rows.transpose(1, 2, 0).reshape(problem.n_categories, -1))
 
-    def more_quantities(self, point: Point, data: Data) -> dict[str, tuple[tuple[str, ...], Array]]:
+    def more_quantities(
+        self, point: Point, problem: HierarchicalProblem
+    ) -> dict[str, tuple[tuple[str, ...], Array]]:
         """The confusion matrix of a rater without effects."""
-        typical = softmax(_matrices(point["location"], data["K"]), axis=-1)
+        typical = softmax(error_matrices(point["location"], problem.n_categories), axis=-1)
         return {"typical_confusion": (("true_category", "category"), typical)}
 
-    def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
+    def draw_from_prior(
+        self, problem: HierarchicalProblem, rng: np.random.Generator, given: Point
+    ) -> Point:
         """Parameters drawn from their priors."""
-        size = data["K"] * (data["K"] - 1)
-        mean, sd = data["prior_location"]
+        size = problem.size("error")
+        mean, sd = problem.priors["location"]
         return {
-            "prevalence": rng.dirichlet(data["prior_prevalence"]),
+            "prevalence": rng.dirichlet(problem.priors["prevalence"]),
             "location": mean + sd * rng.standard_normal(size),
-            "spread": np.array([half_t(data["prior_spread"], rng) for _ in range(size)]),
-            "effect": rng.standard_normal((size, data["R"])),
+            "spread": np.array([half_t(problem.priors["spread"], rng) for _ in range(size)]),
+            "effect": rng.standard_normal((size, problem.n_raters)),
         }
 
-    # What the ratings of each rater tell.
+    # What each rater's own ratings say.
 
-    def data(self, ratings: Ratings) -> dict[str, Any]:
-        """Distinct items by their cells, priors, and what the ratings of each rater tell."""
-        data = super().data(ratings)
-        nothing = np.zeros((data["K"] * (data["K"] - 1), data["R"]))
-        blank = {**data, "own": nothing, "precision": nothing}
-        point = self.climb(blank, None, most=30, tolerance=1e-2).point
-        counts, _ = self._expected_by_rater(point, data)
-        own, precision = _own_log_odds(_log_odds(point), counts)
-        return {**data, "own": own.T, "precision": precision.T}
+    def centring(self, problem: HierarchicalProblem) -> LogOddsCentring:
+        """Each rater's log odds by their own ratings, at a point that EM reaches roughly."""
+        point = self.run_em(problem, None, 30, 1e-2).point
+        expected, _ = self._expected_by_rater(point, problem)
+        mean, precision = own_log_odds(_log_odds(point), expected)
+        return LogOddsCentring(mean.T, precision.T)
 
-    def without_priors(self, data: Data) -> dict[str, Any]:
-        """Data with a prior of the prevalence that adds nothing; the others make the model."""
-        return {**data, "prior_prevalence": np.zeros(data["K"])}
+    def point_estimate_problem(self, ratings: Ratings, priors: bool) -> HierarchicalProblem:
+        """The problem that EM solves, with the precision for its Laplace approximation."""
+        problem = self.problem(ratings)
+        precision = self.centring(problem).log_odds_precision
+        none = np.zeros(problem.n_categories)
+        flat = {**problem.priors, "prevalence": none}  # the others make the model
+        return replace(problem, precision=precision, priors=problem.priors if priors else flat)
 
-    def _expected_by_rater(self, point: Point, data: Data) -> tuple[Array, Array]:
-        """Expected ratings (R, K, K) of each rater, and how uncertain each is, summed alike."""
-        mixture = ItemMixture.from_stan(data)
-        _, state = mixture.posterior(*self.columns(point, data))
-        expected, unsure = (mixture.expected(x)[0] for x in (state, state * (1 - state)))
-        return by_rater(expected, data), by_rater(unsure, data)
+    def _expected_by_rater(self, point: Point, problem: HierarchicalProblem) -> tuple[Array, Array]:
+        """Expected ratings (R, K, K) of each rater, and the variance of their states."""
+        mixture = problem.mixture
+        _, state = mixture.posterior(*self.columns(point, problem))
+        expected, variance = (mixture.expected(x) for x in (state, state * (1 - state)))
+        return by_rater(expected, problem), by_rater(variance, problem)
 
     # Expectation maximisation.
 
-    def log_prior(self, point: Point, data: Data) -> float:
+    def log_prior(self, point: Point, problem: HierarchicalProblem) -> float:
         """Log density of the priors on the unconstrained scale, but for constants."""
-        scaled = point["spread"][:, None] ** 2 * data["precision"]
-        of_spread = (log_half_t(sd, data["prior_spread"]) for sd in point["spread"])
+        scaled = point["spread"][:, None] ** 2 * problem.precision
+        of_spread = (log_half_t(sd, problem.priors["spread"]) for sd in point["spread"])
         return float(
-            xlogy(data["prior_prevalence"], point["prevalence"]).sum()
-            + log_normal(point["location"], *data["prior_location"]).sum()
+            xlogy(problem.priors["prevalence"], point["prevalence"]).sum()
+            + log_normal(point["location"], *problem.priors["location"]).sum()
             + sum(of_spread)
             + np.log(point["spread"]).sum()
             - 0.5 * (point["effect"] ** 2 + np.log1p(scaled)).sum()
         )
 
-    def maximise(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Likelier log odds and locations by Newton's steps, then spreads given these."""
-        items = items + data["prior_prevalence"]
-        counts = by_rater(expected, data)
-        shape = data["K"], data["K"] - 1
-        location, log_odds = _climb_log_odds(
-            _Errors(
-                wrong=_errors(counts).reshape(-1, *shape),
+    def maximise(self, point: Point, expected: Expected, problem: HierarchicalProblem) -> Point:
+        """Improve log odds and locations by Newton steps, then spreads given these."""
+        items = expected.items + problem.priors["prevalence"]
+        counts = by_rater(expected, problem)
+        shape = problem.n_categories, problem.n_categories - 1
+        location, log_odds = newton_steps(
+            LogOddsProblem(
+                wrong=errors_of(counts).reshape(-1, *shape),
                 total=counts.sum(axis=-1),
-                pull=point["spread"].reshape(shape) ** -2,
-                prior=data["prior_location"],
+                precision=point["spread"].reshape(shape) ** -2,
+                prior=problem.priors["location"],
             ),
             point["location"].reshape(shape),
             _log_odds(point).reshape(-1, *shape),
         )
         away = (log_odds - location).reshape(len(counts), -1).T
-        spread = _climb_spread(point["spread"], (away**2).sum(axis=1), data)
+        spread = improved_spread(
+            point["spread"],
+            (away**2).sum(axis=1),
+            problem.precision,
+            problem.priors["spread"],
+        )
         return {
             "prevalence": items / items.sum(),
             "location": location.ravel(),
@@ -189,170 +257,72 @@ class HierarchicalDawidSkene(AnnotationModel):
             "effect": away / spread[:, None],
         }
 
-    def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """As if the expected ratings were observed, and what they tell of log odds were normal."""
-        own, told = (x.T for x in _own_log_odds(_log_odds(point), by_rater(expected, data)))
+    def posterior_sd(self, point: Point, expected: Expected, problem: HierarchicalProblem) -> Point:
+        """As if the expected ratings were observed, and the likelihood of log odds were normal."""
+        counts = by_rater(expected, problem)
+        own, precision = (x.T for x in own_log_odds(_log_odds(point), counts))
         spread, location = point["spread"][:, None], point["location"][:, None]
-        unknown = 1 + spread**2 * told  # variance of a log odds over that given the ratings
+        ratio = 1 + spread**2 * precision  # variance of a log odds over that given the ratings
         return {
-            "prevalence": self.parameters()[0].spread(items + data["prior_prevalence"]),
-            "location": (data["prior_location"][1] ** -2 + (told / unknown).sum(axis=1)) ** -0.5,
-            "spread": _sd_of_log_spread((own - location) ** 2, told, data["prior_spread"]),
-            "effect": np.sqrt((1 + spread**2 * data["precision"]) / unknown),
+            "prevalence": self.parameters()[0].spread(
+                expected.items + problem.priors["prevalence"]
+            ),
+            "location": (problem.priors["location"][1] ** -2 + (precision / ratio).sum(axis=1))
+            ** -0.5,
+            "spread": sd_of_log_spread((own - location) ** 2, precision, problem.priors["spread"]),
+            "effect": np.sqrt((1 + spread**2 * problem.precision) / ratio),
         }
 
-    def warm_start(self, data: Data) -> WarmStart:
+    def start(self, problem: HierarchicalProblem) -> WarmStart:
         """Mode of the posterior on the unconstrained scale, and its curvature, by EM.
 
-        Where true categories stay uncertain, curvature at the mode is a poor guide.
+        Where true categories remain uncertain, the curvature at the mode is a poor guide.
         """
-        start = super().warm_start(data)
+        centring = self.centring(problem)
+        problem = replace(problem, precision=centring.log_odds_precision)
+        start = super().start(problem)
         point = start.point
-        centre, scale = _between(point, data)
-        poor = self._share_known(point, data) < KNOWN
+        mean, scale = _centre_and_scale(point, centring)
+        is_poor = self._information(point, problem) < ENOUGH_INFORMATION
         return replace(
             start,
-            mode={**start.mode, "effect": (point["effect"] - centre) / scale},
-            constrain=partial(self._constrain_effects, data=data),
-            adapt=poor,
-            acceptance=0.95 if poor else 0.8,
+            mode={**start.mode, "effect": (point["effect"] - mean) / scale},
+            constrain=partial(self._constrain_effects, centring=centring),
+            adapt_metric=is_poor,
+            target_acceptance=0.95 if is_poor else 0.8,
+            centring=centring,
         )
 
-    def cold_start(self, data: Data) -> WarmStart:
-        """Parameters around the middle of their ranges, a factor e of odds away or so."""
+    def cold_start(self, problem: HierarchicalProblem, centring: StanPart | None) -> WarmStart:
+        """Parameters around the middle of their ranges, within a factor e or so of the odds."""
+        assert isinstance(centring, LogOddsCentring)
         return replace(
-            super().cold_start(data), constrain=partial(self._constrain_effects, data=data)
+            super().cold_start(problem, centring),
+            constrain=partial(self._constrain_effects, centring=centring),
         )
 
-    def _constrain_effects(self, free: Any, data: Data) -> dict[str, Any]:
-        point = self._constrain(free)
-        centre, scale = _between(point, data)
-        return {**point, "effect": (centre + scale * np.asarray(free["effect"])).tolist()}
+    def _constrain_effects(
+        self, free: Mapping[str, Any], centring: LogOddsCentring
+    ) -> dict[str, Any]:
+        point = self.constrain(free)
+        mean, scale = _centre_and_scale(point, centring)
+        return {**point, "effect": (mean + scale * np.asarray(free["effect"])).tolist()}
 
-    def _share_known(self, point: Point, data: Data) -> float:
-        """How much ratings tell of log odds, over what they would if true categories were known.
+    def _information(self, point: Point, problem: HierarchicalProblem) -> float:
+        """Observed over complete information on the log odds, the least of all errors.
 
-        The least share of any error. What is missing is the variance of the score over the true
-        categories given the ratings.
+        Complete information is that of known true categories. What is missing is the variance of
+        the score over the true categories given the ratings.
 
         References
         ----------
         Louis (1982), https://doi.org/10.1111/j.2517-6161.1982.tb01203.x
         """
-        counts, unsure = self._expected_by_rater(point, data)
+        counts, variance = self._expected_by_rater(point, problem)
         share = self.confusion(point)
-        told = counts.sum(axis=-1, keepdims=True) * share * (1 - share)
-        missing = unsure * (1 - 2 * share) + unsure.sum(axis=-1, keepdims=True) * share**2
-        return float((1 - _errors(missing).sum(axis=0) / _errors(told).sum(axis=0)).min())
-
-
-@dataclass(frozen=True)
-class _Errors:
-    """What makes log odds of errors likely: expected ratings, and the other raters.
-
-    Attributes
-    ----------
-    wrong : (R, K, K - 1), expected ratings by true category and wrong one
-    total : (R, K), expected ratings by true category
-    pull : (K, K - 1), precision of the log odds given their location
-    prior : mean and sd of the locations
-    """
-
-    wrong: Array
-    total: Array
-    pull: Array
-    prior: Any
-
-    def value(self, location: Array, log_odds: Array) -> Array:
-        """Log density (K,) of each true category's part, but for constants."""
-        normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))
-        likely = (self.wrong * log_odds).sum(axis=-1) - self.total * normaliser
-        pulled = self.pull * (log_odds - location) ** 2
-        alike = log_normal(location, *self.prior).sum(axis=-1)
-        return np.asarray(likely.sum(axis=0) - 0.5 * pulled.sum(axis=(0, 2)) + alike)
-
-    def step(self, location: Array, log_odds: Array) -> tuple[Array, Array]:
-        """Newton's step; locations are solved for first, log odds then rater by rater.
-
-        The Hessian of a rater's log odds is a diagonal matrix less a product of vectors, which the
-        formula of Sherman and Morrison inverts.
-        """
-        mean, sd = self.prior
-        normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))[..., None]
-        share, right = np.exp(log_odds - normaliser), np.exp(-normaliser[..., 0])
-        expected = self.total[..., None] * share
-        diagonal = expected + self.pull
-        direction = share / diagonal
-        weight = self.total / (right + (self.pull * direction).sum(axis=-1))
-
-        def solve(x: Array) -> Array:
-            along = weight * (direction * x).sum(axis=-1)
-            return np.asarray(x / diagonal + direction * along[..., None])
-
-        away = self.pull * (log_odds - location)
-        alone = solve(self.wrong - expected - away)
-        slope = away.sum(axis=0) - (location - mean) / sd**2 + (self.pull * alone).sum(axis=0)
-        root = np.sqrt(weight)[..., None] * self.pull * direction
-        hessian = -np.matmul(root.transpose(1, 2, 0), root.transpose(1, 0, 2))
-        every = np.arange(location.shape[1])
-        hessian[:, every, every] += (self.pull * expected / diagonal).sum(axis=0) + 1 / sd**2
-        of_location = np.linalg.solve(hessian, slope[..., None])[..., 0]
-        return of_location, alone + solve(np.broadcast_to(self.pull * of_location, alone.shape))
-
-
-def _climb_log_odds(
-    errors: _Errors, location: Array, log_odds: Array, steps: int = 3, halvings: int = 20
-) -> tuple[Array, Array]:
-    """Likelier locations (K, K - 1) and log odds (R, K, K - 1), by Newton's steps."""
-    here = errors.value(location, log_odds)
-    for _ in range(steps):
-        of_location, of_log_odds = errors.step(location, log_odds)
-        size = np.ones((len(here), 1))
-        for _ in range(halvings):
-            there = errors.value(location + size * of_location, log_odds + size * of_log_odds)
-            worse = ~(there >= here)
-            size[worse] /= 2
-            if not worse.any():
-                location, log_odds = location + size * of_location, log_odds + size * of_log_odds
-                here = there
-                break
-    return location, log_odds
-
-
-def _climb_spread(spread: Array, squares: Array, data: Data, steps: int = 3) -> Array:
-    """Likelier spreads (E,), given the sums of squares of log odds around their locations.
-
-    Of the terms in the variance, those that bend upwards are replaced by their tangents, which
-    touch them from below; what is left has its largest value in closed form.
-    """
-    df, scale = data["prior_spread"]
-    variance = spread**2
-    for _ in range(steps):
-        of_effects = (data["precision"] / (1 + variance[:, None] * data["precision"])).sum(axis=1)
-        falling = of_effects + (1 + 1 / df) / (scale**2 + variance / df)
-        variance = (1 + np.sqrt(1 + 4 * squares * falling)) / (2 * falling)
-    return np.asarray(np.sqrt(variance))
-
-
-def _sd_of_log_spread(squares: Array, told: Array, prior: Any) -> Array:
-    """Posterior sd (E,) of the log of each spread, the effects of raters integrated out.
-
-    By a sum over a grid: where raters are nearly alike the left tail is long, and curvature at the
-    mode says nothing of it.
-
-    Parameters
-    ----------
-    squares : (E, R), of what raters' own log odds are away from the location
-    told : (E, R), precision of the raters' own log odds
-    """
-    log_density = np.empty((len(GRID), len(told)))
-    for row, log_spread in zip(log_density, GRID, strict=True):
-        spread = math.exp(log_spread)
-        variance = 1 + spread**2 * told
-        row[:] = -0.5 * (np.log(variance) + told * squares / variance).sum(axis=1)
-        row += log_half_t(spread, prior) + log_spread
-    weight = softmax(log_density, axis=0)
-    return np.asarray(np.sqrt(GRID**2 @ weight - (GRID @ weight) ** 2))
+        complete = counts.sum(axis=-1, keepdims=True) * share * (1 - share)
+        missing = variance * (1 - 2 * share) + variance.sum(axis=-1, keepdims=True) * share**2
+        return float((1 - errors_of(missing).sum(axis=0) / errors_of(complete).sum(axis=0)).min())
 
 
 def _log_odds(point: Point) -> Array:
@@ -361,33 +331,9 @@ def _log_odds(point: Point) -> Array:
     return np.asarray(np.moveaxis(by_error, -1, -2))
 
 
-def _own_log_odds(log_odds: Array, counts: Array) -> tuple[Array, Array]:
-    """Log odds (R, E) of the normal likelihood that is closest to the ratings', and precision.
-
-    It has the slope and the curvature of that of the ratings ``counts`` (R, K, K) at ``log_odds``.
-    """
-    share = softmax(_matrices(log_odds, counts.shape[-1]), axis=-1)
-    total = counts.sum(axis=-1, keepdims=True)
-    slope, precision = _errors(counts - total * share), _errors(total * share * (1 - share))
-    step = np.divide(slope, precision, out=np.zeros_like(slope), where=precision > 0)
-    return log_odds + step, precision
-
-
-def _between(point: Point, data: Data) -> tuple[Array, Array]:
-    """Where effects (E, R) stand if unconstrained they are 0, and how far off if they are 1."""
+def _centre_and_scale(point: Mapping[str, Any], centring: LogOddsCentring) -> tuple[Array, Array]:
+    """Mean and scale of effects (E, R) of which the unconstrained ones are standard scores."""
     location, spread = (np.asarray(point[name])[:, None] for name in ("location", "spread"))
-    precision = np.asarray(data["precision"])
+    precision = centring.log_odds_precision
     variance = 1 / (1 + spread**2 * precision)
-    return variance * spread * precision * (data["own"] - location), np.sqrt(variance)
-
-
-def _matrices(by_error: Array, n_categories: int) -> Array:
-    """Numbers of errors (..., E) in their places in matrices (..., K, K), 0 on the diagonals."""
-    matrices = np.zeros((*by_error.shape[:-1], n_categories, n_categories))
-    matrices[..., ~np.eye(n_categories, dtype=bool)] = by_error
-    return matrices
-
-
-def _errors(matrices: Array) -> Array:
-    """Numbers of errors (..., E): those off the diagonals of matrices (..., K, K)."""
-    return np.asarray(matrices[..., ~np.eye(matrices.shape[-1], dtype=bool)])
+    return variance * spread * precision * (centring.log_odds_mean - location), np.sqrt(variance)

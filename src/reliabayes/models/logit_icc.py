@@ -5,36 +5,42 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from reliabayes.arrays import Array
-from reliabayes.models.bases.hidden_state import Data
-from reliabayes.models.bases.ordinal import OBSERVED, SDS, GradedModel
+from reliabayes.models.bases.latent_score import OBSERVED, SDS, ScoreProblem
+from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.priors import Normal
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogitICC(GradedModel):
+class LogitICC(OnePopulationModel):
     r"""Reliability of ratings in two categories, for any incomplete, unbalanced design.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} = 1) = \mu + u_i + v_j
 
     with normal effects of items (sd_item) and raters (sd_rater); 1 is the second category. Effects
-    of items are summed over nodes, so that only those of raters are sampled. Pools and gold are not
-    used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
+    of items are integrated out over nodes, so that only those of raters are sampled. Pools and gold
+    are not used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings: ``icc`` and ``labeler_icc`` of the latent score, whose residual
     has variance pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
-    the rating itself as 0 or 1, which compare with kappas; all in [0, 1]. ``sd_item``,
-    ``sd_rater`` and ``mean`` in log odds; ``rate``, the share of the second category in ratings of
-    new items by new raters; ``log_likelihood`` in nats and ``bits_per_rating``, effects of items
-    summed out.
+    the rating itself as 0 or 1, which compare with kappas; all in [0, 1]. ``sd_item``, ``sd_rater``
+    and ``mean`` in log odds; ``rate``, the proportion of the second category in ratings of new
+    items by new raters; ``log_likelihood`` in nats and ``bits_per_rating``, with effects of items
+    marginalised.
 
     Parameters
     ----------
-    link : "logit", or "probit" for normal residuals
-    nodes : how many the effect of an item is summed over; by default as many as the item with most
-        ratings needs. `Fit.diagnostics` tells the error of the log-likelihood
+    link : {"logit", "probit"}
+        Distribution of the residuals: logistic or normal.
+    nodes : int, optional
+        Number of nodes of the quadrature over an item's effect; by default as many as the item
+        with most ratings needs. `Fit.diagnostics` gives the error of the log-likelihood.
     prior_mean : Normal
+        Of the mean in log odds.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
+        Of the standard deviations in log odds.
 
     References
     ----------
@@ -57,19 +63,21 @@ class LogitICC(GradedModel):
 
     prior_mean: Normal = Normal(0.0, 2.5)
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors."""
         return {
-            "prior_mean": self.prior_mean.stan,
-            "prior_sd_item": self.prior_sd_item.stan,
-            "prior_sd_rater": self.prior_sd_rater.stan,
+            "mean": np.array(self.prior_mean.stan),
+            "sd_item": np.array(self.prior_sd_item.stan),
+            "sd_rater": np.array(self.prior_sd_rater.stan),
         }
 
-    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
+    def cut_prior(self, problem: ScoreProblem) -> tuple[float, float]:
         """The one cut point is the mean, negative."""
-        mean, sd = data["prior_mean"]
+        mean, sd = problem.priors["mean"]
         return -mean, sd
 
-    def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
-        """Mean in log odds, and share of the second category."""
-        return {"mean": (dims, -cut[..., 0]), "rate": (dims, share[..., 1])}
+    def location_quantities(
+        self, cut: Array, proportion: Array, dims: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Mean in log odds, and proportion of the second category."""
+        return {"mean": (dims, -cut[..., 0]), "rate": (dims, proportion[..., 1])}

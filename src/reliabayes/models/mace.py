@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
+from reliabayes.inference.problem import extended
 from reliabayes.models.bases.annotation import REPORTED
-from reliabayes.models.bases.knowing import GuessingModel, shared_prevalence
+from reliabayes.models.bases.knowing import GuessingModel, PrevalenceProblem, shared_prevalence
 from reliabayes.models.priors import Beta, Dirichlet
+from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,15 +26,19 @@ class MACE(GuessingModel):
 
     Quantities: of each rater ``theta``, ``xi`` (K,), ``confusion`` (K, K), ``accuracy``,
     ``informativeness`` in bits and ``random_share``; ``log_likelihood`` in nats and
-    ``bits_per_rating``, true categories summed out; ``prevalence`` (K,) where it is estimated.
+    ``bits_per_rating``, with true categories marginalised; ``prevalence`` (K,) where it is
+    estimated.
 
     Parameters
     ----------
-    prevalence : "uniform" as published, or "estimated"
+    prevalence : {"uniform", "estimated"}
+        "uniform" as published.
     prior_prevalence : Dirichlet
         Of a prevalence that is estimated.
     prior_theta : Beta
+        Of each rater's probability of copying the true category.
     prior_xi : Dirichlet
+        Of the probabilities of each rater's spam.
 
     References
     ----------
@@ -40,14 +47,10 @@ class MACE(GuessingModel):
     """
 
     summary: ClassVar[str] = "true categories, and raters who copy them or spam"
-    reports: ClassVar[tuple[str, ...]] = (
-        "prevalence",
-        "theta",
-        "xi",
-        *REPORTED,
-    )
+    reports: ClassVar[tuple[str, ...]] = ("prevalence", "theta", "xi", *REPORTED)
 
-    adapts: ClassVar[bool] = True  # theta has long tails under its prior, each of its own length
+    # Under its prior theta has long tails, which differ in length between raters.
+    adapts_metric: ClassVar[bool] = True
     known: ClassVar[str] = "theta"
     guess: ClassVar[str] = "xi"
 
@@ -62,6 +65,16 @@ class MACE(GuessingModel):
                 f"prevalence must be 'uniform' or 'estimated', not {self.prevalence!r}."
             )
 
+    def problem(self, ratings: Ratings) -> PrevalenceProblem:
+        """Distinct items by their ratings, priors, and the prevalence where it is fixed."""
+        base = self.categorical_problem(ratings)
+        return extended(
+            PrevalenceProblem,
+            base,
+            is_shared=self.prevalence == "estimated",
+            mean_prevalence=np.full(base.n_categories, 1 / base.n_categories),
+        )
+
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is estimated, theta and xi."""
         return (
@@ -70,12 +83,10 @@ class MACE(GuessingModel):
             Parameter("xi", "simplex", ("rater", "category")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors, and the prevalence where it is fixed."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors."""
         return {
-            "shared": int(self.prevalence == "estimated"),
-            "mean_prevalence": np.full(n_categories, 1 / n_categories),
-            "prior_prevalence": self.prior_prevalence.of(n_categories),
-            "prior_theta": self.prior_theta.stan,
-            "prior_xi": self.prior_xi.of(n_categories),
+            "prevalence": self.prior_prevalence.of(n_categories),
+            "theta": np.array(self.prior_theta.stan),
+            "xi": self.prior_xi.of(n_categories),
         }

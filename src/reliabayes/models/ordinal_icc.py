@@ -6,37 +6,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from reliabayes.arrays import Array
-from reliabayes.models.bases.hidden_state import Data
-from reliabayes.models.bases.ordinal import OBSERVED, SDS, GradedModel
+from reliabayes.models.bases.latent_score import OBSERVED, SDS, ScoreProblem
+from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.priors import Normal
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrdinalICC(GradedModel):
+class OrdinalICC(OnePopulationModel):
     r"""Reliability of ratings in ordered categories, for any incomplete, unbalanced design.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_i + v_j - c_k
 
     with normal effects of items (sd_item) and raters (sd_rater), and ordered cut points c. Effects
-    of items are summed over nodes, so that only those of raters are sampled. Pools and gold are not
-    used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
+    of items are integrated out over nodes, so that only those of raters are sampled. Pools and gold
+    are not used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings: ``icc`` and ``labeler_icc`` of the latent score, whose residual
     has variance pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
     the rating itself, its categories numbered 0, 1, ..., which compare with weighted kappas; all in
     [0, 1]. ``sd_item``, ``sd_rater`` and ``cut`` (K - 1,), named after the category below it, in
-    log odds; ``rate`` (K,), the share of each category in ratings of new items by new raters;
-    ``log_likelihood`` in nats and ``bits_per_rating``, effects of items summed out.
+    log odds; ``rate`` (K,), the proportion of each category in ratings of new items by new raters;
+    ``log_likelihood`` in nats and ``bits_per_rating``, with effects of items
+    marginalised.
 
     Parameters
     ----------
-    link : "logit", or "probit" for normal residuals
-    nodes : how many the effect of an item is summed over; by default as many as the item with most
-        ratings needs. `Fit.diagnostics` tells the error of the log-likelihood
+    link : {"logit", "probit"}
+        Distribution of the residuals: logistic or normal.
+    nodes : int, optional
+        Number of nodes of the quadrature over an item's effect; by default as many as the item
+        with most ratings needs. `Fit.diagnostics` gives the error of the log-likelihood.
     prior_cut : Normal
-        Of each cut point, but for their order.
+        Of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
+        Of the standard deviations in log odds.
 
     References
     ----------
@@ -58,23 +64,25 @@ class OrdinalICC(GradedModel):
 
     prior_cut: Normal = Normal(0.0, 5.0)
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors."""
         return {
-            "prior_cut": self.prior_cut.stan,
-            "prior_sd_item": self.prior_sd_item.stan,
-            "prior_sd_rater": self.prior_sd_rater.stan,
+            "cut": np.array(self.prior_cut.stan),
+            "sd_item": np.array(self.prior_sd_item.stan),
+            "sd_rater": np.array(self.prior_sd_rater.stan),
         }
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the Stan program's variables."""
         return {**super().dims(), "cut": ("below",)}
 
-    def prior_of_cuts(self, data: Data) -> tuple[float, float]:
+    def cut_prior(self, problem: ScoreProblem) -> tuple[float, float]:
         """Mean and sd, the same for all."""
-        mean, sd = data["prior_cut"]
+        mean, sd = problem.priors["cut"]
         return mean, sd
 
-    def located(self, cut: Array, share: Array, dims: tuple[str, ...]) -> dict[str, Any]:
-        """Cut points in log odds, and shares of the categories."""
-        return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), share)}
+    def location_quantities(
+        self, cut: Array, proportion: Array, dims: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Cut points in log odds, and proportions of the categories."""
+        return {"cut": ((*dims, "below"), cut), "rate": ((*dims, "category"), proportion)}

@@ -5,46 +5,51 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reliabayes.models.bases.ordinal import GradedModel
-from reliabayes.models.bases.ordinal_xcc import XCC_OBSERVED, GradedXCC
-from reliabayes.models.bases.xcc import XCC
+from reliabayes.models.bases.one_population import OnePopulationModel
+from reliabayes.models.bases.pooled_score import XCC_OBSERVED
+from reliabayes.models.bases.pools import XCC
+from reliabayes.models.bases.scores import CorrelatedScoreModel
 from reliabayes.models.ordinal_icc import OrdinalICC
 from reliabayes.models.priors import Normal
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrdinalXCC(GradedXCC):
+class OrdinalXCC(CorrelatedScoreModel):
     r"""Agreement between pools of raters of the same items, in ordered categories.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_{i,g(j)} + v_j - c_{k,g(j)}
 
     with normal effects of an item in each pool (sd_item), correlated between pools, and of raters
-    (sd_rater by pool), and ordered cut points of each pool. Effects of items are summed over pairs
-    of nodes, those of three pools or more are sampled. Only items that both pools of a pair have
-    rated tell of their correlation; where there are none, its posterior is its prior.
+    (sd_rater by pool), and ordered cut points of each pool. Effects of items in two pools
+    are integrated out over pairs of nodes, those in three pools or more are sampled. Only items
+    that both pools of a pair have rated inform their correlation; without any, its posterior is its
+    prior.
 
     Quantities: of each pair of pools ``normalized_xcc``, the correlation of an item's effects, and
     ``unnormalized_xcc``, that of single latent scores; the same of the ratings themselves, their
     categories numbered 0, 1, ..., ``normalized_xcc_observed`` and ``unnormalized_xcc_observed``,
     which normalized kappa_x and kappa_x with squared distances estimate if the pools' ratings have
-    like means and variances (kappa_x counts it against them if not); all in [-1, 1]. Of each pool
-    ``icc``, ``labeler_icc`` and their ``_observed`` twins in [0, 1], ``sd_item``, ``sd_rater`` and
-    ``cut`` (K - 1,), named after the category below it, in log odds, and ``rate`` (K,), the share
-    of each category in ratings of new items by new raters. Of two pools also ``log_likelihood`` in
-    nats and ``bits_per_rating``, effects of items summed out; of more pools that takes too long for
-    all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on request.
+    equal means and variances (a difference lowers kappa_x); all in [-1, 1]. Of each pool ``icc``,
+    ``labeler_icc`` and their ``_observed`` twins in [0, 1], ``sd_item``, ``sd_rater`` and ``cut``
+    (K - 1,), named after the category below it, in log odds, and ``rate`` (K,), the proportion of
+    each category in ratings of new items by new raters. Of two pools also ``log_likelihood`` in
+    nats and ``bits_per_rating``, with effects of items marginalised; for more pools that takes too
+    long for all draws, and `Fit.loo`, `Fit.log_likelihood` and `compare` do it on request.
 
     Parameters
     ----------
-    link : "logit", or "probit" for normal residuals
-    nodes : how many there are of each of the scores of an item. Of two pools by default as many as
-        the item with most ratings needs; `Fit.diagnostics` tells the error of the log-likelihood.
-        Of more pools by default 9, around the mode of an item, on which the draws do not depend
+    link : {"logit", "probit"}
+        Distribution of the residuals: logistic or normal.
+    nodes : int, optional
+        Number of nodes of each score of an item. For two pools by default as many as the item with
+        most ratings needs; `Fit.diagnostics` gives the error of the log-likelihood. For more pools
+        by default 9 around the mode of an item; the draws do not depend on them.
     prior_cut : Normal
-        Of each cut point, but for their order.
+        Of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
-    prior_lkj : float
-        Shape of the LKJ prior of the correlations; 1 is uniform, more leans towards 0. That of
+        Of the standard deviations in log odds, by pool.
+    prior_lkj : float, default 1.0
+        Shape of the LKJ prior of the correlations: 1 is uniform, larger values favour 0. That of
         single correlations among G pools is LKJ(shape + (G - 2) / 2).
 
     References
@@ -54,7 +59,7 @@ class OrdinalXCC(GradedXCC):
 
     summary: ClassVar[str] = "agreement between pools of raters, in ordered categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
-    alone: ClassVar[type[GradedModel]] = OrdinalICC
+    alone: ClassVar[type[OnePopulationModel]] = OrdinalICC
     has_steps: ClassVar[bool] = True
 
     prior_cut: Normal = Normal(0.0, 5.0)

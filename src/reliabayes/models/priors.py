@@ -1,4 +1,9 @@
-"""Priors a user may set; those of means and standard deviations in the units of the ratings."""
+"""Prior distributions that a user may set.
+
+Priors of means, cut points and standard deviations are on the scale of the model: in the units of
+the ratings for the Gaussian models; in log odds, or in standard deviations of the latent residual
+with the probit link, for models of categories.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,17 @@ from reliabayes.arrays import Array
 
 @dataclass(frozen=True)
 class Normal:
-    """Normal prior of a location: finite ``mean``, ``sd`` above 0; an infinite ``sd`` is flat."""
+    """Normal prior of a mean, a cut point or another location.
+
+    Parameters
+    ----------
+    mean : float
+        Prior mean, finite, on the scale of the model.
+    sd : float
+        Prior standard deviation, above 0, on the scale of the model; the parameter lies within
+        2 ``sd`` of the mean with probability 0.95. ``math.inf`` makes the prior flat. On the log
+        odds scale, ``Normal(0, 1.5)`` expects a probability between 0.05 and 0.95.
+    """
 
     mean: float
     sd: float
@@ -24,13 +39,21 @@ class Normal:
 
     @property
     def stan(self) -> list[float]:
-        """Mean and sd, as Stan reads them."""
+        """Mean and sd, in the order of Stan's data."""
         return [self.mean, self.sd]
 
 
 @dataclass(frozen=True)
 class HalfNormal:
-    """Half normal prior of a standard deviation, with a finite ``scale`` above 0."""
+    """Half-normal prior of a standard deviation or another positive parameter.
+
+    Parameters
+    ----------
+    scale : float
+        Standard deviation of the normal distribution that is cut at 0; finite, above 0, on the
+        scale of the model. The prior median is 0.67 ``scale``, and 95% of the prior lies below
+        1.96 ``scale``.
+    """
 
     scale: float
 
@@ -39,13 +62,21 @@ class HalfNormal:
 
     @property
     def stan(self) -> list[float]:
-        """Degrees of freedom and scale, as Stan reads them: a half t with infinite df."""
+        """Infinite degrees of freedom, which make a half-t half-normal, and scale."""
         return [math.inf, self.scale]
 
 
 @dataclass(frozen=True)
 class HalfStudentT:
-    """Half Student t prior of a standard deviation, with finite ``df`` and ``scale`` above 0."""
+    """Half-t prior of a standard deviation or another positive parameter, with a heavy tail.
+
+    Parameters
+    ----------
+    df : float
+        Degrees of freedom, finite, above 0; fewer give a heavier tail. 1 is the half-Cauchy prior.
+    scale : float
+        Scale of the t distribution that is cut at 0; finite, above 0, on the scale of the model.
+    """
 
     df: float
     scale: float
@@ -53,17 +84,26 @@ class HalfStudentT:
     def __post_init__(self) -> None:
         _check_scale(self, self.scale)
         if not 0 < self.df < math.inf:
-            raise ValueError(f"df must be finite and above 0, not {self}. See HalfNormal.")
+            raise ValueError(
+                f"df must be finite and above 0, not {self}. Use HalfNormal for infinite df."
+            )
 
     @property
     def stan(self) -> list[float]:
-        """Degrees of freedom and scale, as Stan reads them."""
+        """Degrees of freedom and scale, in the order of Stan's data."""
         return [self.df, self.scale]
 
 
 @dataclass(frozen=True)
 class Beta:
-    """Beta prior of a probability, with finite ``a`` and ``b`` above 0; Beta(1, 1) is uniform."""
+    """Beta prior of a probability; ``Beta(1, 1)`` is uniform.
+
+    Parameters
+    ----------
+    a, b : float
+        Shapes, finite, above 0. The prior mean is a / (a + b), and the prior counts as a + b
+        observations, of which a are successes.
+    """
 
     a: float
     b: float
@@ -74,17 +114,19 @@ class Beta:
 
     @property
     def stan(self) -> list[float]:
-        """Both, as Stan reads them."""
+        """Both shapes, in the order of Stan's data."""
         return [self.a, self.b]
 
 
 @dataclass(frozen=True)
 class Dirichlet:
-    """Dirichlet prior of the shares of categories; 1 is uniform.
+    """Dirichlet prior of the probabilities of K categories; ``Dirichlet(1.0)`` is uniform.
 
     Parameters
     ----------
-    concentration : one number above 0 for all categories, or one for each
+    concentration : float or tuple of float, default 1.0
+        Finite, above 0: one number for all categories, or a tuple with one for each. The prior mean
+        is proportional to the concentrations, and the prior counts as their sum of observations.
     """
 
     concentration: float | tuple[float, ...] = 1.0
@@ -96,33 +138,75 @@ class Dirichlet:
             _check_scale(self, float(number))
 
     def of(self, n_categories: int) -> Array:
-        """Concentrations (K,)."""
+        """Concentrations of all categories.
+
+        Parameters
+        ----------
+        n_categories : int
+            Number K of categories, at least 2.
+
+        Returns
+        -------
+        array of float, shape (K,)
+            The concentrations.
+
+        Raises
+        ------
+        ValueError
+            The prior has concentrations for another number of categories.
+        """
         numbers = np.atleast_1d(np.asarray(self.concentration, float))
         if len(numbers) not in (1, n_categories):
             raise ValueError(
-                f"{self} has {len(numbers)} numbers for {n_categories} categories. Give one for "
-                "all, or one for each."
+                f"{self} has {len(numbers)} numbers for {n_categories} categories. Give one number "
+                "for all categories, or one for each."
             )
         return np.resize(numbers, n_categories)
 
     def rows(self, n_categories: int) -> Array:
-        """Concentrations (K, K) of alike rows of a confusion matrix."""
+        """Concentrations of a confusion matrix whose rows have the same prior.
+
+        Parameters
+        ----------
+        n_categories : int
+            Number K of categories, at least 2.
+
+        Returns
+        -------
+        array of float, shape (K, K)
+            The concentrations, a row for each true category.
+        """
         return np.tile(self.of(n_categories), (n_categories, 1))
 
     def mean(self, n_categories: int) -> Array:
-        """Expected shares (K,)."""
+        """Prior mean of the probabilities.
+
+        Parameters
+        ----------
+        n_categories : int
+            Number K of categories, at least 2.
+
+        Returns
+        -------
+        array of float, shape (K,)
+            Probabilities that sum to 1.
+        """
         numbers = self.of(n_categories)
         return np.asarray(numbers / numbers.sum())
 
 
 @dataclass(frozen=True)
 class DiagonalDirichlet:
-    """Dirichlet priors of the rows of a confusion matrix that expect raters to be mostly right.
+    """Dirichlet priors of the rows of a confusion matrix that favour correct ratings.
+
+    They make the true categories identifiable, because flat priors allow label switching.
 
     Parameters
     ----------
-    weight : ratings of each true category that the prior counts as, above 0
-    accuracy : share of them that is right, in (0, 1)
+    weight : float, default 8.0
+        Number of ratings per true category that the prior counts as; finite, above 0.
+    accuracy : float, default 0.6
+        Prior mean of the probability of a correct rating, strictly between 0 and 1.
     """
 
     weight: float = 8.0
@@ -134,7 +218,18 @@ class DiagonalDirichlet:
             raise ValueError(f"accuracy must lie strictly between 0 and 1, not {self}.")
 
     def rows(self, n_categories: int) -> Array:
-        """Concentrations (K, K), a row for each true category."""
+        """Concentrations of a confusion matrix.
+
+        Parameters
+        ----------
+        n_categories : int
+            Number K of categories, at least 2.
+
+        Returns
+        -------
+        array of float, shape (K, K)
+            The concentrations, a row for each true category.
+        """
         wrong = self.weight * (1 - self.accuracy) / (n_categories - 1)
         rows = np.full((n_categories, n_categories), wrong)
         np.fill_diagonal(rows, self.weight * self.accuracy)
@@ -143,12 +238,14 @@ class DiagonalDirichlet:
 
 @dataclass(frozen=True)
 class RestrictedNormal:
-    """Normal prior restricted to [0, 1]; of the probability of the second of two categories.
+    """Normal prior truncated to [0, 1], of the probability of the second of two categories.
 
     Parameters
     ----------
-    location : its mean were it not restricted, finite
-    sd : its standard deviation were it not restricted, above 0
+    location : float
+        Mean of the normal distribution before truncation; finite.
+    sd : float
+        Standard deviation of the normal distribution before truncation; finite, above 0.
     """
 
     location: float
@@ -160,25 +257,42 @@ class RestrictedNormal:
         _check_scale(self, self.sd)
 
     def mean(self, n_categories: int) -> Array:
-        """Expected shares (2,) of the categories."""
+        """Prior mean of the probabilities of both categories.
+
+        Parameters
+        ----------
+        n_categories : int
+            Number K of categories, which must be 2.
+
+        Returns
+        -------
+        array of float, shape (2,)
+            Probabilities that sum to 1.
+
+        Raises
+        ------
+        ValueError
+            There are not 2 categories.
+        """
         if n_categories != 2:
             raise ValueError(f"{self} is a prior for 2 categories, not {n_categories}.")
-        second = self.location + self.sd * _restricted_mean(
+        second = self.location + self.sd * _truncated_normal_mean(
             (0 - self.location) / self.sd, (1 - self.location) / self.sd
         )
         return np.array([1 - second, second])
 
 
-def _restricted_mean(lower: float, upper: float) -> float:
-    """Mean of a standard normal restricted to an interval, however far from 0 it lies."""
+def _truncated_normal_mean(lower: float, upper: float) -> float:
+    """Mean of a standard normal truncated to an interval, accurate far in the tails."""
     if lower + upper < 0:
-        return -_restricted_mean(-upper, -lower)
-    # Densities and tails beyond the ends, as shares of those beyond the lower one.
+        return -_truncated_normal_mean(-upper, -lower)
+    # Density and tail probability at ``lower`` may underflow; their ratio and changes do not.
     hazard = math.exp(-0.5 * lower**2 - 0.5 * math.log(2 * math.pi) - log_ndtr(-lower))
-    beyond = math.expm1(log_ndtr(-upper) - log_ndtr(-lower))
-    return hazard * math.expm1(0.5 * (lower**2 - upper**2)) / beyond
+    density_change = math.expm1(0.5 * (lower**2 - upper**2))
+    tail_change = math.expm1(log_ndtr(-upper) - log_ndtr(-lower))
+    return hazard * density_change / tail_change
 
 
 def _check_scale(prior: object, scale: float) -> None:
     if not 0 < scale < math.inf:
-        raise ValueError(f"The numbers of this prior must be finite and above 0, not {prior}.")
+        raise ValueError(f"The parameters of this prior must be finite and above 0, not {prior}.")

@@ -3,36 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.following import FollowingModel
-from reliabayes.models.bases.hidden_state import Data
-from reliabayes.models.bases.knowing import check_prevalence, priors_of_t, shared_prevalence
+from reliabayes.inference.problem import extended
+from reliabayes.models.bases.following import FollowingModel, FollowingProblem
+from reliabayes.models.bases.knowing import (
+    PrevalenceModel,
+    PrevalenceProblem,
+    check_prevalence,
+    prior_of_shared,
+    shared_prevalence,
+)
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
+from reliabayes.ratings import Ratings
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RaterGroupthinkProblem(FollowingProblem, PrevalenceProblem):
+    """Ratings in categories, by raters who may follow, with a prevalence that may be fixed."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaterGroupthink(FollowingModel):
+class RaterGroupthink(
+    FollowingModel[RaterGroupthinkProblem], PrevalenceModel[RaterGroupthinkProblem]
+):
     r"""Accuracy of each rater, who, where they do not know, follows the other raters.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, c_{ik}
 
-    with the share c of the item's ratings that are of category k. As with `Groupthink` the shares
-    explain the ratings nearly by themselves, and the accuracies fall to nearly 0.
+    where c is the proportion of the item's ratings that are of category k. As with `Groupthink`
+    the proportions nearly explain the ratings alone, and the accuracies fall to nearly 0.
 
-    Quantities: ``a`` of each rater, ``log_likelihood`` in nats and ``bits_per_rating``, true
-    categories summed out; ``prevalence`` (K,) where it is shared.
+    Quantities: ``a`` of each rater, ``log_likelihood`` in nats and ``bits_per_rating``, with true
+    categories marginalised; ``prevalence`` (K,) where it is shared.
 
     Parameters
     ----------
-    prevalence : "item" for t_i-a_j-c_i, "shared" for t-a_j-c_i
+    prevalence : {"item", "shared"}
+        "item" for t_i-a_j-c_i, "shared" for t-a_j-c_i.
     prior_t : Dirichlet or RestrictedNormal
         Of each item's t_i, or of the shared t, for which it is a Dirichlet.
     prior_a : Beta
+        Of each rater's accuracy.
 
     References
     ----------
@@ -49,18 +65,28 @@ class RaterGroupthink(FollowingModel):
     def __post_init__(self) -> None:
         check_prevalence(self.prevalence, self.prior_t)
 
+    def problem(self, ratings: Ratings) -> RaterGroupthinkProblem:
+        """Distinct items by their ratings, priors, proportions of votes, and prior mean of t."""
+        base = self.following_problem(ratings)
+        return extended(
+            RaterGroupthinkProblem,
+            base,
+            is_shared=self.prevalence == "shared",
+            mean_prevalence=self.prior_t.mean(base.n_categories),
+        )
+
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is shared, and a."""
         prevalence = shared_prevalence(self.prevalence == "shared")
         return *prevalence, Parameter("a", "unit", ("rater",))
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors, and prior mean of t."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors."""
         return {
-            **priors_of_t(self.prevalence, self.prior_t, n_categories),
-            "prior_a": self.prior_a.stan,
+            "prevalence": prior_of_shared(self.prior_t, n_categories),
+            "a": np.array(self.prior_a.stan),
         }
 
-    def prevalence_counts(self, items: Array, data: Data) -> Array:
+    def prevalence_counts(self, expected_items: Array, problem: RaterGroupthinkProblem) -> Array:
         """Expected items besides the prior's."""
-        return np.asarray(items + data["prior_prevalence"])[None]
+        return np.asarray(expected_items + problem.priors["prevalence"])[None]

@@ -3,42 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.annotation import ONE, REPORTED
-from reliabayes.models.bases.conjugate import CountingModel
-from reliabayes.models.bases.hidden_state import Data
+from reliabayes.inference.problem import StanData, extended
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases.annotation import REPORTED, SHARED
+from reliabayes.models.bases.conjugate import ConjugateModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.knowing import known_and_guessed
 from reliabayes.models.priors import Beta, Dirichlet
+from reliabayes.ratings import Ratings
 
 Depends = Literal["shared", "by_category"]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TAPProblem(CategoricalProblem):
+    """Ratings in categories, with accuracies and guesses that may depend on the true category.
+
+    Attributes
+    ----------
+    n_accuracies, n_guesses : int
+        Number of values of a and of p: 1, or one for each true category.
+    """
+
+    n_accuracies: int
+    n_guesses: int
+
+    def stan_data(self) -> StanData:
+        """As for all problems, and both numbers."""
+        return super().stan_data() | StanData({"A": self.n_accuracies, "P": self.n_guesses})
+
+
 @dataclass(frozen=True, kw_only=True)
-class TAP(CountingModel):
+class TAP(ConjugateModel[TAPProblem]):
     r"""Average accuracy of raters who know the true category, or else guess.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a\,[h = k] + (1 - a)\, p_k
 
     For two categories t is the prevalence of the second, p the probability of guessing it. Raters
     need not be known. If accuracy or guesses depend on the true category (a0, a1, p0, p1), the
-    ratings still tell prevalence and confusion alone: three numbers for two categories, as many as
-    t, a and p are. What is said beyond is the priors'.
+    ratings still identify prevalence and confusion only: three numbers for two categories, as many
+    as t, a and p. Everything beyond these comes from the priors.
 
     Quantities: ``prevalence`` (K,), ``a``, ``p`` (K,), ``confusion`` (K, K) by true category,
     ``accuracy``, ``informativeness`` in bits, ``random_share``, ``log_likelihood`` in nats and
-    ``bits_per_rating``, true categories summed out.
+    ``bits_per_rating``, with true categories marginalised.
 
     Parameters
     ----------
-    accuracy, guessing : "shared", or "by_category" if a or p depend on the true category
-    prior_prevalence, prior_p : Dirichlet
+    accuracy, guessing : {"shared", "by_category"}
+        Whether a or p depend on the true category.
+    prior_prevalence : Dirichlet
+        Of the prevalence.
     prior_a : Beta
+        Of each accuracy.
+    prior_p : Dirichlet
+        Of the probabilities of guesses.
 
     References
     ----------
@@ -52,7 +78,7 @@ class TAP(CountingModel):
         "p",
         *REPORTED,
     )
-    pooled: ClassVar[bool] = True
+    exchangeable_raters: ClassVar[bool] = True
 
     accuracy: Depends = "shared"
     guessing: Depends = "shared"
@@ -67,44 +93,53 @@ class TAP(CountingModel):
                     f"{name} must be 'shared' or 'by_category', not {getattr(self, name)!r}."
                 )
 
+    def problem(self, ratings: Ratings) -> TAPProblem:
+        """Distinct items by their ratings, priors, and what depends on the true category."""
+        base = self.categorical_problem(ratings)
+        numbers = {"shared": 1, "by_category": base.n_categories}
+        return extended(
+            TAPProblem,
+            base,
+            n_accuracies=numbers[self.accuracy],
+            n_guesses=numbers[self.guessing],
+        )
+
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence, a and p."""
-        dim = {"shared": ONE, "by_category": "true_category"}
+        dim = {"shared": SHARED, "by_category": "true_category"}
         return (
             Parameter("prevalence", "simplex", ("true_category",)),
             Parameter("a", "unit", (dim[self.accuracy],)),
             Parameter("p", "simplex", (dim[self.guessing], "category")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Any]:
-        """Parameters of the priors, and how many values a and p have."""
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Numbers of the priors."""
         return {
-            "A": 1 if self.accuracy == "shared" else n_categories,
-            "P": 1 if self.guessing == "shared" else n_categories,
-            "prior_prevalence": self.prior_prevalence.of(n_categories),
-            "prior_a": self.prior_a.stan,
-            "prior_p": self.prior_p.of(n_categories),
+            "prevalence": self.prior_prevalence.of(n_categories),
+            "a": np.array(self.prior_a.stan),
+            "p": self.prior_p.of(n_categories),
         }
 
     def confusion(self, point: Point) -> Array:
-        """Shares of ratings (..., K, K) by true category."""
+        """Probabilities of ratings (..., K, K) by true category."""
         known, guess = point["a"][..., None], point["p"]
         return known * np.eye(guess.shape[-1]) + (1 - known) * guess
 
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+    def pseudo_counts(self, point: Point, expected: Expected, problem: TAPProblem) -> Point:
         """Expected ratings that were accurate, and those that were guessed."""
-        n_categories = data["K"]
+        n_categories = problem.n_categories
         known = np.broadcast_to(point["a"], n_categories)
         guess = np.broadcast_to(point["p"], (n_categories, n_categories))
-        knew, guessed = known_and_guessed(expected, known, guess)
-        split = np.stack([knew, guessed.sum(axis=1)], axis=-1)
+        knew, guessed = known_and_guessed(expected.ratings, known, guess)
+        outcomes = np.stack([knew, guessed.sum(axis=1)], axis=-1)
         return {
-            "prevalence": items + data["prior_prevalence"],
-            "a": _summed(split, data["A"]) + data["prior_a"],
-            "p": _summed(guessed, data["P"]) + data["prior_p"],
+            "prevalence": expected.items + problem.priors["prevalence"],
+            "a": _pooled(outcomes, problem.n_accuracies) + problem.priors["a"],
+            "p": _pooled(guessed, problem.n_guesses) + problem.priors["p"],
         }
 
 
-def _summed(counts: Array, size: int) -> Array:
-    """Counts of each true category, or of all."""
+def _pooled(counts: Array, size: int) -> Array:
+    """Counts of each true category, or of all together."""
     return counts.sum(axis=0, keepdims=True) if size == 1 else counts

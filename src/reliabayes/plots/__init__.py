@@ -1,18 +1,18 @@
-"""Pictures that state what they show: each takes a result, draws it on Axes and returns these.
+"""Plots that state their finding in the title; each takes a result and returns Axes.
 
-matplotlib is imported when the first picture is made, not before.
+matplotlib is imported when the first plot is drawn, not with the package.
 """
 
-from reliabayes.plots.between_pools import contrast, xcc
-from reliabayes.plots.bits import compare
 from reliabayes.plots.chains import rank, trace
 from reliabayes.plots.confusions import confusion
 from reliabayes.plots.designs import design
-from reliabayes.plots.forests import raters
-from reliabayes.plots.pairs import agreement
+from reliabayes.plots.forest_plots import raters
+from reliabayes.plots.k_rater_reliability import icc_k, krr_curve
+from reliabayes.plots.model_comparison import compare
+from reliabayes.plots.pool_agreement import contrast, xcc
+from reliabayes.plots.predictive_checks import check
+from reliabayes.plots.rater_agreement import agreement
 from reliabayes.plots.reliability import icc, variance_shares
-from reliabayes.plots.replicates import check
-from reliabayes.plots.stepping_up import icc_k, krr_curve
 from reliabayes.plots.true_categories import entropies, items
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Whether chains agree: their traces, and how they share the ranks of all draws."""
+"""Agreement of chains: their traces, and the ranks of their draws."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.plots.canvas import canvas, panels, titled
-from reliabayes.plots.densities import about
-from reliabayes.plots.inks import Inks
-from reliabayes.plots.naming import short
+from reliabayes.plots.labels import short
+from reliabayes.plots.layout import add_title, axes_or_new, panels
+from reliabayes.plots.palette import Palette
+from reliabayes.results.estimates import source_text
 from reliabayes.results.summaries import scalars
 
 if TYPE_CHECKING:
@@ -21,65 +21,70 @@ if TYPE_CHECKING:
 
     from reliabayes.results.fit import Fit
 
-MOST = 6  # quantities that are shown: those whose chains agree least
-ACROSS, TALL = 2, 1.8  # panels side by side, and inches of one
+MAX_QUANTITIES = 6  # that are shown: those whose chains agree least
+COLUMNS, PANEL_HEIGHT = 2, 1.8  # panels in a row, and inches of each
 BINS = 20  # of ranks
-REACH = 2.58  # standard deviations to either side that hold 99%
+SDS_OF_BAND = 2.58  # standard deviations to either side that hold 99%
 
 
 def trace(fit: Fit, names: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draws of each chain in their order, of the six quantities whose chains agree least.
+    """Draws of each chain in sampling order, for the six quantities whose chains agree least.
 
-    Chains that agree look like one band without a trend.
+    Chains that agree look like a single band without a trend.
 
     Parameters
     ----------
     fit : Fit
+        Fit of any model.
     names : sequence of str, optional
-        Quantities to choose from, as for `Fit.summary`; by default those not of single raters.
+        Quantities to choose from, as for `Fit.summary`; by default all except those of individual
+        raters.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure. Panels are its ``child_axes``.
+        Axes to draw on; by default those of a new figure. The panels are its ``child_axes``.
 
     Returns
     -------
-    Axes
+    matplotlib Axes
 
     Raises
     ------
     ValueError
-        There is no such quantity.
+        The fit has no quantity of that name.
     """
-    return _by_quantity(fit, names, ax, _trace, "Draws in their order, a line for each chain")
+    return _by_quantity(fit, names, ax, _draw_trace, "Draws in sampling order, one line per chain")
 
 
 def rank(fit: Fit, names: Sequence[str] | None = None, *, ax: Axes | None = None) -> Axes:
-    """Ranks of the draws of each chain among all, of the six quantities whose chains agree least.
+    """Ranks of each chain's draws among all draws, for the six quantities that agree least.
 
-    Chains that agree have each a like share of low and of high ranks: their lines stay in the band,
-    in which those of independent draws are with a probability of 99%, and waver about its middle.
+    Chains that agree have ranks of all sizes in equal proportions: their lines vary around the
+    middle of the band, which holds those of independent draws with a probability of 99%.
 
     Parameters
     ----------
     fit : Fit
+        Fit of any model.
     names : sequence of str, optional
-        Quantities to choose from, as for `Fit.summary`; by default those not of single raters.
+        Quantities to choose from, as for `Fit.summary`; by default all except those of individual
+        raters.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure. Panels are its ``child_axes``.
+        Axes to draw on; by default those of a new figure. The panels are its ``child_axes``.
 
     Returns
     -------
-    Axes
+    matplotlib Axes
 
     Raises
     ------
     ValueError
-        There is no such quantity.
+        The fit has no quantity of that name.
 
     References
     ----------
     Vehtari et al. (2021), section 5. https://doi.org/10.1214/20-BA1221
     """
-    return _by_quantity(fit, names, ax, _ranks, "Draws by rank among all, a line for each chain")
+    note = "Ranks of the draws among all chains, one line per chain"
+    return _by_quantity(fit, names, ax, _draw_ranks, note)
 
 
 def _by_quantity(
@@ -89,45 +94,47 @@ def _by_quantity(
     draw: Callable[[Axes, Array], None],
     note: str,
 ) -> Axes:
-    """A panel for each quantity, under what the worst of them says."""
+    """A panel for each quantity; the title gives the worst R-hat and ESS of all quantities."""
     table = fit.summary(names=names)[["r_hat", "ess_bulk"]]
-    shown = table.sort_values(["r_hat", "ess_bulk"], ascending=[False, True])[:MOST].index
+    worst = table.sort_values(["r_hat", "ess_bulk"], ascending=[False, True])
+    shown = worst[:MAX_QUANTITIES].index
     draws = {
         label: values
         for name in dict.fromkeys(label.partition("[")[0] for label in table.index)
         for label, values in scalars(name, fit.quantities[name])
         if label in shown
     }
-    ax = canvas(ax, 7.6, 0.9 + TALL * math.ceil(len(draws) / ACROSS))
+    ax = axes_or_new(ax, 7.6, 0.9 + PANEL_HEIGHT * math.ceil(len(draws) / COLUMNS))
     r_hat = {label: f": R-hat {value:.3f}" for label, value in table["r_hat"].dropna().items()}
     titles = [short(label, 40) + r_hat.get(label, "") for label in draws]
-    for panel, values in zip(panels(ax, titles, ACROSS), draws.values(), strict=True):
+    for panel, values in zip(panels(ax, titles, COLUMNS), draws.values(), strict=True):
         draw(panel, values)
-    some = f"; the {len(shown)} of {len(table):,} that agree least" if len(table) > MOST else ""
-    return titled(ax, _finding(table, fit.settings.chains), f"{note}{some}. {about(fit)}")
+    if len(table) > MAX_QUANTITIES:
+        note += f"; the {len(shown)} of {len(table):,} quantities whose chains agree least"
+    return add_title(ax, _finding(table, fit.settings.chains), f"{note}. {source_text(fit)}")
 
 
-def _trace(panel: Axes, draws: Array) -> None:
-    inks = Inks.of(panel)
+def _draw_trace(panel: Axes, draws: Array) -> None:
+    palette = Palette.of(panel)
     for chain, values in enumerate(draws):
-        panel.plot(values, color=inks.of_series(chain), linewidth=0.4, alpha=0.7, rasterized=True)
+        colour = palette.series_colour(chain)
+        panel.plot(values, color=colour, linewidth=0.4, alpha=0.7, rasterized=True)
     panel.set(xlim=(0, draws.shape[1]), xlabel="draw")
 
 
-def _ranks(panel: Axes, draws: Array) -> None:
-    inks, (chains, number) = Inks.of(panel), draws.shape
+def _draw_ranks(panel: Axes, draws: Array) -> None:
+    palette, (chains, number) = Palette.of(panel), draws.shape
     rank = np.empty(draws.size)
     rank[np.argsort(draws, axis=None, kind="stable")] = np.arange(draws.size)
     edges = np.linspace(0, draws.size, BINS + 1)
     expected = number / BINS
-    reach = REACH * math.sqrt(expected * (1 - 1 / BINS))
-    panel.axhspan(expected - reach, expected + reach, color=inks.faint, linewidth=0)
-    panel.axhline(expected, color=inks.muted, linewidth=0.6)
+    reach = SDS_OF_BAND * math.sqrt(expected * (1 - 1 / BINS))
+    panel.axhspan(expected - reach, expected + reach, color=palette.faint, linewidth=0)
+    panel.axhline(expected, color=palette.muted, linewidth=0.6)
     for chain, ranks in enumerate(rank.reshape(chains, number)):
         counts, _ = np.histogram(ranks, edges)
-        panel.stairs(
-            counts, edges, color=inks.of_series(chain), linewidth=1.0, alpha=0.8, baseline=None
-        )
+        colour = palette.series_colour(chain)
+        panel.stairs(counts, edges, color=colour, linewidth=1.0, alpha=0.8, baseline=None)
     panel.set(
         xlim=(0, draws.size), ylim=(0, 2 * expected), xlabel="rank among all draws", ylabel="draws"
     )
@@ -135,9 +142,14 @@ def _ranks(panel: Axes, draws: Array) -> None:
 
 def _finding(table: pd.DataFrame, chains: int) -> str:
     r_hat, ess = table["r_hat"], table["ess_bulk"].min()
-    known = f"bulk ESS is {ess:,.0f} or more"
     if chains == 1:
-        return f"One chain alone cannot show whether it converged; {known}"
+        return f"A single chain cannot show convergence; bulk ESS is at least {ess:,.0f}"
     if not r_hat.max() <= 1.01:
-        return f"The {chains} chains disagree: R-hat is up to {r_hat.max():.3f}; {known}"
-    return f"The {chains} chains agree: R-hat is {r_hat.max():.3f} or less, {known}"
+        return (
+            f"The {chains} chains disagree: R-hat is up to {r_hat.max():.3f} and bulk ESS as low "
+            f"as {ess:,.0f}"
+        )
+    return (
+        f"The {chains} chains agree: R-hat is at most {r_hat.max():.3f} and bulk ESS at least "
+        f"{ess:,.0f}"
+    )

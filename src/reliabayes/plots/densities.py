@@ -1,105 +1,92 @@
-"""Posteriors in rows: the density of each quantity above its interval."""
+"""Posterior densities in rows, each above its interval and median."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.plots.canvas import beside, name_rows
-from reliabayes.plots.inks import Inks
-from reliabayes.ratings import Ratings
-from reliabayes.results.summaries import bounds, scalars
+from reliabayes.plots.layout import label_right, label_rows
+from reliabayes.plots.palette import Palette
+from reliabayes.results.estimates import estimate_text, median_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from reliabayes.results.fit import Fit
-
-Rows = Mapping[str, Array]
-
-RANGE = (-np.inf, np.inf)
+UNBOUNDED = (-np.inf, np.inf)
 BINS = 400
-HEIGHT = 0.72  # of a density, rows being 1 apart
+HEIGHT = 0.72  # of a density, in distances between rows
 
 
-def quantity(fit: Fit, name: str) -> dict[str, Array]:
-    """Draws (S,) of a quantity by pool, pair or rater, the empty name standing for all.
+def density_rows(
+    ax: Axes,
+    rows: Mapping[str, Array],
+    prob: float,
+    limits: tuple[float, float] = UNBOUNDED,
+    form: str = ".2f",
+) -> None:
+    """Draw a row for each posterior: its density, darker within the interval, and its median.
 
-    Raises
-    ------
-    ValueError
-        The model reports no such quantity.
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes to draw on.
+    rows : mapping of str to array of float, shape (S,)
+        Draws by label.
+    prob : float
+        Probability of the equal-tailed intervals.
+    limits : tuple of two floats, optional
+        Range of the quantity; unbounded by default.
+    form : str, default ".2f"
+        Format of the numbers on the right.
     """
-    if name not in fit.quantities:
-        raise ValueError(
-            f"fit: it must be of a model that reports {name}; {type(fit.model).__name__} reports "
-            f"{', '.join(map(str, fit.quantities))}."
-        )
-    labelled = scalars(name, fit.quantities[name])
-    return {label[len(name) + 1 : -1]: draws.ravel() for label, draws in labelled}
+    for row, draws in enumerate(rows.values()):
+        _density_row(ax, row, draws, prob, limits)
+    label_rows(ax, range(len(rows)), list(rows))
+    ax.set_ylim(len(rows) - 0.7, -0.95)
+    texts = [
+        estimate_text(draws, prob, form).replace(f"{100 * prob:g}% interval ", "")
+        for draws in rows.values()
+    ]
+    label_right(ax, range(len(rows)), texts)
 
 
-def about(fit: Fit) -> str:
-    """Model and data, for the note of a picture."""
-    return f"{type(fit.model).__name__}, {size(fit.ratings)}"
+def density(draws: Array, limits: tuple[float, float] = UNBOUNDED) -> tuple[Array, Array]:
+    """Kernel density of draws, with normal kernels reflected at the limits.
 
+    Parameters
+    ----------
+    draws : array of float, shape (S,)
+        Posterior draws.
+    limits : tuple of two floats, optional
+        Range of the quantity; unbounded by default.
 
-def size(ratings: Ratings) -> str:
-    """How many ratings, items and raters."""
-    by = "anonymous raters" if ratings.anonymous_raters else f"{ratings.n_raters:,} raters"
-    return f"{len(ratings):,} ratings of {ratings.n_items:,} items by {by}"
-
-
-def middle(draws: Array, prob: float) -> tuple[float, float, float]:
-    """Median, and ends of the equal-tailed interval."""
-    lower, upper = bounds(draws, prob)
-    return float(np.median(draws)), float(lower), float(upper)
-
-
-def interval(draws: Array, prob: float, form: str = ".2f") -> str:
-    """Median and interval in words: ``0.30 (90% interval 0.08 to 0.66)``."""
-    median, lower, upper = middle(draws, prob)
-    return f"{median:{form}} ({100 * prob:g}% interval {lower:{form}} to {upper:{form}})"
-
-
-def density(draws: Array, limits: tuple[float, float] = RANGE) -> tuple[Array, Array]:
-    """Places (B,) and density (B,) of draws, by normal kernels reflected at ``limits``."""
-    spread = min(draws.std(), np.subtract(*np.quantile(draws, [0.75, 0.25])) / 1.34)
-    width = 0.9 * spread * len(draws) ** -0.2 or 1e-3
-    lowest = max(draws.min() - 4 * width, limits[0])
-    highest = min(draws.max() + 4 * width, limits[1])
+    Returns
+    -------
+    place, height : array of float, shape (400,)
+        Values of the quantity, and the density there.
+    """
+    sd = min(draws.std(), np.subtract(*np.quantile(draws, [0.75, 0.25])) / 1.34)
+    bandwidth = 0.9 * sd * len(draws) ** -0.2 or 1e-3
+    lowest = max(draws.min() - 4 * bandwidth, limits[0])
+    highest = min(draws.max() + 4 * bandwidth, limits[1])
     height, edges = np.histogram(draws, BINS, (lowest, highest), density=True)
-    deviation = width / (edges[1] - edges[0])
-    reach = math.ceil(4 * deviation)
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / deviation) ** 2)
+    bins = bandwidth / (edges[1] - edges[0])
+    reach = math.ceil(4 * bins)
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / bins) ** 2)
     reflected = np.pad(height, reach, mode="symmetric")
     return (edges[1:] + edges[:-1]) / 2, np.convolve(reflected, kernel / kernel.sum(), "valid")
 
 
-def ridges(
-    ax: Axes, rows: Rows, prob: float, limits: tuple[float, float] = RANGE, form: str = ".2f"
+def _density_row(
+    ax: Axes, row: float, draws: Array, prob: float, limits: tuple[float, float]
 ) -> None:
-    """A row for each posterior: density, the part within its interval darker, and the median."""
-    inks = Inks.of(ax)
-    for row, draws in enumerate(rows.values()):
-        ridge(ax, row, draws, inks.series[0], prob, limits)
-    name_rows(ax, range(len(rows)), list(rows))
-    ax.set_ylim(len(rows) - 0.7, -0.95)
-    texts = [interval(draws, prob, form).replace(f"{100 * prob:g}% interval ", "") for draws in
-             rows.values()]  # fmt: skip
-    beside(ax, range(len(rows)), texts)
-
-
-def ridge(
-    ax: Axes, row: float, draws: Array, colour: Any, prob: float, limits: tuple[float, float]
-) -> None:
-    """One density on its baseline."""
+    colour = Palette.of(ax).series[0]
     place, height = density(draws, limits)
-    median, lower, upper = middle(draws, prob)
+    median, lower, upper = median_interval(draws, prob)
     top = row - HEIGHT * height / height.max()
     ax.fill_between(place, row, top, color=colour, alpha=0.22, linewidth=0)
     inside = (place >= lower) & (place <= upper)

@@ -1,4 +1,4 @@
-"""True categories of items: how probable each is, and how much is left open."""
+"""True categories of items: their probabilities, and the uncertainty that remains."""
 
 from __future__ import annotations
 
@@ -7,77 +7,87 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.plots.canvas import bare, beside, canvas, name_rows, percentages, titled
-from reliabayes.plots.densities import about
-from reliabayes.plots.forests import effects
-from reliabayes.plots.inks import Inks
-from reliabayes.plots.naming import shortened
+from reliabayes.plots.forest_plots import effects
+from reliabayes.plots.labels import shortened
+from reliabayes.plots.layout import (
+    add_title,
+    axes_or_new,
+    label_right,
+    label_rows,
+    percent_ticks,
+    remove_frame,
+)
+from reliabayes.plots.palette import Palette
 from reliabayes.results import quantities
+from reliabayes.results.estimates import SETTLED, source_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from reliabayes.results.fit import Fit
 
-MOST, FEWEST = 30, 5  # items that are shown, if as many are open
-OPEN = 0.01  # bits from which on an item is shown
-SETTLED = 0.9  # probability from which on a category counts as known
+MAX_ITEMS, MIN_ITEMS = 30, 5  # that are shown
+UNCERTAIN = 0.01  # bits of entropy from which on more than the fewest items are shown
 
 
 def items(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
-    """Items: probabilities of their true categories, or their effects in order.
+    """Items: the probabilities of their true categories, or their effects in order.
 
-    Of true categories, up to 30 items of highest entropy are shown, with it in bits; `entropies`
-    shows all. Of effects, all are drawn, and named up to 60.
+    For models with true categories, up to 30 items of highest entropy are shown, with the entropy
+    in bits; `entropies` shows all items. For models of scores, all effects are drawn, and up to 60
+    are labelled.
 
     Parameters
     ----------
     fit : Fit
-        Of any model.
-    prob : float
-        Probability of the equal-tailed intervals of effects.
+        Fit of any model.
+    prob : float, default 0.9
+        Probability of the equal-tailed intervals of effects, strictly between 0 and 1.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
-    Axes
+    matplotlib Axes
     """
     if not hasattr(fit.model, "category_probabilities"):
         return effects(fit, "items", fit.items(prob), prob, ax)
     probability = fit.category_probabilities()
     entropy = quantities.entropy(probability.to_numpy())
-    open_ones = max(FEWEST, int((entropy >= OPEN).sum()))
-    worst = np.argsort(-entropy, kind="stable")[: min(MOST, open_ones)]
+    uncertain = max(MIN_ITEMS, int((entropy >= UNCERTAIN).sum()))
+    worst = np.argsort(-entropy, kind="stable")[: min(MAX_ITEMS, uncertain)]
     names = shortened(probability.index[worst])
-    ax = canvas(ax, height=1.9 + 0.18 * len(worst))
-    _bars(ax, probability.to_numpy()[worst], shortened(probability.columns))
-    name_rows(ax, range(len(worst)), names)
-    beside(ax, range(len(worst)), [f"{bits:.2f} bits" for bits in entropy[worst]])
+    ax = axes_or_new(ax, height=1.9 + 0.18 * len(worst))
+    _draw_bars(ax, probability.to_numpy()[worst], shortened(probability.columns))
+    label_rows(ax, range(len(worst)), names)
+    label_right(ax, range(len(worst)), [f"{bits:.2f} bits" for bits in entropy[worst]])
     ax.set(xlim=(0, 1), ylim=(len(worst) - 0.4, -0.6), xlabel="probability of the true category")
-    percentages(ax)
+    percent_ticks(ax)
     settled, total = int((probability.max(axis=1) >= SETTLED).sum()), len(probability)
-    finding = f"{settled:,} of {total:,} items are settled: a category is at least 90% probable"
-    shown = f"The {len(worst)} least certain, by entropy. " if total > len(worst) else ""
-    titled(ax, finding, f"{shown}{about(fit)}", names)
-    return bare(ax, "bottom")
+    finding = (
+        f"{settled:,} of {total:,} items are settled: one category has a probability of at least "
+        f"{SETTLED:.0%}"
+    )
+    shown = f"The {len(worst)} items of highest entropy. " if total > len(worst) else ""
+    add_title(ax, finding, f"{shown}{source_text(fit)}", names)
+    return remove_frame(ax, "bottom")
 
 
 def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
-    """Entropy of the true category of each item, from the least certain to the most.
+    """Entropy of the true category of each item, in decreasing order.
 
-    The area below is the number of bits that the ratings leave open.
+    The area under the curve is the total uncertainty that the ratings leave, in bits.
 
     Parameters
     ----------
     fit : Fit
-        Of a model of categories.
+        Fit of a model with true categories.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        Axes to draw on; by default those of a new figure.
 
     Returns
     -------
-    Axes
+    matplotlib Axes
 
     Raises
     ------
@@ -85,26 +95,26 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
         The model has no true categories.
     """
     entropy = np.sort(quantities.entropy(fit.category_probabilities().to_numpy()))[::-1]
-    ax = canvas(ax)
-    inks, most = Inks.of(ax), float(np.log2(len(fit.ratings.categories)))
-    ax.stairs(entropy, np.arange(len(entropy) + 1), fill=True, color=inks.series[0], alpha=0.35)
-    ax.stairs(entropy, np.arange(len(entropy) + 1), color=inks.series[0], baseline=None)
-    ax.axhline(most, color=inks.muted, linewidth=0.8, linestyle=(0, (4, 3)))
-    beside(ax, [most], ["nothing known"])
+    ax = axes_or_new(ax)
+    palette, most = Palette.of(ax), float(np.log2(len(fit.ratings.categories)))
+    ax.stairs(entropy, np.arange(len(entropy) + 1), fill=True, color=palette.series[0], alpha=0.35)
+    ax.stairs(entropy, np.arange(len(entropy) + 1), color=palette.series[0], baseline=None)
+    ax.axhline(most, color=palette.muted, linewidth=0.8, linestyle=(0, (4, 3)))
+    label_right(ax, [most], ["maximum"])
     ax.set(xlim=(0, len(entropy)), ylim=(0, 1.08 * most), ylabel="entropy, bits")
-    ax.set_xlabel("items, the least certain first")
+    ax.set_xlabel("items in order of entropy")
     total, cumulated = entropy.sum(), np.cumsum(entropy)
     half = 1 + int(np.searchsorted(cumulated, total / 2)) if total else 0
     bits = f"{total:,.0f}" if total >= 100 else f"{total:.1f}"
     finding = (
-        f"The ratings leave {bits} bits open on the true categories of {len(entropy):,} items, "
-        f"half of them in {half:,}"
+        f"{bits} bits of uncertainty remain about the true categories of {len(entropy):,} items, "
+        f"half of it in {half:,} of them"
     )
-    return titled(ax, finding, about(fit))
+    return add_title(ax, finding, source_text(fit))
 
 
-def _bars(ax: Axes, probability: Array, names: list[str]) -> None:
-    """A bar for each item, its parts the probabilities of the categories."""
+def _draw_bars(ax: Axes, probability: Array, names: list[str]) -> None:
+    """Draw a bar for each item, divided by the probabilities of the categories."""
     from matplotlib import colormaps
     from matplotlib.transforms import ScaledTranslation
 
@@ -118,4 +128,4 @@ def _bars(ax: Axes, probability: Array, names: list[str]) -> None:
         ncols=min(len(names), 4), fontsize="small", borderpad=0, handlelength=1,
     )  # fmt: skip
     for text in legend.get_texts():
-        text.set(color=Inks.of(ax).text, parse_math=False)
+        text.set(color=Palette.of(ax).text, parse_math=False)

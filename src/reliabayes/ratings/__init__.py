@@ -1,4 +1,4 @@
-"""Ratings, and the door by which tables come in."""
+"""Ratings: reading, checking and coding the user's tables."""
 
 from reliabayes.ratings.columns import Scale
 from reliabayes.ratings.ratings import Ratings

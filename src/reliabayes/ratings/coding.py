@@ -1,27 +1,31 @@
-"""Between a checked table and the arrays of Ratings, both ways."""
+"""Conversion between a checked table and the arrays of ratings, in both directions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.columns import Column, Labels, Mask, Numbers, number_ids
+from reliabayes.ratings.coded_ratings import CodedRatings
+from reliabayes.ratings.columns import Column, Labels, Numbers, number_ids
 from reliabayes.ratings.table import Table
-from reliabayes.wording import did_you_mean, listed
-
-if TYPE_CHECKING:
-    from reliabayes.ratings.ratings import Ratings
-
-Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 
 def coded_fields(table: Table) -> dict[str, Any]:
-    """Return the fields of Ratings: rows sorted by item, rater and, among replicates, rating."""
+    """Return the fields of `CodedRatings` for a checked table.
+
+    Parameters
+    ----------
+    table : Table
+        A table without faults.
+
+    Returns
+    -------
+    dict
+        The fields by name. Rows are sorted by item, rater and, among replicates, rating.
+    """
     item, rater, pool = table.item.used, table.rater.used, table.pool
     categories = _declared_categories(table)
     rating = _codes_or_numbers(table.rating, categories)
@@ -41,8 +45,19 @@ def coded_fields(table: Table) -> dict[str, Any]:
     }
 
 
-def table_of(ratings: Ratings) -> Table:
-    """Return the table that `ratings` were built from, as sorted."""
+def coded_table(ratings: CodedRatings) -> Table:
+    """Return the table that ratings were built from.
+
+    Parameters
+    ----------
+    ratings : CodedRatings
+        N ratings.
+
+    Returns
+    -------
+    Table
+        N rows, in the order of the ratings.
+    """
     pools, gold = ratings.rater_pool, ratings.gold
     return Table.of(
         Labels("item", ratings.item, ratings.items),
@@ -57,8 +72,19 @@ def table_of(ratings: Ratings) -> Table:
     )
 
 
-def long_frame(ratings: Ratings) -> pd.DataFrame:
-    """Return one row per rating, in the user's ids."""
+def long_frame(ratings: CodedRatings) -> pd.DataFrame:
+    """Return a data frame with one row per rating, in the user's ids.
+
+    Parameters
+    ----------
+    ratings : CodedRatings
+        N ratings.
+
+    Returns
+    -------
+    DataFrame, N rows
+        Columns item, rater, rating, pool and gold, as far as they are known.
+    """
     columns: dict[str, Any] = {"item": ratings.items[ratings.item]}
     if not ratings.anonymous_raters:
         columns["rater"] = ratings.raters[ratings.rater]
@@ -68,26 +94,6 @@ def long_frame(ratings: Ratings) -> pd.DataFrame:
     if ratings.gold is not None:
         columns["gold"] = _user_values(ratings.gold[ratings.item], ratings)
     return pd.DataFrame(columns)
-
-
-def kept(place: str, wanted: Iterable[Any] | None, known: pd.Index[Any]) -> Mask:
-    """Say which known ids are wanted; None wants all, an unknown id is an error."""
-    if wanted is None:
-        return np.ones(len(known), np.bool_)
-    ids = [wanted] if isinstance(wanted, str) else list(wanted)
-    unknown = [one for one in ids if one not in known]
-    if unknown:
-        guess = did_you_mean(unknown[0], known)
-        remedy = f"Known are {listed(known)}." if guess is None else f"Did you mean {guess!r}?"
-        rule = "all ids asked for must be known"
-        raise RatingsError([Fault(place, rule, f"no {listed(unknown)}", remedy)])
-    return np.asarray(known.isin(ids), np.bool_)
-
-
-def read_only(array: Array) -> Array:
-    """Lock an array that nobody else holds."""
-    array.setflags(write=False)
-    return array
 
 
 def _declared_categories(table: Table) -> pd.Index[Any] | None:
@@ -117,13 +123,13 @@ def _per_group(group: Labels, values: npt.NDArray[Any], unknown: float) -> npt.N
     return of_group
 
 
-def _column(name: str, values: npt.NDArray[Any], ratings: Ratings) -> Column:
+def _column(name: str, values: npt.NDArray[Any], ratings: CodedRatings) -> Column:
     if ratings.scale == "numeric":
         return Numbers(name, values)
     return Labels(name, values, ratings.categories, declared=ratings.scale)
 
 
-def _user_values(values: npt.NDArray[Any], ratings: Ratings) -> Any:
+def _user_values(values: npt.NDArray[Any], ratings: CodedRatings) -> Any:
     if ratings.scale == "numeric":
         return values
     is_ordered = ratings.scale == "ordered"

@@ -1,4 +1,4 @@
-"""Opening files: what kind they are, how they are compressed, and the faults of their bytes."""
+"""Opening files: their format, their compression, and the faults of their bytes."""
 
 from __future__ import annotations
 
@@ -21,22 +21,33 @@ import pandas as pd
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.wording import did_you_mean, listed
 
-TEXT_KINDS = (".csv", ".tsv", ".txt")
-PARQUET_KINDS = (".parquet", ".pq")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+PARQUET_SUFFIXES = (".parquet", ".pq")
+
+DAMAGE_ERRORS = (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, csv.Error)
 
 
-DAMAGED = (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, csv.Error)
+def format_suffix(path: Path) -> str:
+    """Return the suffix that gives a file's format, such as ``.csv`` for ``votes.csv.gz``.
 
+    Parameters
+    ----------
+    path : Path
+        The file.
 
-def kind_of(path: Path) -> str:
-    """Return the suffix that tells the file's kind, ``.csv`` of ``votes.csv.gz``.
+    Returns
+    -------
+    str
+        One of `TEXT_SUFFIXES` or `PARQUET_SUFFIXES`.
 
     Raises
     ------
-    FileNotFoundError, IsADirectoryError
-        If there is no such file, or it is a folder.
+    FileNotFoundError
+        If there is no such file.
+    IsADirectoryError
+        If it is a folder.
     RatingsError
-        If the suffix is of no kind that can be read.
+        If files with this suffix cannot be read.
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path}: it is a folder; name a file in it")
@@ -44,56 +55,94 @@ def kind_of(path: Path) -> str:
         raise FileNotFoundError(_missing_file(path))
     suffixes = [suffix.lower() for suffix in path.suffixes]
     inner = suffixes[:-1] if suffixes and suffixes[-1] in OPENERS else suffixes
-    kind = inner[-1] if inner else ""
-    is_packed_parquet = kind in PARQUET_KINDS and inner != suffixes
-    if kind not in (*TEXT_KINDS, *PARQUET_KINDS) or is_packed_parquet:
-        rule = f"its name must end in {listed((*TEXT_KINDS, *PARQUET_KINDS))}"
-        rule += f", the texts perhaps followed by {listed(tuple(OPENERS))}"
+    suffix = inner[-1] if inner else ""
+    is_packed_parquet = suffix in PARQUET_SUFFIXES and inner != suffixes
+    if suffix not in (*TEXT_SUFFIXES, *PARQUET_SUFFIXES) or is_packed_parquet:
+        rule = f"its name must end in {listed((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))}"
+        rule += f"; text files may be compressed ({listed(tuple(OPENERS))})"
         remedy = "Rename it, or load it with pandas and pass the frame to Ratings.from_frame."
         raise RatingsError([Fault(path.name, rule, repr("".join(suffixes)), remedy)])
-    return kind
+    return suffix
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a file for reading, decompressed."""
+    """Open a file for reading, and decompress it.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its suffix says how it is compressed.
+
+    Returns
+    -------
+    binary file
+        The decompressed content.
+    """
     opened: IO[bytes] = OPENERS.get(path.suffix.lower(), _open_plain)(path)
     return opened
 
 
 def open_text(path: Path, encoding: str) -> IO[str]:
-    """Open a file for reading as text, decompressed, a byte order mark left out."""
+    """Open a text file for reading, decompress it, and drop a byte order mark.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its suffix says how it is compressed.
+    encoding : str
+        The encoding of the text.
+
+    Returns
+    -------
+    text file
+        The decompressed text, with its line ends as they are.
+    """
     name = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
     return io.TextIOWrapper(open_bytes(path), encoding=name, newline="")
 
 
 @contextmanager
-def telling_faults(path: Path, encoding: str) -> Iterator[None]:
-    """Tell what is wrong with a file's bytes or lines as faults."""
+def read_errors_as_faults(path: Path, encoding: str) -> Iterator[None]:
+    """Turn errors from reading a text file into faults.
+
+    Parameters
+    ----------
+    path : Path
+        The file that is read in the context.
+    encoding : str
+        The encoding of the text.
+
+    Raises
+    ------
+    RatingsError
+        If the file is damaged, wrongly encoded, or its lines differ in their number of fields.
+    """
     try:
         yield
     except UnicodeError as error:
         rule = f"its text must be encoded as {encoding}"
-        remedy = 'Pass encoding=..., such as "latin-1" or "utf-16".'
+        remedy = 'Pass encoding=..., for example "latin-1" or "utf-16".'
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
-        rule = "each line must have as many fields as the header, its quotes closed"
+        rule = "each line must have as many fields as the header, and all quotes must be closed"
         is_warning = isinstance(error, pd.errors.ParserWarning)
-        found = "too many in the first line below it" if is_warning else str(error).strip()
+        found = "too many fields in the line below the header" if is_warning else str(error).strip()
         remedy = "Quote fields that hold the delimiter, or pass another delimiter=..."
         raise RatingsError([Fault(path.name, rule, found, remedy)]) from error
     except Exception as error:
         if not _is_damage(error):
             raise
-        rule, remedy = "it must be readable to its end", "Write, pack or download it again."
+        rule, remedy = "it must be readable to its end", "Export, compress or download it again."
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
 
 
 def _is_damage(error: Exception) -> bool:
-    """Say whether the bytes are at fault; an OSError with an errno is of access or of the disk."""
+    """Return whether the bytes are damaged; an OSError with an errno is one of access or disk."""
     if isinstance(error, OSError):
         return error.errno is None
     zstandard = sys.modules.get("zstandard")
-    return isinstance(error, DAMAGED if zstandard is None else (*DAMAGED, zstandard.ZstdError))
+    others = () if zstandard is None else (zstandard.ZstdError,)
+    return isinstance(error, (*DAMAGE_ERRORS, *others))
 
 
 def _open_plain(path: Path) -> IO[bytes]:
@@ -104,7 +153,7 @@ def _open_zip(path: Path) -> IO[bytes]:
     archive = zipfile.ZipFile(path)
     names = [name for name in archive.namelist() if not name.endswith("/")]
     if len(names) != 1:
-        rule, remedy = "a zip file must hold one table", "Unpack it and name the table's file."
+        rule, remedy = "a zip file must hold one file", "Unpack it and pass the file of the table."
         raise RatingsError([Fault(path.name, rule, listed(names), remedy)])
     return archive.open(names[0])
 
@@ -114,7 +163,7 @@ def _open_zst(path: Path) -> IO[bytes]:
         zstandard = import_module("zstandard")
     except ImportError as error:
         rule, remedy = "reading .zst needs the package zstandard", "Run pip install zstandard."
-        raise RatingsError([Fault(path.name, rule, "that it is not installed", remedy)]) from error
+        raise RatingsError([Fault(path.name, rule, "it not installed", remedy)]) from error
     opened: IO[bytes] = io.BufferedReader(zstandard.open(path, "rb"))
     return opened
 

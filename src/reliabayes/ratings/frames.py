@@ -1,4 +1,4 @@
-"""From the user's frame to the columns that were named: the faults of a table's structure."""
+"""The named columns of the user's data frame, and the faults of its structure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from narwhals.exceptions import DuplicateError
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.wording import did_you_mean, listed
 
-# What other fields call a role; only ever used to guess a column that the user did not name.
+# Names of the roles in other fields, used only to suggest columns in messages.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "item": ("subject", "task", "unit", "example", "question", "document", "target", "ad"),
     "rater": (
@@ -32,7 +32,25 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 
 def named_columns(frame: Any, roles: Mapping[str, str | None]) -> dict[str, nw.Series[Any]]:
-    """Return the column of each role that is not None, or raise all faults of the structure."""
+    """Return the columns of a data frame by their roles.
+
+    Parameters
+    ----------
+    frame : data frame, N rows
+        The user's table.
+    roles : mapping from str to str or None
+        Names of the columns by role; None for a role that the table does not have.
+
+    Returns
+    -------
+    dict from str to narwhals Series
+        The column of each role that is not None.
+
+    Raises
+    ------
+    RatingsError
+        If it is not a table in memory, or columns are missing or ambiguous; lists all faults.
+    """
     eager = as_eager(frame)
     named = {role: name for role, name in roles.items() if name is not None}
     faults = role_faults(list(eager.columns), named)
@@ -45,8 +63,24 @@ def named_columns(frame: Any, roles: Mapping[str, str | None]) -> dict[str, nw.S
 
 
 def as_eager(frame: Any) -> nw.DataFrame[Any]:
-    """Return `frame` as narwhals sees it, or raise what it is instead."""
-    rule = "it must be a table in memory, such as a pandas, polars or pyarrow one"
+    """Wrap a data frame with narwhals.
+
+    Parameters
+    ----------
+    frame : data frame
+        The user's table.
+
+    Returns
+    -------
+    narwhals DataFrame
+        The same table.
+
+    Raises
+    ------
+    RatingsError
+        If it is not a table in memory, or if columns share a name.
+    """
+    rule = "it must be a table in memory, for example from pandas, polars or pyarrow"
     try:
         native = nw.from_native(frame, pass_through=True)
     except DuplicateError:
@@ -60,19 +94,32 @@ def as_eager(frame: Any) -> nw.DataFrame[Any]:
     remedy = (
         "Pass an items x raters array to Ratings.from_wide."
         if getattr(frame, "ndim", None) == 2
-        else "Build a table with one rating per row, such as pandas.DataFrame(...)."
+        else "Build a table with one rating per row, for example with pandas.DataFrame(...)."
     )
     raise RatingsError([Fault("frame", rule, f"a {type(frame).__name__}", remedy)])
 
 
 def role_faults(columns: Sequence[str], named: Mapping[str, str]) -> list[Fault]:
-    """Return the faults of the names alone: one column in two roles, one name for two columns."""
+    """Return the faults of column names: one column in two roles, or two columns of one name.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The names of the table's columns.
+    named : mapping from str to str
+        The name of the column of each role.
+
+    Returns
+    -------
+    list of Fault
+        Empty if all is well.
+    """
     uses = Counter(named.values())
     twice = [
         Fault(
             place=" and ".join(role for role, other in named.items() if other == name),
             rule="each role must have a column of its own",
-            found=f"{name!r} named for {uses[name]} of them",
+            found=f"{name!r} named for {uses[name]} roles",
             remedy=f"Name another column; the table has {listed(columns, 20)}.",
         )
         for name in uses
@@ -82,7 +129,18 @@ def role_faults(columns: Sequence[str], named: Mapping[str, str]) -> list[Fault]
 
 
 def repeated_name_faults(columns: Sequence[Any]) -> list[Fault]:
-    """Return a fault if two columns share a name."""
+    """Return a fault if columns share a name.
+
+    Parameters
+    ----------
+    columns : sequence
+        The names of the columns.
+
+    Returns
+    -------
+    list of Fault
+        One fault, or none.
+    """
     repeated = [name for name, n in Counter(columns).items() if n > 1]
     if not repeated:
         return []
@@ -96,7 +154,7 @@ def _missing_columns(
     absent = ", ".join(f"{role}={named[role]!r}" for role in missing)
     return Fault(
         place="columns",
-        rule=f"the table must have the columns named for its roles ({absent})",
+        rule=f"the table must have the columns that were named ({absent})",
         found=f"only {listed(frame.columns, 20)}",
         remedy=_columns_remedy(frame, named, missing),
     )
@@ -107,22 +165,22 @@ def _columns_remedy(
 ) -> str:
     index_names = set(getattr(getattr(frame.to_native(), "index", None), "names", ()))
     if index_names.issuperset(named[role] for role in missing):
-        return "They are in the index: call .reset_index() first."
+        return "These names are in the index; call .reset_index() first."
     free = [name for name in frame.columns if name not in named.values()]
     guesses = {role: did_you_mean(named[role], free, ALIASES.get(role, ())) for role in missing}
     likely = {role: guess for role, guess in guesses.items() if guess is not None}
     may_be_wide = {"rater", "rating"} <= set(missing) and "rating" not in likely
-    if may_be_wide and (raters := _columns_alike(frame, free)):
+    if may_be_wide and (raters := _columns_of_one_range(frame, free)):
         return (
-            f"The columns {listed(raters)} hold numbers of about one range: if the table is wide, "
-            "one column per rater, use Ratings.from_wide."
+            f"The columns {listed(raters)} hold numbers in about the same range. If the table is "
+            "wide, with one column per rater, use Ratings.from_wide."
         )
     pairs = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
-    return f"Did you mean {pairs}?" if pairs else "Say which column is which, as item=..."
+    return f"Did you mean {pairs}?" if pairs else "Name the columns, for example item=..."
 
 
-def _columns_alike(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[str]:
-    """Return the numeric columns if there are two or more and their ranges are about the same."""
+def _columns_of_one_range(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[str]:
+    """Return the numeric columns if there are several with about the same range."""
     numeric = [name for name in names if frame.schema[name].is_numeric()]
     columns = [frame.get_column(name).drop_nulls().to_numpy() for name in numeric]
     known = [column for column in columns if np.isfinite(column).any()]

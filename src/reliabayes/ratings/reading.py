@@ -1,4 +1,4 @@
-"""Ratings from files: comma- or tab-separated text and Parquet, compressed or not."""
+"""Ratings from files: delimited text, which may be compressed, and Parquet."""
 
 from __future__ import annotations
 
@@ -17,17 +17,23 @@ import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.columns import Scale
-from reliabayes.ratings.file_formats import PARQUET_KINDS, kind_of, open_text, telling_faults
+from reliabayes.ratings.file_formats import (
+    PARQUET_SUFFIXES,
+    format_suffix,
+    open_text,
+    read_errors_as_faults,
+)
 from reliabayes.ratings.frames import named_columns, role_faults
-from reliabayes.ratings.ratings import Ratings, Replicates
+from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.table import Replicates
 from reliabayes.wording import listed
 
 ROLES = ("item", "rater", "rating", "pool", "gold")
 DELIMITERS = ",;\t|"
-# Rows read to guess what a table without the named columns is.
+# Rows that are read to suggest columns if the named ones are absent.
 N_SAMPLED = 100
 # Texts with a leading zero are ids or labels, not numbers: 007 is not 7.
-WHOLE = r"0|-?[1-9][0-9]{0,17}"
+WHOLE_NUMBER = r"0|-?[1-9][0-9]{0,17}"
 NUMBER = r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf"
 
 
@@ -45,23 +51,38 @@ def read_ratings(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Ratings:
-    r"""Read ratings from a file that holds a long table, one rating per line.
+    r"""Read ratings from a file that holds a long table, with one rating per line.
 
-    Only an empty field counts as missing. Ids that are all whole numbers become int, unless one has
-    a leading zero; all others stay the texts they are.
+    Only empty fields count as missing. Ids become int if all of them are whole numbers without
+    leading zeros; otherwise they stay text.
 
     Parameters
     ----------
     path : str or path
-        A ``.csv``, ``.tsv``, ``.txt`` or ``.parquet`` file; the texts may end in ``.gz``, ``.bz2``,
-        ``.xz``, ``.zip`` or ``.zst`` (which needs the package zstandard).
-    item, rater, rating, pool, gold, scale, categories, replicates
+        A ``.csv``, ``.tsv``, ``.txt`` or ``.parquet`` file. Text files may be compressed, with
+        ``.gz``, ``.bz2``, ``.xz``, ``.zip`` or ``.zst`` (which needs the package zstandard) at the
+        end of their names.
+    item : str, default "item"
+        Name of the column that says what was rated.
+    rater : str, default "rater"
+        Name of the column that says who rated it.
+    rating : str, default "rating"
+        Name of the column of the ratings.
+    pool : str, optional
+        Name of the column of the rater's pool.
+    gold : str, optional
+        Name of the column of the item's known true value.
+    scale : {"nominal", "ordered", "numeric"}, optional
         As for `Ratings.from_frame`.
+    categories : iterable, optional
+        As for `Ratings.from_frame`.
+    replicates : {"error", "keep"}, default "error"
+        Whether a rater may rate an item more than once.
     delimiter : str, optional
-        What stands between fields. By default a tab in ``.tsv``, else the one of comma, semicolon,
-        tab and bar that the header has most of.
-    encoding : str
-        How a text file's letters are encoded.
+        The character between fields. By default a tab in ``.tsv`` files; in others the comma,
+        semicolon, tab or bar, whichever is most frequent in the header.
+    encoding : str, default "utf-8"
+        The encoding of a text file.
 
     Returns
     -------
@@ -73,14 +94,14 @@ def read_ratings(
     FileNotFoundError
         If there is no such file.
     RatingsError
-        If the file cannot be read as a table, or the table breaks a rule; it tells all faults, with
-        the line numbers of a text file and the 0-based rows of a Parquet file.
+        If the file cannot be read as a table, or the table breaks a rule. The message lists all
+        faults, with line numbers for a text file and 0-based rows for a Parquet file.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
-    >>> from reliabayes.ratings.reading import read_ratings
+    >>> from reliabayes.ratings import read_ratings
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "ads.csv")
     ...     _ = path.write_text("ad,who,score\n1,x,4\n1,y,5\n2,x,1\n2,y,1\n")
@@ -98,23 +119,23 @@ def read_ratings(
         "categories": categories,
         "replicates": replicates,
     }
-    if kind_of(file) in PARQUET_KINDS:
+    if format_suffix(file) in PARQUET_SUFFIXES:
         return Ratings.from_frame(_read_parquet(file), **options)
     named = {role: options[role] for role in ROLES if options[role] is not None}
-    with telling_faults(file, encoding):
-        layout = _layout(file, delimiter, encoding, named)
+    with read_errors_as_faults(file, encoding):
+        layout = _find_layout(file, delimiter, encoding, named)
         frame = _read_text(layout, named)
     try:
         return Ratings.from_frame(frame, **options)
     except RatingsError as error:
         n_lines = 2 + max((row for fault in error.faults for row in fault.rows), default=0)
-        lines = list(islice(_first_lines(layout), n_lines))
+        lines = list(islice(_record_lines(layout), n_lines))
         raise error.relocated(lambda row: lines[row + 1], "line") from None
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How a text file is to be cut into fields."""
+class _Layout:
+    """How to split a text file into fields."""
 
     file: Path
     delimiter: str
@@ -125,21 +146,23 @@ def _read_parquet(file: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(file)
     except (ValueError, OSError) as error:
-        rule, remedy = "it must be a Parquet file", "Write it again, or rename it to what it is."
+        rule, remedy = "it must be a Parquet file", "Export it again, or correct its suffix."
         raise RatingsError([Fault(file.name, rule, str(error), remedy)]) from error
 
 
-def _layout(file: Path, delimiter: str | None, encoding: str, named: Mapping[str, str]) -> Layout:
+def _find_layout(
+    file: Path, delimiter: str | None, encoding: str, named: Mapping[str, str]
+) -> _Layout:
     """Find the delimiter and check the header."""
     with open_text(file, encoding) as handle:
         lines = list(islice((line for line in handle if line.strip()), 2))
     if not lines:
-        rule, remedy = "it must hold a header and ratings", "Check how the file was written."
+        rule, remedy = "it must hold a header and ratings", "Check how the file was exported."
         raise RatingsError([Fault(file.name, rule, "an empty file", remedy)])
-    guess = "\t" if kind_of(file) == ".tsv" else max(DELIMITERS, key=lines[0].count)
-    layout = Layout(file, guess if delimiter is None else delimiter, encoding)
+    guess = "\t" if format_suffix(file) == ".tsv" else max(DELIMITERS, key=lines[0].count)
+    layout = _Layout(file, guess if delimiter is None else delimiter, encoding)
     header, *first = csv.reader(lines, delimiter=layout.delimiter)
-    faults = [*_uncut_faults(header, layout), *role_faults(header, named)]
+    faults = [*_delimiter_faults(header, layout), *role_faults(header, named)]
     if first and not set(named.values()) & set(header):
         faults += _no_header_faults(header, first[0])
     if faults:
@@ -149,32 +172,32 @@ def _layout(file: Path, delimiter: str | None, encoding: str, named: Mapping[str
     return layout
 
 
-def _uncut_faults(header: Sequence[str], layout: Layout) -> list[Fault]:
+def _delimiter_faults(header: Sequence[str], layout: _Layout) -> list[Fault]:
     other = max(DELIMITERS, key=header[0].count)
     if len(header) > 1 or other not in header[0]:
         return []
-    rule = f"the delimiter {layout.delimiter!r} must cut the header into columns"
+    rule = f"the delimiter {layout.delimiter!r} must split the header into columns"
     return [Fault("header", rule, f"only {header[0]!r}", f"Pass delimiter={other!r}.")]
 
 
 def _no_header_faults(header: Sequence[str], first: Sequence[str]) -> list[Fault]:
-    """Return a fault if the first line reads like the second, with numbers in the same places."""
+    """Return a fault if the first line has numbers in the same places as the second."""
     kinds = [[bool(re.fullmatch(NUMBER, field)) for field in line] for line in (header, first)]
     if not any(kinds[0]) or kinds[0] != kinds[1]:
         return []
     rule = "the first line must name the columns"
-    remedy = "Put a line such as item,rater,rating on top of the file."
+    remedy = "Add a line such as item,rater,rating at the top of the file."
     return [Fault("header", rule, f"the values {listed(header, 10)}", remedy)]
 
 
-def _read_text(layout: Layout, named: Mapping[str, str]) -> pd.DataFrame:
+def _read_text(layout: _Layout, named: Mapping[str, str]) -> pd.DataFrame:
     texts = _parsed(layout, dtype=str, keep_default_na=False, na_values=[""])
     read = {"item": _ids, "rater": _ids, "pool": _ids, "rating": _values, "gold": _values}
     return pd.DataFrame({name: read[role](texts[name]) for role, name in named.items()})
 
 
-def _parsed(layout: Layout, **options: Any) -> pd.DataFrame:
-    """Parse the file; a line of more fields than the header is an error, never cut off."""
+def _parsed(layout: _Layout, **options: Any) -> pd.DataFrame:
+    """Parse the file; a line with more fields than the header is an error, not truncated."""
     with open_text(layout.file, layout.encoding) as handle, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         frame: pd.DataFrame = pd.read_csv(handle, sep=layout.delimiter, index_col=False, **options)
@@ -183,7 +206,7 @@ def _parsed(layout: Layout, **options: Any) -> pd.DataFrame:
 
 def _ids(texts: pd.Series[str]) -> pd.Categorical:
     codes, ids = pd.factorize(texts)
-    are_whole = bool(ids.str.fullmatch(WHOLE).all())
+    are_whole = bool(ids.str.fullmatch(WHOLE_NUMBER).all())
     return pd.Categorical.from_codes(codes, ids.astype(np.int64) if are_whole else ids)
 
 
@@ -194,8 +217,8 @@ def _values(texts: pd.Series[str]) -> Any:
     return np.append(values.astype(np.float64), np.nan)[codes]
 
 
-def _first_lines(layout: Layout) -> Iterator[int]:
-    """Yield the line on which each record starts, the header's first; blank lines are none."""
+def _record_lines(layout: _Layout) -> Iterator[int]:
+    """Yield the line on which each record starts, beginning with the header; skip blank lines."""
     with open_text(layout.file, layout.encoding) as handle:
         reader = csv.reader(handle, delimiter=layout.delimiter)
         line = 1

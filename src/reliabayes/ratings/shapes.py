@@ -1,9 +1,9 @@
-"""From the two other shapes of ratings, items x raters and items x categories, to long tables."""
+"""Checked tables from the three shapes of data: long, wide (items x raters), and counts."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
@@ -11,13 +11,64 @@ import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.columns import Column, Labels, Scale, as_ids, read_labels, read_values
-from reliabayes.ratings.faults import check
+from reliabayes.ratings.checks import check
+from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
+from reliabayes.ratings.columns import Column, Labels, Scale
 from reliabayes.ratings.frames import ALIASES, as_eager, named_columns
-from reliabayes.ratings.table import Table
+from reliabayes.ratings.table import Replicates, Table
 from reliabayes.wording import listed, shown
 
 Pools: TypeAlias = Mapping[Any, Hashable]
+
+
+def table_from_long(
+    frame: Any,
+    roles: Mapping[str, str | None],
+    *,
+    scale: Scale | None,
+    categories: Iterable[Any] | None,
+    replicates: Replicates,
+) -> Table:
+    """Return the checked table of a frame with one rating per row.
+
+    Parameters
+    ----------
+    frame : data frame, N rows
+        The user's table.
+    roles : mapping from str to str or None
+        Names of the columns of item, rater, rating, pool and gold.
+    scale : {"nominal", "ordered", "numeric"} or None
+        How the values of a rating relate; None to infer it.
+    categories : iterable or None
+        All values that a rating can have; None for those that occur.
+    replicates : {"error", "keep"}
+        Whether a rater may rate an item more than once.
+
+    Returns
+    -------
+    Table
+        N rows without faults.
+
+    Raises
+    ------
+    RatingsError
+        If the table breaks a rule.
+    """
+    _check_options(scale, replicates)
+    columns = named_columns(frame, roles)
+    named = {role: name for role, name in roles.items() if name is not None}
+    table = Table.of(
+        read_labels(columns["item"], named["item"]),
+        read_labels(columns["rater"], named["rater"]),
+        read_values(columns["rating"], named["rating"]),
+        pool=read_labels(columns["pool"], named["pool"]) if "pool" in named else None,
+        gold=read_values(columns["gold"], named["gold"]) if "gold" in named else None,
+        scale=scale,
+        categories=categories,
+        replicates=replicates,
+    )
+    check(table)
+    return table
 
 
 def table_from_wide(
@@ -29,7 +80,34 @@ def table_from_wide(
     scale: Scale | None,
     categories: Iterable[Any] | None,
 ) -> Table:
-    """Return the checked long table of an items x raters one."""
+    """Return the checked table of a frame with a row per item and a column per rater.
+
+    Parameters
+    ----------
+    frame : data frame or array, shape (items, raters)
+        The user's table.
+    item : str or None
+        Name of the column of item ids; None for the index or the row number.
+    pool : mapping from rater to pool or None
+        The pool of each rater, if there are any.
+    gold : str or None
+        Name of the column of known true values, if there is one.
+    scale : {"nominal", "ordered", "numeric"} or None
+        How the values of a rating relate; None to infer it.
+    categories : iterable or None
+        All values that a rating can have; None for those that occur.
+
+    Returns
+    -------
+    Table
+        One row per filled cell, without faults.
+
+    Raises
+    ------
+    RatingsError
+        If the table breaks a rule.
+    """
+    _check_options(scale, "error")
     items, golds, cells = _split(frame, item, gold)
     _refuse_long(list(cells.columns))
     n_items, n_raters = cells.shape
@@ -56,7 +134,30 @@ def table_from_wide(
 def table_from_counts(
     frame: Any, *, item: str | None, scale: Scale, categories: Iterable[Any] | None
 ) -> Table:
-    """Return the checked long table of an items x categories table of counts."""
+    """Return the checked table of counts, with a row per item and a column per category.
+
+    Parameters
+    ----------
+    frame : data frame or array, shape (items, categories)
+        The user's table.
+    item : str or None
+        Name of the column of item ids; None for the index or the row number.
+    scale : {"nominal", "ordered", "numeric"}
+        How the categories relate.
+    categories : iterable or None
+        Names of the columns of counts; None for all columns.
+
+    Returns
+    -------
+    Table
+        One row per rating counted, by anonymous raters, without faults.
+
+    Raises
+    ------
+    RatingsError
+        If the table breaks a rule.
+    """
+    _check_options(scale, "error")
     given = None if categories is None else list(categories)
     items, _, cells = _split(frame, item, None, given)
     names = list(cells.columns) if given is None else given
@@ -81,24 +182,38 @@ def table_from_counts(
     return table
 
 
+def _check_options(scale: Scale | None, replicates: Replicates) -> None:
+    options = (
+        ("scale", scale, (None, *get_args(Scale))),
+        ("replicates", replicates, get_args(Replicates)),
+    )
+    faults = [
+        Fault(name, f"it must be one of {listed(allowed)}", repr(value), "Pass one of them.")
+        for name, value, allowed in options
+        if value not in allowed
+    ]
+    if faults:
+        raise RatingsError(faults)
+
+
 def _split(
     frame: Any, item: str | None, gold: str | None, names: Sequence[Any] | None = None
 ) -> tuple[Labels, Column | None, pd.DataFrame]:
-    """Return a table's items, one a row, their gold if any, and its cells."""
+    """Return the item of each row, its gold if there is any, and the cells."""
     if isinstance(frame, np.ndarray):
-        frame = _framed(frame, names)
+        frame = _as_frame(frame, names)
     eager = as_eager(frame)
     columns = named_columns(eager, {"item": item, "gold": gold})
     if item is None and not isinstance(frame, pd.DataFrame):
-        rule = "it must name the column of the items, as only pandas has an index"
+        rule = "it must name the column of item ids, because only pandas frames have an index"
         remedy = f"Pass one of {listed(eager.columns, 20)}."
         raise RatingsError([Fault("item", rule, "None", remedy)])
-    beside = [name for name in (item, gold) if name is not None]
-    cells = _as_pandas(eager).drop(columns=beside).dropna(axis="columns", how="all")
+    named = [name for name in (item, gold) if name is not None]
+    cells = _as_pandas(eager).drop(columns=named).dropna(axis="columns", how="all")
     if cells.empty:
-        rule = "the table must have rows, and filled columns beside those named"
+        rule = "the table must have rows, and columns with values besides item and gold"
         found = f"{cells.shape[0]} rows and {cells.shape[1]} such columns"
-        raise RatingsError([Fault("table", rule, found, "Pass a table with cells.")])
+        raise RatingsError([Fault("table", rule, found, "Pass a table with filled cells.")])
     items = columns["item"] if item is not None else _series(pd.Series(cells.index))
     labels = read_labels(items, "item" if item is None else item)
     _refuse_repeated_items(labels)
@@ -106,11 +221,13 @@ def _split(
     return labels, golds, cells
 
 
-def _framed(array: npt.NDArray[Any], names: Sequence[Any] | None) -> pd.DataFrame:
+def _as_frame(array: npt.NDArray[Any], names: Sequence[Any] | None) -> pd.DataFrame:
     if array.ndim == 2 and (names is None or len(names) == array.shape[1]):
         return pd.DataFrame(array, columns=None if names is None else list(names))
-    rule = "it must have two dimensions, its columns as many as there are categories"
-    found = f"the shape {array.shape}" + ("" if names is None else f" and {len(names)} categories")
+    rule, found = "it must have two dimensions", f"the shape {array.shape}"
+    if names is not None:
+        rule += " and a column per category"
+        found += f" and {len(names)} categories"
     raise RatingsError([Fault("array", rule, found, "Reshape it to items x columns.")])
 
 
@@ -130,7 +247,7 @@ def _pandas_column(series: nw.Series[Any]) -> Any:
 
 
 def _stacked(cells: pd.DataFrame) -> pd.Series[Any]:
-    """Return the cells column after column; categories stay where all columns share them."""
+    """Return the cells column after column, categorical if all columns have the same categories."""
     return pd.concat([cells[name] for name in cells.columns], ignore_index=True)
 
 
@@ -146,31 +263,33 @@ def _pool_of(raters: Sequence[Any], pool: Pools) -> Labels:
     pools = dict(pool)
     absent = [rater for rater in raters if rater not in pools]
     unknown = [rater for rater in pools if rater not in set(raters)]
-    rule = "it must give the pool of each rater, by the names of the raters' columns"
-    if absent or unknown:
-        found = f"no pool for {listed(absent)}, and a pool for {listed(unknown)} who rated nothing"
-        raise RatingsError([Fault("pool", rule, found, "Name each rater once.")])
+    found = [f"no pool for {listed(absent)}"] if absent else []
+    found += [f"a pool for {listed(unknown)}, who rated nothing"] if unknown else []
+    if found:
+        rule = "it must give the pool of each rater, by the names of the raters' columns"
+        remedy = "List each rater who gave ratings once."
+        raise RatingsError([Fault("pool", rule, " and ".join(found), remedy)])
     return _labels([pools[rater] for rater in raters], "pool")
 
 
 def _refuse_long(columns: Sequence[Any]) -> None:
     names = {str(name).strip().lower() for name in columns}
     if all(names & {role, *ALIASES[role]} for role in ("rater", "rating")):
-        rule = "a wide table must have one column per rater, and none but item and gold beside"
+        rule = "a wide table must have one column per rater, and no others but item and gold"
         remedy = "If each row holds one rating, use Ratings.from_frame."
         raise RatingsError([Fault("columns", rule, listed(columns, 20), remedy)])
 
 
 def _refuse_repeated_items(items: Labels) -> None:
     is_repeated = pd.Series(items.codes).duplicated(keep=False).to_numpy()
-    is_wrong = is_repeated | items.missing
-    if is_wrong.any():
+    is_invalid = is_repeated | items.missing
+    if is_invalid.any():
         fault = Fault.in_rows(
             items.name,
-            "each row must be an item of its own, with an id",
-            "{n} without an id or with that of another",
-            "Merge or rename them; for several ratings by one rater, use Ratings.from_frame.",
-            mask=is_wrong,
+            "each row must be a different item, with an id",
+            "{n} with a missing or repeated id",
+            "Merge or rename these rows; if raters rated items repeatedly, use Ratings.from_frame.",
+            mask=is_invalid,
             values_at=items.at,
         )
         raise RatingsError([fault])
@@ -197,8 +316,8 @@ def _count_faults(counts: pd.Series[Any]) -> list[Fault]:
         Fault.in_rows(
             str(counts.name),
             "counts must be whole numbers, 0 or more",
-            "{n} of another kind",
-            "Mend them, with 0 for none; if the cells are ratings, use Ratings.from_wide.",
+            "{n} invalid",
+            "Correct them, with 0 for none; if the cells are ratings, use Ratings.from_wide.",
             mask=~is_count,
             values_at=lambda rows: tuple(shown(value) for value in counts.iloc[rows].tolist()),
         )

@@ -1,4 +1,4 @@
-"""A table of ratings as it was read, before anything is known to hold of it."""
+"""A table of ratings as it was read, before it is checked."""
 
 from __future__ import annotations
 
@@ -18,20 +18,22 @@ Replicates: TypeAlias = Literal["error", "keep"]
 
 @dataclass(frozen=True)
 class Table:
-    """The columns of N ratings, with what the user said of them.
+    """The columns of N ratings, with the options that the user passed.
 
     Attributes
     ----------
-    item, rater : Labels (N,)
-        What was rated, and who rated it.
-    rating : Labels or Numbers (N,)
+    item : Labels, N rows
+        What was rated.
+    rater : Labels, N rows
+        Who rated it.
+    rating : Labels or Numbers, N rows
         Numbers if `scale` is "numeric", else labels.
-    pool : Labels (N,) or None
-        The group of each rating's rater.
-    gold : Labels or Numbers (N,) or None
-        The known truth of each rating's item.
+    pool : Labels or None, N rows
+        The pool of each rating's rater.
+    gold : Labels or Numbers or None, N rows
+        The known true value of each rating's item.
     scale : {"nominal", "ordered", "numeric"}
-        The scale, inferred where `asked` is None.
+        The scale, inferred if `asked` is None.
     asked : {"nominal", "ordered", "numeric"} or None
         The scale that the user asked for.
     categories : Index or None
@@ -39,7 +41,7 @@ class Table:
     replicates : {"error", "keep"}
         Whether a rater may rate an item more than once.
     anonymous_raters : bool
-        Whether the raters are mere numbers within an item.
+        Whether `rater` only numbers the ratings of an item.
     """
 
     item: Labels
@@ -67,7 +69,7 @@ class Table:
         replicates: Replicates = "error",
         anonymous_raters: bool = False,
     ) -> Table:
-        """Put ratings and gold on one scale."""
+        """Build a table whose ratings and gold are on the same scale."""
         column, known_scale = on_scale(rating, scale)
         return cls(
             item=item,
@@ -87,24 +89,25 @@ class Table:
 
     @property
     def columns(self) -> tuple[Column, ...]:
+        """The columns that the table has."""
         every = (self.item, self.rater, self.rating, self.pool, self.gold)
         return tuple(column for column in every if column is not None)
 
     @cached_property
     def pair(self) -> npt.NDArray[np.int64]:
-        """Each rating's (item, rater) as one number, -1 where either is missing."""
+        """Each rating's (item, rater) pair as one number; -1 where either is missing."""
         pair = self.item.codes.astype(np.int64) * len(self.rater.ids) + self.rater.codes
         pair[self.item.missing | self.rater.missing] = -1
         return pair
 
     @cached_property
     def order(self) -> Rows:
-        """The rows sorted by item and rater, in no set order within a pair."""
+        """The rows sorted by item and rater, in no particular order within a pair."""
         is_sorted = bool((self.pair[1:] >= self.pair[:-1]).all())
         return np.arange(len(self)) if is_sorted else np.argsort(self.pair)
 
     def take(self, rows: Rows) -> Table:
-        """Return the table of these rows alone."""
+        """Return the table with only these rows."""
         return replace(
             self,
             item=self.item.take(rows),

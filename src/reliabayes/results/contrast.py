@@ -1,4 +1,4 @@
-"""How far two pools, or two pairs of pools, differ: draw by draw."""
+"""Posterior differences between two pools, or between two pairs of pools."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ import xarray as xr
 
 from reliabayes.results.summaries import describe, scalars
 
-COMPARED = ("pool", "pair")  # dims whose values can be compared
-TOGETHER: Mapping[str, tuple[str, ...]] = {"xcc": ("normalized_xcc", "unnormalized_xcc")}
+COMPARABLE_DIMS = ("pool", "pair")
+QUANTITY_GROUPS: Mapping[str, tuple[str, ...]] = {"xcc": ("normalized_xcc", "unnormalized_xcc")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Contrast:
-    """Posterior of how much a quantity is larger in one pool, or pair of pools, than in another.
+    """Posterior of the difference of a quantity between two pools, or two pairs of pools.
 
     Attributes
     ----------
-    one, other : labels of what is compared; differences are of the first less the second
-    draws : Dataset of the differences, dims (chain, draw), by quantity
-    prob : probability of the equal-tailed interval of `summary`
+    one, other : str
+        Labels of the pools or pairs; the differences are the first minus the second.
+    draws : Dataset
+        Differences draw by draw, dims (chain, draw), a variable for each quantity.
+    prob : float
+        Probability of the equal-tailed interval of `summary`, strictly between 0 and 1.
     """
 
     one: str
@@ -34,32 +37,55 @@ class Contrast:
 
     @classmethod
     def of(cls, quantities: xr.Dataset, name: str, one: Any, other: Any, prob: float) -> Contrast:
-        """Differences of a quantity, or of all that go together by a name."""
-        names = TOGETHER.get(name, (name,))
-        comparable = [str(key) for key, draws in quantities.items() if _compared(draws)]
-        if not set(names) <= set(comparable):
-            choices = comparable + [key for key, all in TOGETHER.items() if {*all} <= {*comparable}]
+        """Subtract a quantity, or a group of quantities, of one pool or pair from another's.
+
+        Parameters
+        ----------
+        quantities : Dataset
+            Draws of quantities, dims (chain, draw, ...), with the labels of pools or pairs.
+        name : str
+            A quantity with a dim "pool" or "pair", or "xcc" for both kinds of xCC.
+        one, other : label or pair of labels
+            Pools by their ids; pairs by their labels or as two pools in any order.
+        prob : float
+            Probability of the equal-tailed interval, strictly between 0 and 1.
+
+        Returns
+        -------
+        Contrast
+            The differences, draw by draw.
+
+        Raises
+        ------
+        ValueError
+            There is no such quantity, pool or pair; the message lists the choices.
+        """
+        names = QUANTITY_GROUPS.get(name, (name,))
+        choices = [str(key) for key, draws in quantities.items() if _comparable_dim(draws)]
+        groups = [key for key, group in QUANTITY_GROUPS.items() if {*group} <= {*choices}]
+        if not set(names) <= set(choices):
             raise ValueError(
-                f"name must be a quantity of pools or of pairs of them, not {name!r}; there are "
-                f"{', '.join(choices) or 'none'}."
+                "name must be a quantity of pools or of pairs of pools, not "
+                f"{name!r}. Available: {', '.join(choices + groups) or 'none'}."
             )
-        dim = _compared(quantities[names[0]])
-        labels = [_label(quantities.indexes[dim], dim, choice) for choice in (one, other)]
+        dim = _comparable_dim(quantities[names[0]])
+        labels = [_position_and_label(quantities.indexes[dim], dim, at) for at in (one, other)]
         first, second = (
-            quantities[list(names)].isel({dim: place}, drop=True) for place, _ in labels
+            quantities[list(names)].isel({dim: position}, drop=True) for position, _ in labels
         )
         return cls(labels[0][1], labels[1][1], first - second, prob)
 
     def __repr__(self) -> str:
-        return f"{self.one} less {self.other}\n{self.summary().round(4)}"
+        return f"{self.one} minus {self.other}\n{self.summary().round(4)}"
 
     def summary(self) -> pd.DataFrame:
-        """Each difference in a row: mean, sd, median, interval, and the probability it is above 0.
+        """Each difference in a row: mean, sd, median, interval, and its probability to exceed 0.
 
         Returns
         -------
         DataFrame
-            Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``) and pr_above_0.
+            Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``) and pr_above_0, the
+            posterior probability that the difference is above 0.
         """
         rows = {
             label: describe(draws.ravel(), self.prob) | {"pr_above_0": np.mean(draws > 0)}
@@ -69,21 +95,21 @@ class Contrast:
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
 
 
-def _compared(draws: xr.DataArray) -> str:
-    """The dimension whose values can be compared; empty if there is none."""
-    return next((dim for dim in COMPARED if dim in draws.dims), "")
+def _comparable_dim(draws: xr.DataArray) -> str:
+    """The dim of pools or pairs, or an empty string."""
+    return next((dim for dim in COMPARABLE_DIMS if dim in draws.dims), "")
 
 
-def _label(labels: pd.Index[Any], dim: str, choice: Any) -> tuple[int, str]:
-    """Place and name of a pool, or of a pair given as its label or as two pools in any order."""
+def _position_and_label(labels: pd.Index[Any], dim: str, choice: Any) -> tuple[int, str]:
     names = list(map(str, labels))
-    for name in _names_of(choice):
+    for name in _possible_labels(choice):
         if name in names:
             return names.index(name), name
-    raise ValueError(f"{choice!r} must be a {dim} of these: {'; '.join(names)}.")
+    raise ValueError(f"{choice!r} is not a {dim}. Choose from: {'; '.join(names)}.")
 
 
-def _names_of(choice: Any) -> Sequence[str]:
+def _possible_labels(choice: Any) -> Sequence[str]:
+    """The label of a pool or pair; both orders for a pair that is given as two pools."""
     if isinstance(choice, (tuple, list)):
         pools = list(map(str, choice))
         return ", ".join(pools), ", ".join(reversed(pools))

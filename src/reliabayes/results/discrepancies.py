@@ -1,4 +1,4 @@
-"""Numbers counted or measured in ratings, by which they are compared with replicates of them."""
+"""Statistics by which posterior predictive checks compare ratings with their replicates."""
 
 from __future__ import annotations
 
@@ -13,178 +13,209 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.busiest_raters import BusyRaters, crossed
+from reliabayes.ratings.most_active_raters import MostActiveRaters, cross_product
 
 Counts = NDArray[np.int64]
 
-MOST_RATERS = 200  # whose agreement is looked at: 19,900 pairs
-SHARES = np.array([0, 0.01, 0.05, *np.arange(1, 10) / 10, 0.95, 0.99, 1])  # below edges of bands
+MOST_RATERS = 200  # raters whose pairs are compared: 19,900 pairs
+EDGE_QUANTILES = np.array([0, 0.01, 0.05, *np.arange(1, 10) / 10, 0.95, 0.99, 1])
 
 
 @dataclass(frozen=True)
 class Check:
-    """Numbers (C,) that are counted or measured in all ratings (N,).
+    """C statistics that are computed from all ratings.
 
     Attributes
     ----------
-    cells : what each number is of, in a row
-    measure : numbers (C,) of ratings (N,): codes of categories, or values
-    out_of : what a count is divided by to be shown
-    grain : smallest standard deviation that is of note: 1 of counts, 0 of measurements
+    labels : DataFrame
+        A row for each statistic: what it is computed from.
+    measure : callable
+        Maps all ratings of a data set, 0-based categories or values of shape (N,), to the
+        statistics of shape (C,).
+    denominator : int or array of int, shape (C,)
+        What the statistics are divided by when they are shown; 1 for none.
+    resolution : float
+        Smallest standard deviation of a statistic that matters: 1 for counts, 0 for measurements.
     """
 
-    cells: pd.DataFrame
+    labels: pd.DataFrame
     measure: Callable[[NDArray[Any]], NDArray[Any]]
-    out_of: Counts | int = 1
-    grain: float = 1.0
+    denominator: Counts | int = 1
+    resolution: float = 1.0
 
 
 def of_categories(ratings: Ratings) -> dict[str, Check]:
-    """Votes on items; and, if raters are known, what they say and how pairs of them agree."""
+    """Checks of ratings in categories.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The observed ratings.
+
+    Returns
+    -------
+    dict of str to Check
+        Votes of items; and, unless raters are anonymous, categories that each rater gave and
+        agreement of pairs of raters.
+    """
     checks = {"votes": _votes(ratings)}
     if not ratings.anonymous_raters:
         pairs = _Pairs.of(ratings, least=1)
-        checks |= {"raters": _raters(ratings), "pairs": _agreement(ratings, pairs)}
+        checks |= {"raters": _categories_by_rater(ratings), "pairs": _agreement(ratings, pairs)}
     return _not_empty(checks)
 
 
 def of_numbers(ratings: Ratings) -> dict[str, Check]:
-    """Bands that ratings and spreads of items fall into; what raters and pairs of them are like."""
+    """Checks of ratings that are numbers.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The observed ratings.
+
+    Returns
+    -------
+    dict of str to Check
+        Distribution of the ratings and of the standard deviations within items, means and standard
+        deviations by rater, and standard deviations of the differences between pairs of raters.
+    """
     return _not_empty(
         {
-            "ratings": _bands(ratings.values, lambda values: values),
-            "items": _spreads(ratings),
-            "raters": _habits(ratings),
-            "pairs": _differences(ratings, _Pairs.of(ratings, least=2)),
+            "ratings": _histogram(ratings.values, lambda values: values),
+            "items": _sds_by_item(ratings),
+            "raters": _moments_by_rater(ratings),
+            "pairs": _sds_of_differences(ratings, _Pairs.of(ratings, least=2)),
         }
     )
 
 
 def _not_empty(checks: dict[str, Check]) -> dict[str, Check]:
-    return {name: check for name, check in checks.items() if len(check.cells)}
+    return {name: check for name, check in checks.items() if len(check.labels)}
 
 
-# Categories.
+# Ratings in categories.
 
 
 def _votes(ratings: Ratings) -> Check:
-    """Items by number of votes, for each category."""
+    """Number of items by category and number of votes for it."""
     n_items, n_categories = ratings.n_items, len(ratings.categories)
-    n_levels = int(ratings.ratings_per_item.max()) + 1
+    n_levels = int(ratings.ratings_per_item.max()) + 1  # 0 votes to all votes
     first = ratings.item.astype(np.int64) * n_categories
-    block = n_levels * np.arange(n_categories)
+    offset = n_levels * np.arange(n_categories)
 
     def count(category: Codes) -> Counts:
         votes = np.bincount(first + category, minlength=n_items * n_categories)
-        histogram = (votes.reshape(n_items, n_categories) + block).ravel()
-        return np.bincount(histogram, minlength=n_levels * n_categories)
+        level = (votes.reshape(n_items, n_categories) + offset).ravel()
+        return np.bincount(level, minlength=n_levels * n_categories)
 
-    cells = {
+    labels = {
         "category": ratings.categories.repeat(n_levels),
         "votes": np.tile(np.arange(n_levels), n_categories),
     }
-    return Check(pd.DataFrame(cells), count)
+    return Check(pd.DataFrame(labels), count)
 
 
-def _raters(ratings: Ratings) -> Check:
-    """Ratings by rater and category."""
+def _categories_by_rater(ratings: Ratings) -> Check:
+    """Number of ratings by rater and category."""
     n_categories = len(ratings.categories)
     n_cells = ratings.n_raters * n_categories
     first = ratings.rater.astype(np.int64) * n_categories
     rater, category = np.divmod(np.arange(n_cells), n_categories)
-    cells = {"rater": ratings.raters[rater], "category": ratings.categories[category]}
-    return Check(pd.DataFrame(cells), lambda x: np.bincount(first + x, minlength=n_cells))
+    labels = {"rater": ratings.raters[rater], "category": ratings.categories[category]}
+    return Check(pd.DataFrame(labels), lambda x: np.bincount(first + x, minlength=n_cells))
 
 
 def _agreement(ratings: Ratings, pairs: _Pairs) -> Check:
-    """Agreements of two raters."""
-    busy, n_categories = pairs.busy, len(ratings.categories)
-    ones = np.ones(len(busy.rows), np.float32)
+    """Number of agreements of each pair of raters."""
+    compared, n_categories = pairs.compared, len(ratings.categories)
+    ones = np.ones(len(compared.rows), np.float32)
 
     def count(category: Codes) -> Counts:
-        vote = busy.matrix(ones, category[busy.rows], n_categories)
-        agreed, _ = pairs.products(vote, vote)
-        return np.asarray(np.rint(agreed), np.int64)
+        votes = compared.matrix(ones, category[compared.rows], n_categories)
+        agreements, _ = pairs.products(votes, votes)
+        return np.asarray(np.rint(agreements), np.int64)
 
-    return Check(pairs.cells(ratings), count, pairs.common)
-
-
-# Numbers.
+    return Check(pairs.labels(ratings), count, pairs.common)
 
 
-def _bands(values: Array, measure: Callable[[Array], Array]) -> Check:
-    """How many numbers fall into bands, whose edges are at shares of the observed ones."""
-    edges = _edges(values)
+# Ratings that are numbers.
+
+
+def _histogram(observed: Array, measure: Callable[[Array], Array]) -> Check:
+    """Number of measured values in bands whose edges are quantiles of the observed ones."""
+    edges = _edges(observed)
     ends = np.concatenate([[-np.inf], edges, [np.inf]])
-    cells = pd.DataFrame({"above": ends[:-1], "up_to": ends[1:]})
+    labels = pd.DataFrame({"above": ends[:-1], "up_to": ends[1:]})
 
-    def count(ratings: Array) -> Counts:
-        return np.bincount(np.searchsorted(edges, measure(ratings)), minlength=len(cells))
+    def count(values: Array) -> Counts:
+        return np.bincount(np.searchsorted(edges, measure(values)), minlength=len(labels))
 
-    return Check(cells, count)
+    return Check(labels, count)
 
 
 def _edges(values: Array) -> Array:
-    """Edges of bands: halfway between neighbouring values, where about `SHARES` of them are below.
+    """Edges of bands: midpoints between neighbouring values that are nearest `EDGE_QUANTILES`.
 
-    Values that are rounded then lie amid their bands, as those do that would be rounded to them.
+    Midpoints keep rounded values, and those that would be rounded to them, in the same band.
     """
     level, number = np.unique(values, return_counts=True)
-    around = np.pad(level, 1, mode="reflect", reflect_type="odd")
-    below = np.append(0, np.cumsum(number)) / len(values)
-    nearest = np.unique(np.searchsorted((below[1:] + below[:-1]) / 2, SHARES))
-    return np.asarray((around[nearest] + around[nearest + 1]) / 2)
+    padded = np.pad(level, 1, mode="reflect", reflect_type="odd")
+    cumulative = np.append(0, np.cumsum(number)) / len(values)
+    nearest = np.unique(np.searchsorted((cumulative[1:] + cumulative[:-1]) / 2, EDGE_QUANTILES))
+    return np.asarray((padded[nearest] + padded[nearest + 1]) / 2)
 
 
 def _deviations(ratings: Ratings, values: Array) -> Array:
-    """Deviations (N,) of ratings from the mean rating of their items."""
+    """Deviations (N,) of ratings from the mean rating of their item."""
     mean = np.bincount(ratings.item, values) / ratings.ratings_per_item
     return np.asarray(values - mean[ratings.item])
 
 
-def _spreads(ratings: Ratings) -> Check:
-    """Items by the standard deviation of their ratings, if they have two or more."""
-    freedom = ratings.ratings_per_item - 1
-    several = freedom > 0
+def _sds_by_item(ratings: Ratings) -> Check:
+    """Histogram of the standard deviations within items that have two ratings or more."""
+    degrees_of_freedom = ratings.ratings_per_item - 1
+    has_several = degrees_of_freedom > 0
 
     def measure(values: Array) -> Array:
-        square = np.bincount(ratings.item, _deviations(ratings, values) ** 2)
-        return np.asarray(np.sqrt(square[several] / freedom[several]))
+        squares = np.bincount(ratings.item, _deviations(ratings, values) ** 2)
+        return np.asarray(np.sqrt(squares[has_several] / degrees_of_freedom[has_several]))
 
-    return _bands(measure(ratings.values), measure)
+    return _histogram(measure(ratings.values), measure)
 
 
-def _habits(ratings: Ratings) -> Check:
+def _moments_by_rater(ratings: Ratings) -> Check:
     """Mean rating of each rater, and standard deviation of the deviations from items' means."""
     n, rater = ratings.ratings_per_rater, ratings.rater
 
     def measure(values: Array) -> Array:
-        off = _deviations(ratings, values)
-        off = off - (np.bincount(rater, off) / n)[rater]
-        return np.append(np.bincount(rater, values) / n, np.sqrt(np.bincount(rater, off**2) / n))
+        deviation = _deviations(ratings, values)
+        deviation = deviation - (np.bincount(rater, deviation) / n)[rater]
+        sd = np.sqrt(np.bincount(rater, deviation**2) / n)
+        return np.append(np.bincount(rater, values) / n, sd)
 
-    cells = {
+    labels = {
         "rater": np.tile(ratings.raters, 2),
         "statistic": np.repeat(["mean", "sd"], ratings.n_raters),
     }
-    return Check(pd.DataFrame(cells), measure, grain=0.0)
+    return Check(pd.DataFrame(labels), measure, resolution=0.0)
 
 
-def _differences(ratings: Ratings, pairs: _Pairs) -> Check:
-    """Standard deviation of the differences between two raters' ratings."""
-    busy, middle = pairs.busy, ratings.values.mean()
-    ones = busy.matrix(np.ones(len(busy.rows)))
+def _sds_of_differences(ratings: Ratings, pairs: _Pairs) -> Check:
+    """Standard deviation of the differences between the ratings of each pair of raters."""
+    compared, overall_mean = pairs.compared, ratings.values.mean()
+    ones = compared.matrix(np.ones(len(compared.rows)))
 
     def measure(values: Array) -> Array:
-        centred = values[busy.rows] - middle
-        rating, square = busy.matrix(centred), busy.matrix(centred**2)
-        of_one, of_other = pairs.products(rating, ones)
-        both, _ = pairs.products(rating, rating)
-        mean = (of_one - of_other) / pairs.common
-        variance = (sum(pairs.products(square, ones)) - 2 * both) / pairs.common - mean**2
+        centred = values[compared.rows] - overall_mean  # prevents cancellation
+        rating, square = compared.matrix(centred), compared.matrix(centred**2)
+        sum_of_one, sum_of_other = pairs.products(rating, ones)
+        cross_product, _ = pairs.products(rating, rating)
+        mean = (sum_of_one - sum_of_other) / pairs.common
+        squares = sum(pairs.products(square, ones))
+        variance = (squares - 2 * cross_product) / pairs.common - mean**2
         return np.asarray(np.sqrt(np.maximum(variance, 0)))
 
-    return Check(pairs.cells(ratings), measure, grain=0.0)
+    return Check(pairs.labels(ratings), measure, resolution=0.0)
 
 
 # Pairs of raters.
@@ -192,35 +223,35 @@ def _differences(ratings: Ratings, pairs: _Pairs) -> Check:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Pairs of busy raters with at least some ratings in common."""
+    """Pairs of the raters with most ratings that have at least ``least`` ratings in common."""
 
     least: int
-    busy: BusyRaters
+    compared: MostActiveRaters
 
     @classmethod
     def of(cls, ratings: Ratings, least: int) -> _Pairs:
-        return cls(least, BusyRaters.of(ratings, MOST_RATERS))
+        return cls(least, MostActiveRaters.of(ratings, MOST_RATERS))
 
     @cached_property
     def _members(self) -> tuple[Codes, Codes]:
-        """(P,) places of the one and of the other rater of each pair among the busy."""
-        ones = self.busy.matrix(np.ones(len(self.busy.rows), np.float32))
-        one, other = np.nonzero(np.triu(crossed(ones, ones), k=1) >= self.least)
+        """Positions (P,) of both raters of each pair among the compared raters."""
+        ones = self.compared.matrix(np.ones(len(self.compared.rows), np.float32))
+        one, other = np.nonzero(np.triu(cross_product(ones, ones), k=1) >= self.least)
         return one, other
 
     @cached_property
     def common(self) -> Counts:
-        """(P,) ratings by the one, each taken with all by the other of the same item."""
-        ones = self.busy.matrix(np.ones(len(self.busy.rows), np.float32))
+        """Pairs (P,) of ratings of the same item by the two raters."""
+        ones = self.compared.matrix(np.ones(len(self.compared.rows), np.float32))
         return self.products(ones, ones)[0].astype(np.int64)
 
-    def cells(self, ratings: Ratings) -> pd.DataFrame:
-        """Each pair by the user's ids, and how often both have rated an item."""
-        one, other = (ratings.raters[self.busy.codes[place]] for place in self._members)
+    def labels(self, ratings: Ratings) -> pd.DataFrame:
+        """Ids of both raters, and their number of common ratings."""
+        one, other = (ratings.raters[self.compared.codes[position]] for position in self._members)
         return pd.DataFrame({"rater": one, "other": other, "common": self.common})
 
-    def products(self, weight: Any, another: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Sums (P,) of the one's weight times the other's other weight, and the other way round."""
+    def products(self, left: Any, right: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Sums (P,) of left weights of the one times right weights of the other, and vice versa."""
         one, other = self._members
-        found = crossed(weight, another)
+        found = cross_product(left, right)
         return found[one, other], found[other, one]

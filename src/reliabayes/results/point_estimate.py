@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pandas as pd
 import xarray as xr
 
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.model import PointModel
+from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import scalars
-
-if TYPE_CHECKING:
-    from reliabayes.models.bases.annotation import AnnotationModel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,15 +23,21 @@ class PointEstimate:
 
     Attributes
     ----------
-    model : the model
-    ratings : the data
-    parameters : Dataset of the parameters, the user's ids as coords
-    log_likelihood : of all ratings, true categories summed out, in nats
-    path : objective after each iteration, which never goes down
-    converged : whether the last iteration gained too little to go on
+    model : RatingModel
+        The model.
+    ratings : Ratings
+        The data.
+    parameters : Dataset
+        The parameters, with the user's ids as coords.
+    log_likelihood : float
+        Of all ratings, with true categories marginalised, in nats.
+    path : tuple of float
+        Objective after each iteration, which never decreases.
+    converged : bool
+        Whether the last iteration changed no parameter by more than the tolerance.
     """
 
-    model: AnnotationModel
+    model: PointModel
     ratings: Ratings
     parameters: xr.Dataset
     log_likelihood: float
@@ -48,40 +53,51 @@ class PointEstimate:
 
     @property
     def bits_per_rating(self) -> float:
-        """Bits needed to tell a rating, if one knows the model: the lower, the better it fits."""
+        """Bits to encode a rating, given the model; lower is a better fit."""
         return quantities.bits_per_rating(self.log_likelihood, len(self.ratings))
 
     @cached_property
     def quantities(self) -> xr.Dataset:
-        """What the model reports, at this point."""
-        found = self.model.quantities(self._draw, self.ratings)
-        return found.isel(chain=0, draw=0, drop=True)
+        """Quantities that the model reports, at this point."""
+        return self.model.quantities(self._posterior).isel(chain=0, draw=0, drop=True)
 
     def summary(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """Estimate of each quantity in a row; by default of those that are not of single raters."""
+        """Estimate of each quantity in a row.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Quantities; by default those that are not of single raters.
+
+        Returns
+        -------
+        DataFrame
+            Column estimate, by quantity.
+        """
         if names is None:
             names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
         rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
         return pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
 
     def items(self) -> pd.DataFrame:
-        """What is known of each item, by the user's ids; columns as of `Fit.items`."""
-        table = self.model.items(self._draw, self.ratings, prob=None)
+        """Estimates for each item, by the user's ids; columns as of `Fit.items`."""
+        table = self.model.items(self._posterior, None)
         table.insert(0, "ratings", self.ratings.ratings_per_item)
         return table
 
     def raters(self) -> pd.DataFrame:
-        """What is known of each rater, by the user's ids; columns as of `Fit.raters`."""
-        table = self.model.raters(self._draw, self.ratings, prob=None)
+        """Estimates for each rater, by the user's ids; columns as of `Fit.raters`."""
+        table = self.model.raters(self._posterior, None)
         table.insert(0, "ratings", self.ratings.ratings_per_rater)
         return table
 
     def category_probabilities(self) -> pd.DataFrame:
         """Probability (I, K) of each true category of each item, by the user's ids."""
-        return self.model.category_probabilities(self._draw, self.ratings)
+        return self.model.category_probabilities(self._posterior)
 
-    @property
-    def _draw(self) -> xr.Dataset:
+    @cached_property
+    def _posterior(self) -> Posterior[Any]:
         """The parameters as if they were a single draw."""
         known = self.parameters.assign(log_likelihood=self.log_likelihood)
-        return known.expand_dims(("chain", "draw"))
+        draws = known.expand_dims(("chain", "draw"))
+        return Posterior(draws, self.ratings, self.model.problem(self.ratings))

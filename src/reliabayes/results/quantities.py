@@ -1,8 +1,8 @@
-"""What the field reports, computed on draws.
+"""Reliability, validity and information: the quantities that models report.
 
-Pure functions: arguments are floats, arrays or xarray objects of draws, alike in shape, and so is
-the result. A quantity computed draw by draw has a posterior; one computed from posterior means
-has not.
+Pure functions. Arguments are floats, arrays or DataArrays of draws that broadcast against each
+other, and the result is of the same kind. A quantity computed draw by draw has a posterior; a
+quantity computed from posterior means has none.
 """
 
 from __future__ import annotations
@@ -25,8 +25,18 @@ def icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
 
     .. math:: \sigma_{item}^2 / (\sigma_{item}^2 + \sigma_{rater}^2 + \sigma_{residual}^2)
 
-    The correlation of two ratings of one item by two raters drawn at random: absolute agreement,
-    not consistency, so differences in severity between raters count against it.
+    The correlation between two ratings of the same item by two randomly drawn raters. It measures
+    absolute agreement, not consistency: differences in rater severity lower it.
+
+    Parameters
+    ----------
+    sd_item, sd_rater, sd_residual : float, array or DataArray
+        Standard deviations, 0 or above, in the units of the ratings or of the latent scale.
+
+    Returns
+    -------
+    float, array or DataArray
+        The ICC.
 
     References
     ----------
@@ -41,11 +51,21 @@ def icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
 
 
 def labeler_icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
-    r"""Share of the variance of a rating that is its rater's severity, in [0, 1].
+    r"""Proportion of the variance of single ratings due to rater severity, in [0, 1].
 
     .. math:: \sigma_{rater}^2 / (\sigma_{item}^2 + \sigma_{rater}^2 + \sigma_{residual}^2)
 
-    The correlation of two ratings by one rater of two items drawn at random.
+    The correlation between two ratings by the same rater of two randomly drawn items.
+
+    Parameters
+    ----------
+    sd_item, sd_rater, sd_residual : float, array or DataArray
+        Standard deviations, 0 or above, in the units of the ratings or of the latent scale.
+
+    Returns
+    -------
+    float, array or DataArray
+        The labeler ICC.
 
     Examples
     --------
@@ -56,13 +76,24 @@ def labeler_icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
 
 
 def unnormalized_xcc(normalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Draws:
-    r"""Correlation of single ratings of an item by raters of two pools, in [-1, 1].
+    r"""Correlation between single ratings of an item by raters of two pools, in [-1, 1].
 
     .. math:: \rho \sqrt{\mathrm{ICC}_0} \sqrt{\mathrm{ICC}_1}
 
-    with rho the correlation between pools of an item's effects. A parametric counterpart of
-    cross-replication reliability (xRR): how close one rater's word comes to another pool's, so that
-    disagreement within either pool counts against it.
+    where rho is the correlation between the pools' item effects. The parametric counterpart of
+    cross-replication reliability (xRR): disagreement within either pool lowers it.
+
+    Parameters
+    ----------
+    normalized_xcc : float, array or DataArray
+        Correlation rho between the item effects, in [-1, 1].
+    icc, other_icc : float, array or DataArray
+        Intraclass correlation of each pool, in [0, 1].
+
+    Returns
+    -------
+    float, array or DataArray
+        The unnormalized xCC.
 
     References
     ----------
@@ -73,17 +104,29 @@ def unnormalized_xcc(normalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Dra
     >>> unnormalized_xcc(0.5, 0.64, 0.25)
     0.2
     """
-    reached: Draws = normalized_xcc * (icc**0.5 * other_icc**0.5)
-    return reached
+    attenuated: Draws = normalized_xcc * (icc**0.5 * other_icc**0.5)
+    return attenuated
 
 
 def normalized_xcc(unnormalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Draws:
-    r"""Correlation of what two pools have in mind of an item, in [-1, 1].
+    r"""Correlation between the true scores that two pools give an item, in [-1, 1].
 
     .. math:: \mathrm{xCC} / (\sqrt{\mathrm{ICC}_0} \sqrt{\mathrm{ICC}_1})
 
-    What unnormalized xCC would be if raters within a pool agreed: how close the mean of many
-    ratings by one pool comes to that of the other. A correlation corrected for attenuation.
+    The correlation between the means of many ratings by each pool: unnormalized xCC corrected for
+    attenuation by disagreement within the pools.
+
+    Parameters
+    ----------
+    unnormalized_xcc : float, array or DataArray
+        Correlation between single ratings by raters of the two pools, in [-1, 1].
+    icc, other_icc : float, array or DataArray
+        Intraclass correlation of each pool, in (0, 1].
+
+    Returns
+    -------
+    float, array or DataArray
+        The normalized xCC.
 
     References
     ----------
@@ -103,6 +146,23 @@ def icc_k(icc: Draws, k: float) -> Draws:
 
     .. math:: k \rho / (1 + (k - 1) \rho)
 
+    Parameters
+    ----------
+    icc : float, array or DataArray
+        Reliability rho of a single rating, in [0, 1].
+    k : float
+        Number of ratings per item, at least 1.
+
+    Returns
+    -------
+    float, array or DataArray
+        The reliability of the mean.
+
+    Raises
+    ------
+    ValueError
+        ``k`` is below 1.
+
     References
     ----------
     Spearman (1910), https://doi.org/10.1111/j.2044-8295.1910.tb00206.x; Brown (1910),
@@ -114,16 +174,33 @@ def icc_k(icc: Draws, k: float) -> Draws:
     0.75
     """
     if not k >= 1:
-        raise ValueError(f"k is a number of ratings and must be at least 1, not {k}.")
+        raise ValueError(f"k must be at least 1, not {k}: it is a number of ratings.")
     return k * icc / (1 + (k - 1) * icc)
 
 
 def raters_needed(icc: Draws, reliability: float) -> Draws:
-    r"""Smallest number of ratings per item whose mean reaches a reliability; infinite at icc = 0.
+    r"""Smallest number of ratings per item whose mean reaches a given reliability.
 
     .. math:: \lceil r (1 - \rho) / (\rho (1 - r)) \rceil, \text{ at least } 1
 
     The Spearman-Brown formula solved for k.
+
+    Parameters
+    ----------
+    icc : float, array or DataArray
+        Reliability rho of a single rating, in [0, 1].
+    reliability : float
+        Target reliability r of the mean, strictly between 0 and 1.
+
+    Returns
+    -------
+    float, array or DataArray
+        Whole numbers from 1; infinite where ``icc`` is 0.
+
+    Raises
+    ------
+    ValueError
+        ``reliability`` is not strictly between 0 and 1.
 
     Examples
     --------
@@ -134,22 +211,29 @@ def raters_needed(icc: Draws, reliability: float) -> Draws:
         raise ValueError(f"reliability must lie strictly between 0 and 1, not {reliability}.")
     with np.errstate(divide="ignore"):
         k = np.divide(reliability * (1 - icc), icc * (1 - reliability))
-    # A hair below the whole number it should be must not be rounded up a whole rating.
+    # Without the factor, a rounding error above a whole number would cost a whole rating.
     return cast(Draws, np.maximum(np.ceil(k * (1 - 1e-12)), 1.0))
 
 
 def accuracy(prevalence: Array, confusion: Array) -> Array:
-    r"""Probability that a rating is the true category, in [0, 1].
+    r"""Probability that a rating equals the true category of its item, in [0, 1].
 
     .. math:: \sum_h w_h \pi_{hh}
 
-    Of an item drawn at random, right by knowledge or by luck. Not to be confused with the accuracy
-    a of the t-a-p models, the probability that the rater knows.
+    For a randomly drawn item, correct guesses included. Not to be confused with the accuracy a of
+    the t-a-p models, which is the probability that the rater knows the true category.
 
     Parameters
     ----------
-    prevalence : (..., K), probabilities of the true categories
-    confusion : (..., K, K), probabilities of a rating by true category (rows)
+    prevalence : array of float, shape (..., K)
+        Probabilities of the true categories; they sum to 1.
+    confusion : array of float, shape (..., K, K)
+        Probabilities of the rated categories (columns) given the true category (rows).
+
+    Returns
+    -------
+    array of float, shape (...)
+        The accuracy.
 
     Examples
     --------
@@ -160,7 +244,7 @@ def accuracy(prevalence: Array, confusion: Array) -> Array:
 
 
 def informativeness(prevalence: Array, confusion: Array) -> Array:
-    r"""Mutual information of a rating and the true category, in bits, from 0 to log2 K.
+    r"""Mutual information between a rating and the true category in bits, from 0 to log2 K.
 
     .. math:: \sum_h w_h \sum_k \pi_{hk} \log_2 (\pi_{hk} / \sum_g w_g \pi_{gk})
 
@@ -168,29 +252,43 @@ def informativeness(prevalence: Array, confusion: Array) -> Array:
 
     Parameters
     ----------
-    prevalence, confusion : as for `accuracy`
+    prevalence : array of float, shape (..., K)
+        Probabilities of the true categories; they sum to 1.
+    confusion : array of float, shape (..., K, K)
+        Probabilities of the rated categories (columns) given the true category (rows).
+
+    Returns
+    -------
+    array of float, shape (...)
+        The mutual information.
 
     Examples
     --------
     >>> float(informativeness(np.array([0.5, 0.5]), np.array([[0.0, 1.0], [1.0, 0.0]])))
     1.0
     """
-    expected = np.einsum("...h,...hk->...k", prevalence, confusion)[..., None, :]
-    surprise = xlogy(confusion, confusion) - xlogy(confusion, np.where(expected > 0, expected, 1))
-    return cast(Array, (prevalence * surprise.sum(-1)).sum(-1) / np.log(2))
+    marginal = np.einsum("...h,...hk->...k", prevalence, confusion)[..., None, :]
+    divergence = xlogy(confusion, confusion) - xlogy(confusion, np.where(marginal > 0, marginal, 1))
+    return cast(Array, (prevalence * divergence.sum(-1)).sum(-1) / np.log(2))
 
 
 def random_share(confusion: Array) -> Array:
-    r"""Largest share of ratings that may have nothing to do with the true category, in [0, 1].
+    r"""Largest proportion of ratings that may be unrelated to the true category, in [0, 1].
 
     .. math:: \sum_k \min_h \pi_{hk}
 
-    Whatever the true category, a rating falls into category k at least that often. It is 1 - theta
-    in MACE, and 1 - a in the t-a-p models.
+    Each term is the smallest probability of a rating k over all true categories. The sum equals
+    1 - theta in MACE and 1 - a in the t-a-p models.
 
     Parameters
     ----------
-    confusion : (..., K, K), probabilities of a rating by true category (rows)
+    confusion : array of float, shape (..., K, K)
+        Probabilities of the rated categories (columns) given the true category (rows).
+
+    Returns
+    -------
+    array of float, shape (...)
+        The proportion.
 
     Examples
     --------
@@ -201,13 +299,19 @@ def random_share(confusion: Array) -> Array:
 
 
 def entropy(probability: Array) -> Array:
-    r"""Entropy of a distribution over categories, in bits, from 0 to log2 K.
+    r"""Entropy of a distribution over categories in bits, from 0 to log2 K.
 
     .. math:: -\sum_k q_k \log_2 q_k
 
     Parameters
     ----------
-    probability : (..., K)
+    probability : array of float, shape (..., K)
+        Probabilities of the categories; they sum to 1.
+
+    Returns
+    -------
+    array of float, shape (...)
+        The entropy.
 
     Examples
     --------
@@ -218,12 +322,23 @@ def entropy(probability: Array) -> Array:
 
 
 def bits_per_rating(log_likelihood: Draws, n_ratings: int) -> Draws:
-    r"""Bits needed to tell a rating to one who knows the model and its parameters.
+    r"""Bits needed to encode a rating, given the model and its parameters; lower is better.
 
     .. math:: -\log_2 p(\text{ratings}) / N
 
-    The true categories are summed out, so that models with different hidden causes compare; the
-    lower, the better.
+    Hidden states are marginalised, so that models with different latent structure are comparable.
+
+    Parameters
+    ----------
+    log_likelihood : float, array or DataArray
+        Marginal log-likelihood of all ratings, in nats.
+    n_ratings : int
+        Number N of ratings, at least 1.
+
+    Returns
+    -------
+    float, array or DataArray
+        Bits per rating.
 
     Examples
     --------

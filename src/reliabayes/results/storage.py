@@ -2,42 +2,86 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.files import whole
+from reliabayes.files import replacing
+from reliabayes.inference.problem import StanPart
 from reliabayes.ratings import Ratings
+from reliabayes.results.model import Model
+from reliabayes.results.settings import Settings
 
-if TYPE_CHECKING:
-    from reliabayes.models.bases.rating_model import RatingModel
-
-FORMAT = 1
+FORMAT = 2
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
 
 
-def write(
-    path: str | os.PathLike[str], groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]
-) -> None:
-    """Write groups and attributes."""
+class UnknownClassError(ValueError):
+    """The file names a class that cannot be imported."""
+
+
+class SavedFit(NamedTuple):
+    """What a file holds of a fit.
+
+    Attributes
+    ----------
+    model : RatingModel
+        The model, with its hyperparameters.
+    ratings : Ratings
+        The data.
+    draws : Dataset
+        Parameters and quantities, dims (chain, draw, ...).
+    parameters : tuple of str
+        Which of the draws are parameters.
+    sample_stats : Dataset
+        The sampler's statistics.
+    settings : Settings
+        How the draws were made.
+    centring : object or None
+        Where and on what scale the program sampled its parameters.
+    """
+
+    model: Model
+    ratings: Ratings
+    draws: xr.Dataset
+    parameters: tuple[str, ...]
+    sample_stats: xr.Dataset
+    settings: Settings
+    centring: StanPart | None
+
+
+def save(path: str | os.PathLike[str], fit: SavedFit) -> None:
+    """Write a fit whole or not at all."""
+    groups = {
+        "posterior": fit.draws,
+        "sample_stats": fit.sample_stats,
+        "ratings": pack(fit.ratings),
+    }
+    if fit.centring is not None:
+        groups["centring"] = pack_arrays(fit.centring)
     tree = xr.DataTree.from_dict({name: _with_plain_ids(group) for name, group in groups.items()})
-    tree.attrs.update(about, reliabayes_format=FORMAT)
-    with whole(path) as partial:
+    tree.attrs.update(
+        model=json.dumps(pack_fields(fit.model)),
+        settings=json.dumps(asdict(fit.settings)),
+        parameters=list(fit.parameters),
+        reliabayes_format=FORMAT,
+    )
+    with replacing(path) as partial:
         tree.to_netcdf(partial, engine=ENGINE)
 
 
 @contextmanager
-def read(
-    path: str | os.PathLike[str],
-) -> Iterator[tuple[dict[str, xr.Dataset], dict[str, Any]]]:
-    """Groups and attributes of a file that `write` made; what fails in their use is its fault."""
+def load(path: str | os.PathLike[str]) -> Iterator[SavedFit]:
+    """The fit in a file that `save` wrote; errors in its use name the file."""
     if not Path(path).exists():
         raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
     try:
@@ -47,11 +91,22 @@ def read(
                 raise ValueError(f"its format must be {FORMAT}, and it is {found}")
             groups = {name: group.to_dataset().load() for name, group in tree.children.items()}
             about = {str(key): value for key, value in tree.attrs.items()}
-        yield groups, about
-    except Exception as error:  # whatever a damaged file makes the readers beneath us raise
+        settings = Settings(**json.loads(about["settings"]))
+        yield SavedFit(
+            unpack_fields(json.loads(about["model"])),
+            Ratings(**unpack(groups["ratings"])),
+            groups["posterior"],
+            tuple(map(str, np.atleast_1d(about["parameters"]))),
+            groups["sample_stats"],
+            replace(settings, relabelled=tuple(settings.relabelled)),
+            unpack_arrays(groups["centring"]) if "centring" in groups else None,
+        )
+    except UnknownClassError as error:
+        raise ValueError(f"{os.fspath(path)!r}: {error}") from error
+    except Exception as error:  # whatever a damaged file makes the libraries raise
         raise ValueError(
             f"{os.fspath(path)!r} is not a readable fit of this version of reliabayes: {error}. "
-            "Save the fit anew with Fit.save."
+            "Fit the model again, and save it with Fit.save."
         ) from error
 
 
@@ -80,33 +135,68 @@ def unpack(packed: xr.Dataset) -> dict[str, Any]:
     return values | {"anonymous_raters": bool(packed.attrs["anonymous_raters"])}
 
 
-def pack_model(model: RatingModel) -> dict[str, Any]:
-    """Class and hyperparameters of a model; a prior is its class and arguments."""
-    hyperparameters = {field.name: getattr(model, field.name) for field in fields(model)}
+def pack_arrays(record: Any) -> xr.Dataset:
+    """A dataclass whose fields are arrays."""
+    values = {field.name: np.asarray(getattr(record, field.name)) for field in fields(record)}
+    return xr.Dataset(
+        {
+            name: ([f"{name}_{axis}" for axis in range(value.ndim)], value)
+            for name, value in values.items()
+        },
+        attrs={"class": import_name(type(record))},
+    )
+
+
+def unpack_arrays(packed: xr.Dataset) -> Any:
+    """The dataclass that `pack_arrays` packed."""
+    arrays = {str(name): variable.values for name, variable in packed.variables.items()}
+    return imported(packed.attrs["class"])(**arrays)
+
+
+def pack_fields(record: Any) -> dict[str, Any]:
+    """Class and fields of a dataclass such as a model, and those of the dataclasses in them."""
+    values = {field.name: getattr(record, field.name) for field in fields(record)}
     return {
-        "class": type(model).__name__,
-        "hyperparameters": {
-            name: {"class": type(value).__name__, **asdict(value)}
+        "class": import_name(type(record)),
+        "fields": {
+            name: pack_fields(value)
             if is_dataclass(value) and not isinstance(value, type)
             else value
-            for name, value in hyperparameters.items()
+            for name, value in values.items()
         },
     }
 
 
-def unpack_model(packed: Mapping[str, Any]) -> RatingModel:
-    """The model that `pack_model` packed."""
-    from reliabayes import models
+def unpack_fields(packed: Mapping[str, Any]) -> Any:
+    """The dataclass that `pack_fields` packed."""
+    return imported(packed["class"])(
+        **{
+            name: unpack_fields(value) if isinstance(value, dict) else value
+            for name, value in packed["fields"].items()
+        }
+    )
 
-    def build(value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        arguments = {name: given for name, given in value.items() if name != "class"}
-        return getattr(models, value["class"])(**arguments)
 
-    hyperparameters = {name: build(v) for name, v in packed["hyperparameters"].items()}
-    model: RatingModel = getattr(models, packed["class"])(**hyperparameters)
-    return model
+def import_name(cls: type) -> str:
+    """Where a class can be imported from, such as ``reliabayes.models.tap:TAP``."""
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def imported(name: str) -> Any:
+    """The class that `import_name` names."""
+    module, _, path = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for attribute in path.split("."):
+            found = getattr(found, attribute)
+    except (ImportError, AttributeError) as error:
+        raise UnknownClassError(
+            f"the fit needs the class {path!r} of the module {module!r}, which cannot be imported "
+            f"here: {error}. Define it, or make its module importable, before loading the fit."
+        ) from error
+    if not is_dataclass(found):
+        raise ValueError(f"{name} is not a class that a fit can hold")
+    return found
 
 
 def _with_plain_ids(group: xr.Dataset) -> xr.Dataset:

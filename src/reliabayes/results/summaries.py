@@ -1,4 +1,4 @@
-"""What is said of draws: mean, sd, median, interval."""
+"""Summaries of draws: mean, sd, median and interval."""
 
 from __future__ import annotations
 
@@ -10,14 +10,31 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from reliabayes.ratings import Ratings
+
 Interval = Literal["equal_tailed", "hdi"]
 
 
 def describe(
     draws: NDArray[np.float64], prob: float, interval: Interval = "equal_tailed"
 ) -> dict[str, Any]:
-    """Mean, sd, median and interval of draws, (S,) or (S, units)."""
-    lower, upper = bounds(draws, prob, interval)
+    """Mean, sd, median and interval of draws.
+
+    Parameters
+    ----------
+    draws : array of float, shape (S,) or (S, U)
+        Draws of one or of U units.
+    prob : float
+        Probability of the interval, strictly between 0 and 1.
+    interval : {"equal_tailed", "hdi"}, default "equal_tailed"
+        Kind of interval; "hdi" is the shortest one.
+
+    Returns
+    -------
+    dict of str to float or array of shape (U,)
+        Keys mean, sd, median, lower_90 and upper_90 (for ``prob=0.9``).
+    """
+    lower, upper = interval_bounds(draws, prob, interval)
     return {
         "mean": draws.mean(axis=0),
         "sd": draws.std(axis=0, ddof=1),
@@ -28,18 +45,55 @@ def describe(
 
 
 def describe_in_blocks(
-    draws: Callable[[slice], NDArray[np.float64]], number: int, block: int, prob: float
+    draws: Callable[[slice], NDArray[np.float64]], n_units: int, block_size: int, prob: float
 ) -> pd.DataFrame:
-    """`describe` of the draws (S, units) of ``number`` items, a block of them at a time."""
-    parts = (slice(start, start + block) for start in range(0, number, block))
-    described = (pd.DataFrame(describe(draws(part), prob)) for part in parts)
+    """Summarise draws of many units, one block of units in memory at a time.
+
+    Parameters
+    ----------
+    draws : callable
+        Maps a slice of units to their draws, of shape (S, size of the slice).
+    n_units : int
+        Number of units.
+    block_size : int
+        Number of units in a block.
+    prob : float
+        Probability of the equal-tailed interval, strictly between 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        A row for each unit, with the columns of `describe`.
+    """
+    blocks = (slice(start, start + block_size) for start in range(0, n_units, block_size))
+    described = (pd.DataFrame(describe(draws(block), prob)) for block in blocks)
     return pd.concat(described, ignore_index=True)
 
 
-def bounds(
+def interval_bounds(
     draws: NDArray[np.float64], prob: float, interval: Interval = "equal_tailed"
 ) -> tuple[Any, Any]:
-    """Ends of an interval of draws, (S,) or (S, units), with probability ``prob``."""
+    """Lower and upper bound of an interval of draws.
+
+    Parameters
+    ----------
+    draws : array of float, shape (S,) or (S, U)
+        Draws of one or of U units.
+    prob : float
+        Probability of the interval, strictly between 0 and 1.
+    interval : {"equal_tailed", "hdi"}, default "equal_tailed"
+        Kind of interval; "hdi" is the shortest one.
+
+    Returns
+    -------
+    tuple of two floats, or of two arrays of shape (U,)
+        The bounds.
+
+    Raises
+    ------
+    ValueError
+        ``prob`` or ``interval`` is out of range.
+    """
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     if interval == "equal_tailed":
@@ -51,20 +105,47 @@ def bounds(
 
 
 def _shortest(ordered: NDArray[np.float64], prob: float) -> tuple[Any, Any]:
-    """Shortest interval with a share ``prob`` of the (S,) or (S, units) ascending draws."""
+    """Shortest interval that contains a proportion ``prob`` of ascending draws."""
     inside = int(np.floor(prob * len(ordered)))
     widths = ordered[inside:] - ordered[: len(ordered) - inside]
     start = widths.argmin(axis=0)[None]
-    ends = (np.take_along_axis(ordered, start + shift, axis=0)[0] for shift in (0, inside))
-    lower, upper = ends
+    lower, upper = (np.take_along_axis(ordered, start + shift, axis=0)[0] for shift in (0, inside))
     return lower, upper
 
 
 def scalars(name: str, values: xr.DataArray) -> Iterator[tuple[str, Any]]:
-    """Each scalar quantity in an array of them, labelled by its coordinates: ``icc[expert]``."""
+    """Split draws of a quantity into labelled scalar quantities.
+
+    Parameters
+    ----------
+    name : str
+        Name of the quantity.
+    values : DataArray
+        Draws, dims (chain, draw, ...), or a point estimate without these two dims.
+
+    Yields
+    ------
+    label : str
+        The name with its coordinates: ``icc[expert]``.
+    draws : array of float, shape (chain, draw), or float
+        Draws or point estimate of this scalar.
+    """
     dims = [dim for dim in values.dims if dim not in ("chain", "draw")]
     ids = [values.indexes[dim] for dim in dims]
     array = values.transpose(*dims, ...).values
-    for place in np.ndindex(*array.shape[: len(dims)]):
-        label = ", ".join(str(index[i]) for index, i in zip(ids, place, strict=True))
-        yield f"{name}[{label}]" if dims else name, array[place]
+    for position in np.ndindex(*array.shape[: len(dims)]):
+        label = ", ".join(str(index[i]) for index, i in zip(ids, position, strict=True))
+        yield f"{name}[{label}]" if dims else name, array[position]
+
+
+def ratings_of(index: pd.Index[Any], ratings: Ratings) -> NDArray[np.int64]:
+    """Number of ratings of each item in an index, or of each item by each pool."""
+    if "pool" not in index.names or ratings.rater_pool is None:
+        return ratings.ratings_per_item[ratings.items.get_indexer(index)]
+    item, pool = (
+        ids.get_indexer(index.get_level_values(level))
+        for level, ids in (("item", ratings.items), ("pool", ratings.pools))
+    )
+    counts = np.zeros((ratings.n_items, len(ratings.pools)), np.int64)
+    np.add.at(counts, (ratings.item, ratings.rater_pool[ratings.rater]), 1)
+    return counts[item, pool]

@@ -1,4 +1,4 @@
-"""Simulated ratings and designs, and studies of coefficients on them."""
+"""Simulated designs and ratings, and simulation studies of coefficients."""
 
 from reliabayes.simulate.designs import crossed, crowd, incomplete, nested
 from reliabayes.simulate.matrices import rating_matrix

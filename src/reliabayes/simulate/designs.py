@@ -1,39 +1,37 @@
-"""Designs: who rates what, for models to simulate ratings of."""
+"""Designs, which say who rates what and for which models simulate ratings."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from reliabayes.arrays import Array, Codes
 
-CELLS = 2**22  # of a table that is made at once, 32 MB
+MAX_ELEMENTS = 2**22  # of an array that is computed at once, 32 MB
 
 
 def crossed(items: int, raters: int, *, pools: int = 1) -> pd.DataFrame:
-    """Every rater rates every item.
+    """Crossed design: every rater rates every item.
 
     Parameters
     ----------
     items : int
+        Number of items.
     raters : int
-        In each pool.
-    pools : int
-        Number of pools; with one, there is no such column.
+        Number of raters in each pool.
+    pools : int, default 1
+        Number of pools; a single pool has no column.
 
     Returns
     -------
-    DataFrame (items * raters * pools, 2 or 3)
-        Columns item, rater and, with several pools, pool, each numbered from 1: what
-        ``model.simulate`` and, with a column rating, ``Ratings.from_frame`` take.
+    DataFrame, shape (items * raters * pools, 2 or 3)
+        Columns item, rater and, with several pools, pool, each numbered from 1. ``model.simulate``
+        takes it, and so does ``Ratings.from_frame`` once it has a column rating.
 
     Raises
     ------
     ValueError
-        A number is below 1, as of every design.
+        An argument is below 1.
 
     Examples
     --------
@@ -48,21 +46,30 @@ def crossed(items: int, raters: int, *, pools: int = 1) -> pd.DataFrame:
 def incomplete(
     items: int, raters: int, per_item: int, rng: np.random.Generator, *, pools: int = 1
 ) -> pd.DataFrame:
-    """Each item is rated by some of the raters, drawn anew.
+    """Incomplete design: each item is rated by a random subset of the raters.
 
     Parameters
     ----------
-    items, raters, pools
-        As for `crossed`.
+    items : int
+        Number of items.
+    raters : int
+        Number of raters in each pool.
     per_item : int
-        Raters drawn for each item from each pool, at most ``raters``.
+        Number of raters of each item from each pool, at most ``raters``.
     rng : Generator
         Source of all randomness.
+    pools : int, default 1
+        Number of pools; a single pool has no column.
 
     Returns
     -------
-    DataFrame (items * per_item * pools, 2 or 3)
-        As `crossed` does.
+    DataFrame, shape (items * per_item * pools, 2 or 3)
+        Columns as for `crossed`.
+
+    Raises
+    ------
+    ValueError
+        A number is out of range.
 
     Examples
     --------
@@ -71,26 +78,32 @@ def incomplete(
     """
     _check(items=items, raters=raters, per_item=per_item, pools=pools)
     _check_at_most("per_item", per_item, raters)
-    drawn = [_drawn(items, np.ones(raters), per_item, rng) for _ in range(pools)]
+    drawn = [_draw_raters(items, np.ones(raters), per_item, rng) for _ in range(pools)]
     chosen = np.hstack([pool * raters + rater for pool, rater in enumerate(drawn)])
     return _table(np.repeat(np.arange(items), per_item * pools), chosen.ravel(), raters, pools)
 
 
 def nested(items: int, per_item: int) -> pd.DataFrame:
-    """Each item has raters of its own, who rate nothing else.
+    """Nested design: each item has its own raters, who rate nothing else.
 
-    Severity cannot be told from residuals then: a one-way design.
+    This is a one-way design: severity cannot be separated from residuals.
 
     Parameters
     ----------
     items : int
+        Number of items.
     per_item : int
-        Raters of each item.
+        Number of raters of each item.
 
     Returns
     -------
-    DataFrame (items * per_item, 2)
-        As `crossed` does.
+    DataFrame, shape (items * per_item, 2)
+        Columns as for `crossed`.
+
+    Raises
+    ------
+    ValueError
+        An argument is below 1.
 
     Examples
     --------
@@ -105,22 +118,33 @@ def nested(items: int, per_item: int) -> pd.DataFrame:
 def crowd(
     items: int, raters: int, per_item: int, rng: np.random.Generator, *, tail: float = 1.0
 ) -> pd.DataFrame:
-    r"""Each item is rated by some of a crowd, most of whom rate little.
+    r"""Crowdsourced design: each item is rated by a few of many raters, most of whom rate little.
 
-    The r-th most active rater is drawn with a weight of :math:`r^{-\mathrm{tail}}`, the law of
-    Zipf; each item's raters are drawn without replacement. Raters who drew nothing are left out.
+    The r-th most active rater is drawn with a weight of :math:`r^{-\mathrm{tail}}` (Zipf's law).
+    The raters of an item are drawn without replacement. Raters without an item are left out.
 
     Parameters
     ----------
-    items, raters, per_item, rng
-        As for `incomplete`.
-    tail : float
-        0 for equal activity; 1 is common in crowds.
+    items : int
+        Number of items.
+    raters : int
+        Number of raters to draw from.
+    per_item : int
+        Number of raters of each item, at most ``raters``.
+    rng : Generator
+        Source of all randomness.
+    tail : float, default 1.0
+        Exponent: 0 for equal activity; values near 1 are common in crowdsourcing.
 
     Returns
     -------
-    DataFrame (items * per_item, 2)
-        As `crossed` does; rater 1 is the most active one.
+    DataFrame, shape (items * per_item, 2)
+        Columns as for `crossed`; rater 1 is the most active.
+
+    Raises
+    ------
+    ValueError
+        A number is out of range.
 
     Examples
     --------
@@ -133,21 +157,21 @@ def crowd(
     _check_at_most("per_item", per_item, raters)
     if not tail >= 0:
         raise ValueError(f"tail must be 0 or more; found {tail!r}.")
-    chosen = _drawn(items, np.arange(1.0, raters + 1) ** -tail, per_item, rng)
+    chosen = _draw_raters(items, np.arange(1.0, raters + 1) ** -tail, per_item, rng)
     return _table(np.repeat(np.arange(items), per_item), chosen.ravel(), raters, 1)
 
 
-def _drawn(items: int, weight: Array, per_item: int, rng: np.random.Generator) -> Array:
+def _draw_raters(items: int, weight: Array, per_item: int, rng: np.random.Generator) -> Codes:
     """(items, per_item) raters drawn for each item by weight, without replacement."""
-    rows = max(1, CELLS // len(weight))
+    rows = max(1, MAX_ELEMENTS // len(weight))
     parts = [min(rows, items - start) for start in range(0, items, rows)]
-    # The first of exponential waiting times are such a sample.
+    # The raters with the shortest exponential waiting times are such a sample.
     waiting = (rng.standard_exponential((size, len(weight))) / weight for size in parts)
     first = (np.argpartition(times, per_item - 1, axis=1)[:, :per_item] for times in waiting)
     return np.concatenate(list(first))
 
 
-def _table(item: Array, rater: Array, raters: int, pools: int) -> pd.DataFrame:
+def _table(item: Codes, rater: Codes, raters: int, pools: int) -> pd.DataFrame:
     table = pd.DataFrame({"item": item + 1, "rater": rater + 1})
     return table if pools == 1 else table.assign(pool=rater // raters + 1)
 

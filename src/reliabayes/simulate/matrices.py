@@ -1,18 +1,17 @@
-"""Ratings simulated from a wanted agreement, as in studies of what coefficients make of it."""
+"""Ratings simulated with a given agreement, as in simulation studies of coefficients."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from reliabayes.arrays import Codes, Mask
 from reliabayes.ratings import Ratings
 
-Array = NDArray[Any]
 Match = Literal["observed"]
 
 
@@ -27,50 +26,52 @@ def rating_matrix(
     distribution: Sequence[float] | None = None,
     match: Match | None = None,
 ) -> Ratings:
-    r"""Ratings of items of which a wanted share is agreed upon.
+    r"""Simulate ratings in which a given proportion of items has unanimous ratings.
 
-    For each item, raters are drawn at random. With probability ``agreement`` one category is drawn
-    and all of them give it; otherwise each draws a category of his own. Raters who do so agree by
-    chance as well, so that with probabilities p of the categories and m ratings of an item
+    For each item, raters are drawn at random. With probability ``agreement`` a single category is
+    drawn and all of them give it; otherwise each of them draws a category independently. As these
+    may agree by chance, with category probabilities p and m ratings of an item a proportion of
 
     .. math:: \mathrm{agreement} + (1 - \mathrm{agreement}) \sum_c p_c^m
 
-    of the items are expected to be agreed upon.
+    of the items is expected to have unanimous ratings.
 
     Parameters
     ----------
     agreement : float
-        Probability, 0 to 1, that raters agree other than by chance.
+        Probability that the raters of an item agree other than by chance, from 0 to 1.
     rng : Generator
         Source of all randomness.
-    items : int
-        1 or more.
-    raters : int
-        Raters to draw from, 2 or more.
+    items : int, default 100
+        Number of items, at least 1.
+    raters : int, default 2
+        Number of raters to draw from, at least 2.
     ratings_per_item : int, optional
-        Raters drawn for each item, from 2 to ``raters``; by default all.
-    categories : int
-        2 or more; they are the numbers 1, 2, ...
+        Number of raters drawn for each item, from 2 to ``raters``; by default all.
+    categories : int, default 3
+        Number of categories, at least 2; they are the numbers 1, 2, ...
     distribution : sequence of float, optional
         Weights of the categories; by default equal.
-    match : "observed", optional
-        Let raters who do not agree differ somewhere, and let as many items be agreed upon as
-        counting allows: ``round(agreement * items)``.
+    match : {"observed"}, optional
+        Make exactly ``round(agreement * items)`` items unanimous, with at least one dissenting
+        rating of every other item.
 
     Returns
     -------
     Ratings
-        Numeric, of the items 1, 2, ... by the raters 1, 2, ...; raters who drew no item are left
+        Numeric, of the items 1, 2, ... by the raters 1, 2, ...; raters without an item are left
         out.
 
     Raises
     ------
     ValueError
-        A number is out of its range, or raters cannot differ as one category has all weight.
+        An argument is out of range, or raters cannot disagree because a single category has all
+        the weight.
 
     Notes
     -----
-    Arguments of IRRsim's ``simulateRatingMatrix`` and those here: ``nLevels`` is ``categories``,
+    The arguments of IRRsim's ``simulateRatingMatrix`` correspond as follows: ``nLevels`` is
+    ``categories``,
     ``k`` is ``raters``, ``k_per_event`` is ``ratings_per_item``, ``agree`` is ``agreement``,
     ``nEvents`` is ``items``, ``response.probs`` is ``distribution``.
 
@@ -84,7 +85,7 @@ def rating_matrix(
     >>> rating_matrix(agreement=0.6, raters=6, ratings_per_item=2, rng=np.random.default_rng(1))
     Ratings(200 ratings of 100 items by 6 raters, numeric 1..3)
     """
-    plan = Plan(
+    plan = MatrixPlan(
         agreement=agreement,
         items=items,
         raters=raters,
@@ -97,8 +98,20 @@ def rating_matrix(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """How to simulate a matrix; the arguments of `rating_matrix`."""
+class MatrixPlan:
+    """Checked arguments of `rating_matrix`, from which any number of matrices can be simulated.
+
+    Attributes
+    ----------
+    agreement : float
+        Probability that the raters of an item agree other than by chance.
+    items, raters, ratings_per_item, categories : int
+        Size of each matrix.
+    distribution : tuple of float or None
+        Weights of the categories; None for equal weights.
+    match : {"observed"} or None
+        Whether exactly ``round(agreement * items)`` items are unanimous.
+    """
 
     agreement: float
     items: int
@@ -109,7 +122,7 @@ class Plan:
     match: Match | None
 
     def __post_init__(self) -> None:
-        share, k = self.probabilities, self.ratings_per_item
+        weights, k = self.weights, self.ratings_per_item
         rules = {
             "agreement": (0 <= self.agreement <= 1, "lie between 0 and 1", self.agreement),
             "items": (self.items >= 1, "be 1 or more", self.items),
@@ -117,7 +130,7 @@ class Plan:
             "ratings_per_item": (2 <= k <= self.raters, f"lie between 2 and {self.raters}", k),
             "categories": (self.categories >= 2, "be 2 or more", self.categories),
             "distribution": (
-                len(share) == self.categories and min(share) >= 0 and sum(share) > 0,
+                len(weights) == self.categories and min(weights) >= 0 and sum(weights) > 0,
                 f"be {self.categories} weights of 0 or more, one for each category",
                 self.distribution,
             ),
@@ -126,47 +139,49 @@ class Plan:
         for name, (holds, rule, found) in rules.items():
             if not holds:
                 raise ValueError(f"{name} must {rule}; found {found!r}.")
-        if self.match and np.count_nonzero(share) < 2 and self.agreed < self.items:
+        if self.match and np.count_nonzero(weights) < 2 and self.n_unanimous < self.items:
             raise ValueError(
-                "distribution must give weight to two categories or more if raters are to differ; "
-                f"found {self.distribution!r}. Pass agreement=1, or match=None."
+                "distribution must give positive weight to at least two categories for raters to "
+                f"disagree; found {self.distribution!r}. Pass agreement=1, or match=None."
             )
 
     @property
-    def probabilities(self) -> tuple[float, ...]:
+    def weights(self) -> tuple[float, ...]:
         """Weights of the categories."""
         return (1.0,) * self.categories if self.distribution is None else self.distribution
 
     @property
-    def agreed(self) -> int:
-        """Items to agree upon if that is to be observed."""
+    def n_unanimous(self) -> int:
+        """Number of items with unanimous ratings under ``match="observed"``."""
         return round(self.agreement * self.items)
 
-    def draw(self, matrices: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Raters and categories, from 0, of (matrices * items, ratings_per_item) ratings."""
+    def draw(self, matrices: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
+        """0-based raters and categories of ratings (matrices * items, ratings_per_item)."""
         rows = matrices * self.items
         keys = rng.random((rows, self.raters))
         rater = np.argsort(keys, axis=1)[:, : self.ratings_per_item]
         category = self._categories((rows, self.ratings_per_item), rng)
         if self.match is None:
-            agreed = rng.random(rows) < self.agreement
+            is_agreed = rng.random(rows) < self.agreement
         else:
             place = rng.permuted(np.tile(np.arange(self.items), (matrices, 1)), axis=1)
-            agreed = place.ravel() < self.agreed
-            self._make_differ(category, ~agreed, rng)
-        return rater, np.where(agreed[:, None], category[:, :1], category)
+            is_agreed = place.ravel() < self.n_unanimous
+            self._redraw_unanimous(category, ~is_agreed, rng)
+        return rater, np.where(is_agreed[:, None], category[:, :1], category)
 
-    def _categories(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        edges = np.cumsum(self.probabilities)
+    def _categories(self, shape: tuple[int, ...], rng: np.random.Generator) -> Codes:
+        edges = np.cumsum(self.weights)
         return np.asarray(np.searchsorted(edges, rng.random(shape) * edges[-1], side="right"))
 
-    def _make_differ(self, category: Array, wanted: Array, rng: np.random.Generator) -> None:
-        """Draw again, in place, rows that are alike and must not be."""
-        while len(rows := np.flatnonzero(wanted & alike(category))):
+    def _redraw_unanimous(
+        self, category: Codes, must_differ: Mask, rng: np.random.Generator
+    ) -> None:
+        """Redraw, in place, rows that must differ until none of them is unanimous."""
+        while len(rows := np.flatnonzero(must_differ & is_unanimous(category))):
             category[rows] = self._categories((len(rows), category.shape[1]), rng)
 
-    def ratings(self, rater: Array, category: Array) -> Ratings:
-        """What was drawn, as ratings; the items of all matrices are numbered from 1."""
+    def ratings(self, rater: Codes, category: Codes) -> Ratings:
+        """Draws as ratings; the items of all matrices are numbered consecutively from 1."""
         frame = pd.DataFrame(
             {
                 "item": np.repeat(np.arange(1, len(rater) + 1), rater.shape[1]),
@@ -177,6 +192,17 @@ class Plan:
         return Ratings.from_frame(frame, categories=range(1, self.categories + 1))
 
 
-def alike(category: Array) -> Array:
-    """(rows,) whether all ratings of a row are in one category."""
+def is_unanimous(category: Codes) -> Mask:
+    """Find the items whose ratings are all in the same category.
+
+    Parameters
+    ----------
+    category : array of int, shape (I, M)
+        Categories of M ratings of each item.
+
+    Returns
+    -------
+    array of bool, shape (I,)
+        Whether the ratings of each item are unanimous.
+    """
     return np.asarray((category == category[:, :1]).all(axis=1))

@@ -1,19 +1,18 @@
-"""What percent agreement tells of a coefficient: the regression of one on the other."""
+"""Regression of a coefficient on the observed agreement of simulated matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from reliabayes.arrays import Array
-from reliabayes.plots.canvas import canvas, percentages, titled
-from reliabayes.plots.inks import Inks
+from reliabayes.arrays import Array, Codes
+from reliabayes.plots.layout import add_title, axes_or_new, percent_ticks
+from reliabayes.plots.palette import Palette
 from reliabayes.simulate.study import TENTHS
 
 if TYPE_CHECKING:
@@ -21,33 +20,34 @@ if TYPE_CHECKING:
 
 Curve = Literal["linear", "quadratic", "loess"]
 
-SPAN = 0.75  # share of the matrices that a point of a loess curve looks at
-WORDS = {"linear": "straight line", "quadratic": "parabola", "loess": "loess curve"}
+SPAN = 0.75  # proportion of the matrices that are in the neighbourhood of a point of a loess curve
+CURVE_NOUNS = {"linear": "straight line", "quadratic": "parabola", "loess": "loess curve"}
 
 
 def agreement_regression(
     study: pd.DataFrame, coefficient: str = "ICC(1,1)", curve: Curve = "quadratic"
 ) -> AgreementRegression:
-    r"""Regression of a coefficient on the observed share of items agreed upon.
+    r"""Regress a coefficient on the observed proportion of items with unanimous ratings.
 
     Parameters
     ----------
     study : DataFrame
-        What `reliability_study` returns, or those of its rows that are of one design.
-    coefficient : str
-        A column of it; matrices in which it is nan are left out.
-    curve : {"linear", "quadratic", "loess"}
-        Polynomial of degree 1 or 2; or locally one of degree 2, fitted to the nearest three
+        Result of `reliability_study`, or its rows of one design.
+    coefficient : str, default "ICC(1,1)"
+        A column of the study; matrices in which it is nan are left out.
+    curve : {"linear", "quadratic", "loess"}, default "quadratic"
+        Polynomial of degree 1 or 2; or a local polynomial of degree 2, fitted to the nearest three
         quarters of the matrices with tricube weights.
 
     Returns
     -------
     AgreementRegression
+        The fitted curve, with its coefficients, predictions and a plot.
 
     Raises
     ------
     ValueError
-        The study has no such column, or too few different agreements for the curve.
+        The study has no such column, or too few distinct agreements for the curve.
 
     References
     ----------
@@ -67,20 +67,22 @@ def agreement_regression(
             f"{', '.join(get_args(Curve))}; found {coefficient!r} and {curve!r}."
         )
     points = study[["observed_agreement", coefficient]].dropna().to_numpy(float)
-    agreement, place, times = np.unique(points[:, 0], return_inverse=True, return_counts=True)
+    agreement, place, multiplicity = np.unique(
+        points[:, 0], return_inverse=True, return_counts=True
+    )
     degree = 1 if curve == "linear" else 2
     if len(agreement) <= degree or len(points) <= degree + 1:
         raise ValueError(
-            f"observed_agreement must take more than {degree} values in more than {degree + 1} "
-            f"matrices for a curve that is {curve}; found {len(agreement)} in {len(points)}."
+            f"a {curve} curve requires more than {degree} distinct values of observed_agreement in "
+            f"more than {degree + 1} matrices; found {len(agreement)} in {len(points)}."
         )
     return AgreementRegression(
         coefficient=coefficient,
         curve=curve,
         points=points,
         agreement=agreement,
-        times=times,
-        mean=np.bincount(place, points[:, 1]) / times,
+        multiplicity=multiplicity,
+        mean=np.bincount(place, points[:, 1]) / multiplicity,
     )
 
 
@@ -91,23 +93,24 @@ class AgreementRegression:
     Attributes
     ----------
     coefficient : str
-    curve : str
-        "linear", "quadratic" or "loess".
-    points : array (N, 2)
+        Name of the coefficient.
+    curve : {"linear", "quadratic", "loess"}
+        Kind of curve.
+    points : array of float, shape (N, 2)
         Observed agreement and coefficient of each matrix.
-    agreement : array (U,)
-        The different agreements, ascending.
-    times : array (U,)
-        In how many matrices each was observed.
-    mean : array (U,)
-        Mean of their coefficients.
+    agreement : array of float, shape (U,)
+        Distinct observed agreements, ascending.
+    multiplicity : array of int, shape (U,)
+        Number of matrices with each agreement.
+    mean : array of float, shape (U,)
+        Mean coefficient of these matrices.
     """
 
     coefficient: str
     curve: Curve
     points: Array
     agreement: Array
-    times: NDArray[Any]
+    multiplicity: Codes
     mean: Array
 
     def __repr__(self) -> str:
@@ -118,7 +121,7 @@ class AgreementRegression:
 
     @property
     def coefficients(self) -> pd.Series[float]:
-        """Factors of the powers of agreement; a loess curve has none."""
+        """Coefficients of the powers of agreement; a loess curve has none."""
         if self.curve == "loess":
             raise ValueError("curve must be linear or quadratic to have coefficients; found loess.")
         names = ["constant", "agreement", "agreement^2"][: 1 + self._degree]
@@ -127,25 +130,32 @@ class AgreementRegression:
 
     @property
     def r_squared(self) -> float:
-        """Share of the variance of the coefficient that the curve explains."""
-        spread = ((self.points[:, 1] - self.points[:, 1].mean()) ** 2).sum()
-        return float(1 - self._residual_square / spread)
+        """Proportion of the variance of the coefficient that the curve explains."""
+        total_square = ((self.points[:, 1] - self.points[:, 1].mean()) ** 2).sum()
+        return float(1 - self._residual_square / total_square)
 
     @property
     def residual_standard_error(self) -> float:
-        """Root of the residual sum of squares over its degrees of freedom."""
+        """Root of the residual sum of squares divided by its degrees of freedom."""
         return float(np.sqrt(self._residual_square / self.degrees_of_freedom))
 
     @property
     def degrees_of_freedom(self) -> float:
-        """Expected residual sum of squares, in units of the residual variance."""
+        """Expected residual sum of squares divided by the residual variance."""
         weight = self._weights(self.agreement)
         own = np.trace(weight)
-        others = (self.times[:, None] * weight**2 / self.times).sum()
+        others = (self.multiplicity[:, None] * weight**2 / self.multiplicity).sum()
         return float(len(self.points) - 2 * own + others)
 
     def predict(self, agreement: Sequence[float] = TENTHS, prob: float = 0.95) -> pd.DataFrame:
-        """Mean of the coefficient at some agreements, with its confidence interval.
+        """Predict the mean of the coefficient, with its confidence interval.
+
+        Parameters
+        ----------
+        agreement : sequence of float, default 0.1, 0.2, ..., 0.9
+            Observed agreements at which to predict.
+        prob : float, default 0.95
+            Nominal coverage of the interval.
 
         Returns
         -------
@@ -154,7 +164,7 @@ class AgreementRegression:
         """
         at = np.asarray(agreement, float)
         weight = self._weights(at)
-        error = self.residual_standard_error * np.sqrt((weight**2 / self.times).sum(axis=1))
+        error = self.residual_standard_error * np.sqrt((weight**2 / self.multiplicity).sum(axis=1))
         reach = stdtrit(self.degrees_of_freedom, (1 + prob) / 2) * error
         mean = weight @ self.mean
         level = f"{100 * prob:g}"
@@ -164,18 +174,19 @@ class AgreementRegression:
         )
 
     def plot(self, ax: Axes | None = None, prob: float = 0.95) -> Axes:
-        """Draw matrices as points, and the curve with its confidence band.
+        """Plot the matrices as points, and the curve with its confidence band.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
-        prob : float
+        prob : float, default 0.95
             Nominal coverage of the band.
 
         Returns
         -------
         Axes
+            The axes of the plot.
 
         Examples
         --------
@@ -186,37 +197,35 @@ class AgreementRegression:
         >>> regression.plot(ax=Figure().subplots()).get_title(loc="left")
         'A straight line in agreement explains 96% of the variance of ICC(1,1)'
         """
-        ax = canvas(ax)
-        inks, colour = Inks.of(ax), Inks.of(ax).series[0]
+        ax = axes_or_new(ax)
+        palette, colour = Palette.of(ax), Palette.of(ax).series[0]
         at = np.linspace(self.agreement[0], self.agreement[-1], 200)
         mean, lower, upper = self.predict(list(at), prob).to_numpy().T
         ax.plot(
-            *self.points.T, color=inks.muted, linestyle="", marker="o", markersize=3,
+            *self.points.T, color=palette.muted, linestyle="", marker="o", markersize=3,
             markeredgewidth=0, alpha=0.3,
         )  # fmt: skip
         ax.fill_between(at, lower, upper, color=colour, alpha=0.25, linewidth=0)
         ax.plot(at, mean, color=colour, linewidth=1.8)
-        percentages(ax)
-        ax.set(xlabel="a, share of items agreed upon", ylabel=self.coefficient)
+        percent_ticks(ax)
+        ax.set(xlabel="a, proportion of items with unanimous ratings", ylabel=self.coefficient)
         note = f"{self._equation}{len(self.points):,} simulated matrices, {100 * prob:g}% band"
-        return titled(ax, self._finding, note)
+        return add_title(ax, self._finding, note)
 
     @property
     def _finding(self) -> str:
-        return (
-            f"A {WORDS[self.curve]} in agreement explains {self.r_squared:.0%} of the variance of "
-            f"{self.coefficient}"
-        )
+        explained = f"{self.r_squared:.0%} of the variance of {self.coefficient}"
+        return f"A {CURVE_NOUNS[self.curve]} in agreement explains {explained}"
 
     @property
     def _equation(self) -> str:
-        """The polynomial in a; nothing of a loess curve."""
+        """The polynomial in a; empty for a loess curve."""
         if self.curve == "loess":
             return ""
-        constant, *factors = self.coefficients
+        constant, *slopes = self.coefficients
         terms = [
-            f"{'+' if factor >= 0 else '-'} {abs(factor):.2f} {power}"
-            for factor, power in zip(factors, ("a", "a²"), strict=False)
+            f"{'+' if slope >= 0 else '-'} {abs(slope):.2f} {power}"
+            for slope, power in zip(slopes, ("a", "a²"), strict=False)
         ]
         return f"{' '.join([f'{constant:.2f}', *terms])}. "
 
@@ -231,24 +240,24 @@ class AgreementRegression:
         return float(((self.points[:, 1] - fitted[place]) ** 2).sum())
 
     def _weights(self, at: Array) -> Array:
-        """(A, U) weights of the means in the curve at some agreements."""
+        """(A, U) weights of the means in the curve at given agreements (A,)."""
         return self._local(at)[:, 0]
 
     def _local(self, at: Array) -> Array:
-        """(A, degree + 1, U) weights of the means in the polynomials around some agreements."""
+        """(A, degree + 1, U) weights of the means in the polynomials around given agreements."""
         distance = self.agreement - at[:, None]
-        weight = self.times * self._kernel(np.abs(distance))
+        weight = self.multiplicity * self._kernel(np.abs(distance))
         powers = distance[:, None, :] ** np.arange(self._degree + 1)[:, None]
         weighted = powers * weight[:, None, :]
         inverse = np.linalg.pinv(weighted @ np.swapaxes(powers, 1, 2), hermitian=True)
         return np.asarray(inverse @ weighted)
 
     def _kernel(self, distance: Array) -> Array:
-        """(A, U) how much agreements at some distance count."""
+        """(A, U) kernel weights of agreements at given distances."""
         if self.curve != "loess":
             return np.ones_like(distance)
         near = np.argsort(distance, axis=1)
-        reached = np.cumsum(self.times[near], axis=1) >= np.floor(SPAN * len(self.points))
+        reached = np.cumsum(self.multiplicity[near], axis=1) >= np.floor(SPAN * len(self.points))
         last = np.take_along_axis(near, reached.argmax(axis=1)[:, None], axis=1)
-        share = distance / np.take_along_axis(distance, last, axis=1)
-        return np.clip(1 - share**3, 0, None) ** 3
+        scaled = distance / np.take_along_axis(distance, last, axis=1)
+        return np.clip(1 - scaled**3, 0, None) ** 3

@@ -1,4 +1,4 @@
-"""Studies: what coefficients come to over many simulated matrices of many designs."""
+"""Simulation studies: coefficients of many simulated matrices of many designs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from reliabayes.agreement import (
     light_kappa,
     percent_agreement,
 )
-from reliabayes.agreement.blocks import by_block
+from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.intraclass import NAMES, icc
 from reliabayes.ratings import Ratings
-from reliabayes.simulate.matrices import Match, Plan, alike
+from reliabayes.simulate.matrices import Match, MatrixPlan, is_unanimous
 
 Coefficients = Mapping[str, Callable[[Ratings], Coefficient]]
 
-BLOCK = 50  # matrices drawn from one stream of random numbers
+MATRICES_PER_STREAM = 50  # matrices that share a stream of random numbers
 TENTHS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
 
 COEFFICIENTS: Coefficients = MappingProxyType(
@@ -76,37 +76,40 @@ def reliability_study(
 
     Parameters
     ----------
-    agreement, categories, raters, ratings_per_item, items : sequence
-        Values of the arguments of `rating_matrix` to combine. A combination with more ratings of an
-        item than there are raters is left out.
-    distributions : mapping from name to weights
-        Distributions to combine them with; one with other weights than a number of categories
-        needs is left out of their combinations. None is uniform for any number.
-    match
+    agreement : sequence of float, default 0.1, 0.2, ..., 0.9
+        Values of the argument of `rating_matrix`; all combinations of arguments are simulated.
+    categories, raters, items : sequence of int
+        Likewise.
+    ratings_per_item : sequence of int or None
+        Likewise; combinations with more ratings per item than raters are skipped.
+    distributions : mapping from str to sequence of float or None
+        Category weights by name; None is uniform. A distribution is combined only with its own
+        number of categories.
+    match : {"observed"}, optional
         As for `rating_matrix`.
-    matrices : int
-        Matrices of each combination.
-    coefficients : mapping from name to function
-        Each gives the coefficient of some ratings; by default all that suit numbers rated by any
-        design.
-    seed : int
+    matrices : int, default 100
+        Number of matrices of each combination.
+    coefficients : mapping from str to callable, default `COEFFICIENTS`
+        Functions from ratings to a coefficient, by column name. By default all that suit numeric
+        ratings of any design.
+    seed : int, default 0
         The same seed gives the same table, for any ``n_jobs``.
-    n_jobs : int
-        Processes of joblib; -1 for all processors.
+    n_jobs : int, default 1
+        Number of joblib workers; -1 for all processors.
     progress : bool, optional
-        Show a bar on standard error; None does so in terminals.
+        Whether to show a progress bar on standard error; by default in terminals only.
 
     Returns
     -------
     DataFrame
-        A row for each matrix: the design in columns categories, raters, ratings_per_item, items,
-        distribution and agreement; observed_agreement, the share of items whose ratings are all
-        alike; then a column for each coefficient, nan where it is undefined.
+        One row per matrix: the design in columns categories, raters, ratings_per_item, items,
+        distribution and agreement; observed_agreement, the proportion of items with unanimous
+        ratings; then one column per coefficient, nan where it is undefined.
 
     Raises
     ------
     ValueError
-        A value is out of the range that `rating_matrix` takes, or no combination is left.
+        A value is out of the range of `rating_matrix`, or no combination is possible.
 
     Examples
     --------
@@ -119,17 +122,20 @@ def reliability_study(
     )
     if not plans:
         raise ValueError(
-            "some combination of ratings_per_item and raters, and of distributions and categories, "
-            "must be possible; found none. Pass other values."
+            "at least one combination of designs must be possible; found none. Pass "
+            "ratings_per_item of at most raters, and distributions with one weight per category."
         )
-    sizes = [min(BLOCK, matrices - start) for start in range(0, matrices, BLOCK)]
+    sizes = [
+        min(MATRICES_PER_STREAM, matrices - start)
+        for start in range(0, matrices, MATRICES_PER_STREAM)
+    ]
     tasks = list(itertools.product(plans, sizes))
     streams = np.random.SeedSequence(seed).spawn(len(tasks))
     blocks = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
         joblib.delayed(_block)(name, plan, size, coefficients, stream)
         for ((name, plan), size), stream in zip(tasks, streams, strict=True)
     )
-    frames: Iterable[pd.DataFrame] = _watched(blocks, len(tasks), progress)
+    frames: Iterable[pd.DataFrame] = _with_progress(blocks, len(tasks), progress)
     return pd.concat(frames, ignore_index=True)
 
 
@@ -141,20 +147,20 @@ def _plans(
     items: Sequence[int],
     distributions: Mapping[str, Sequence[float] | None],
     match: Match | None,
-) -> Iterator[tuple[str, Plan]]:
-    """Each combination that is possible, with the name of its distribution."""
+) -> Iterator[tuple[str, MatrixPlan]]:
+    """Each possible combination, with the name of its distribution."""
     combined = itertools.product(
         categories, raters, ratings_per_item, items, distributions.items(), agreement
     )
-    for levels, crew, per_item, rows, (name, weights), wanted in combined:
-        if (per_item or 0) > crew or (weights is not None and len(weights) != levels):
+    for n_categories, n_raters, per_item, n_items, (name, weights), target in combined:
+        if (per_item or 0) > n_raters or (weights is not None and len(weights) != n_categories):
             continue
-        plan = Plan(
-            agreement=wanted,
-            items=rows,
-            raters=crew,
-            ratings_per_item=per_item or crew,
-            categories=levels,
+        plan = MatrixPlan(
+            agreement=target,
+            items=n_items,
+            raters=n_raters,
+            ratings_per_item=per_item or n_raters,
+            categories=n_categories,
             distribution=None if weights is None else tuple(weights),
             match=match,
         )
@@ -163,28 +169,31 @@ def _plans(
 
 def _block(
     name: str,
-    plan: Plan,
+    plan: MatrixPlan,
     matrices: int,
     coefficients: Coefficients,
     stream: np.random.SeedSequence,
 ) -> pd.DataFrame:
-    """Some matrices of one design, a row each: all are computed as one table of items."""
+    """Matrices of one design, one row each; all are computed as blocks of one table of items."""
     rater, category = plan.draw(matrices, np.random.default_rng(stream))
     ratings = plan.ratings(rater, category)
     design = asdict(plan) | {"distribution": name}
     columns = ("categories", "raters", "ratings_per_item", "items", "distribution", "agreement")
-    found = {label: by_block(of(ratings), matrices) for label, of in coefficients.items()}
+    values = {
+        label: coefficient_by_block(function(ratings), matrices)
+        for label, function in coefficients.items()
+    }
     return pd.DataFrame(
         {
             **{column: design[column] for column in columns},
-            "observed_agreement": alike(category).reshape(matrices, -1).mean(axis=1),
-            **found,
+            "observed_agreement": is_unanimous(category).reshape(matrices, -1).mean(axis=1),
+            **values,
         }
     )
 
 
-def _watched(blocks: Iterable[Any], total: int, progress: bool | None) -> Iterable[Any]:
-    """The same blocks, with a bar on standard error that tells how many have come."""
+def _with_progress(blocks: Iterable[Any], total: int, progress: bool | None) -> Iterable[Any]:
+    """The same blocks, with a progress bar on standard error."""
     if not (sys.stderr.isatty() if progress is None else progress):
         return blocks
     return track(blocks, "Simulating", total, console=Console(stderr=True))

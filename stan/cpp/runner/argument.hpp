@@ -11,12 +11,12 @@
 
 namespace reliabayes {
 
-// What the user asked for cannot be done; the message names the argument and what was expected.
+// A request that cannot be met; the message names the argument and what was expected.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Runs `read`; whatever else is wrong is then said of `source`, such as "data file=data.json".
+// Runs `read`, and prefixes the message of any other error with `source`, such as "data file=data.json".
 template <typename Read>
 auto naming(const std::string& source, Read read) {
   try {
@@ -39,13 +39,13 @@ struct Interval {
 
 enum class Kind { section, choice, integer, real, flag, input, output };
 
-// One node of the command line. The tree of them in command_line.hpp is all that is known of the
-// arguments: parsing, errors, help and the configuration in the output are walks over that tree.
+// One node of the command line. The tree of nodes in command_line.hpp is the only description of the
+// arguments: parsing, errors, help and the configuration in the output traverse that tree.
 struct Argument {
   Kind type;
   std::string name;
   std::string help;
-  std::string fallback{};            // the value where none is given
+  std::string fallback{};            // the value if none is given
   Interval range{};                  // of an integer or a real
   std::vector<Argument> children{};  // the arguments of a section, the alternatives of a choice
   std::optional<std::string> given{};
@@ -73,11 +73,11 @@ struct Argument {
   double real() const { return std::stod(value()); }
   bool flag() const { return value() == "1"; }
 
-  // What the argument takes, to be read after "expected".
+  // The values that the argument takes, to be read after "expected".
   std::string expectation() const;
 };
 
-// The number that all of `text` stands for, if it is one and finite; no hexadecimals, no spaces.
+// The finite decimal number that all of `text` represents, if any; no hexadecimals, no spaces.
 inline std::optional<double> to_number(const std::string& text) {
   if (text.empty() || text.find_first_not_of("+-.0123456789eE") != std::string::npos) return {};
   char* end = nullptr;

@@ -4,7 +4,7 @@
 
 namespace reliabayes {
 
-// Calls one of Stan's services, which take up to thirty arguments, with groups of them as tuples.
+// Calls one of Stan's services, which take up to thirty arguments, with groups of arguments as tuples.
 template <typename Service, typename... Groups>
 int call(Service service, const Groups&... groups) {
   return std::apply(service, std::tuple_cat(groups...));

@@ -1,4 +1,4 @@
-// The vocabulary that the tree of arguments in command_line.hpp is written in.
+// Constructors of the nodes of the tree of arguments in command_line.hpp.
 #pragma once
 
 #include "argument.hpp"
@@ -43,14 +43,12 @@ inline Argument output(std::string name, std::string fallback, std::string help)
   return {Kind::output, std::move(name), std::move(help), std::move(fallback)};
 }
 
-// Stan adds up numbers of iterations in int; a sum of two of these still fits.
+// Stan adds numbers of iterations as int; the sum of two of these still fits.
 constexpr double most = 1e9;
 constexpr Interval from_zero{0, most, true};
 constexpr Interval from_one{1, most, true};
-constexpr Interval only_zero{0, 0, true};
 constexpr Interval only_one{1, 1, true};
 constexpr Interval positive{0, std::numeric_limits<double>::infinity(), false};
-constexpr Interval not_negative{0, std::numeric_limits<double>::infinity(), true};
 constexpr Interval inside_unit{0, 1, false};
 constexpr Interval unit{0, 1, true};
 

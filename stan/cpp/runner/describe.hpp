@@ -9,7 +9,7 @@
 
 namespace reliabayes {
 
-// The arguments in force, as they stand in the comments on top of a CSV.
+// The arguments in force, as comments at the top of a CSV.
 inline void write_comments(std::ostream& out, const Argument& section, const std::string& indent) {
   for (const Argument& each : section.children) {
     out << indent << each.name;
@@ -24,7 +24,7 @@ inline void write_comments(std::ostream& out, const Argument& section, const std
   }
 }
 
-// The same as JSON; a choice is a record of its value and the arguments of what was chosen.
+// The same as JSON; a choice is a record of its value and of the arguments of the chosen alternative.
 inline void write_json(stan::callbacks::structured_writer& json, const Argument& section) {
   for (const Argument& each : section.children) {
     switch (each.type) {
@@ -57,7 +57,7 @@ inline void write_json(stan::callbacks::structured_writer& json, const Argument&
   }
 }
 
-// All arguments with what they take and mean.
+// All arguments with their values and meaning.
 inline void write_help(std::ostream& out, const Argument& section, const std::string& indent) {
   for (const Argument& each : section.children) {
     out << indent << each.name;

@@ -1,12 +1,10 @@
 #pragma once
 
-#include "fitted.hpp"
 #include "json_data.hpp"
 #include "session.hpp"
 
 #include <stan/model/log_prob_grad.hpp>
 #include <stan/services/diagnose/diagnose.hpp>
-#include <stan/services/sample/standalone_gqs.hpp>
 
 #include <iostream>
 #include <stdexcept>
@@ -15,20 +13,7 @@
 
 namespace reliabayes {
 
-inline Outcome generate_quantities(Session& s) {
-  s.refuse(s.arguments["init"], "method=generate_quantities starts from fitted_params");
-  s.require_parameters();
-  const std::string& file = s.method()["fitted_params"].value();
-  if (file.empty()) throw UsageError("fitted_params: expected fitted_params=<the name of a file>");
-  const auto rows = read_csv("fitted_params", file, s.model);
-  Eigen::MatrixXd draws(rows.size(), rows[0].size());
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    draws.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows[i].data(), rows[i].size());
-  return s.ended(stan::services::standalone_generate(s.model, draws, s.seed(), s.interrupt,
-                                                     s.logger, s.draws));
-}
-
-// A vector params_r, or an array of them.
+// Parameters on the unconstrained scale: a vector params_r, or an array of vectors.
 inline std::vector<std::vector<double>> read_params_r(const std::string& file, std::size_t size) {
   return naming("unconstrained_params=" + file, [&] {
     const JsonData json("unconstrained_params", file);
@@ -45,6 +30,17 @@ inline std::vector<std::vector<double>> read_params_r(const std::string& file, s
   });
 }
 
+// The parameters of the program, moved to the unconstrained scale.
+inline std::vector<std::vector<double>> read_constrained(const std::string& file,
+                                                         const stan::model::model_base& model) {
+  return naming("constrained_params=" + file, [&] {
+    std::vector<std::vector<double>> result(1);
+    std::vector<int> none;
+    model.transform_inits(JsonData("constrained_params", file), none, result[0], nullptr);
+    return result;
+  });
+}
+
 inline Outcome log_prob(Session& s) {
   s.refuse(s.arguments["init"], "method=log_prob takes the parameters from its own arguments");
   s.require_parameters();
@@ -53,9 +49,8 @@ inline Outcome log_prob(Session& s) {
   const Argument& unconstrained = a["unconstrained_params"];
   if (constrained.given.has_value() == unconstrained.given.has_value())
     throw UsageError("expected either constrained_params or unconstrained_params");
-  auto points = unconstrained.given
-                    ? read_params_r(*unconstrained.given, s.model.num_params_r())
-                    : read_unconstrained("constrained_params", *constrained.given, s.model);
+  auto points = unconstrained.given ? read_params_r(*unconstrained.given, s.model.num_params_r())
+                                    : read_constrained(*constrained.given, s.model);
 
   std::vector<std::string> names{"lp__"};
   std::vector<std::string> parameters;
@@ -79,7 +74,7 @@ inline Outcome log_prob(Session& s) {
 inline Outcome diagnose(Session& s) {
   s.require_parameters();
   const Argument& test = s.method()["test"].chosen();
-  const Start from = read_start(s, s.id());
+  const Start from = read_start(s);
   const int wrong = stan::services::diagnose::diagnose(
       s.model, *from.values, s.seed(), s.id(), from.radius, test["epsilon"].real(),
       test["error"].real(), s.interrupt, s.logger, s.unwritten, s.draws);

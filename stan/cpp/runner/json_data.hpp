@@ -21,12 +21,12 @@
 
 namespace reliabayes {
 
-// Collects the variables of a JSON object. Stan's own reader looks up names in maps for every
-// number and recurses into brackets; this one does neither, so it is fast and safe on any file.
+// Collects the variables of a JSON object. Stan's own reader looks up a name for every number and
+// recurses into brackets; this one does neither, so it is fast, and safe on any file.
 class JsonCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonCollector> {
  public:
   std::unordered_map<std::string, JsonVariable> variables;
-  std::string name;   // of the variable that is being read
+  std::string name;   // of the current variable
   std::string fault;  // of the file as a whole
 
   bool StartObject() {
@@ -92,7 +92,7 @@ class JsonCollector : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Jso
   }
 };
 
-// The variables of a JSON file, as Stan programs ask for them.
+// The variables of a JSON file, in the form that Stan programs read.
 class JsonData final : public stan::io::var_context {
  public:
   JsonData(const std::string& asked, const std::string& file) {
@@ -146,7 +146,7 @@ class JsonData final : public stan::io::var_context {
 
   void validate_dims(const std::string& stage, const std::string& name, const std::string& type,
                      const std::vector<std::size_t>& declared) const override {
-    // "[]" is what any variable without elements looks like, and it may be left out.
+    // "[]" represents any variable without elements, and such a variable may be omitted.
     if (is_empty(declared) && (!contains_r(name) || is_empty(dims_r(name)))) return;
     stan::io::validate_dims(*this, stage, name, type, declared);
   }
@@ -154,7 +154,7 @@ class JsonData final : public stan::io::var_context {
  private:
   std::unordered_map<std::string, JsonVariable> variables_;
 
-  // A file may hold what the program has no use for; only what it asks for must be numbers.
+  // A file may contain variables that the program does not read; only those it reads must be numeric.
   const JsonVariable* find(const std::string& name) const {
     const auto found = variables_.find(name);
     if (found == variables_.end()) return nullptr;

@@ -8,7 +8,7 @@
 namespace reliabayes {
 
 // A number or rectangular array of numbers, filled in the order of the file: the last index runs
-// fastest there, the first one in Stan. What is not such an array remembers why.
+// fastest there, the first one in Stan. If it is neither, fault() says why.
 class JsonVariable {
  public:
   void open() {
@@ -36,7 +36,7 @@ class JsonVariable {
     if (fault_.empty()) fault_ = why;
   }
 
-  // Called once, when all is read.
+  // Called once, after the last value.
   void finish() {
     if (!fault_.empty() || dims_.size() < 2) return;
     std::vector<std::size_t> strides(dims_.size(), 1);

@@ -1,4 +1,4 @@
-// What is written about a run besides its result.
+// Metadata of a run: version, arguments, profile.
 #pragma once
 
 #include "argument.hpp"
@@ -21,7 +21,7 @@ inline void write_version(std::ostream& out, const std::string& prefix) {
       << prefix << "stan_version_patch = " << stan::PATCH_VERSION << '\n';
 }
 
-// STAN_THREADS tells whether one process runs several chains, which this one does not.
+// STAN_THREADS means that one process can run several chains, which this one cannot.
 inline void write_info(std::ostream& out) {
   write_version(out, "");
   for (const char* option : {"THREADS", "MPI", "OPENCL", "NO_RANGE_CHECKS", "CPP_OPTIMS"})

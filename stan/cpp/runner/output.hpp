@@ -16,9 +16,9 @@
 
 namespace reliabayes {
 
-// A file that gets its name only once it is complete. Until then it is called <name>.partial, also
-// if the program is killed; if the program fails it is removed. Devices and pipes, which cannot be
-// renamed, are written to as they are.
+// A file that gets its name only when complete. Until then, and after the program is killed, it is
+// called <name>.partial; if the program fails it is removed. Devices and pipes cannot be renamed and
+// are written to directly.
 class OutputFile {
  public:
   OutputFile(const std::string& asked, const std::string& name)
@@ -28,7 +28,7 @@ class OutputFile {
     if (missing || type == std::filesystem::file_type::regular) written_ += ".partial";
     stream_.open(written_, std::ios::binary | std::ios::trunc);
     check();
-    // What an earlier run left there must not pass for the result of this one.
+    // The output of an earlier run must not be mistaken for the result of this one.
     if (written_ != target_) std::filesystem::remove(target_);
   }
 
@@ -61,7 +61,7 @@ class OutputFile {
   std::ofstream stream_;
   bool published_ = false;
 
-  // Behind a link, the file it leads to: renaming would replace the link.
+  // The file that a symbolic link points to: renaming would replace the link itself.
   static std::filesystem::path resolved(const std::string& name) {
     std::error_code missing;
     const auto path = std::filesystem::canonical(name, missing);
@@ -74,7 +74,7 @@ inline std::string beside(const std::string& name, const std::string& ending) {
   return std::filesystem::path(name).replace_extension().string() + ending;
 }
 
-// Rows of comma-separated values and comments, as Stan's algorithms hand them over.
+// Rows of comma-separated values, and comments, from Stan's algorithms.
 class CsvWriter final : public stan::callbacks::writer {
  public:
   CsvWriter(OutputFile& file, int digits) : file_(file), digits_(digits) {}
@@ -88,15 +88,6 @@ class CsvWriter final : public stan::callbacks::writer {
   void operator()(const std::vector<double>& values) override {
     for (const double value : values) add(value);
     end_row();
-    has_values_ = true;
-  }
-
-  void operator()(const Eigen::Ref<Eigen::Matrix<double, -1, -1>>& draws) override {
-    for (Eigen::Index draw = 0; draw < draws.cols(); ++draw) {
-      for (Eigen::Index i = 0; i < draws.rows(); ++i) add(draws(i, draw));
-      end_row();
-    }
-    has_values_ = true;
   }
 
   void operator()() override { (*this)(std::string()); }
@@ -104,14 +95,12 @@ class CsvWriter final : public stan::callbacks::writer {
   void operator()(const std::string& comment) override { write("# " + comment + "\n"); }
 
   bool has_names() const { return has_names_; }
-  bool has_values() const { return has_values_; }
 
  private:
   OutputFile& file_;
   int digits_;
   std::string row_;
   bool has_names_ = false;
-  bool has_values_ = false;
 
   void add(double value) {
     char text[32];  // 18 digits, sign, point and exponent
@@ -132,7 +121,7 @@ class CsvWriter final : public stan::callbacks::writer {
   }
 };
 
-// Stan's writer of JSON on a stream that somebody else closes.
+// Stan's JSON writer on a stream that it does not own.
 struct Borrowed {
   void operator()(std::ostream*) const {}
 };

@@ -8,9 +8,9 @@
 
 namespace reliabayes {
 
-// Fills the tree of arguments from the words of the command line, as CmdStan reads them: a section
-// stays open for the words that follow; a word that it does not know closes it, and is looked up
-// one section further out.
+// Fills the tree of arguments from the words of the command line by CmdStan's rules: a section stays
+// open for the words that follow; a word that is not one of its arguments closes it and is looked up
+// in the enclosing section.
 class Parser {
  public:
   explicit Parser(Argument& root) : root_(root), open_{&root} {}

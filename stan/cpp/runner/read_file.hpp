@@ -8,7 +8,7 @@
 
 namespace reliabayes {
 
-// All of a file; `asked` is the argument that names it.
+// The content of a file; `asked` is the argument that names it.
 inline std::string read_file(const std::string& asked, const std::string& name) {
   std::ifstream file(name, std::ios::binary);
   std::ostringstream content;

@@ -26,14 +26,14 @@ namespace reliabayes {
 
 inline Outcome fixed_param(Session& s) {
   const Argument& a = s.method();
-  const Start from = read_start(s, s.id());
+  const Start from = read_start(s);
   return s.ended(stan::services::sample::fixed_param(
       s.model, *from.values, s.seed(), s.id(), from.radius, a["num_samples"].integer(),
       a["thin"].integer(), s.refresh(), s.interrupt, s.logger, s.unwritten, s.draws,
       s.diagnostics));
 }
 
-// The inverse metric in a file, checked here because Stan's complaints do not name the file.
+// The inverse metric from a file, checked here because Stan's messages do not name the file.
 inline std::unique_ptr<stan::io::var_context> read_metric(const std::string& file, const Session& s,
                                                           bool dense) {
   auto metric = std::make_unique<JsonData>("metric_file", file_of_chain(file, s.id()));
@@ -65,7 +65,7 @@ inline std::unique_ptr<stan::io::var_context> start_metric(const Argument& hmc, 
   return std::make_unique<array>(create_unit_e_diag_inv_metric(size));
 }
 
-// Arguments that have no effect next to others would be ignored.
+// Refuses arguments that would have no effect in combination with others.
 inline void refuse_idle_arguments(const Session& s) {
   const Argument& a = s.method();
   const Argument& adapt = a["adapt"];
@@ -88,7 +88,7 @@ inline Outcome hmc(Session& s) {
   const Argument& a = s.method();
   const Argument& adapt = a["adapt"];
   const Argument& hmc = a["algorithm"].chosen();
-  const Start from = read_start(s, s.id());
+  const Start from = read_start(s);
   const auto inverse_metric = start_metric(hmc, s);
   std::optional<OutputFile> metric_file;
   std::optional<JsonWriter> json;
@@ -99,7 +99,7 @@ inline Outcome hmc(Session& s) {
     json.emplace(json_on(*metric_file));
   }
 
-  // The services take their arguments in one order, and differ in which of these groups they take.
+  // All services take these groups of arguments in the same order; each takes a subset of the groups.
   const auto model = std::tie(s.model, *from.values);
   const auto geometry = std::tie(*inverse_metric);
   const auto run = std::make_tuple(
@@ -111,7 +111,7 @@ inline Outcome hmc(Session& s) {
   const auto windows = std::make_tuple(adapt["init_buffer"].integer(),
                                        adapt["term_buffer"].integer(), adapt["window"].integer());
   const auto out = std::tie(s.interrupt, s.logger, s.unwritten, s.draws, s.diagnostics);
-  const auto learnt = std::tie(json ? *json : unwritten);
+  const auto metric_out = std::tie(json ? *json : unwritten);
 
   using namespace stan::services::sample;
   const auto unit = [](auto&&... x) { return hmc_nuts_unit_e(x...); };
@@ -125,14 +125,15 @@ inline Outcome hmc(Session& s) {
   const bool adapted = adapt["engaged"].flag();
   int code = 0;
   if (metric == "unit_e")
-    code = adapted ? call(unit_adapt, model, run, step, out, learnt) : call(unit, model, run, out);
+    code = adapted ? call(unit_adapt, model, run, step, out, metric_out)
+                   : call(unit, model, run, out);
   else if (metric == "diag_e")
-    code = adapted ? call(diag_adapt, model, geometry, run, step, windows, out, learnt)
+    code = adapted ? call(diag_adapt, model, geometry, run, step, windows, out, metric_out)
                    : call(diag, model, geometry, run, out);
   else
-    code = adapted ? call(dense_adapt, model, geometry, run, step, windows, out, learnt)
+    code = adapted ? call(dense_adapt, model, geometry, run, step, windows, out, metric_out)
                    : call(dense, model, geometry, run, out);
-  // A step size that cannot be found is logged by the service, but not returned as an error.
+  // If no step size can be found, the service logs that but does not return an error.
   if (code != 0 || !s.draws.has_names()) return Outcome::failed;
   if (metric_file) metric_file->publish();
   return Outcome::done;
@@ -145,7 +146,7 @@ inline Outcome sample(Session& s) {
     return fixed_param(s);
   }
   if (s.model.num_params_r() > 0) return hmc(s);
-  // cmdstanpy looks for these words.
+  // cmdstanpy recognises this message.
   s.logger.info("Model contains no parameters, running fixed_param sampler");
   return fixed_param(s);
 }

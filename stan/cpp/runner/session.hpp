@@ -18,7 +18,7 @@
 
 namespace reliabayes {
 
-// Stan's messages on the console. The last error is kept, to say in the end why there is no result.
+// Writes Stan's messages to the console, and keeps the last error to report why there is no result.
 class Console final : public stan::callbacks::logger {
  public:
   void debug(const std::string& message) override { info(message); }
@@ -41,10 +41,10 @@ class Console final : public stan::callbacks::logger {
   std::string last_error_ = "no result";
 };
 
-// How a method ended. What is doubtful is complete and is kept, but the exit code warns.
+// How a method ended. A doubtful result is complete and is kept, but the exit code signals it.
 enum class Outcome { done, doubtful, failed };
 
-// What every method works with.
+// The context of a method.
 struct Session {
   const Argument& arguments;
   stan::model::model_base& model;
@@ -59,7 +59,7 @@ struct Session {
   unsigned seed() const { return static_cast<unsigned>(arguments["random"]["seed"].count()); }
   int refresh() const { return arguments["output"]["refresh"].integer(); }
 
-  // No argument is ignored: what a method has no use for is an error.
+  // No argument is ignored: one that the method does not use is an error.
   void refuse(const Argument& unused, const std::string& why) const {
     if (unused.given) throw UsageError(unused.name + "=" + *unused.given + ": " + why);
   }
@@ -72,20 +72,20 @@ struct Session {
   Outcome ended(int code) const { return code == 0 ? Outcome::done : Outcome::failed; }
 };
 
-// Where a chain starts: at these values, and where there are none, at random within the radius.
+// Initial values of a chain; parameters without a value start at random within the radius.
 struct Start {
   double radius = 2;
   std::unique_ptr<stan::io::var_context> values = std::make_unique<stan::io::empty_var_context>();
 };
 
-// With a file for each chain, the argument is their common name: start.json for start_1.json, ...
+// With one file per chain, the argument is their common name: start.json for start_1.json, ...
 inline std::string file_of_chain(const std::string& name, unsigned chain) {
   const std::filesystem::path path(name);
   const std::string own = beside(name, "_" + std::to_string(chain) + path.extension().string());
   return !std::filesystem::exists(path) && std::filesystem::exists(own) ? own : name;
 }
 
-inline Start read_start(const Session& s, unsigned chain) {
+inline Start read_start(const Session& s) {
   const std::string& init = s.arguments["init"].value();
   Start result;
   if (const auto number = to_number(init)) {
@@ -93,7 +93,7 @@ inline Start read_start(const Session& s, unsigned chain) {
       throw UsageError("init=" + init + ": expected a number >= 0 or the name of a JSON file");
     result.radius = *number;
   } else {
-    result.values = std::make_unique<JsonData>("init", file_of_chain(init, chain));
+    result.values = std::make_unique<JsonData>("init", file_of_chain(init, s.id()));
   }
   return result;
 }

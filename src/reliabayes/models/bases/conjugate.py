@@ -1,64 +1,69 @@
-"""Models whose parameters are all probabilities, so that expected ratings count for them."""
+"""Models whose parameters are all probabilities, with conjugate Beta and Dirichlet priors."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
+from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.hidden_state import Data
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
-class CountingModel(AnnotationModel):
+class ConjugateModel(AnnotationModel[P]):
     """A model whose parameters are all probabilities, so that expected ratings count for them."""
 
     @abstractmethod
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Parameters of the Beta (..., 2) and Dirichlet (..., K) posteriors given expected ratings.
+    def pseudo_counts(self, point: Point, expected: Expected, problem: P) -> Point:
+        """Parameters of the Beta (..., 2) and Dirichlet (..., K) posteriors, by parameter.
 
         Priors count as they do on Stan's unconstrained scale, where the mode of a Dirichlet is its
-        mean; so there always is one, inside.
+        mean; so there always is one, inside the simplex.
         """
 
-    def maximise(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """Shares of the pseudo-counts; equal ones of what nothing counts for."""
-        counts = self.pseudo_counts(point, expected, items, data)
-        return {p.name: _shares(p, counts[p.name]) for p in self.parameters()}
+    def maximise(self, point: Point, expected: Expected, problem: P) -> Point:
+        """Normalised pseudo-counts; uniform where there are none."""
+        counts = self.pseudo_counts(point, expected, problem)
+        return {p.name: _normalised(p, counts[p.name]) for p in self.parameters()}
 
-    def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+    def posterior_sd(self, point: Point, expected: Expected, problem: P) -> Point:
         """Those of the posteriors if the expected ratings were observed."""
-        counts = self.pseudo_counts(point, expected, items, data)
+        counts = self.pseudo_counts(point, expected, problem)
         return {p.name: p.spread(counts[p.name]) for p in self.parameters()}
 
-    def log_prior(self, point: Point, data: Data) -> float:
+    def log_prior(self, point: Point, problem: P) -> float:
         """Prior counts times log-probabilities."""
-        counts = self._prior_counts(point, data)
+        counts = self._prior_counts(point, problem)
         return sum(
             float(xlogy(counts[p.name], _outcomes(p, point[p.name])).sum())
             for p in self.parameters()
         )
 
-    def draw_point(self, data: Data, rng: np.random.Generator, given: Point) -> dict[str, Array]:
+    def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:
         """Parameters drawn from their priors."""
-        counts = self._prior_counts(self.middle(data), data)
+        counts = self._prior_counts(self.midpoint(problem), problem)
         gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}
-        return {p.name: _shares(p, gammas[p.name]) for p in self.parameters()}
+        return {p.name: _normalised(p, gammas[p.name]) for p in self.parameters()}
 
-    def _prior_counts(self, point: Point, data: Data) -> Point:
-        nothing = np.zeros((data["K"], data["V"]))
-        return self.pseudo_counts(point, nothing, nothing[:, 0], data)
+    def _prior_counts(self, point: Point, problem: P) -> Point:
+        none = np.zeros((problem.n_categories, problem.n_cells))
+        return self.pseudo_counts(point, Expected(none, none[:, 0]), problem)
 
 
-def _shares(parameter: Parameter, counts: Array) -> Array:
+def _normalised(parameter: Parameter, counts: Array) -> Array:
     total = counts.sum(axis=-1, keepdims=True)
-    equal = np.full_like(counts, 1 / counts.shape[-1])
-    shares = np.divide(counts, total, out=equal, where=total > 0)
-    return np.asarray(shares if parameter.support == "simplex" else shares[..., 0])
+    uniform = np.full_like(counts, 1 / counts.shape[-1])
+    proportions = np.divide(counts, total, out=uniform, where=total > 0)
+    return np.asarray(proportions if parameter.support == "simplex" else proportions[..., 0])
 
 
 def _outcomes(parameter: Parameter, value: Array) -> Array:

@@ -3,88 +3,103 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes, distinct_rows
 from reliabayes.inference.em import Point
-from reliabayes.models.bases.hidden_state import Data, drawn_categories
+from reliabayes.inference.problem import StanData, extended
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells, drawn_categories
 from reliabayes.models.bases.knowing import KnowingModel
 from reliabayes.ratings import Ratings
 
 
-class FollowingModel(KnowingModel):
-    """A model of raters who, where they do not know, follow the shares of their item's ratings.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FollowingProblem(CategoricalProblem):
+    """Ratings in categories, by raters who may follow the other ratings of an item.
 
-    A cell is a category, a share of it and, unless raters are pooled, a rater. Given the data the
-    shares are fixed: the model says nothing of how they came about.
+    Attributes
+    ----------
+    proportion : array of shape (V,)
+        Proportion of the ratings of the item that are of the category, by cell.
+    """
+
+    proportion: Array
+
+    def stan_data(self) -> StanData:
+        """As for all problems, and what the cells are."""
+        positions = {"category": self.cells.category}
+        if "rater" in self.coords:
+            positions["rater"] = self.cells.rater
+        own = StanData(positions=positions, values={"proportion": self.proportion})
+        return super().stan_data() | own
+
+
+F = TypeVar("F", bound=FollowingProblem, default=Any)
+
+
+class FollowingModel(KnowingModel[F]):
+    """A model of raters who, where they do not know, follow the proportions of an item's ratings.
+
+    A cell is a category, its proportion and, unless raters are exchangeable, a rater. The model
+    conditions on the proportions: it does not say how they came about.
     """
 
     conditional: ClassVar[bool] = True
-    acceptance: ClassVar[float] = 0.95  # a near 0 leaves the prevalence to its prior: two scales
+    # With a near 0 the ratings say nothing of the prevalence: two scales.
+    target_acceptance: ClassVar[float] = 0.95
 
     @abstractmethod
-    def prevalence_counts(self, items: Array, data: Data) -> Array:
+    def prevalence_counts(self, expected_items: Array, problem: F) -> Array:
         """Pseudo-counts of the prevalence."""
 
-    def cells(self, ratings: Ratings) -> tuple[Codes, dict[str, Any]]:
-        """A cell for each combination of rater, category and share that occurs."""
-        share = self.shares_of_votes(ratings)[ratings.item, ratings.category]
-        rater = np.zeros_like(ratings.rater) if self.pooled else ratings.rater
-        rows = np.column_stack([rater, ratings.category, share])
-        distinct, cell = distinct_rows(rows)
-        described = {
-            "K": len(ratings.categories),
-            "V": len(distinct),
-            "category": distinct[:, 1].astype(np.int64) + 1,
-            "share": distinct[:, 2],
-        }
-        if not self.pooled:
-            described |= {"R": ratings.n_raters, "rater": distinct[:, 0].astype(np.int64) + 1}
-        return cell.astype(np.int32), described
+    def following_problem(self, ratings: Ratings) -> FollowingProblem:
+        """What problems of these models have in common."""
+        if not self.exchangeable_raters:
+            ratings.require_known_raters(type(self).__name__)
+        proportion = vote_proportions(ratings)[ratings.item, ratings.category]
+        rater = np.zeros_like(ratings.rater) if self.exchangeable_raters else ratings.rater
+        rows = np.column_stack([rater, ratings.category, proportion])
+        distinct, of_rating = distinct_rows(rows)
+        category, by = distinct[:, 1].astype(np.int32), distinct[:, 0].astype(np.int32)
+        cells = Cells(of_rating.astype(np.int32), category, by)
+        base = self.categorical_problem(ratings, cells)
+        return extended(FollowingProblem, base, proportion=distinct[:, 2])
 
-    def shares_of_votes(self, ratings: Ratings) -> Array:
-        """Share (I, K) of each item's ratings in each category."""
-        return np.asarray(ratings.counts / ratings.ratings_per_item[:, None])
-
-    def cell_category(self, data: Data) -> Codes:
-        """Category (V,) of the ratings in each cell."""
-        return np.asarray(data["category"], np.int32) - 1
-
-    def cell_rater(self, data: Data) -> Codes:
-        """Rater (V,) of the ratings in each cell."""
-        return np.asarray(data.get("rater", np.ones(data["V"])), np.int32) - 1
-
-    def table(self, point: Point, data: Data) -> Array:
+    def table(self, point: Point, problem: F) -> Array:
         """Log-probabilities (K, V) of the ratings in each cell, by true category."""
-        known = np.ravel(point["a"])[self.cell_rater(data)]
-        is_right = np.arange(data["K"])[:, None] == self.cell_category(data)
+        known = np.ravel(point["a"])[problem.cells.rater]
+        is_right = np.arange(problem.n_categories)[:, None] == problem.cells.category
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(is_right * known + (1 - known) * np.asarray(data["share"])))
+            return np.asarray(np.log(is_right * known + (1 - known) * problem.proportion))
 
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+    def pseudo_counts(self, point: Point, expected: Expected, problem: F) -> Point:
         """Expected ratings that were accurate, and those that followed."""
-        rater = self.cell_rater(data)
+        rater = problem.cells.rater
         known = np.ravel(point["a"])[rater]
-        right = expected[self.cell_category(data), np.arange(data["V"])]
-        total = known + (1 - known) * np.asarray(data["share"])
+        right = expected.ratings[problem.cells.category, np.arange(problem.n_cells)]
+        total = known + (1 - known) * problem.proportion
         knew = right * np.divide(known, total, out=np.zeros_like(total), where=total > 0)
-        followed = expected.sum(axis=0) - knew
-        size = data.get("R", 1)
-        counts = [np.bincount(rater, by_cell, minlength=size) for by_cell in (knew, followed)]
+        followed = expected.ratings.sum(axis=0) - knew
+        counts = [
+            np.bincount(rater, by_cell, minlength=problem.n_raters) for by_cell in (knew, followed)
+        ]
         shape = (*np.shape(point["a"]), 2)
         return {
-            "prevalence": self.prevalence_counts(items, data),
-            "a": np.stack(counts, axis=-1).reshape(shape) + data["prior_a"],
+            "prevalence": self.prevalence_counts(expected.items, problem),
+            "a": np.stack(counts, axis=-1).reshape(shape) + problem.priors["a"],
         }
 
-    def first_round(
-        self, point: Point, blank: Ratings, data: Data, rng: np.random.Generator
+    def earlier_ratings(
+        self, point: Point, blank: Ratings, problem: F, rng: np.random.Generator
     ) -> Ratings:
-        """A straw poll before the ratings, of raters who know the true category or toss a coin."""
-        truth = self.draw_states(point, blank, data, rng)
-        guess = rng.integers(0, data["K"], len(blank))
+        """A straw poll before the ratings, by raters who know the true category or toss a coin."""
+        truth = self.draw_states(point, blank, problem, rng)
+        guess = rng.integers(0, problem.n_categories, len(blank))
         knows = rng.random(len(blank)) < self._known(point, blank)
         votes = np.where(knows, truth[blank.item], guess)
         values = blank.categories
@@ -94,15 +109,21 @@ class FollowingModel(KnowingModel):
         )
 
     def replicate(
-        self, point: Point, ratings: Ratings, data: Data, rng: np.random.Generator
+        self, point: Point, ratings: Ratings, problem: F, rng: np.random.Generator
     ) -> Codes:
-        """Categories (N,) of new ratings by raters who follow the shares there were."""
-        truth = self.draw_states(point, ratings, data, rng)[ratings.item]
+        """Categories (N,) of new ratings by raters who follow the observed proportions."""
+        truth = self.draw_states(point, ratings, problem, rng)[ratings.item]
         known = self._known(point, ratings)
-        probability = (1 - known)[:, None] * self.shares_of_votes(ratings)[ratings.item]
+        probability = (1 - known)[:, None] * vote_proportions(ratings)[ratings.item]
         probability[np.arange(len(ratings)), truth] += known
         return drawn_categories(probability, rng)
 
     def _known(self, point: Point, ratings: Ratings) -> Array:
         """Probability (N,) that the rater of each rating knows."""
-        return np.ravel(point["a"])[np.zeros_like(ratings.rater) if self.pooled else ratings.rater]
+        rater = np.zeros_like(ratings.rater) if self.exchangeable_raters else ratings.rater
+        return np.ravel(point["a"])[rater]
+
+
+def vote_proportions(ratings: Ratings) -> Array:
+    """Proportion (I, K) of each item's ratings in each category."""
+    return np.asarray(ratings.counts / ratings.ratings_per_item[:, None])

@@ -1,4 +1,4 @@
-"""What models of normal ratings share: their priors, what ratings they take, and what they say."""
+"""What models of Gaussian ratings share: their priors, what they require, and what they report."""
 
 from __future__ import annotations
 
@@ -11,31 +11,36 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-import xarray as xr
 from scipy.sparse import csgraph
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference.densities import half_t
+from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
-from reliabayes.likelihoods.gaussian_pools import Spreads, cells
-from reliabayes.models.bases.densities import half_t
-from reliabayes.models.bases.points import rated, require_known, stacked
+from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
 
 Point = Mapping[str, Any]
 
 SDS = ("sd_item", "sd_rater", "sd_residual")
-SEED = 1979  # of levels that likelihoods are told of: the same draws give the same likelihoods
+SEED = 1979  # of drawn levels: the same draws always give the same likelihoods
+
+P = TypeVar("P", bound=Problem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianModel(RatingModel):
-    """A model of normal ratings: an item's effect in a pool, plus a rater's level, plus residual.
+class GaussianModel(RatingModel[P]):
+    """A model of Gaussian ratings: an item's effect in a pool, plus a rater's level, plus residual.
 
-    A subclass says who is in which pool (`pool_of_raters`), how large parameters are (`shapes`),
-    what ratings vary by (`by_pool`), and draws the levels of raters given the ratings (`levels`).
+    A subclass says who is in which pool (`pool_of_raters`), which shapes its parameters have
+    (`shapes`), which variance components they amount to (`by_pool`), and draws the levels of raters
+    given the ratings (`levels`).
     """
 
     continuous: ClassVar[bool] = True
@@ -62,42 +67,38 @@ class GaussianModel(RatingModel):
         """Shapes of the parameters, by name."""
 
     @abstractmethod
-    def by_pool(self, point: Point) -> tuple[Array, Spreads]:
-        """Means (..., G), and what ratings vary by, of parameters by name."""
+    def by_pool(self, point: Point) -> tuple[Array, Components]:
+        """Means (..., G), and variance components, of parameters by name."""
 
     @abstractmethod
-    def levels(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
-    ) -> Iterator[Array]:
+    def levels(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Array]:
         """Levels (R,) of the raters, each a mean plus an effect, drawn given each draw in turn."""
 
-    # What draws tell.
+    # What draws say.
 
-    def pointwise(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[Array, Codes]:
+    def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given levels drawn for the raters."""
+        ratings = posterior.ratings
         items = NormalItems.of(ratings, self.pool_of_raters(ratings))
-        n_draws = posterior.sizes["chain"] * posterior.sizes["draw"]
-        found = np.empty((n_draws, ratings.n_items))
-        drawn = self._drawn(posterior, ratings, np.random.default_rng(SEED))
+        found = np.empty((posterior.n_draws, ratings.n_items))
+        drawn = self._drawn(posterior, np.random.default_rng(SEED))
         for row, (level, at) in zip(found, drawn, strict=True):
             row[:] = items.log_density(ratings.values, level, at)
         return found, np.arange(ratings.n_items, dtype=np.int32)
 
-    def replicates(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
-    ) -> Iterator[Array]:
+    def replicates(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Array]:
         """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
-        items = NormalItems.of(ratings, self.pool_of_raters(ratings))
-        for level, at in self._drawn(posterior, ratings, rng):
+        items = NormalItems.of(posterior.ratings, self.pool_of_raters(posterior.ratings))
+        for level, at in self._drawn(posterior, rng):
             yield items.draw(level, at, rng)
 
     def _drawn(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
-    ) -> Iterator[tuple[Array, Spreads]]:
-        """Levels (R,) of the raters, and what ratings vary by, draw by draw."""
-        _, spreads = self.by_pool(stacked(posterior))
-        for level, *at in zip(self.levels(posterior, ratings, rng), *spreads, strict=True):
-            yield level, Spreads(*at)
+        self, posterior: Posterior[P], rng: np.random.Generator
+    ) -> Iterator[tuple[Array, Components]]:
+        """Levels (R,) of the raters, and variance components, draw by draw."""
+        _, components = self.by_pool(posterior.stacked())
+        for level, *at in zip(self.levels(posterior, rng), *components, strict=True):
+            yield level, Components(*at)
 
     # Simulation.
 
@@ -112,11 +113,18 @@ class GaussianModel(RatingModel):
 
         Parameters
         ----------
-        design : who rates what: a table with the columns item and rater, and pool if there are
-            pools, a row for each rating; or ratings, whose numbers are then of no consequence
-        rng : source of all randomness
-        parameters : numbers or, by pool, arrays by name, as the Stan program declares them; those
-            that are left out are drawn from their priors
+        design : DataFrame or Ratings
+            Who rates what: a table with the columns item and rater, and pool if there are pools, a
+            row for each rating; or ratings, whose numbers are ignored.
+        rng : Generator
+            Source of all randomness.
+        parameters : mapping of str to float or array, optional
+            Parameters by name, as the Stan program declares them; the others are drawn from their
+            priors.
+
+        Returns
+        -------
+        Ratings
 
         Raises
         ------
@@ -163,13 +171,13 @@ class GaussianModel(RatingModel):
 
 
 def _blank(design: pd.DataFrame | Ratings) -> Ratings:
-    """Ratings of a design, of whatever numbers."""
+    """Ratings of a design, with arbitrary numbers."""
     table = design.to_frame() if isinstance(design, Ratings) else design
     return rated(table, np.arange(float(len(table))))
 
 
-def spread(ratings: Ratings) -> float:
-    """Standard deviation of all ratings, where its square is a number."""
+def sd_of_ratings(ratings: Ratings) -> float:
+    """Standard deviation of all ratings; refuse ratings whose variance over- or underflows."""
     with np.errstate(over="ignore", under="ignore"):
         sd = float(ratings.values.std())
     if not 0 < sd < math.inf:
@@ -179,9 +187,9 @@ def spread(ratings: Ratings) -> float:
 
 
 def check_mean(prior: Normal | HalfNormal | HalfStudentT, mean: float, sd: float) -> None:
-    """Refuse a prior of the mean that ratings contradict: it would show as rater effects."""
-    expected, doubt = prior.stan
-    if abs(mean - expected) > 10 * math.hypot(doubt, sd):
+    """Refuse a prior of the mean that contradicts the ratings: rater effects would absorb it."""
+    expected, prior_sd = prior.stan
+    if abs(mean - expected) > 10 * math.hypot(prior_sd, sd):
         raise ValueError(
             f"prior_mean must not contradict the ratings; found {prior} and ratings around "
             f"{mean:.4g}. Widen the prior, or leave it out."
@@ -189,11 +197,11 @@ def check_mean(prior: Normal | HalfNormal | HalfStudentT, mean: float, sd: float
 
 
 def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None = None) -> None:
-    """Refuse ratings that effects of items and raters explain wholly.
+    """Refuse ratings that effects of items and raters explain completely.
 
-    Given the raters' pools (R,), an item has an effect in each. The density then grows without
-    bound as the residual sd goes to 0. Few ratings mostly show that there is a residual, so more
-    are looked at only while those so far show none.
+    Given the raters' pools (R,), an item has an effect in each. The density of such ratings is
+    unbounded as the residual sd goes to 0. A small part of the ratings mostly shows that there is a
+    residual; larger parts are checked only while it does not.
     """
 
     def effects(part: slice) -> Codes:
@@ -206,23 +214,23 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
     if any(_has_residual([effects(part), rater[part]], values[part]) for part in parts):
         return
     if len(values) > _rank(effects(slice(None)), rater):
-        rule = "ratings must differ by more than their items and raters explain"
+        rule = "ratings must have a residual besides effects of items and raters"
         found = "that every rating is the sum of an item's and a rater's effect"
-        remedy = "Agreement is perfect up to severity: report that, for no model adds to it."
+        remedy = "Agreement is perfect up to severity: report that instead of fitting a model."
         raise RatingsError([Fault("rating", rule, found, remedy)])
 
 
 def _has_residual(codes: Sequence[Codes], values: Array) -> bool:
-    """Whether least-squares effects of items and raters leave something of these ratings."""
+    """Whether these ratings have residuals from least-squares effects of items and raters."""
     centred = values - values.mean()
     one, index = np.ones(len(values)), np.arange(len(values))
     effects = sp.hstack([sp.coo_array((one, (index, code))) for code in codes]).tocsr()
-    left = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
-    return bool(np.abs(left).max() > 1e-9 * np.abs(values).max())
+    residual = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
+    return bool(np.abs(residual).max() > 1e-9 * np.abs(values).max())
 
 
 def _rank(item: Codes, rater: Codes) -> int:
-    """Number of effects of items and raters that ratings can tell apart."""
+    """Number of effects of items and raters that are identified."""
     items, raters = (np.unique(codes, return_inverse=True)[1] for codes in (item, rater))
     sizes = int(items.max()) + 1, int(raters.max()) + 1
     links = sp.csr_array((np.ones(len(items)), (items, sizes[0] + raters)), shape=(sum(sizes),) * 2)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.annotation import ONE, by_rater
-from reliabayes.models.bases.conjugate import CountingModel
-from reliabayes.models.bases.hidden_state import Data
+from reliabayes.inference.problem import StanData
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases.annotation import SHARED, by_rater
+from reliabayes.models.bases.conjugate import ConjugateModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.priors import Dirichlet, RestrictedNormal
 
-GRID = np.linspace(-20, 20, 161)  # log odds
+LOG_ODDS = np.linspace(-20, 20, 161)  # grid of the log odds of knowing
+
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
 def known_or_guessed(known: Array, guess: Array) -> Array:
@@ -25,17 +31,23 @@ def known_or_guessed(known: Array, guess: Array) -> Array:
 
 
 def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Array, Array]:
-    """Expected ratings (..., K, K), split into those by true category known, and those guessed.
+    """Expected ratings, split into those by raters who knew and those guessed.
 
     Parameters
     ----------
-    expected : (..., K, K), by true category (rows) and category
-    known : (..., K), probability of knowing the true category, by true category
-    guess : (..., K, K), probabilities of a guess, by true category
+    expected : array of shape (..., K, K)
+        Expected ratings by true category (rows) and category.
+    known : array of shape (..., K)
+        Probability of knowing the true category, by true category.
+    guess : array of shape (..., K, K)
+        Probabilities of a guess, by true category.
 
     Returns
     -------
-    (..., K) known by true category, (..., K, K) guessed by true category and category
+    knew : array of shape (..., K)
+        Ratings by raters who knew, by true category.
+    guessed : array of shape (..., K, K)
+        Guessed ratings, by true category and category.
     """
     right = np.diagonal(expected, axis1=-2, axis2=-1)
     lucky = (1 - known) * np.diagonal(guess, axis1=-2, axis2=-1)
@@ -47,86 +59,109 @@ def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Arra
     return knew, guessed
 
 
-def rater_counts(known: Array, guess: Array, expected: Array, data: Data) -> tuple[Array, Array]:
-    """Expected ratings of each rater: known and not (R, 2), and guessed by category (R, K)."""
-    expected = by_rater(expected, data)
-    by_truth = np.broadcast_to(known[:, None], expected.shape[:2])
-    knew, guessed = known_and_guessed(
-        expected, by_truth, np.broadcast_to(guess[:, None, :], expected.shape)
-    )
-    return np.stack([knew.sum(-1), guessed.sum((-2, -1))], axis=-1), guessed.sum(-2)
-
-
-class KnowingModel(CountingModel):
+class KnowingModel(ConjugateModel[P]):
     """A model of raters who know the true category with some probability, or else guess."""
 
     known: ClassVar[str] = "a"  # name of the probability of knowing
 
-    def spread(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
-        """As of all counts, but of the probability of knowing by its own likelihood.
+    def posterior_sd(self, point: Point, expected: Expected, problem: P) -> Point:
+        """As for all counts, but for the probability of knowing from its own likelihood.
 
-        A right rating may be known or guessed, so that the counts of known ratings are not: where
-        guesses explain nearly all, the log odds of knowing have no lower end but the prior's.
+        A right rating may be known or guessed, so that counts of known ratings are not observed:
+        where guesses explain nearly all, only the prior bounds the log odds of knowing from below.
         """
-        found = {**super().spread(point, expected, items, data)}
-        rater = self.cell_rater(data)
+        found = {**super().posterior_sd(point, expected, problem)}
+        rater = problem.cells.rater
         shape = point[self.known].shape
-        log_density = np.empty((len(GRID), found[self.known].size))
-        for row, odds in zip(log_density, GRID, strict=True):
-            table = self.table({**point, self.known: np.full(shape, expit(odds))}, data)
-            by_cell = np.where(expected > 0, expected * table, 0).sum(axis=0)
+        log_density = np.empty((len(LOG_ODDS), found[self.known].size))
+        for row, odds in zip(log_density, LOG_ODDS, strict=True):
+            table = self.table({**point, self.known: np.full(shape, expit(odds))}, problem)
+            by_cell = np.where(expected.ratings > 0, expected.ratings * table, 0).sum(axis=0)
             row[:] = np.bincount(rater, by_cell, minlength=row.size)
-        a, b = data[f"prior_{self.known}"]
-        log_density += (a * log_expit(GRID) + b * log_expit(-GRID))[:, None]
+        a, b = problem.priors[self.known]
+        log_density += (a * log_expit(LOG_ODDS) + b * log_expit(-LOG_ODDS))[:, None]
         weight = softmax(log_density, axis=0)
-        mean = GRID @ weight
+        mean = LOG_ODDS @ weight
         # Tails fall as slowly as the prior's, and need longer steps than the middle.
         stretch = 1.5 if min(a, b) < 1 else 1.0
-        found[self.known] = stretch * np.sqrt(GRID**2 @ weight - mean**2).reshape(shape)
+        found[self.known] = stretch * np.sqrt(LOG_ODDS**2 @ weight - mean**2).reshape(shape)
         return found
 
 
-class GuessingModel(KnowingModel):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PrevalenceProblem(CategoricalProblem):
+    """Ratings in categories whose prevalence is a parameter, or fixed.
+
+    Attributes
+    ----------
+    is_shared : bool
+        Whether the prevalence is a parameter that all items share.
+    mean_prevalence : array of shape (K,)
+        The fixed one, where it is not.
+    """
+
+    is_shared: bool
+    mean_prevalence: Array
+
+    def stan_data(self) -> StanData:
+        """As for all problems, and the prevalence."""
+        own = {"shared": int(self.is_shared), "mean_prevalence": self.mean_prevalence}
+        return super().stan_data() | StanData(values=own)
+
+
+Q = TypeVar("Q", bound=PrevalenceProblem, default=Any)
+
+
+class PrevalenceModel(KnowingModel[Q]):
+    """A model whose prevalence is a parameter that items share, or fixed."""
+
+    def prevalence_at(self, point: Point, problem: Q) -> Array:
+        """Probabilities (..., K) of the true categories."""
+        return point["prevalence"][..., 0, :] if problem.is_shared else problem.mean_prevalence
+
+
+class GuessingModel(PrevalenceModel[PrevalenceProblem]):
     """A model in which each rater knows, or else guesses by probabilities of their own."""
 
-    acceptance: ClassVar[float] = 0.95  # a guess that is hardly made has a long tail in log odds
+    # A guess that is hardly ever made has a long tail in log odds.
+    target_acceptance: ClassVar[float] = 0.95
 
     guess: ClassVar[str] = "p"  # name of the probabilities of guesses
 
     def confusion(self, point: Point) -> Array:
-        """Shares of ratings (..., R, K, K) by true category."""
+        """Probabilities of ratings (..., R, K, K) by true category."""
         return known_or_guessed(point[self.known], point[self.guess])
 
-    def pseudo_counts(self, point: Point, expected: Array, items: Array, data: Data) -> Point:
+    def pseudo_counts(self, point: Point, expected: Expected, problem: PrevalenceProblem) -> Point:
         """Expected ratings that were known, and those that were guessed."""
-        known, guessed = rater_counts(point[self.known], point[self.guess], expected, data)
+        known, guess = point[self.known], point[self.guess]
+        counts = by_rater(expected, problem)
+        by_truth = np.broadcast_to(known[:, None], counts.shape[:2])
+        knew, guessed = known_and_guessed(
+            counts, by_truth, np.broadcast_to(guess[:, None, :], counts.shape)
+        )
+        outcomes = np.stack([knew.sum(-1), guessed.sum((-2, -1))], axis=-1)
         return {
-            "prevalence": (items + data["prior_prevalence"])[None],
-            self.known: known + data[f"prior_{self.known}"],
-            self.guess: guessed + data[f"prior_{self.guess}"],
+            "prevalence": (expected.items + problem.priors["prevalence"])[None],
+            self.known: outcomes + problem.priors[self.known],
+            self.guess: guessed.sum(-2) + problem.priors[self.guess],
         }
 
 
 def shared_prevalence(is_shared: bool) -> tuple[Parameter, ...]:
     """The parameter of a prevalence that may be fixed instead."""
-    return (Parameter("prevalence", "simplex", (ONE, "true_category")),) if is_shared else ()
+    return (Parameter("prevalence", "simplex", (SHARED, "true_category")),) if is_shared else ()
 
 
 def check_prevalence(prevalence: str, prior_t: object) -> None:
-    """Refuse a choice that there is not, or a prior that it cannot have."""
+    """Refuse an unknown option, or a prior that a shared prevalence cannot have."""
     if prevalence not in ("item", "shared"):
         raise ValueError(f"prevalence must be 'item' or 'shared', not {prevalence!r}.")
     if prevalence == "shared" and not isinstance(prior_t, Dirichlet):
         raise TypeError(f"prior_t must be a Dirichlet where it is shared, not {prior_t}.")
 
 
-def priors_of_t(
-    prevalence: str, prior_t: Dirichlet | RestrictedNormal, n_categories: int
-) -> dict[str, Any]:
-    """Whether t is shared, its Dirichlet prior if it is, and its prior mean if it is not."""
+def prior_of_shared(prior_t: Dirichlet | RestrictedNormal, n_categories: int) -> Array:
+    """Concentrations (K,) of the prevalence; of a fixed one they have no effect."""
     shared = prior_t if isinstance(prior_t, Dirichlet) else Dirichlet()
-    return {
-        "shared": int(prevalence == "shared"),
-        "mean_prevalence": prior_t.mean(n_categories),
-        "prior_prevalence": shared.of(n_categories),
-    }
+    return shared.of(n_categories)

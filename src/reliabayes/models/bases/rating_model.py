@@ -7,99 +7,124 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
+from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.ratings import Ratings
-from reliabayes.results.fit import Fit, Settings, whole_number
+from reliabayes.results.fit import Fit
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.settings import Settings, whole_number
+
+P = TypeVar("P", bound=Problem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatingModel(ABC):
+class RatingModel(ABC, Generic[P]):
     """A model of ratings: hyperparameters, and the way from ratings to quantities.
 
-    A model holds no data and is never changed; `fit` gives a new `Fit`. A subclass says what its
-    Stan program needs (`data`), where to start (`warm_start`) and what to report (`quantities`).
+    A model holds no data and never changes; `fit` gives a new `Fit`. A subclass reduces ratings to
+    a typed `problem`, finds where to `start`, and computes what it reports from posterior draws.
     """
 
     summary: ClassVar[str]  # what it is for, in a line
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
-    conditional: ClassVar[bool] = False  # whether part of the ratings is taken for given
+    conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
 
     @classmethod
     def name(cls) -> str:
         """Name on the command line: the class in kebab-case."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
 
-    def program(self, data: Mapping[str, Any]) -> str:
-        """Stan program that samples from the posterior given ``data``."""
+    # From ratings to draws.
+
+    @abstractmethod
+    def problem(self, ratings: Ratings) -> P:
+        """What the posterior depends on: data reduced to what the likelihood needs, and priors.
+
+        Raises
+        ------
+        RatingsError
+            The ratings do not suit the model.
+        """
+
+    @abstractmethod
+    def start(self, problem: P) -> WarmStart:
+        """Mode and curvature of the posterior, and the program's centring, by one run of EM."""
+
+    @abstractmethod
+    def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
+        """Widely dispersed starting points, which do not depend on the fit of EM."""
+
+    @abstractmethod
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the program's variables; scalars may be left out."""
+
+    def program(self, problem: P) -> str:
+        """Stan program that samples from the posterior."""
         return self.name().replace("-", "_")
 
-    @abstractmethod
-    def data(self, ratings: Ratings) -> dict[str, Any]:
-        """Data of the Stan program, its keys those of the program's data block."""
+    def relabel(
+        self, drawn: Mapping[str, Array], start: WarmStart, problem: P
+    ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
+        """Draws with the same labels in all chains, and the chains that had switched, from 0.
+
+        Most models have no exchangeable labels.
+        """
+        return drawn, ()
+
+    # What draws say.
 
     @abstractmethod
-    def warm_start(self, data: Mapping[str, Any]) -> WarmStart:
-        """Mode and curvature of the posterior, by EM."""
-
-    @abstractmethod
-    def cold_start(self, data: Mapping[str, Any]) -> WarmStart:
-        """Widely dispersed starting points on the scale of the data, with no look at the fit."""
-
-    @abstractmethod
-    def quantities(self, posterior: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+    def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
         """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
 
     @abstractmethod
-    def items(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """What draws tell of each item, by the user's ids."""
+    def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
+        """Estimates for each item, by the user's ids."""
 
     @abstractmethod
     def raters(
-        self, posterior: xr.Dataset, ratings: Ratings, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[P], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
-        """What draws tell of each rater, by the user's ids."""
+        """Estimates for each rater, by the user's ids."""
 
     @abstractmethod
-    def pointwise(self, posterior: xr.Dataset, ratings: Ratings) -> tuple[Array, Codes]:
+    def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
         """Log-probability (S, D) of distinct items by draw, and which of them each item is."""
 
     @abstractmethod
     def replicates(
-        self, posterior: xr.Dataset, ratings: Ratings, rng: np.random.Generator
+        self, posterior: Posterior[P], rng: np.random.Generator
     ) -> Iterator[NDArray[Any]]:
         """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
 
-    @abstractmethod
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the dimensions of the Stan program's variables, scalars left out or not."""
+    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
+        """Probability (I, K) of each true category of each item; None if items have none."""
+        return None
 
-    def coords(self) -> Mapping[str, Any]:
-        """Names along dimensions of the model's own."""
-        return {}
+    def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
+        """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
+        return 0, 0.0
 
-    def relabel(
-        self, drawn: Mapping[str, Array], start: Start, data: Mapping[str, Any]
-    ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
-        """Draws with the same names in all chains of what the ratings do not name.
+    # The common path.
 
-        Also the chains that had to be renamed, from 0; most models have nothing to rename.
-        """
-        return drawn, ()
+    def stan_data(self, ratings: Ratings) -> dict[str, Any]:
+        """Data of the Stan program for these ratings, by the names of its data block."""
+        problem = self.problem(ratings)
+        return stan_data(problem, self.start(problem).centring)
 
-    def labelled(self, drawn: Mapping[str, Array], ratings: Ratings) -> xr.Dataset:
+    def labelled(self, drawn: Mapping[str, Array], problem: Problem) -> xr.Dataset:
         """Draws (chains, draws, ...) by name, with dims and the user's ids as coords."""
         drawn = {name: values for name, values in drawn.items() if values.size}
         for values in drawn.values():
@@ -110,13 +135,7 @@ class RatingModel(ABC):
             for name, values in drawn.items()
         }
         data = xr.Dataset({name: (("chain", "draw", *names[name]), drawn[name]) for name in drawn})
-        named = self.coords()
-        return data.assign_coords(
-            {
-                dim: named.get(str(dim), ids(str(dim), ratings, size))
-                for dim, size in data.sizes.items()
-            }
-        )
+        return with_ids(data, problem)
 
     def fit(
         self,
@@ -136,19 +155,33 @@ class RatingModel(ABC):
 
         Parameters
         ----------
-        ratings : the data
-        chains : Markov chains; at least 2 to tell whether they agree
-        warmup : iterations of each chain to adapt, discarded; 150 where a warm start
-            tells metric and step size, 500 where it tells them roughly, else 1000
-        draws : draws kept of each chain
-        seed : any whole number from 0 to 2**31 - 1; the same seed gives the same draws, however
-            many chains run at once. None takes a fresh one, which the fit keeps
-        warm_start : start at the mode with metric and step size from its curvature; False for
-            dispersed starts and full adaptation; an earlier `Fit` to start from its draws
-        parallel_chains : chains run at once; as many as there are processors
-        progress : show bars on standard error; None does so in terminals and notebooks
-        output_dir : folder that keeps Stan's tables of draws and its messages; None removes them
-        timeout : seconds after which a chain is given up, and the fit with it
+        ratings : Ratings
+            The data.
+        chains : int, default 4
+            Markov chains; at least 2 to show whether they agree.
+        warmup : int, optional
+            Iterations of each chain to adapt, which are discarded. By default 150 where a warm
+            start gives metric and step size, 500 where it gives them roughly, else 1000.
+        draws : int, default 1000
+            Draws kept of each chain.
+        seed : int, optional
+            Any whole number from 0 to 2**31 - 1. The same seed gives the same draws, however many
+            chains run at once. None takes a fresh one, which the fit keeps.
+        warm_start : bool or Fit, default True
+            Start around the mode, with metric and step size from its curvature; False for dispersed
+            starts and full adaptation; an earlier `Fit` to start from its draws.
+        parallel_chains : int, optional
+            Chains run at once; by default as many as there are processors.
+        progress : bool, optional
+            Show progress bars on standard error; by default in terminals and notebooks.
+        output_dir : path-like, optional
+            Folder that keeps Stan's tables of draws and its messages; by default they are removed.
+        timeout : float, optional
+            Seconds after which a chain is stopped, and the fit with it.
+
+        Returns
+        -------
+        Fit
 
         Raises
         ------
@@ -178,66 +211,59 @@ class RatingModel(ABC):
         )
         # Matrices are small here: threads would wait for each other, on a busy machine for long.
         with threadpool_limits(limits=1, user_api="blas"):
-            data = self.data(ratings)
-            start = self._start(warm_start, data)
-        geometry = start.geometry if isinstance(start, WarmStart) else None
+            problem = self.problem(ratings)
+            start = self.start(problem)
+            chosen = self._chosen_start(warm_start, start, problem)
+        geometry = chosen.geometry if isinstance(chosen, WarmStart) else None
         if warmup is None:
-            settings = replace(settings, warmup=_warmup(geometry))
+            settings = replace(settings, warmup=_default_warmup(geometry))
         drawn = stan.sample(
-            self.program(data),
-            data,
+            self.program(problem),
+            stan_data(problem, start.centring),
             chains=settings.chains,
             warmup=settings.warmup,
             draws=settings.draws,
             seed=settings.seed,
-            inits=start.create_inits(seed=settings.seed, chains=settings.chains),
+            inits=chosen.create_inits(seed=settings.seed, chains=settings.chains),
             geometry=geometry,
-            acceptance=start.acceptance if isinstance(start, WarmStart) else 0.8,
+            acceptance=chosen.target_acceptance if isinstance(chosen, WarmStart) else 0.8,
             parallel_chains=parallel_chains,
             progress=progress,
             output_dir=output_dir,
             timeout=timeout,
         )
-        parameters, relabelled = self.relabel(drawn.parameters, start, data)
+        parameters, relabelled = self.relabel(drawn.parameters, start, problem)
         fit = Fit(
             self,
             ratings,
-            self.labelled(parameters, ratings),
-            self.labelled(drawn.statistics, ratings),
+            self.labelled(parameters, problem),
+            self.labelled(drawn.statistics, problem),
             replace(
                 settings,
                 max_tree_depth=drawn.max_tree_depth,
                 stan_version=drawn.stan_version,
                 relabelled=relabelled,
             ),
+            start.centring,
         )
         fit.warn_if_unreliable()
         return fit
 
-    def _start(self, warm_start: bool | Start, data: Mapping[str, Any]) -> Start:
+    def _chosen_start(self, warm_start: bool | Start, start: WarmStart, problem: P) -> Start:
         if not isinstance(warm_start, bool):
             return warm_start
-        return self.warm_start(data) if warm_start else self.cold_start(data)
+        return start if warm_start else self.cold_start(problem, start.centring)
 
 
-def _warmup(geometry: stan.Geometry | None) -> int:
+def with_ids(data: xr.Dataset, problem: Problem) -> xr.Dataset:
+    """The same with ids along each dimension that has none: the user's, or numbers from 0."""
+    unnamed = {dim: size for dim, size in data.sizes.items() if dim not in data.coords}
+    return data.assign_coords(
+        {dim: problem.coords.get(str(dim), np.arange(size)) for dim, size in unnamed.items()}
+    )
+
+
+def _default_warmup(geometry: stan.Geometry | None) -> int:
     if geometry is None:
         return 1000
     return 500 if geometry.adapt else 150
-
-
-def ids(dim: str, ratings: Ratings, size: int) -> Any:
-    """The user's ids along a dimension of draws, or numbers from 0 where there are none."""
-    if dim == "item":
-        return ratings.items
-    if dim == "rater":
-        return ratings.raters
-    if dim == "pool":
-        return ratings.pools
-    if dim in ("category", "true_category"):
-        return ratings.categories
-    if dim == "below":  # a cut point
-        return ratings.categories[:-1]
-    if dim == "between":  # two cut points
-        return ratings.categories[1:-1]
-    return np.arange(size)

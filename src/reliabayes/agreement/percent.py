@@ -1,0 +1,147 @@
+"""Percent agreement of any number of raters, and its chance correction by category proportions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.chance_correction import ChanceCorrection
+from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.count_table import CountTable
+from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
+from reliabayes.agreement.resampling import Formula
+from reliabayes.agreement.scales import Weights, distance_from_weights
+from reliabayes.arrays import Array
+from reliabayes.ratings import Ratings
+
+
+def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
+    r"""Percent agreement: proportion of agreeing pairs of ratings, averaged over items, in [0, 1].
+
+    .. math:: P_o = \frac{1}{I} \sum_i \frac{1}{m_i (m_i - 1)} \sum_{j \ne k} w(x_{ij}, x_{ik})
+
+    Items with a single rating have no pair and are ignored. There is no correction for chance.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+    weights : {"linear", "quadratic"} or array (K, K), optional
+        Partial agreement of different categories, as for `cohen_kappa`. None by default.
+
+    Returns
+    -------
+    Coefficient
+        The agreement, with methods for its intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reliabayes as rb
+    >>> ratings = rb.Ratings.from_wide(np.array([["a", "a", "b"], ["b", "b", "b"]]))
+    >>> rb.agreement.percent_agreement(ratings)
+    Percent agreement: 0.6667
+    """
+    return Coefficient.of(ratings, "Percent agreement", _rows(ratings, weights), ratio_of_sums)
+
+
+def unanimous_agreement(ratings: Ratings) -> Coefficient:
+    r"""Unanimous agreement: proportion of items on which all ratings agree, in [0, 1].
+
+    Some software calls this percent agreement. It decreases with the number of ratings; with two
+    ratings per item it equals `percent_agreement`. Items with a single rating are ignored.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+
+    Returns
+    -------
+    Coefficient
+        The proportion, with methods for its intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reliabayes as rb
+    >>> ratings = rb.Ratings.from_wide(np.array([["a", "a", "b"], ["b", "b", "b"]]))
+    >>> rb.agreement.unanimous_agreement(ratings)
+    Unanimous agreement: 0.5
+    """
+    table = CountTable.from_ratings(ratings)
+
+    def rows(weights: Array | None) -> Rows:
+        counts = table.counts(weights)
+        is_paired = counts.n_pairs > 0
+        is_unanimous = counts.sum_by_item(counts.n**2) == counts.n_ratings**2
+        return np.column_stack([is_paired, is_paired & is_unanimous]).astype(float)
+
+    return Coefficient.of(ratings, "Unanimous agreement", rows, ratio_of_sums)
+
+
+def corrected_by_proportions(
+    ratings: Ratings, name: str, weights: Weights | None, expected: Formula
+) -> Coefficient:
+    """Correct percent agreement for the agreement expected from the category proportions.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+    name : str
+        Name of the coefficient.
+    weights : {"linear", "quadratic"} or array (K, K) or None
+        As for `percent_agreement`.
+    expected : callable
+        Function from category proportions (..., K) to the agreement expected by chance (...).
+
+    Returns
+    -------
+    Coefficient
+        With parts "observed agreement" and "expected agreement".
+    """
+    correction = ChanceCorrection(
+        observed=ratio_of_sums,
+        expected=lambda sums: expected(_proportions(sums[..., 2:])),
+        measure="agreement",
+    )
+    return correction.coefficient(ratings, name, _rows(ratings, weights))
+
+
+def ratio_of_sums(sums: Array) -> Array:
+    """Divide the sum of the second column by that of the first.
+
+    Parameters
+    ----------
+    sums : array of float, shape (..., S)
+        Sums over items.
+
+    Returns
+    -------
+    array of float, shape (...)
+        The ratio; nan where the first sum is 0.
+    """
+    return ratio(sums[..., 1], sums[..., 0])
+
+
+def _rows(ratings: Ratings, weights: Weights | None) -> Callable[[Array | None], Rows]:
+    """Columns: 1 if the item has a pair, agreement of its pairs, category proportions (K)."""
+    table, distance = CountTable.from_ratings(ratings), distance_from_weights(ratings, weights)
+
+    def rows(rater_weights: Array | None) -> Rows:
+        counts = table.counts(rater_weights)
+        is_paired = counts.n_pairs > 0
+        agreement = is_paired - ratio(distance.within(counts), counts.n_pairs, 0.0)
+        proportion = ratio(counts.n, counts.n_ratings[counts.item], 0.0)
+        proportions = rows_from_entries(counts.item, counts.category, proportion, counts.shape)
+        return join_columns([np.column_stack([is_paired, agreement]), proportions])
+
+    return rows
+
+
+def _proportions(sums: Array) -> Array:
+    """Proportions that sum to 1: of a single category exactly 1, despite earlier rounding."""
+    return ratio(sums, sums.sum(-1, keepdims=True))

@@ -1,0 +1,82 @@
+"""The program with all its commands."""
+
+from __future__ import annotations
+
+import signal
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import reliabayes as rb
+from reliabayes.cli.agreement_commands import agree, simulate
+from reliabayes.cli.fit_commands import compare, fit
+from reliabayes.cli.output import (
+    BAD_INPUT,
+    FAILURE,
+    INTERRUPTED,
+    exit_with,
+    print_text,
+    warnings_as_messages,
+)
+from reliabayes.cli.overview_commands import demo, describe, models
+from reliabayes.cli.ratings_file import with_option_names
+from reliabayes.cli.report_command import report
+
+
+class Commands(TyperGroup):
+    """Commands that report errors as messages, with an exit status for each kind."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; errors and interrupts end it without a traceback."""
+        try:
+            with warnings_as_messages():
+                return super().invoke(ctx)
+        except rb.RatingsError as error:
+            exit_with(with_option_names(error), BAD_INPUT)
+        except (rb.SamplingError, OSError) as error:
+            exit_with(error, FAILURE)
+        except ValueError as error:
+            exit_with(error, BAD_INPUT)
+        except MemoryError:
+            exit_with("there is not enough memory.", FAILURE)
+        except KeyboardInterrupt:
+            exit_with("interrupted.", INTERRUPTED)
+
+
+app = typer.Typer(
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the program. A termination signal has the same effect as an interrupt."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    app(prog_name="reliabayes")
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print_text(f"reliabayes {version('reliabayes')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    print_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Estimate the reliability and validity of human ratings."""
+
+
+for command in (fit, compare, report, agree, simulate, describe, models, demo):
+    app.command()(command)

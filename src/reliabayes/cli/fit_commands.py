@@ -1,0 +1,130 @@
+"""Commands that fit models and print results: fit and compare."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+import reliabayes as rb
+from reliabayes.cli.fit_results import json_report, print_diagnostics, print_results
+from reliabayes.cli.option_groups import with_option_groups
+from reliabayes.cli.options import (
+    JsonFile,
+    Prob,
+    check_outputs,
+    model_named,
+    models_named,
+    writable,
+)
+from reliabayes.cli.output import STDOUT, make_table, print_table, write_json
+from reliabayes.cli.ratings_file import RatingsFileWithGold
+from reliabayes.cli.sampling import Sampling, fit_models
+from reliabayes.files import replacing
+from reliabayes.results.comparison import refuses_comparison
+
+if TYPE_CHECKING:
+    from reliabayes.models import RatingModel
+
+
+@with_option_groups
+def fit(
+    *,
+    model: Annotated[
+        Any,
+        typer.Option(
+            parser=model_named,
+            metavar="MODEL",
+            show_default=False,
+            help="Required: one of the models that `reliabayes models` lists.",
+        ),
+    ] = "",  # an empty name is refused with a message that lists all models
+    method: Annotated[
+        Literal["mcmc", "em"],
+        typer.Option(help="Sample the posterior, or find only the point of maximum likelihood."),
+    ] = "mcmc",
+    ratings_file: RatingsFileWithGold,
+    sampling: Sampling,
+    warmup: Annotated[
+        int | None,
+        typer.Option(min=0, help="Warmup iterations per chain; by default chosen by the model."),
+    ] = None,
+    prob: Prob = 0.9,
+    json_file: JsonFile = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.csv", callback=writable, help="Write a table of the items."),
+    ] = None,
+    raters: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.csv", callback=writable, help="Write a table of the raters."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.nc", callback=writable, help="Write the whole fit as netCDF."),
+    ] = None,
+) -> None:
+    """Fit a model to the ratings of a table and print the posterior."""
+    outputs = {"json": json_file, "items": items, "raters": raters, "save": save}
+    check_outputs(ratings_file.file, outputs)
+    ratings = ratings_file.read()
+    fitted: rb.Fit | rb.PointEstimate
+    if method == "em":
+        fitted = _point_estimate(model(), ratings, save)
+    else:
+        posterior = model().fit(ratings, warmup=warmup, **asdict(sampling))
+        if save is not None:
+            posterior.save(save)
+        fitted = posterior
+    for path, table in ((items, fitted.items), (raters, fitted.raters)):
+        if path is not None:
+            with replacing(path) as partial:
+                table().to_csv(partial)
+    if json_file is not None:
+        source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
+        write_json(json_report(fitted, prob, source), json_file)
+    if json_file != STDOUT:
+        print_results(fitted, prob)
+    print_diagnostics(fitted)
+
+
+@with_option_groups
+def compare(
+    *,
+    models: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL,MODEL,...",
+            show_default=False,
+            help="Required: two or more of the models that `reliabayes models` lists.",
+        ),
+    ] = "",
+    ratings_file: RatingsFileWithGold,
+    sampling: Sampling,
+) -> None:
+    """Compare how well models predict the ratings of a held-out item, in bits per rating."""
+    chosen = models_named(models)
+    if len(chosen) < 2:
+        raise typer.BadParameter("--models must name two or more models, separated by commas.")
+    if refusal := refuses_comparison({model.name(): model for model in chosen}):
+        raise typer.BadParameter(refusal)
+    fits = fit_models(chosen, ratings_file.read(), sampling)
+    table = rb.compare({model.name(): fitted for model, fitted in fits.items()})
+    printed = make_table("model", *table.columns, numeric=table.columns)
+    for name, row in zip(table.index, table.itertuples(index=False), strict=True):
+        cells = (f"{x:.4f}" if isinstance(x, float) else str(x) for x in row)
+        printed.add_row(str(name), *cells)
+    print_table(printed)
+
+
+def _point_estimate(
+    model: RatingModel[Any], ratings: rb.Ratings, save: Path | None
+) -> rb.PointEstimate:
+    if save is not None:
+        raise typer.BadParameter("--save writes draws, and --method em has none.")
+    if not hasattr(model, "em"):
+        raise typer.BadParameter(f"{model.name()} has no method em; use --method mcmc.")
+    estimate: rb.PointEstimate = model.em(ratings)
+    return estimate

@@ -1,0 +1,170 @@
+"""The posterior and the diagnostics of a fit, printed and as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import reliabayes as rb
+from reliabayes.cli.output import json_value, make_table, print_message, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def print_results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> None:
+    """Print the estimates of all quantities.
+
+    Parameters
+    ----------
+    fitted : Fit or PointEstimate
+        The posterior, or a point estimate.
+    prob : float
+        Probability of the intervals of the posterior.
+    """
+    if isinstance(fitted, rb.Fit):
+        print_posterior(fitted, prob)
+        return
+    table = make_table("quantity", "estimate", numeric=("estimate",))
+    for name, value in fitted.summary()["estimate"].items():
+        table.add_row(str(name), f"{value:.4f}")
+    print_table(table)
+
+
+def print_posterior(fitted: rb.Fit, prob: float) -> None:
+    """Print the posterior, with a row for each quantity.
+
+    Parameters
+    ----------
+    fitted : Fit
+        The posterior.
+    prob : float
+        Probability of the intervals.
+    """
+    tail = 50 * (1 - prob)
+    bounds = f"{tail:g}%", f"{100 - tail:g}%"
+    numbers = "mean", "sd", "median", *bounds, "ess_bulk", "ess_tail", "r_hat"
+    table = make_table("quantity", *numbers, numeric=numbers)
+    for name, row in _summary(fitted, prob).iterrows():
+        formatted = _formatter(row["sd"])
+        values = [formatted(row[key]) for key in ("mean", "sd", "median", "lower", "upper")]
+        sizes = [f"{row[key]:.0f}" for key in ("ess_bulk", "ess_tail")]
+        table.add_row(str(name), *values, *sizes, f"{row['r_hat']:.3f}")
+    print_table(table)
+
+
+def _formatter(sd: float) -> Callable[[float], str]:
+    """Return a format with three digits of the sd, but at most four decimals."""
+    if not 1e-4 <= sd < 1e5:
+        return "{:.3g}".format
+    decimals = min(4, max(0, 2 - math.floor(math.log10(sd))))
+    return f"{{:.{decimals}f}}".format
+
+
+def _summary(fitted: rb.Fit, prob: float) -> pd.DataFrame:
+    """Return the posterior of each quantity, with column names that do not depend on `prob`."""
+    table = fitted.summary(prob).assign(prob=prob)
+    table.columns = table.columns.str.replace(r"^(lower|upper)_.*", r"\1", regex=True)
+    return table
+
+
+def print_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
+    """Print how the estimates were computed, and the convergence diagnostics.
+
+    Parameters
+    ----------
+    fitted : Fit or PointEstimate
+        The posterior, or a point estimate.
+    """
+    if isinstance(fitted, rb.PointEstimate):
+        print_message(fitted)
+        return
+    found, settings = fitted.diagnostics(), fitted.settings
+    print_message(
+        f"{settings.chains} chains of {settings.draws} draws, seed {settings.seed}: "
+        f"largest R-hat {found.r_hat:.3f}, smallest ESS {found.ess_bulk:.0f} (bulk) and "
+        f"{found.ess_tail:.0f} (tail), {found.divergences} divergent transitions, "
+        f"{found.tree_depth_hits} at the maximum tree depth, smallest E-BFMI {found.bfmi:.2f}."
+    )
+
+
+def json_report(
+    fitted: rb.Fit | rb.PointEstimate, prob: float, source: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the results of a fit for JSON.
+
+    Parameters
+    ----------
+    fitted : Fit or PointEstimate
+        The posterior, or a point estimate.
+    prob : float
+        Probability of the intervals of the posterior.
+    source : mapping
+        The file that was read, and its columns.
+
+    Returns
+    -------
+    dict
+        Model, version, data, method, quantities and diagnostics.
+    """
+    return {
+        "model": fitted.model.name(),
+        "version": version("reliabayes"),
+        "data": {**source, **json_design(fitted.ratings)},
+        **_results(fitted, prob),
+    }
+
+
+def json_design(ratings: rb.Ratings) -> dict[str, Any]:
+    """Return the size and the design of ratings for JSON.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+
+    Returns
+    -------
+    dict
+        Numbers of ratings, items and raters; pools, scale, and whether the design is complete.
+    """
+    return {
+        "ratings": len(ratings),
+        "items": ratings.n_items,
+        "raters": ratings.n_raters,
+        "pools": ratings.pools.tolist(),
+        "scale": ratings.scale,
+        "complete": ratings.is_complete,
+    }
+
+
+def _results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> dict[str, Any]:
+    if isinstance(fitted, rb.PointEstimate):
+        return {
+            "method": "em",
+            "quantities": {
+                str(name): {"estimate": json_value(value)}
+                for name, value in fitted.summary()["estimate"].items()
+            },
+            "diagnostics": {
+                "converged": fitted.converged,
+                "iterations": len(fitted.path) - 1,
+                "log_likelihood": fitted.log_likelihood,
+            },
+        }
+    keys = ["mean", "sd", "median", "lower", "upper", "prob", "ess_bulk", "ess_tail", "r_hat"]
+    return {
+        "method": "mcmc",
+        "quantities": {
+            str(name): {key: json_value(row[key]) for key in keys}
+            for name, row in _summary(fitted, prob).iterrows()
+        },
+        "diagnostics": {
+            **{key: json_value(value) for key, value in asdict(fitted.diagnostics()).items()},
+            "problems": fitted.diagnostics().problems,
+            "settings": asdict(fitted.settings),
+        },
+    }

@@ -1,0 +1,64 @@
+"""Commands that give an overview: describe, models and demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import reliabayes as rb
+from reliabayes import datasets
+from reliabayes.cli.fit_results import print_diagnostics, print_posterior
+from reliabayes.cli.option_groups import with_option_groups
+from reliabayes.cli.options import writable
+from reliabayes.cli.output import make_table, print_table, print_text
+from reliabayes.cli.ratings_file import RatingsFile
+from reliabayes.html_report import answer
+
+
+@with_option_groups
+def describe(ratings_file: RatingsFile) -> None:
+    """Print the size and the design of the ratings of a table, or all faults of the table."""
+    table = make_table("", "")
+    table.show_header = False
+    for name, value in ratings_file.read().describe().items():
+        table.add_row(str(name), f"{value:.4g}" if isinstance(value, float) else str(value))
+    print_table(table)
+
+
+def models() -> None:
+    """Print the models, and the quantities that each of them estimates."""
+    table = make_table("model", "what for", "quantities")
+    for model in rb.MODELS:
+        table.add_row(model.name(), model.summary, ", ".join(model.reports))
+    print_table(table)
+
+
+def demo(
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.html", help="Also write the results as an HTML report."),
+    ] = None,
+) -> None:
+    """Print how reliable the ratings of a published table are, and what that means."""
+    target = writable(report)
+    _load("dawid_skene_1979")
+    ratings = _load("shrout_fleiss_1979")
+    print_text("Posterior of the Gaussian ICC, given the latter:")
+    fit = rb.GaussianICC().fit(ratings, seed=1979)
+    print_posterior(fit, 0.9)
+    print_diagnostics(fit)
+    sentence = answer(fit).sentences[0]
+    print_text(f"\nIn words: {sentence[0].lower()}{sentence[1:]}")
+    if target is not None:
+        about = datasets.about("shrout_fleiss_1979")
+        fit.report(target, title=f"{about.source}: {about.description}")
+
+
+def _load(name: str) -> rb.Ratings:
+    """Return the ratings of a published table, and print what they are."""
+    about = datasets.about(name)
+    ratings = rb.Ratings.from_frame(datasets.load(name), scale=about.scale, replicates="keep")
+    print_text(f"{about.source}: {about.description}.\n{ratings!r}\n")
+    return ratings

@@ -1,0 +1,143 @@
+"""The file of ratings that a command reads, and the options that say how to read it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import reliabayes as rb
+from reliabayes.cli.options import check_delimiter, check_encoding
+from reliabayes.cli.output import BAD_INPUT, exit_with
+from reliabayes.ratings import Replicates, Scale
+
+ROLES = ("item", "rater", "rating", "pool", "gold")
+# Arguments in messages of the library that are options of the command line.
+ARGUMENTS = (*ROLES, "scale", "categories", "replicates", "delimiter", "encoding", "over")
+
+
+@dataclass(frozen=True)
+class RatingsFile:
+    """A file of ratings, as described by the options of a command.
+
+    Attributes
+    ----------
+    file : Path
+        The file.
+    item : str, default "item"
+        Column that says what was rated.
+    rater : str, default "rater"
+        Column that says who rated it.
+    rating : str, default "rating"
+        Column of the ratings.
+    pool : str, optional
+        Column of the rater's pool.
+    scale : {"nominal", "ordered", "numeric"}, optional
+        How the values of a rating relate.
+    categories : str, optional
+        All categories, separated by commas.
+    replicates : {"error", "keep"}, default "error"
+        Whether a rater may rate an item more than once.
+    delimiter : str, optional
+        Character between fields.
+    encoding : str, default "utf-8"
+        Encoding of a text file.
+    """
+
+    file: Annotated[
+        Path, typer.Argument(help="Table with one rating per row, as CSV, TSV or Parquet.")
+    ]
+    item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
+    rater: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the rater.")] = "rater"
+    rating: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the rating.")] = (
+        "rating"
+    )
+    pool: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the rater's pool.")
+    ] = None
+    scale: Annotated[
+        Scale | None,
+        typer.Option(help="How categories relate; by default inferred from the ratings."),
+    ] = None
+    categories: Annotated[
+        str | None,
+        typer.Option(
+            metavar="C,C,...", help="All categories, lowest first; by default those that occur."
+        ),
+    ] = None
+    replicates: Annotated[
+        Replicates, typer.Option(help="Whether a rater may rate an item more than once.")
+    ] = "error"
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            callback=check_delimiter,
+            metavar="CHAR",
+            help="Character between fields; by default inferred from the header.",
+        ),
+    ] = None
+    encoding: Annotated[
+        str,
+        typer.Option(callback=check_encoding, metavar="NAME", help="Encoding of a text file."),
+    ] = "utf-8"
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """Names of the columns by their roles."""
+        return {role: name for role, name in asdict(self).items() if role in ROLES}
+
+    def read(self) -> rb.Ratings:
+        """Return the ratings; a file that cannot be read ends the program as bad input."""
+        options = asdict(self)
+        if self.categories is not None:
+            options["categories"] = _categories(self.categories)
+        try:
+            return rb.read_ratings(options.pop("file"), **options)
+        except (OSError, ImportError) as error:
+            exit_with(error, BAD_INPUT)
+
+
+@dataclass(frozen=True)
+class RatingsFileWithGold(RatingsFile):
+    """A file of ratings that may also hold known true values.
+
+    Attributes
+    ----------
+    gold : str, optional
+        Column of the item's known true value. All others are those of `RatingsFile`.
+    """
+
+    gold: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the item's known true value.")
+    ] = None
+
+
+def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
+    """Replace the arguments in remedies by the options of the command line.
+
+    Parameters
+    ----------
+    error : RatingsError
+        An error of the library.
+
+    Returns
+    -------
+    RatingsError
+        The same error, with ``--scale`` in place of ``scale=``.
+    """
+    argument = re.compile(rf"\b({'|'.join(ARGUMENTS)})=")
+    return rb.RatingsError(
+        replace(fault, remedy=argument.sub(r"--\1 ", fault.remedy)) for fault in error.faults
+    )
+
+
+def _categories(text: str) -> list[str] | list[float]:
+    """Return categories separated by commas, as numbers if all of them are."""
+    names = [name.strip() for name in text.split(",")]
+    try:
+        return [float(name) for name in names]
+    except ValueError:
+        return names

@@ -1,0 +1,95 @@
+"""The command that fits models and writes an HTML report: report."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import reliabayes as rb
+from reliabayes.cli.option_groups import with_option_groups
+from reliabayes.cli.options import Prob, check_outputs, models_named, probability, writable
+from reliabayes.cli.output import print_message
+from reliabayes.cli.ratings_file import RatingsFile, RatingsFileWithGold
+from reliabayes.cli.sampling import Sampling, fit_models
+
+
+@with_option_groups
+def report(
+    *,
+    context: typer.Context,
+    models: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL,MODEL,...",
+            show_default=False,
+            help="Required: one or more of the models that `reliabayes models` lists.",
+        ),
+    ] = "",
+    out: Annotated[
+        Path, typer.Option(metavar="OUT.html", help="File to write the report to.")
+    ] = Path("report.html"),
+    ratings_file: RatingsFileWithGold,
+    sampling: Sampling,
+    prob: Prob = 0.9,
+    reliability: Annotated[
+        float,
+        typer.Option(
+            callback=probability,
+            help="Target reliability of mean ratings, for the number of ratings per item.",
+        ),
+    ] = 0.8,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the report.")] = None,
+    date: Annotated[
+        str, typer.Option(metavar="TEXT", help="Date of the report; by default it has none.")
+    ] = "",
+) -> None:
+    """Fit models to the ratings of a table and write an HTML report of the results."""
+    chosen = models_named(models)
+    target = writable(out)
+    check_outputs(ratings_file.file, {"out": target})
+    ratings = ratings_file.read()
+    if sampling.seed is None:
+        sampling = replace(sampling, seed=secrets.randbelow(2**31))
+    fits = fit_models(chosen, ratings, sampling)
+    rb.report(
+        ratings,
+        {model.__name__: fit for model, fit in fits.items()},
+        str(target),
+        prob=prob,
+        reliability=reliability,
+        source=_source(ratings_file),
+        command=_command_line(context, sampling),
+        date=date,
+        **({} if title is None else {"title": title}),
+    )
+    print_message(f"wrote {out}")
+
+
+def _source(ratings_file: RatingsFile) -> dict[str, str]:
+    """Return what identifies the file, and which of its columns were read."""
+    with ratings_file.file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    renamed = [
+        f"{role} from {name}"
+        for role, name in ratings_file.columns.items()
+        if name not in (None, role)
+    ]
+    columns = ", ".join(renamed) or "by their names"
+    return {"file": str(ratings_file.file), "sha256": digest, "columns": columns}
+
+
+def _command_line(context: typer.Context, sampling: Sampling) -> str:
+    """Return the command that writes the same report, with the seed that was drawn."""
+    given: dict[str, Any] = context.params | {"seed": sampling.seed}
+    words = ["reliabayes", "report", str(given["file"])]
+    for option in context.command.params:
+        name = str(option.name)
+        if option.param_type_name == "option" and given.get(name) not in (None, option.default):
+            words += [option.opts[0], str(given[name])]
+    return shlex.join(words)

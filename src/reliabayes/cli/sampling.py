@@ -1,0 +1,69 @@
+"""Fitting models by sampling: the options of the sampler, and a loop over models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import reliabayes as rb
+from reliabayes.cli.fit_results import print_diagnostics
+from reliabayes.cli.output import print_message
+
+if TYPE_CHECKING:
+    from reliabayes.models import RatingModel
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Options of the sampler.
+
+    Attributes
+    ----------
+    chains : int, default 4
+        Number of Markov chains.
+    draws : int, default 1000
+        Number of draws per chain, after warmup.
+    seed : int, optional
+        Seed of the sampler; by default a random one.
+    """
+
+    chains: Annotated[int, typer.Option(min=1, help="Number of Markov chains.")] = 4
+    draws: Annotated[int, typer.Option(min=4, help="Number of draws per chain.")] = 1000
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=2**31 - 1,
+            help="Seed; the same seed gives the same draws. By default random.",
+        ),
+    ] = None
+
+
+def fit_models(
+    models: Iterable[type[RatingModel[Any]]], ratings: rb.Ratings, sampling: Sampling
+) -> dict[type[RatingModel[Any]], rb.Fit]:
+    """Fit models to the same ratings, and print the diagnostics of each.
+
+    Parameters
+    ----------
+    models : iterable of type of RatingModel
+        The classes of the models.
+    ratings : Ratings
+        The ratings.
+    sampling : Sampling
+        Options of the sampler.
+
+    Returns
+    -------
+    dict from type of RatingModel to Fit
+        The fit of each model, in the given order.
+    """
+    fits = {}
+    for model in models:
+        print_message(f"fitting {model.name()}")
+        fits[model] = model().fit(ratings, **asdict(sampling))
+        print_diagnostics(fits[model])
+    return fits

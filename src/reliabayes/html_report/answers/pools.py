@@ -1,0 +1,176 @@
+"""The answer of models of pools: how closely pools agree, and how consistent each is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reliabayes.arrays import Array
+from reliabayes.html_report.answers.figures import (
+    Answer,
+    Figure,
+    number_figure,
+    percentage_figure,
+)
+from reliabayes.html_report.answers.phrases import (
+    joined,
+    number_of_ratings,
+    percentage,
+    pool_names,
+    split_estimate,
+    split_whole,
+    with_probability,
+)
+from reliabayes.results import quantities
+from reliabayes.results.estimates import draws_by_label, estimate_text, observed_suffix
+
+if TYPE_CHECKING:
+    from reliabayes.results.fit import Fit
+
+MAX_POOLS = 4  # pools that are described one by one
+
+
+def pools_answer(fit: Fit, prob: float, reliability: float) -> Answer:
+    """How closely pools agree, which agree most and least, and how consistent each is.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports xCC.
+    prob : float
+        Probability of the intervals.
+    reliability : float
+        Target reliability of means of ratings.
+
+    Returns
+    -------
+    Answer
+    """
+    scale, pools = observed_suffix(fit), len(fit.ratings.pools)
+    true_scores, single = (
+        draws_by_label(fit, name + scale) for name in ("normalized_xcc", "unnormalized_xcc")
+    )
+    unknown = _pairs_without_common_items(fit)
+    known = {pair: draws for pair, draws in true_scores.items() if pair not in unknown}
+    if not known:
+        return Answer(
+            f"The {pools} pools share no items: the ratings carry no information about "
+            "their agreement",
+            (_consistency(fit, scale, prob, reliability),),
+            _signal_figures(fit, scale, prob),
+        )
+    ordered = sorted(known, key=lambda pair: float(np.median(known[pair])))
+    best, worst = ordered[-1], ordered[0]
+    median, interval = split_estimate(known[best], prob)
+    correlation = f"correlate {median} ({interval})"
+    headline = f"The true scores of pools {pool_names(best)} {correlation}"
+    if pools > 2:
+        headline = (
+            f"Of {pools} pools, {pool_names(best)} agree most: their true scores {correlation}"
+        )
+    sentences = [
+        f"Means of many ratings by {pool_names(best)} correlate equally; single ratings correlate "
+        f"{estimate_text(single[best], prob)}.",
+        *_least_agreement(known, best, worst, prob),
+        _consistency(fit, scale, prob, reliability),
+        *_level_difference(fit, prob),
+    ]
+    if scale:
+        latent = draws_by_label(fit, "normalized_xcc")[best]
+        sentences.append(
+            "These figures are on the scale of the ratings. The latent scores of "
+            f"{pool_names(best)} correlate {estimate_text(latent, prob)}."
+        )
+    if unknown:
+        sentences.insert(
+            0,
+            f"No item was rated by both {' or by both '.join(map(pool_names, unknown))}: the "
+            "ratings carry no information about their correlation, and its posterior is the prior.",
+        )
+    shown = dict.fromkeys([best, worst])
+    figures = [
+        number_figure(f"correlation of true scores, {pool_names(pair)}", known[pair], prob)
+        for pair in shown
+    ]
+    label = f"correlation of single ratings, {pool_names(best)}"
+    figures.append(number_figure(label, single[best], prob))
+    return Answer(headline, tuple(sentences), (*figures, *_signal_figures(fit, scale, prob)))
+
+
+def _signal_figures(fit: Fit, scale: str, prob: float) -> tuple[Figure, ...]:
+    """Signal in a single rating, for the first few pools."""
+    icc = draws_by_label(fit, "icc" + scale)
+    return tuple(
+        percentage_figure(f"signal in a single rating, {pool}", icc[pool], prob)
+        for pool in list(icc)[:MAX_POOLS]
+    )
+
+
+def _least_agreement(known: Mapping[str, Array], best: str, worst: str, prob: float) -> list[str]:
+    """How much more the best pair agrees than the worst."""
+    if best == worst:
+        return []
+    difference = known[best] - known[worst]
+    return [
+        f"Pools {pool_names(worst)} agree least: their true scores correlate "
+        f"{estimate_text(known[worst], prob)}. {with_probability(difference)}, {pool_names(best)} "
+        f"agree more; the difference is {estimate_text(difference, prob, '+.2f')}."
+    ]
+
+
+def _consistency(fit: Fit, scale: str, prob: float, reliability: float) -> str:
+    """How much of a rating is signal in each pool, and how many ratings are enough."""
+    icc = draws_by_label(fit, "icc" + scale)
+    needed = {
+        pool: split_whole(quantities.raters_needed(draws, reliability), prob)
+        for pool, draws in icc.items()
+    }
+    pools = sorted(icc, key=lambda pool: float(np.median(icc[pool])))
+    lowest, highest = pools[0], pools[-1]
+    shown = list(icc) if len(icc) <= MAX_POOLS else [lowest, highest]
+    signals = joined([f"{percentage(icc[pool], prob)} signal in {pool}" for pool in shown])
+    enough = joined(
+        [f"{number_of_ratings(n)} in {pool} ({to})" for pool in shown for n, to in [needed[pool]]]
+    )
+    comparison = ""
+    if len(icc) == 2:
+        comparison = (
+            f" {with_probability(icc[highest] - icc[lowest])}, ratings are more consistent in "
+            f"{highest}."
+        )
+    extremes = "" if len(shown) == len(icc) else "From the least to the most consistent pool, a"
+    return (
+        f"{extremes or 'A'} single rating is {signals}.{comparison} A mean with a reliability of "
+        f"{reliability:g} takes {enough}."
+    )
+
+
+def _level_difference(fit: Fit, prob: float) -> list[str]:
+    """How much higher one of two pools rates, if that is a single number."""
+    names = {"rate": f"proportion of {fit.ratings.categories[-1]}", "mean": "mean"}
+    name = next((name for name in names if name in fit.quantities), None)
+    if name is None or fit.quantities[name].dims[2:] != ("pool",) or len(fit.ratings.pools) > 2:
+        return []
+    (high, first), (low, second) = draws_by_label(fit, name).items()
+    difference = first - second
+    if np.mean(difference > 0) < 0.5:
+        high, low, difference = low, high, -difference
+    return [
+        f"{with_probability(difference)}, {high} rates higher than {low}: the {names[name]} "
+        f"differs by {estimate_text(difference, prob)}."
+    ]
+
+
+def _pairs_without_common_items(fit: Fit) -> list[str]:
+    """Labels of the pairs of pools that have no item in common."""
+    ratings = fit.ratings
+    if ratings.rater_pool is None:
+        return []
+    rated = np.zeros((ratings.n_items, len(ratings.pools)), bool)
+    rated[ratings.item, ratings.rater_pool[ratings.rater]] = True
+    common = rated.T.astype(float) @ rated
+    pairs = zip(*np.triu_indices(len(common), 1), strict=True)
+    names = ratings.pools.tolist()
+    return [f"{names[a]}, {names[b]}" for a, b in pairs if not common[a, b]]

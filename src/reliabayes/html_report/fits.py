@@ -1,0 +1,219 @@
+"""Fits of a report: named, with a bounded number of draws, and with cached tables."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.html_report.answers import Answer, answer
+from reliabayes.html_report.blocks import Block, Heading
+from reliabayes.results.fit import Fit
+
+MAX_WORK = 20_000_000  # ratings times draws that each estimate of items or replicates may cost
+MIN_DRAWS = 50  # for estimates of items and for replicates, however many ratings there are
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that hold for all fits of a report.
+
+    Attributes
+    ----------
+    prob : float
+        Probability of all intervals.
+    reliability : float
+        Target reliability of means of ratings.
+    budget : int
+        Bytes that the table of items, and that of raters, of each fit may take.
+    """
+
+    prob: float
+    reliability: float
+    budget: int
+
+
+@dataclass(frozen=True, eq=False)
+class ReportFit:
+    """A fit as a report uses it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the fit in the report.
+    number : int
+        Its number there, from 0.
+    fit : Fit
+        The fit with all draws.
+    options : Options
+        Options of the report.
+    """
+
+    name: str
+    number: int
+    fit: Fit
+    options: Options
+
+    @cached_property
+    def for_items(self) -> CachedFit:
+        """The fit with as many draws as estimates of its items can use in acceptable time."""
+        return thinned(self.fit, self.draws(400))
+
+    @cached_property
+    def for_raters(self) -> CachedFit:
+        """The same for its raters, who are fewer."""
+        return thinned(self.fit, max(MIN_DRAWS, MAX_WORK // self.fit.ratings.n_raters))
+
+    def draws(self, most: int) -> int:
+        """Number of draws that an estimate can use in acceptable time.
+
+        Parameters
+        ----------
+        most : int
+            The number if there are not too many ratings.
+
+        Returns
+        -------
+        int
+        """
+        return int(np.clip(MAX_WORK // len(self.fit.ratings), MIN_DRAWS, most))
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """The table of items."""
+        return self.for_items.items(self.options.prob)
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The answer in words and numbers."""
+        return answer(
+            self.fit,
+            prob=self.options.prob,
+            reliability=self.options.reliability,
+            items=self.items if "probability" in self.items else None,
+        )
+
+    @cached_property
+    def problems(self) -> list[str]:
+        """Problems with the draws; none if all diagnostics are within their limits."""
+        return self.fit.diagnostics().problems
+
+
+class CachedFit(Fit):
+    """A fit that computes its tables of items and raters once, for tables and plots."""
+
+    def items(self, prob: float = 0.9, draws: int | None = 400) -> pd.DataFrame:
+        """As `Fit.items`."""
+        return self._once(("items", prob, draws), partial(super().items, prob, draws))
+
+    def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
+        """As `Fit.raters`."""
+        return self._once(("raters", prob, draws), partial(super().raters, prob, draws))
+
+    def category_probabilities(self, draws: int | None = 400) -> pd.DataFrame:
+        """As `Fit.category_probabilities`."""
+        return self._once(("categories", draws), partial(super().category_probabilities, draws))
+
+    def _once(self, key: Hashable, compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        if key not in self._tables:
+            self._tables[key] = compute()
+        return self._tables[key]
+
+    @cached_property
+    def _tables(self) -> dict[Hashable, pd.DataFrame]:
+        return {}
+
+
+def thinned(fit: Fit, draws: int) -> CachedFit:
+    """A fit with about a given number of draws, evenly spaced within each chain.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit with all draws.
+    draws : int
+        Largest number of draws of all chains together, up to rounding.
+
+    Returns
+    -------
+    CachedFit
+    """
+    settings = fit.settings
+    wanted = min(-(-draws // settings.chains), settings.draws)
+    kept = {"draw": np.arange(wanted) * settings.draws // wanted}
+    unchanged = {field.name: getattr(fit, field.name) for field in fields(fit)}
+    found = CachedFit(
+        **unchanged
+        | {
+            "posterior": fit.posterior.isel(kept),
+            "sample_stats": fit.sample_stats.isel(kept) if fit.sample_stats else fit.sample_stats,
+            "settings": replace(settings, draws=wanted),
+        }
+    )
+    vars(found)["quantities"] = fit.quantities.isel(kept)  # not computed again
+    return found
+
+
+def report_fits(fits: Mapping[str, Fit], options: Options) -> list[ReportFit]:
+    """Fits with their names and numbers, in the given order.
+
+    Parameters
+    ----------
+    fits : mapping of str to Fit
+        Fits by name.
+    options : Options
+        Options of the report.
+
+    Returns
+    -------
+    list of ReportFit
+    """
+    named = enumerate(fits.items())
+    return [ReportFit(name, number, fit, options) for number, (name, fit) in named]
+
+
+def blocks_by_fit(
+    fits: Sequence[ReportFit], section: str, blocks: Callable[[ReportFit], Iterable[Block]]
+) -> list[Block]:
+    """Blocks of each fit, under its name if there are several.
+
+    Parameters
+    ----------
+    fits : sequence of ReportFit
+        All fits of the report.
+    section : str
+        Id of the section, which begins the ids of the headings.
+    blocks : callable
+        Makes the blocks of a fit.
+
+    Returns
+    -------
+    list of blocks
+    """
+    made: list[Block] = []
+    for each in fits:
+        if len(fits) > 1:
+            made.append(Heading(each.name, f"{section}-of-{each.number}"))
+        made += blocks(each)
+    return made
+
+
+@contextmanager
+def recorded_warnings() -> Iterator[list[str]]:
+    """Record warnings, which the report shows, as texts.
+
+    Yields
+    ------
+    list of str
+        Empty until the context ends.
+    """
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        yield messages
+    messages += [str(each.message) for each in caught]

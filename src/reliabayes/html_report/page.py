@@ -1,0 +1,165 @@
+"""The report as a whole: one HTML file with the answer and all sections."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.files import replacing
+from reliabayes.html_report.blocks import Picture, Section
+from reliabayes.html_report.fits import Options, ReportFit, report_fits
+from reliabayes.html_report.sections.comparison import comparison
+from reliabayes.html_report.sections.data import data
+from reliabayes.html_report.sections.diagnostics import diagnostics
+from reliabayes.html_report.sections.method import method
+from reliabayes.html_report.sections.predictive_checks import predictive_checks
+from reliabayes.html_report.sections.quantities import quantities
+from reliabayes.html_report.sections.raters_and_items import items, raters
+from reliabayes.results.estimates import size_text
+
+if TYPE_CHECKING:
+    from reliabayes.ratings import Ratings
+    from reliabayes.results.fit import Fit
+
+TEMPLATES = Path(__file__).parent
+BUDGET = 10_000_000  # bytes of the tables of items and raters of all fits
+
+
+def report(
+    ratings: Ratings,
+    fits: Fit | Mapping[str, Fit],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "How far can these ratings be trusted?",
+    prob: float = 0.9,
+    reliability: float = 0.8,
+    source: Mapping[str, str] | None = None,
+    command: str = "",
+    date: str = "",
+) -> None:
+    """Write one HTML page with the results of one or several fits, the answer first.
+
+    The page is self-contained: it needs neither the network nor other files. Its tables of items
+    and raters take at most 10 MB, so that a page of up to four fits stays below 15 MB: of far more
+    than a hundred thousand items, the most certain are left out, and the page says so. Estimates of
+    items and predictive checks may be based on fewer draws than the fit has; the page states how
+    many. The same fits give the same page.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings that the models were fitted to.
+    fits : Fit or mapping of str to Fit
+        One fit, or several by name. If the models can be compared, the best comes first.
+    path : str or path-like
+        Path of the page. The file is written completely or not at all.
+    title : str, optional
+        Title above the answer.
+    prob : float, default 0.9
+        Probability of all intervals, strictly between 0 and 1.
+    reliability : float, default 0.8
+        Target reliability of means of ratings, strictly between 0 and 1.
+    source : mapping of str to str, optional
+        More facts about the data, such as the name of the file, by name.
+    command : str, optional
+        Command that makes the page; by default the page shows Python code that fits the models.
+    date : str, optional
+        Date of the page; none by default, so that the same fits give the same page.
+
+    Raises
+    ------
+    RatingsError
+        A fit has other ratings.
+    ValueError
+        There are no fits, or an option is out of range.
+    """
+    named = fits if isinstance(fits, Mapping) else {type(fits.model).__name__: fits}
+    _check(ratings, named, prob=prob, reliability=reliability)
+    ordered = report_fits(named, Options(prob, reliability, BUDGET // (2 * len(named))))
+    compared = comparison(ordered)
+    ordered = _best_first(ordered, compared)
+    html = _page(
+        title=title,
+        date=date,
+        size=size_text(ratings),
+        percent=f"{100 * prob:g}",
+        lead=ordered[0],
+        others=ordered[1:],
+        with_problems=[each for each in ordered if each.problems],
+        compared=next((x for x in compared.blocks if isinstance(x, Picture)), None),
+        sections=[
+            data(ratings, source or {}, prob),
+            quantities(ordered),
+            raters(ordered),
+            items(ordered),
+            compared,
+            predictive_checks(ordered),
+            diagnostics(ordered),
+            method(ordered, command),
+        ],
+    )
+    with replacing(path) as partial:
+        partial.write_text(html, encoding="utf-8", errors="replace")
+
+
+def _check(ratings: Ratings, fits: Mapping[str, Fit], **probabilities: float) -> None:
+    if not fits:
+        raise ValueError("fits: at least one fit is needed.")
+    for name, value in probabilities.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name} must lie strictly between 0 and 1, not {value}.")
+    for name, fit in fits.items():
+        if fit.ratings != ratings:
+            rule = "all fits must be of the ratings of the report"
+            found = f"{name!r} has {fit.ratings!r}, the report {ratings!r}"
+            remedy = "Pass the ratings that the models were fitted to."
+            raise RatingsError([Fault("fits", rule, found, remedy)])
+
+
+def _best_first(fits: list[ReportFit], compared: Section) -> list[ReportFit]:
+    """Fits in the order of the comparison, if there is one."""
+    tables = [block for block in compared.blocks if block.kind == "table"]
+    if not tables:
+        return fits
+    order = tables[0].columns[0].values
+    return sorted(fits, key=lambda each: order.index(each.name))
+
+
+def _page(**content: Any) -> str:
+    """The page as HTML; names chosen by users are escaped."""
+    style, script = (
+        (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
+    )
+    html: str = _template().render(
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        **content,
+    )
+    return html
+
+
+@cache
+def _template() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html")
+
+
+def _hash(text: str) -> str:
+    """Hash by which the content security policy admits the page's own style or script."""
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

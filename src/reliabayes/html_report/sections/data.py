@@ -1,0 +1,86 @@
+"""Section on the ratings: their design, and classical coefficients of agreement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from reliabayes import plots
+from reliabayes.errors import RatingsError
+from reliabayes.html_report.blocks import Block, Facts, Heading, Section, Text
+from reliabayes.html_report.fits import recorded_warnings
+from reliabayes.html_report.pictures import picture
+from reliabayes.html_report.tables import table
+
+if TYPE_CHECKING:
+    from reliabayes.ratings import Ratings
+
+BOOTSTRAP_SAMPLES = 1000  # of the items, for intervals of coefficients
+
+
+def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
+    """Size and design of the ratings, and classical coefficients.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings of the report.
+    source : mapping of str to str
+        More facts about the data, by name.
+    prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    Section
+    """
+    blocks: list[Block] = [Facts([*source.items(), *_facts(ratings)])]
+    if not ratings.anonymous_raters:
+        blocks.append(picture(partial(plots.design, ratings)))
+        blocks += _picture_or_reason(partial(plots.agreement, ratings))
+    blocks += [Heading("Classical agreement", "agreement"), *_coefficients(ratings, prob)]
+    return Section("data", "Data and design", blocks)
+
+
+def _facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
+    """Size and design; minimum, median and maximum of a number in one line."""
+    known = ratings.describe()
+    for name, value in known.items():
+        fact, _, end = str(name).partition(" (")
+        if not end:
+            yield fact, f"{value:,.4g}" if isinstance(value, float) else _fact_text(value)
+        elif end == "min)":
+            least, middle, most = (known[f"{fact} ({each})"] for each in ("min", "median", "max"))
+            yield (
+                fact,
+                f"{least:,} to {most:,}, median {middle:,g}" if least < most else f"{most:,}",
+            )
+
+
+def _fact_text(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _coefficients(ratings: Ratings, prob: float) -> list[Block]:
+    """Coefficients that suit the ratings, with the words of a guideline, and warnings."""
+    guideline = "koo_li" if ratings.scale == "numeric" else "landis_koch"
+    with recorded_warnings() as messages:
+        try:
+            found = ratings.agreement(prob=prob, replicates=BOOTSTRAP_SAMPLES, guideline=guideline)
+        except RatingsError as error:
+            return [Text(str(error))]
+    note = (
+        f"{100 * prob:g}% intervals from {BOOTSTRAP_SAMPLES:,} bootstrap samples of the items. "
+        f"{found.attrs['caution']}"
+    )
+    caption = "Coefficients that suit the scale and the design"
+    return [table("agreement-0", caption, found, note=note), *map(Text, dict.fromkeys(messages))]
+
+
+def _picture_or_reason(draw: Callable[[], Any]) -> list[Block]:
+    """A picture, or the reason why there is none."""
+    try:
+        return [picture(draw)]
+    except ValueError as error:
+        return [Text(str(error))]

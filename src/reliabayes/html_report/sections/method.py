@@ -1,0 +1,126 @@
+"""Section on the method: models, priors, sampler settings, versions, and how to reproduce it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from reliabayes.html_report.blocks import Block, Code, Facts, Heading, Section, Text
+from reliabayes.html_report.fits import ReportFit
+
+if TYPE_CHECKING:
+    from reliabayes.results.fit import Fit
+
+PACKAGES = ("numpy", "scipy", "pandas", "xarray", "arviz")
+
+
+def method(fits: Sequence[ReportFit], command: str) -> Section:
+    """Models with their priors, sampler settings and versions, and how to reproduce the page.
+
+    Parameters
+    ----------
+    fits : sequence of ReportFit
+        All fits of the report.
+    command : str
+        Command that makes the page; if empty, Python code that does is shown.
+
+    Returns
+    -------
+    Section
+    """
+    blocks: list[Block] = []
+    for each in fits:
+        if len(fits) > 1:
+            blocks.append(Heading(each.name, f"method-of-{each.number}"))
+        blocks.append(Facts([*_settings(each.fit), *_priors(each.fit)]))
+    blocks += [
+        Heading("Versions", "versions"),
+        Facts(_versions(fits[0].fit)),
+        Heading("How to reproduce this page", "reproduce"),
+        Code(command or _code(fits)),
+        Text("The same seed and the same versions give the same page."),
+    ]
+    return Section("method", "How it was computed", blocks)
+
+
+def _settings(fit: Fit) -> Iterator[tuple[str, str]]:
+    settings = fit.settings
+    yield "model", f"{type(fit.model).__name__}: {fit.model.summary}"
+    yield (
+        "draws",
+        f"{settings.chains} chains of {settings.draws:,}, each after {settings.warmup:,} warmup "
+        "iterations",
+    )
+    yield "seed", str(settings.seed)
+    for each in _non_default(fit):
+        if not each.name.startswith("prior_"):
+            yield each.name, str(getattr(fit.model, each.name))
+
+
+def _priors(fit: Fit) -> Iterator[tuple[str, str]]:
+    """Priors in use; those that depend on the ratings, with their values for these ratings."""
+    given = {
+        each.name.removeprefix("prior_"): getattr(fit.model, each.name)
+        for each in fields(fit.model)
+        if each.name.startswith("prior_")
+    }
+    if None in given.values():
+        model: Any = fit.model
+        given |= model.priors(fit.ratings)
+    for name, prior in given.items():
+        yield f"prior of {name}", _prior_text(prior)
+
+
+def _prior_text(value: Any, package: str = "") -> str:
+    """A prior as Python code, with four digits."""
+    if is_dataclass(value):
+        arguments = ", ".join(
+            f"{each.name}={_prior_text(getattr(value, each.name))}" for each in fields(value)
+        )
+        return f"{package}{type(value).__name__}({arguments})"
+    if isinstance(value, tuple):
+        return f"({', '.join(_prior_text(each) for each in value)})"
+    return f"{value:.4g}" if isinstance(value, float) else repr(value)
+
+
+def _versions(fit: Fit) -> list[tuple[str, str]]:
+    return [
+        ("reliabayes", fit.settings.version),
+        ("Stan", fit.settings.stan_version or "unknown"),
+        ("Python", platform.python_version()),
+        *((name, version(name)) for name in PACKAGES),
+    ]
+
+
+def _code(fits: Sequence[ReportFit]) -> str:
+    """Python code that fits the models again and writes the page."""
+    lines = ["import reliabayes as rb", "", "fits = {"]
+    for each in fits:
+        fit, settings = each.fit, each.fit.settings
+        chosen = ", ".join(
+            f"{field.name}={_argument_text(getattr(fit.model, field.name))}"
+            for field in _non_default(fit)
+        )
+        sampling = (
+            f"chains={settings.chains}, warmup={settings.warmup}, draws={settings.draws}, "
+            f"seed={settings.seed}"
+        )
+        model = f"rb.{type(fit.model).__name__}({chosen})"
+        lines.append(f"    {each.name!r}: {model}.fit(ratings, {sampling}),")
+    return "\n".join([*lines, "}", 'rb.report(ratings, fits, "report.html")'])
+
+
+def _non_default(fit: Fit) -> list[Field[Any]]:
+    """Hyperparameters that differ from their defaults."""
+    return [
+        each
+        for each in fields(fit.model)
+        if each.default is MISSING or getattr(fit.model, each.name) != each.default
+    ]
+
+
+def _argument_text(value: Any) -> str:
+    return f"rb.{value!r}" if is_dataclass(value) else repr(value)

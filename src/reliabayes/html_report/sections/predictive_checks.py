@@ -1,0 +1,60 @@
+"""Section on posterior predictive checks: whether models reproduce the observed ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from reliabayes import plots
+from reliabayes.html_report.answers.phrases import joined
+from reliabayes.html_report.blocks import Block, Section, Text
+from reliabayes.html_report.fits import ReportFit, blocks_by_fit
+from reliabayes.html_report.pictures import picture
+from reliabayes.html_report.tables import table
+from reliabayes.results.estimates import MISFIT
+
+STATISTICS = {
+    "votes": "the number of votes for each category per item",
+    "ratings": "the distribution of the ratings",
+    "items": "the variation of ratings within items",
+    "raters": "the ratings of individual raters",
+    "pairs": "the agreement of pairs of raters",
+}
+
+
+def predictive_checks(fits: Sequence[ReportFit]) -> Section:
+    """Whether models reproduce the observed ratings.
+
+    Parameters
+    ----------
+    fits : sequence of ReportFit
+        All fits of the report.
+
+    Returns
+    -------
+    Section
+    """
+    return Section("checks", "Predictive checks", blocks_by_fit(fits, "checks", _blocks))
+
+
+def _blocks(each: ReportFit) -> Iterator[Block]:
+    found = each.fit.check(each.draws(200), prob=each.options.prob)
+    deviating = [STATISTICS[str(name)] for name, p in found.p_values.items() if p < MISFIT]
+    if deviating:
+        yield Text(
+            f"{each.name} does not reproduce {joined(deviating)}; conclusions that depend "
+            "on this are unreliable.",
+            caution=True,
+        )
+    else:
+        yield Text(f"{each.name} reproduces the observed ratings in everything checked here.")
+    rows = found.p_values.to_frame("p")
+    rows.insert(0, "statistic", [STATISTICS[str(name)] for name in rows.index])
+    note = (
+        f"p is the proportion of data sets ({found.replicates} replicates and the observed one) "
+        "that deviate from the expectation at least as much as the observed one. A small p "
+        "indicates that the model does not generate such ratings."
+    )
+    caption = f"Posterior predictive checks ({each.name})"
+    yield table(f"checks-{each.number}", caption, rows, note=note)
+    yield picture(partial(plots.check, found))

@@ -1,0 +1,159 @@
+"""Newton steps for log odds of errors that raters have in common: the M step of a hierarchy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp, softmax
+
+from reliabayes.arrays import Array
+from reliabayes.inference.densities import log_half_t, log_normal
+
+LOG_SPREAD = np.linspace(-8, 4, 121)  # grid of the log of a spread
+
+
+@dataclass(frozen=True)
+class LogOddsProblem:
+    """Log density of raters' log odds of errors around common locations, given expected ratings.
+
+    Attributes
+    ----------
+    wrong : array of shape (R, K, K - 1)
+        Expected ratings by true category and wrong category.
+    total : array of shape (R, K)
+        Expected ratings by true category.
+    precision : array of shape (K, K - 1)
+        Of a rater's log odds around their location.
+    prior : array of shape (2,)
+        Mean and sd of the locations.
+    """
+
+    wrong: Array
+    total: Array
+    precision: Array
+    prior: Array
+
+    def value(self, location: Array, log_odds: Array) -> Array:
+        """Log density (K,) by true category, but for constants."""
+        normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))
+        likely = (self.wrong * log_odds).sum(axis=-1) - self.total * normaliser
+        shrunk = self.precision * (log_odds - location) ** 2
+        of_location = log_normal(location, *self.prior).sum(axis=-1)
+        return np.asarray(likely.sum(axis=0) - 0.5 * shrunk.sum(axis=(0, 2)) + of_location)
+
+    def step(self, location: Array, log_odds: Array) -> tuple[Array, Array]:
+        """Newton step in locations and log odds.
+
+        Locations are solved for first, then log odds rater by rater. The Hessian of a rater's log
+        odds is a diagonal matrix less an outer product, which the Sherman-Morrison formula inverts.
+        """
+        mean, sd = self.prior
+        normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))[..., None]
+        wrong, right = np.exp(log_odds - normaliser), np.exp(-normaliser[..., 0])
+        expected = self.total[..., None] * wrong
+        diagonal = expected + self.precision
+        direction = wrong / diagonal
+        weight = self.total / (right + (self.precision * direction).sum(axis=-1))
+
+        def solve(x: Array) -> Array:
+            along = weight * (direction * x).sum(axis=-1)
+            return np.asarray(x / diagonal + direction * along[..., None])
+
+        away = self.precision * (log_odds - location)
+        alone = solve(self.wrong - expected - away)
+        slope = away.sum(axis=0) - (location - mean) / sd**2 + (self.precision * alone).sum(axis=0)
+        root = np.sqrt(weight)[..., None] * self.precision * direction
+        hessian = -np.matmul(root.transpose(1, 2, 0), root.transpose(1, 0, 2))
+        every = np.arange(location.shape[1])
+        hessian[:, every, every] += (self.precision * expected / diagonal).sum(axis=0) + 1 / sd**2
+        of_location = np.linalg.solve(hessian, slope[..., None])[..., 0]
+        return of_location, alone + solve(
+            np.broadcast_to(self.precision * of_location, alone.shape)
+        )
+
+
+def newton_steps(
+    errors: LogOddsProblem, location: Array, log_odds: Array, steps: int = 3, halvings: int = 20
+) -> tuple[Array, Array]:
+    """Improved locations (K, K - 1) and log odds (R, K, K - 1), by damped Newton steps."""
+    here = errors.value(location, log_odds)
+    for _ in range(steps):
+        of_location, of_log_odds = errors.step(location, log_odds)
+        size = np.ones((len(here), 1))
+        for _ in range(halvings):
+            there = errors.value(location + size * of_location, log_odds + size * of_log_odds)
+            worse = ~(there >= here)
+            size[worse] /= 2
+            if not worse.any():
+                location, log_odds = location + size * of_location, log_odds + size * of_log_odds
+                here = there
+                break
+    return location, log_odds
+
+
+def own_log_odds(log_odds: Array, counts: Array) -> tuple[Array, Array]:
+    """Log odds (R, E) of the normal likelihood that is closest to the ratings', and precision.
+
+    It has the slope and the curvature of that of the ratings ``counts`` (R, K, K) at ``log_odds``.
+    """
+    share = softmax(error_matrices(log_odds, counts.shape[-1]), axis=-1)
+    total = counts.sum(axis=-1, keepdims=True)
+    slope, precision = errors_of(counts - total * share), errors_of(total * share * (1 - share))
+    step = np.divide(slope, precision, out=np.zeros_like(slope), where=precision > 0)
+    return log_odds + step, precision
+
+
+def improved_spread(
+    spread: Array, squares: Array, precision: Array, prior: Array, steps: int = 3
+) -> Array:
+    """Improved spreads (E,), given the sums of squares of log odds around their locations.
+
+    Convex terms in the variance are replaced by their tangents, which bound them from below; the
+    maximum of what remains has a closed form (minorise-maximise).
+    """
+    df, scale = prior
+    variance = spread**2
+    for _ in range(steps):
+        of_effects = (precision / (1 + variance[:, None] * precision)).sum(axis=1)
+        falling = of_effects + (1 + 1 / df) / (scale**2 + variance / df)
+        variance = (1 + np.sqrt(1 + 4 * squares * falling)) / (2 * falling)
+    return np.asarray(np.sqrt(variance))
+
+
+def sd_of_log_spread(squares: Array, precision: Array, prior: Array) -> Array:
+    """Posterior sd (E,) of the log of each spread, the effects of raters integrated out.
+
+    Computed on a grid: where raters are nearly alike the left tail is long, which the curvature at
+    the mode misses.
+
+    Parameters
+    ----------
+    squares : array of shape (E, R)
+        Squared distances of the raters' own log odds from the location.
+    precision : array of shape (E, R)
+        Precision of the raters' own log odds.
+    prior : array of shape (2,)
+        Degrees of freedom and scale of the half t prior.
+    """
+    log_density = np.empty((len(LOG_SPREAD), len(precision)))
+    for row, log_spread in zip(log_density, LOG_SPREAD, strict=True):
+        spread = math.exp(log_spread)
+        variance = 1 + spread**2 * precision
+        row[:] = -0.5 * (np.log(variance) + precision * squares / variance).sum(axis=1)
+        row += log_half_t(spread, prior) + log_spread
+    weight = softmax(log_density, axis=0)
+    return np.asarray(np.sqrt(LOG_SPREAD**2 @ weight - (LOG_SPREAD @ weight) ** 2))
+
+
+def error_matrices(by_error: Array, n_categories: int) -> Array:
+    """Numbers of errors (..., E) in their places in matrices (..., K, K), 0 on the diagonals."""
+    matrices = np.zeros((*by_error.shape[:-1], n_categories, n_categories))
+    matrices[..., ~np.eye(n_categories, dtype=bool)] = by_error
+    return matrices
+
+
+def errors_of(matrices: Array) -> Array:
+    """Numbers of errors (..., E): those off the diagonals of matrices (..., K, K)."""
+    return np.asarray(matrices[..., ~np.eye(matrices.shape[-1], dtype=bool)])

@@ -1,0 +1,62 @@
+"""Expectation maximisation over the hidden states of items."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from typing_extensions import TypeVar
+
+from reliabayes.arrays import Array
+from reliabayes.inference.em import Climb, Point, climb
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
+
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
+
+
+class EMModel(HiddenStateModel[P]):
+    """A model with an E step over hidden states, and an M step of its own."""
+
+    @abstractmethod
+    def maximise(self, point: Point, expected: Expected, problem: P) -> Point:
+        """Parameters of higher expected posterior density: the M step."""
+
+    @abstractmethod
+    def posterior_sd(self, point: Point, expected: Expected, problem: P) -> Point:
+        """Approximate posterior standard deviations on Stan's unconstrained scale."""
+
+    @abstractmethod
+    def log_prior(self, point: Point, problem: P) -> float:
+        """Log density of the prior on the unconstrained scale, but for constants."""
+
+    @abstractmethod
+    def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:
+        """Probabilities (D, H) of the states of each item to start EM from; random given rng."""
+
+    def posterior_sd_at(self, point: Point, problem: P) -> Point:
+        """`posterior_sd` for the ratings that are expected at a point."""
+        return self.posterior_sd(point, self.expected_at(point, problem), problem)
+
+    def run_em(
+        self, problem: P, rng: np.random.Generator | None, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM from the votes, or from random states; the objective is the posterior density."""
+        mixture = problem.mixture
+
+        def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
+            log_probability, state = mixture.posterior(*self.columns(point, problem))
+            objective = mixture.total(log_probability) + self.log_prior(point, problem)
+            return objective, lambda: self.maximise(point, mixture.expected(state), problem)
+
+        states = self.initial_states(problem, rng)
+        first = self.maximise(self.midpoint(problem), mixture.expected(states), problem)
+        return climb(
+            evaluate,
+            first,
+            max_iterations=max_iterations,
+            tolerance=tolerance,
+            is_allowed=self.in_support,
+        )

@@ -1,0 +1,308 @@
+"""Ratings in ordered categories, two or more, that come from a latent score with cut points."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from typing_extensions import TypeVar
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference.em import Climb, Point
+from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.ordinal import (
+    CHUNK,
+    RESIDUAL,
+    CategoryProbabilities,
+    Link,
+    Observed,
+)
+from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases.hidden_state import (
+    CategoricalProblem,
+    HiddenStateModel,
+    drawn_categories,
+)
+from reliabayes.models.bases.level_centring import LevelCentring
+from reliabayes.models.bases.rating_model import with_ids
+from reliabayes.models.priors import HalfNormal, HalfStudentT
+from reliabayes.ratings import Ratings
+from reliabayes.results import quantities
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.summaries import describe, describe_in_blocks
+
+SDS = ("sd_item", "sd_rater")
+OBSERVED = ("icc_observed", "labeler_icc_observed")
+WEAK_PRECISION = 1 / 25  # of levels, where only their own ratings count
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoreProblem(CategoricalProblem):
+    """Ratings in ordered categories; the hidden state of an item is its score, at a node.
+
+    Attributes
+    ----------
+    link : {"logit", "probit"}
+        Distribution of the residual.
+    nodes : Nodes
+        Of the standard score of an item; none where scores are sampled.
+    pool : array of int, shape (R,)
+        Position of each rater's pool; all 0 for one population.
+    """
+
+    link: Link
+    nodes: Nodes
+    pool: Codes
+
+    def stan_data(self) -> StanData:
+        """As for all problems, link and nodes, if there are any."""
+        link = StanData(values={"probit": int(self.link == "probit")})
+        nodes = self.nodes.stan_data() if self.nodes.number else StanData()
+        return super().stan_data() | link | nodes
+
+
+P = TypeVar("P", bound=ScoreProblem, default=Any)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LatentScoreModel(HiddenStateModel[P]):
+    """A model of a latent score: item effect plus rater effect plus residual, cut into categories.
+
+    A subclass says which effects items have and how EM finds the mode (`run_em`). Parameters that
+    pools have of their own have a dimension for them, last.
+    """
+
+    link: Link = "logit"
+    nodes: int | None = None
+    prior_sd_item: HalfNormal | HalfStudentT = HalfNormal(2.5)
+    prior_sd_rater: HalfNormal | HalfStudentT = HalfNormal(2.5)
+
+    has_steps: ClassVar[bool]  # whether there are several cut points
+    adapts_metric_up_to: ClassVar[int] = 0  # levels and means are sampled nearly standard
+
+    def __post_init__(self) -> None:
+        if self.link not in RESIDUAL:
+            raise ValueError(f"link must be 'logit' or 'probit', not {self.link!r}.")
+        if self.nodes is not None and self.nodes < 3:
+            raise ValueError(f"nodes must be 3 or more, not {self.nodes}.")
+
+    # What a model says.
+
+    @abstractmethod
+    def cut_prior(self, problem: P) -> tuple[float, float]:
+        """Mean and sd of the normal prior that all cut points have."""
+
+    @abstractmethod
+    def location_quantities(
+        self, cut: Array, proportion: Array, dims: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """Reported quantities of cut points (*dims, K - 1) and proportions (*dims, K)."""
+
+    @abstractmethod
+    def states(self, problem: P) -> tuple[Array, Array]:
+        """Standard scores (H, ...) of an item in each state, and the states' probabilities."""
+
+    @abstractmethod
+    def item_effects(self, point: Point, score: Array) -> Array:
+        """Effects (n, ...) of items with standard scores (n, ...)."""
+
+    @abstractmethod
+    def by_rater(self, value: Array, problem: P) -> Array:
+        """Parameters of the pools for each rater: (..., R), or (..., 1) for one population."""
+
+    @abstractmethod
+    def item_index(self, ratings: Ratings) -> pd.Index[Any]:
+        """Labels of the effects of the items, those of an item side by side."""
+
+    @abstractmethod
+    def refined(self, nodes: Nodes) -> Nodes:
+        """Closer nodes that reach farther."""
+
+    def score_problem(self, ratings: Ratings) -> CategoricalProblem:
+        """What these problems have in common with others."""
+        require_ordered(ratings, type(self).__name__, self.has_steps)
+        base = self.categorical_problem(ratings)
+        cuts = {"below": base.coords["category"][:-1], "between": base.coords["category"][1:-1]}
+        return replace(base, coords={**base.coords, **cuts})
+
+    # The model at a point.
+
+    def cut(self, point: Point) -> Array:
+        """Cut points (..., K - 1) between the categories."""
+        step = point.get("step", np.empty((*np.shape(point["mean"]), 0)))
+        first = np.zeros((*np.shape(point["mean"]), 1))
+        from_first = np.concatenate([first, np.cumsum(step, axis=-1)], axis=-1)
+        return np.asarray(from_first - point["mean"][..., None])
+
+    def effects(self, point: Point, problem: P) -> Array:
+        """Effects (..., R) of the raters."""
+        return np.asarray(point["level"] - self.by_rater(point["mean"], problem))
+
+    def table(self, point: Point, problem: P) -> Array:
+        """Log-probabilities of a rating, by state, by category and rater."""
+        probability = self.probabilities(point, problem).probability
+        return np.asarray(np.log(probability).transpose(0, 2, 1).reshape(len(probability), -1))
+
+    def log_weight(self, point: Point, problem: P) -> Array:
+        """Log-probabilities (H,) of the states."""
+        return np.asarray(np.log(self.states(problem)[1]))
+
+    def probabilities(self, point: Point, problem: P) -> CategoryProbabilities:
+        """Probabilities of the categories by state and rater, (H, R, K)."""
+        item = self.by_rater(self.item_effects(point, self.states(problem)[0]), problem)
+        cut = self.by_rater(self.cut(point).T, problem).T
+        return CategoryProbabilities.of(item + self.effects(point, problem), cut, self.link)
+
+    # Where to start, and the centring of levels.
+
+    def start_at(self, found: Climb, problem: P) -> WarmStart:
+        """Starting points around a mode, with levels relative to what raters' own ratings say."""
+        start = super().start_at(found, problem)
+        centring = self.centring_at(found.point, problem)
+        levels = centring.unconstrain(start.point, problem.pool)
+        return replace(
+            start,
+            mode={**start.mode, **levels},
+            constrain=partial(self.constrain_levels, problem=problem, centring=centring),
+            centring=centring,
+        )
+
+    def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
+        """Parameters around the middle of their ranges, within a factor e or so of the odds."""
+        assert isinstance(centring, LevelCentring)
+        start = super().cold_start(problem, centring)
+        constrain = partial(self.constrain_levels, problem=problem, centring=centring)
+        return replace(start, constrain=constrain)
+
+    def constrain_levels(
+        self, free: Mapping[str, Any], problem: P, centring: LevelCentring
+    ) -> dict[str, Any]:
+        """Parameters as the program declares them, which scales means and then levels."""
+        return centring.constrain(self.constrain(free), free, problem.pool)
+
+    def centring_at(self, point: Point, problem: P) -> LevelCentring:
+        """Each rater's level by their own ratings alone, without shrinkage to the others.
+
+        A rater who always gives the same category would have an infinite level: a weak prior keeps
+        it finite.
+        """
+        information = self.information_at(point, problem)
+        held = information + self.by_rater(point["sd_rater"], problem) ** -2
+        own = self.effects(point, problem) * held / (information + WEAK_PRECISION)
+        n_items = problem.mixture.multiplicity.sum()
+        items = self.by_rater(point["sd_item"], problem) ** 2 / n_items
+        mean = self.by_rater(point["mean"], problem)
+        return LevelCentring(mean + own, 1 / (information + WEAK_PRECISION) + items)
+
+    def information_at(self, point: Point, problem: P) -> Array:
+        """Information (R,) of the ratings on the level of each rater, given the items."""
+        return self.information(point, self.expected_at(point, problem).ratings, problem)
+
+    def information(self, point: Point, expected_ratings: Array, problem: P) -> Array:
+        """Information (R,) of expected ratings (H, V) on the level of each rater."""
+        ratings = by_state(expected_ratings, problem).sum(axis=2)
+        per_rating = self.probabilities(point, problem).information
+        return np.asarray((ratings * per_rating).sum(axis=0) + 1e-3)
+
+    # What draws say.
+
+    def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
+        """ICCs on both scales beside the parameters, draw by draw."""
+        draws, point = posterior.draws, posterior.arrays()
+        observed = Observed.of(point["sd_item"], point["sd_rater"], self.cut(point), self.link)
+        dims = tuple(map(str, draws["sd_item"].dims))
+        found = {
+            **self.iccs(posterior, observed),
+            **{name: draws[name] for name in SDS},
+            **self.location_quantities(self.cut(point), observed.proportion, dims),
+            **self.fit_quantities(posterior),
+        }
+        reported = xr.Dataset(found)[[name for name in self.reports if name in found]]
+        return with_ids(reported, posterior.problem)
+
+    def iccs(self, posterior: Posterior[P], observed: Observed) -> dict[str, Any]:
+        """ICCs of the latent score, and of the ratings as numbers of their categories."""
+        item, rater = (posterior.draws[name] for name in SDS)
+        residual = xr.DataArray(math.sqrt(RESIDUAL[self.link]))
+        return {
+            "icc": quantities.icc(item, rater, residual),
+            "labeler_icc": quantities.labeler_icc(item, rater, residual),
+            "icc_observed": (item.dims, observed.icc),
+            "labeler_icc_observed": (item.dims, observed.labeler_icc),
+        }
+
+    def fit_quantities(self, posterior: Posterior[P]) -> dict[str, Any]:
+        """Log-likelihood of the ratings, with effects of items marginalised."""
+        log_likelihood = self.log_likelihoods(posterior)
+        bits = quantities.bits_per_rating(log_likelihood, len(posterior.ratings))
+        return {"log_likelihood": log_likelihood, "bits_per_rating": bits}
+
+    def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
+        """Effects of the items on the latent scale: mean, sd, median and interval."""
+        problem = posterior.problem
+        index, drawn = self.item_index(posterior.ratings), list(posterior.points())
+        each, (score, _) = len(index) // posterior.ratings.n_items, self.states(problem)
+        block = max(1, CHUNK // (len(drawn) * each))
+
+        def effects(rows: slice) -> Array:
+            part = problem.mixture.part(rows)
+            found = np.empty((len(drawn), len(part.multiplicity) * each))
+            for row, point in zip(found, drawn, strict=True):
+                _, state = part.posterior(*self.columns(point, problem))
+                row[:] = self.item_effects(point, score[drawn_categories(state, rng)]).ravel()
+            return found
+
+        rows = problem.mixture.distinct[:, None] * each + np.arange(each)
+        table = describe_in_blocks(effects, len(problem.mixture.multiplicity), block, prob)
+        return table.iloc[rows.ravel()].set_axis(index)
+
+    def raters(
+        self, posterior: Posterior[P], prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the raters on the latent scale: mean, sd, median and interval."""
+        point = {name: posterior.draws[name].values for name in ("mean", "level")}
+        effects = self.effects(point, posterior.problem).reshape(posterior.n_draws, -1)
+        return pd.DataFrame(describe(effects, prob), index=posterior.ratings.raters.rename("rater"))
+
+    def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
+        """Number of nodes, and what the log-likelihood changes by with far more of them.
+
+        At the draw whose sd of items is at the 99% quantile, with nodes that lie closer and reach
+        farther.
+        """
+        drawn = sorted(posterior.points(), key=lambda point: float(np.max(point["sd_item"])))
+        point, problem = drawn[int(0.99 * len(drawn))], posterior.problem
+        finer = replace(problem, nodes=self.refined(problem.nodes))
+        coarse, fine = (self.log_likelihood(point, each) for each in (problem, finer))
+        return problem.nodes.number, abs(fine - coarse)
+
+
+def by_state(expected_ratings: Array, problem: CategoricalProblem) -> Array:
+    """Expected ratings (H, V) as (H, R, K): by state, rater and category."""
+    shape = -1, problem.n_categories, problem.n_raters
+    return expected_ratings.reshape(shape).transpose(0, 2, 1)
+
+
+def require_ordered(ratings: Ratings, model: str, any_number: bool) -> None:
+    """Refuse more than two categories where a model is for two, or categories without an order."""
+    number = len(ratings.categories)
+    if number <= 2:
+        return
+    if not any_number:
+        rule, found = f"{model} is for two categories", f"{number}"
+        remedy = f"If they are ordered, use {model.replace('Logit', 'Ordinal')}."
+    elif ratings.scale == "nominal":
+        rule, found = f"{model} is for ordered categories", "categories without an order"
+        remedy = 'Pass scale="ordered", and categories=[...] from the lowest to the highest.'
+    else:
+        return
+    raise RatingsError([Fault("rating", rule, found, remedy)])

@@ -1,0 +1,68 @@
+"""Centring of raters' levels: the program samples them relative to what their own ratings say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.problem import StanData
+
+MeanAndScale = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class LevelCentring:
+    """Each rater's level by their own ratings alone.
+
+    Attributes
+    ----------
+    level_mean, level_variance : array of shape (R,)
+        Mean and variance; the program samples means and levels relative to both.
+    """
+
+    level_mean: Array
+    level_variance: Array
+
+    def stan_data(self) -> StanData:
+        """What the program reads."""
+        return StanData(values=vars(self))
+
+    def constrain(
+        self, point: Mapping[str, Any], free: Mapping[str, Any], pool: Codes
+    ) -> dict[str, Any]:
+        """The point with means (G,) or (), and levels (R,), of those on the unconstrained scale."""
+        found = {name: np.asarray(value) for name, value in point.items()}
+        (centre, scale), _ = self._scales(found, pool)
+        mean = centre + scale * np.asarray(free["mean"])
+        found["mean"] = np.reshape(mean, np.shape(free["mean"]))
+        _, (centre, scale) = self._scales(found, pool)
+        found["level"] = centre + scale * np.asarray(free["level"])
+        return {name: value.tolist() for name, value in found.items()}
+
+    def unconstrain(self, point: Mapping[str, Any], pool: Codes) -> dict[str, Array]:
+        """Means and levels of the point on the unconstrained scale."""
+        (mean, mean_scale), (level, level_scale) = self._scales(point, pool)
+        return {
+            "mean": np.reshape((point["mean"] - mean) / mean_scale, np.shape(point["mean"])),
+            "level": (point["level"] - level) / level_scale,
+        }
+
+    def _scales(self, point: Mapping[str, Any], pool: Codes) -> tuple[MeanAndScale, MeanAndScale]:
+        """Centre and scale of the means (G,), and given the means those of the levels (R,)."""
+        size = np.bincount(pool)
+        between = np.reshape(point["sd_rater"], -1) ** 2
+        own = (self.level_mean, self.level_variance)
+        centre, within = (np.bincount(pool, values) / size for values in own)
+        mean, variance = np.reshape(point["mean"], -1)[pool], between[pool]
+        shrinkage = self.level_variance / (self.level_variance + variance)
+        return (
+            (centre, np.sqrt((between + within) / size)),
+            (
+                self.level_mean + (mean - self.level_mean) * shrinkage,
+                np.sqrt(variance * shrinkage),
+            ),
+        )

@@ -1,0 +1,178 @@
+"""Scores of items in several pools: two are integrated out over nodes, more are sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.arrays import Array
+from reliabayes.inference.em import Point
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.ordinal import CHUNK
+from reliabayes.likelihoods.ordinal_pools import (
+    PooledCategories,
+    sequential_precision,
+    standard_scores,
+)
+from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases.level_centring import LevelCentring
+from reliabayes.models.bases.pool_parts import PooledProblem, parts_of, root_of
+from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.summaries import describe_in_blocks
+
+DEFAULT_NODES = 9  # of each of three scores or more, to compare models
+
+
+class IntegratedScores:
+    """Scores of two pools: the hidden state of an item is a pair of nodes."""
+
+    program_suffix: ClassVar[str] = ""
+    reports_likelihood: ClassVar[bool] = True
+
+    def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
+        """Items that the second pool rates alike side by side, and enough nodes for both pools."""
+        number = model.nodes or max(
+            model.one_pool.problem_of(part.base).nodes.number for part in parts_of(base)
+        )
+        by_second = base.pool[base.cells.rater] == 1
+        return replace(base, mixture=base.mixture.grouped(by_second), nodes=Nodes.of(number))
+
+    def centring(
+        self, levels: LevelCentring, model: PooledScoreModel, point: Point, problem: PooledProblem
+    ) -> LevelCentring:
+        """That of the levels."""
+        return levels
+
+    def completed(
+        self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
+    ) -> WarmStart:
+        """Larger steps where many raters, or a well-known sd of raters, allow them."""
+        enough = 8 if np.max(start.sd["sd_rater"]) < 0.5 else 20
+        is_enough = np.bincount(problem.pool).min() >= enough
+        return replace(start, target_acceptance=0.8) if is_enough else start
+
+    def constrain(self, free: Mapping[str, Any], point: dict[str, Any]) -> dict[str, Any]:
+        """The point as it is."""
+        return point
+
+    def log_probability(
+        self, model: PooledScoreModel, point: Point, problem: PooledProblem
+    ) -> Array:
+        """Log-probability (D,) of the ratings of each distinct item, summed over pairs of nodes."""
+        return problem.mixture.posterior(*model.columns(point, problem))[0]
+
+    def items(
+        self, model: PooledScoreModel, posterior: Posterior[PooledProblem], prob: float
+    ) -> pd.DataFrame | None:
+        """None: no scores are sampled."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreCentring(LevelCentring):
+    """Centring of levels and of sampled scores.
+
+    Attributes
+    ----------
+    effect_precision, effect_weighted_mean : array of shape (G, I)
+        Of an item's effect in each pool given those in the pools before, from the ratings of the
+        pool and of those after it: its precision, and its mean times the precision.
+    """
+
+    effect_precision: Array
+    effect_weighted_mean: Array
+
+
+class SampledScores:
+    """Scores of three pools or more: each item stands for itself."""
+
+    program_suffix: ClassVar[str] = "_pools"
+    reports_likelihood: ClassVar[bool] = False
+
+    def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
+        """All items, without nodes."""
+        return replace(base, mixture=base.mixture.expanded())
+
+    def centring(
+        self, levels: LevelCentring, model: PooledScoreModel, point: Point, problem: PooledProblem
+    ) -> LevelCentring:
+        """That of the levels, and what the ratings of each item say of its effects."""
+        alone, n_items = model.one_pool, len(problem.mixture.multiplicity)
+        precision, weighted_mean = np.zeros((2, n_items, problem.n_pools))
+        for part in parts_of(problem):
+            at, of_pool = part.at(point), alone.problem_of(part.base)
+            _, state = of_pool.mixture.posterior(*alone.columns(at, of_pool))
+            effect = at["sd_item"] * of_pool.nodes.node
+            mean = state @ effect
+            variance = state @ effect**2 - mean**2
+            precision[part.items, part.pools] = np.maximum(1 / variance - at["sd_item"] ** -2, 0)
+            weighted_mean[part.items, part.pools] = mean / variance
+        sequential = sequential_precision(root_of(point), precision, weighted_mean)
+        return ScoreCentring(levels.level_mean, levels.level_variance, *sequential)
+
+    def completed(
+        self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
+    ) -> WarmStart:
+        """Standard normal scores; levels step as far as they go together with effects of items."""
+        pool, shape = problem.pool, (problem.n_pools, len(problem.mixture.multiplicity))
+        if np.bincount(pool).min() >= 10:
+            start = replace(start, target_acceptance=0.9)
+        # Effects of items and levels of raters of a pool can trade what they have in common.
+        common = np.exp(2 * start.mode["sd_item"]) / shape[1]
+        wider = np.sqrt(1 + common * np.bincount(pool, 1 / centring.level_variance))
+        return replace(
+            start,
+            mode={**start.mode, "score": np.zeros(shape)},
+            sd={**start.sd, "level": wider[pool] * start.sd["level"], "score": np.ones(shape)},
+        )
+
+    def constrain(self, free: Mapping[str, Any], point: dict[str, Any]) -> dict[str, Any]:
+        """The point with scores."""
+        return {**point, "score": np.asarray(free["score"]).tolist()}
+
+    def log_probability(
+        self, model: PooledScoreModel, point: Point, problem: PooledProblem
+    ) -> Array:
+        """Log-probability (I,) of the ratings of each item, by adaptive quadrature."""
+        number = model.nodes or DEFAULT_NODES
+        at = model.effects(point, problem), root_of(point), model.cut(point), model.link, number
+        parts = PooledCategories.in_parts(problem.mixture.counts, problem.pool, number)
+        return np.concatenate([part.log_probability(*at) for part in parts])
+
+    def items(
+        self, model: PooledScoreModel, posterior: Posterior[PooledProblem], prob: float
+    ) -> pd.DataFrame | None:
+        """Effects of the items from sampled scores: mean, sd, median and interval."""
+        problem, drawn = posterior.problem, list(posterior.points())
+        centring = posterior.centring
+        assert isinstance(centring, ScoreCentring)
+        block = max(1, CHUNK // (len(drawn) * problem.n_pools))
+
+        def effects(items: slice) -> Array:
+            found = (_effects(point, items, problem, centring) for point in drawn)
+            return np.array([each.ravel() for each in found])
+
+        table = describe_in_blocks(effects, len(problem.mixture.multiplicity), block, prob)
+        return table.set_axis(model.item_index(posterior.ratings))
+
+
+class CorrelatedScoreModel(PooledScoreModel):
+    """A model of latent scores in several pools, with scores treated as their number allows."""
+
+    def scores(self, n_pools: int) -> Scores:
+        """Two scores are integrated out, more are sampled."""
+        return IntegratedScores() if n_pools == 2 else SampledScores()
+
+
+def _effects(point: Point, items: slice, problem: PooledProblem, at: ScoreCentring) -> Array:
+    """Effects (n, G) of some items at a draw of their scores."""
+    pool, root = problem.pool, root_of(point)
+    shift = np.bincount(pool, point["level"] - at.level_mean) / np.bincount(pool)
+    centring = at.effect_precision[:, items], at.effect_weighted_mean[:, items]
+    standard = standard_scores(point["score"][:, items], root, shift, *centring)
+    return np.asarray((root @ standard).T)

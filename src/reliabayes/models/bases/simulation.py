@@ -1,0 +1,30 @@
+"""What simulation from models shares: designs without ratings, and parameters by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+
+from reliabayes.ratings import Ratings
+
+
+def require_known(given: Iterable[str], names: Iterable[str], model: object) -> None:
+    """Raise if parameters are given that the model does not have."""
+    if unknown := set(given).difference(names := list(names)):
+        raise ValueError(
+            f"parameters: {', '.join(sorted(unknown))} are not among the parameters of "
+            f"{type(model).__name__}: {', '.join(names)}."
+        )
+
+
+def rated(design: pd.DataFrame, rating: Any, **reading: Any) -> Ratings:
+    """Ratings of a design: a table with the columns item and rater, and pool if there are pools."""
+    kept = [name for name in ("item", "rater", "pool") if name in design]
+    return Ratings.from_frame(
+        design[kept].assign(rating=rating),
+        pool="pool" if "pool" in design else None,
+        replicates="keep",
+        **reading,
+    )

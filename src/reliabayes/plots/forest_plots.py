@@ -1,0 +1,189 @@
+"""Forest plots: raters or items in order of an estimate, with intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.plots.labels import short, shortened
+from reliabayes.plots.layout import add_title, axes_or_new, label_right, label_rows, remove_frame
+from reliabayes.plots.palette import STYLES, Palette
+from reliabayes.results.estimates import source_text
+from reliabayes.results.summaries import interval_bounds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from reliabayes.results.fit import Fit
+
+MAX_LABELS = 60  # rows up to which all are labelled
+EXTREMES = 3  # rows that are labelled at each end, if there are more
+
+
+def raters(
+    fit: Fit, quantity: str | None = None, *, prob: float = 0.9, ax: Axes | None = None
+) -> Axes:
+    """Raters in order of a quantity, such as accuracy or severity, with intervals.
+
+    Of more than 60 raters, all are drawn and the three at each end are labelled.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that estimates individual raters.
+    quantity : str, optional
+        One of `Fit.quantities` that is reported for each rater; by default accuracy if there is
+        one. Models of scores report none: for these the plot shows rater effects, which tell how
+        far a rater rates above or below the average.
+    prob : float, default 0.9
+        Probability of the equal-tailed intervals, strictly between 0 and 1.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        The model does not report the quantity for each rater.
+    """
+    known = [str(name) for name, x in fit.quantities.items() if x.dims[2:] == ("rater",)]
+    if quantity is None and not known:
+        return effects(fit, "raters", fit.raters(prob), prob, ax)
+    name = quantity or ("accuracy" if "accuracy" in known else known[0])
+    if name not in known:
+        raise ValueError(
+            f"quantity: it must be one that {type(fit.model).__name__} reports for each rater; "
+            f"found {name!r}. Choose from {', '.join(known) or 'none'}."
+        )
+    draws = fit.quantities[name].values.reshape(-1, fit.ratings.n_raters)
+    lower, upper = interval_bounds(draws, prob)
+    columns = {"median": np.median(draws, axis=0), "lower": lower, "upper": upper}
+    rows = _ordered(pd.DataFrame(columns, index=fit.ratings.raters))
+    words = name.replace("_", " ")
+    highest, lowest = _extremes(rows, ".2f")
+    finding = f"Rater {highest} has the highest {words}, rater {lowest} the lowest"
+    ax = _forest(ax, rows, finding, _note(fit, prob, rows), ".2f")
+    ax.set_xlabel(words + (", bits per rating" if name == "informativeness" else ""))
+    return ax
+
+
+def effects(fit: Fit, what: str, table: pd.DataFrame, prob: float, ax: Axes | None) -> Axes:
+    """Effects of raters or items in order, with intervals.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model of scores.
+    what : str
+        Either ``"raters"`` or ``"items"``.
+    table : DataFrame
+        Result of `Fit.raters` or `Fit.items`.
+    prob : float
+        Probability of the intervals in the table.
+    ax : matplotlib Axes or None
+        Axes to draw on; None for those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        The model does not estimate individual raters or items.
+    """
+    percent = f"{100 * prob:g}"
+    if f"lower_{percent}" not in table:
+        raise ValueError(f"fit: {type(fit.model).__name__} does not estimate individual {what}.")
+    if "pool" in table.index.names:
+        table = table.reset_index("pool")
+    ends = {f"{end}_{percent}": end for end in ("lower", "upper")}
+    rows = _ordered(table.rename(columns=ends))
+    form = f"+.{max(0, 1 - math.floor(math.log10(rows['median'].abs().max() or 1)))}f"
+    highest, lowest = _extremes(rows, form)
+    if what == "raters":
+        finding = f"Rater {highest} rates highest and rater {lowest} lowest"
+    else:
+        finding = f"Item {highest} is rated highest and item {lowest} lowest"
+    ax = _forest(ax, rows, f"{finding}, relative to the average", _note(fit, prob, rows), form)
+    ax.axvline(0, color=Palette.of(ax).muted, linewidth=0.8, zorder=0)
+    unit = "units of the rating" if fit.model.continuous else "units of the latent score"
+    ax.set_xlabel(f"{what.removesuffix('s')} effect, relative to the average, in {unit}")
+    return ax
+
+
+def _ordered(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows from the top, pool by pool and highest first, with their heights and pool numbers."""
+    pool = table["pool"] if "pool" in table else pd.Series("", table.index)
+    number = pd.factorize(pool, sort=True)[0]
+    order = np.lexsort((-table["median"], number))
+    names = shortened(table.index)
+    rows = table.assign(pool=pool, number=number, name=names).iloc[order]
+    gap = max(1.5, len(rows) / 40)
+    return rows.assign(at=np.arange(len(rows)) + gap * rows["number"])
+
+
+def _forest(ax: Axes | None, rows: pd.DataFrame, finding: str, note: str, form: str) -> Axes:
+    """Medians with intervals, one row each."""
+    is_labelled = len(rows) <= MAX_LABELS
+    ax = axes_or_new(ax, height=1.5 + 0.17 * len(rows) if is_labelled else 6.0)
+    for _, part in rows.groupby("number"):
+        _draw_pool(ax, part, is_labelled)
+    names = list(rows["name"]) if is_labelled else []
+    label_rows(ax, rows["at"] if is_labelled else [], names)
+    if not is_labelled and not rows["number"].any():
+        _label_extremes(ax, rows, form)
+    ax.set_ylim(rows["at"].iloc[-1] + 0.8, -0.8)
+    add_title(ax, finding, note, names)
+    return remove_frame(ax, "bottom")
+
+
+def _draw_pool(ax: Axes, rows: pd.DataFrame, is_labelled: bool) -> None:
+    number = int(rows["number"].iloc[0])
+    palette, mark = Palette.of(ax), STYLES[number % len(STYLES)][0]
+    colour = palette.series_colour(number)
+    ax.hlines(
+        rows["at"], rows["lower"], rows["upper"], color=colour, alpha=0.55,
+        linewidth=1.6 if is_labelled else np.clip(250 / len(rows), 0.3, 1.6),
+        rasterized=len(rows) > 1000,
+    )  # fmt: skip
+    ax.plot(
+        rows["median"], rows["at"], color=colour, marker=mark, linestyle="",
+        markersize=4.5 if is_labelled else 1.5, rasterized=len(rows) > 1000,
+    )  # fmt: skip
+    pool = short(rows["pool"].iloc[0])
+    label_right(ax, [rows["at"].mean()], [pool], color=palette.label_colour(number))
+
+
+def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
+    """Label the highest and the lowest rows in the corners that the ordered rows leave empty."""
+    ends = {"left": rows.iloc[:EXTREMES], "right": rows.iloc[-EXTREMES:]}
+    for side, part in ends.items():
+        values = zip(part["name"], part["median"], strict=True)
+        lines = [f"{name}  {value:{form}}" for name, value in values]
+        place = (0.01, 0.99) if side == "left" else (0.99, 0.01)
+        ax.annotate(
+            "\n".join(lines), place, xycoords="axes fraction", fontsize="small", ha=side,
+            va="top" if side == "left" else "bottom", color=Palette.of(ax).text, parse_math=False,
+        )  # fmt: skip
+
+
+def _extremes(rows: pd.DataFrame, form: str) -> tuple[str, str]:
+    """Labels of the rows of highest and of lowest median, with that median."""
+    median = rows["median"].to_numpy()
+    highest, lowest = (
+        f"{rows['name'].iloc[at]} ({median[at]:{form}})"
+        for at in (int(median.argmax()), int(median.argmin()))
+    )
+    return highest, lowest
+
+
+def _note(fit: Fit, prob: float, rows: pd.DataFrame) -> str:
+    shown = "" if len(rows) <= MAX_LABELS else f"; all {len(rows):,} in order"
+    return f"Medians and {100 * prob:g}% intervals{shown}. {source_text(fit)}"

@@ -1,0 +1,256 @@
+"""Axes, titles, notes and labels that all plots share."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reliabayes.arrays import Array
+from reliabayes.plots.palette import Palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CHARACTER_WIDTH = 0.57  # mean width of a character, in font sizes
+
+
+def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
+    """The given Axes, or those of a new figure.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None
+        Returned unless None.
+    width, height : float
+        Size of the new figure, in inches.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return ax
+
+
+def add_title(ax: Axes, finding: str, note: str, labels: Iterable[str] = ()) -> Axes:
+    """Write the finding in bold above the Axes and a note below it, and remove the frame.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes whose other content is complete.
+    finding : str
+        What the plot shows, in a sentence.
+    note : str
+        Which model and data it is of, and how to read it.
+    labels : iterable of str, optional
+        Labels on the left of the Axes, which leave less width for the title.
+
+    Returns
+    -------
+    matplotlib Axes
+        The same Axes.
+    """
+    from matplotlib.font_manager import FontProperties
+
+    palette = Palette.of(ax)
+    small, medium = (FontProperties(size=name).get_size_in_points() for name in ("small", "medium"))
+    left = CHARACTER_WIDTH * small * max(map(len, labels), default=0)
+    points = 72 * 1.12 * ax.bbox.width / ax.figure.dpi - left
+    heading, lines = (
+        textwrap.wrap(
+            text,
+            max(20, int(points / (CHARACTER_WIDTH * size))),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for text, size in ((finding, medium), (note, small))
+    )
+    ax.annotate(
+        "\n".join(lines), (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
+        fontsize="small", color=palette.muted, va="bottom", linespacing=1.15, parse_math=False,
+    )  # fmt: skip
+    ax.set_title(
+        "\n".join(heading), loc="left", pad=9 + 1.3 * small * len(lines), fontweight="bold",
+        fontsize="medium", color=palette.text, parse_math=False,
+    )  # fmt: skip
+    return remove_frame(ax)
+
+
+def remove_frame(ax: Axes, *sides: str) -> Axes:
+    """Hide the frame except on some sides, and mute ticks and axis labels.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes to change.
+    *sides : str
+        Sides whose line stays; by default the bottom and the left.
+
+    Returns
+    -------
+    matplotlib Axes
+        The same Axes.
+    """
+    palette, sides = Palette.of(ax), sides or ("bottom", "left")
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in sides)
+        spine.set_color(palette.muted)
+    ax.tick_params(colors=palette.muted, labelsize="small")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(color=palette.muted, fontsize="small")
+    return ax
+
+
+def panels(ax: Axes, titles: Sequence[str], columns: int) -> list[Axes]:
+    """Small Axes in a grid inside ``ax``, which itself becomes invisible.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes to divide.
+    titles : sequence of str
+        Title of each panel.
+    columns : int
+        Number of panels in a row.
+
+    Returns
+    -------
+    list of matplotlib Axes
+    """
+    ax.set_axis_off()
+    width, height = ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
+    rows = -(-len(titles) // columns)
+    wide, high = 0.65 / width, 0.75 / height
+    top = 1 - 0.25 / height  # leaves room for the titles of the first row below the note
+    width, height = (1 + wide) / columns - wide, (top + high) / rows - high
+    made = []
+    for number, title in enumerate(titles):
+        row, column = divmod(number, columns)
+        corner = column * (width + wide), (rows - 1 - row) * (height + high)
+        panel = remove_frame(ax.inset_axes((*corner, width, height)))
+        panel.set_title(
+            title, loc="left", fontsize="small", color=Palette.of(ax).text, parse_math=False
+        )
+        made.append(panel)
+    return made
+
+
+def label_rows(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
+    """Label heights on the left, without ticks.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes to label.
+    at : array_like of float
+        Heights in data units.
+    names : sequence of str
+        A label for each height.
+    """
+    ax.set_yticks(at, names, parse_math=False)
+    ax.tick_params(axis="y", length=0)
+
+
+def label_columns(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
+    """Label columns along the bottom, without ticks; long labels are turned by 90 degrees.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes to label.
+    at : array_like of float
+        Places in data units.
+    names : sequence of str
+        A label for each place; if one has more than three characters, all are turned.
+    """
+    turned = max(map(len, names), default=0) > 3
+    ax.set_xticks(at, names, parse_math=False)
+    ax.tick_params(axis="x", length=0, rotation=90 if turned else 0)
+
+
+def label_right(ax: Axes, at: Iterable[float], texts: Sequence[str], **style: Any) -> None:
+    """Write texts to the right of the Axes.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes to label.
+    at : iterable of float
+        Heights in data units.
+    texts : sequence of str
+        A text for each height.
+    **style
+        Arguments of ``Axes.annotate`` that differ from small muted text.
+    """
+    style = {"fontsize": "small", "color": Palette.of(ax).muted, "va": "center"} | style
+    for height, text in zip(at, texts, strict=True):
+        ax.annotate(
+            text, (1, height), (6, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", annotation_clip=False, parse_math=False, **style,
+        )  # fmt: skip
+
+
+def percent_ticks(ax: Axes, axis: str = "x") -> None:
+    """Show proportions as percentages.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes whose ticks change.
+    axis : str, default "x"
+        Either ``"x"`` or ``"y"``.
+    """
+    from matplotlib.ticker import PercentFormatter
+
+    getattr(ax, f"{axis}axis").set_major_formatter(PercentFormatter(1, decimals=0))
+
+
+def integer_ticks(ax: Axes, axis: str = "x") -> None:
+    """Put ticks at whole numbers only.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes whose ticks change.
+    axis : str, default "x"
+        Either ``"x"`` or ``"y"``.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    getattr(ax, f"{axis}axis").set_major_locator(MaxNLocator(integer=True))
+
+
+def separated(values: Sequence[float] | Array, gap: float) -> Array:
+    """Heights close to some values, in the same order, that leave room for labels.
+
+    Parameters
+    ----------
+    values : sequence of float
+        Preferred heights.
+    gap : float
+        Smallest distance between two heights.
+
+    Returns
+    -------
+    array of float
+        A height for each value.
+
+    Examples
+    --------
+    >>> separated([0.5, 0.5], 0.25)
+    array([0.375, 0.625])
+    """
+    order = np.argsort(values, kind="stable")
+    steps = gap * np.arange(len(order))
+    placed = np.maximum.accumulate(np.asarray(values)[order] - steps) + steps
+    found = np.empty(len(order))
+    found[order] = placed - (placed - np.asarray(values)[order]).max() / 2
+    return found

@@ -1,0 +1,50 @@
+"""All checks of a table, in one list. A new check is a function that yields the faults it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings import design_checks as design
+from reliabayes.ratings import value_checks as values
+from reliabayes.ratings.table import Table
+
+Check = Callable[[Table], Iterator[Fault]]
+
+CHECKS: tuple[Check, ...] = (
+    design.no_ratings,
+    values.missing_values,
+    values.mixed_types,
+    values.padded_labels,
+    values.numbers_as_text,
+    values.labels_on_numeric_scale,
+    values.infinite_values,
+    values.invalid_categories,
+    values.unordered_texts,
+    values.ratings_outside_categories,
+    values.gold_outside_categories,
+    design.conflicting_gold,
+    design.raters_in_two_pools,
+    design.replicate_ratings,
+    design.single_id,
+    design.equal_ratings,
+    design.no_overlap,
+)
+
+
+def check(table: Table) -> None:
+    """Check a table, and raise one error that lists all its faults.
+
+    Parameters
+    ----------
+    table : Table
+        The table to check.
+
+    Raises
+    ------
+    RatingsError
+        If any check finds a fault.
+    """
+    faults = [fault for find in CHECKS for fault in find(table)]
+    if faults:
+        raise RatingsError(faults)

@@ -1,0 +1,206 @@
+"""Ratings as arrays: items, raters and categories counted from 0, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from scipy.sparse import csgraph
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.columns import Numbers, Scale
+from reliabayes.wording import listed
+
+AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class CodedRatings:
+    """The arrays of ratings, and the quantities that follow from them alone.
+
+    Rows are sorted by item and rater. The fields are explained in `Ratings`, which users see.
+    """
+
+    item: Codes
+    rater: Codes
+    rating: Array | Codes
+    items: pd.Index[Any]
+    raters: pd.Index[Any]
+    scale: Scale
+    pools: pd.Index[Any]
+    rater_pool: Codes | None
+    gold: Array | Codes | None
+    given_categories: pd.Index[Any] | None
+    anonymous_raters: bool
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, CodedRatings):
+            return NotImplemented
+        return all(
+            _are_equal(getattr(self, field.name), getattr(other, field.name))
+            for field in fields(self)
+        )
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.n_items, self.n_raters, self.scale))
+
+    @property
+    def n_ratings(self) -> int:
+        """Number N of ratings."""
+        return len(self.item)
+
+    @property
+    def n_items(self) -> int:
+        """Number I of items that have a rating."""
+        return len(self.items)
+
+    @property
+    def n_raters(self) -> int:
+        """Number R of raters; if they are anonymous, the largest number of ratings of an item."""
+        return len(self.raters)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of (item, rater) pairs that have a rating, at most ``I * R``."""
+        is_new = (np.diff(self.item) != 0) | (np.diff(self.rater) != 0)
+        return 1 + int(np.count_nonzero(is_new))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every rater rated every item."""
+        return self.n_pairs == self.n_items * self.n_raters
+
+    @cached_property
+    def categories(self) -> pd.Index[Any]:
+        """Values (K,) that a rating can have: the declared ones, or those that occur, sorted."""
+        if self.given_categories is not None:
+            return self.given_categories
+        return Numbers("rating", self.values).labels().ids
+
+    @cached_property
+    def category(self) -> Codes:
+        """Position (N,) of each rating in `categories`, int32, on any scale."""
+        if self.scale != "numeric":
+            return np.asarray(self.rating, np.int32)
+        return _read_only(Numbers("rating", self.values).labels().among(self.categories).codes)
+
+    @property
+    def values(self) -> Array:
+        """The ratings (N,) as float64 numbers.
+
+        Raises
+        ------
+        RatingsError
+            If the scale is not numeric.
+        """
+        if self.scale == "numeric":
+            return np.asarray(self.rating, np.float64)
+        remedy = 'If the labels are numbers, pass scale="numeric" when reading them.'
+        found = f"the {self.scale} categories {listed(self.categories)}"
+        raise RatingsError([Fault("rating", "ratings must be numbers here", found, remedy)])
+
+    @cached_property
+    def gold_category(self) -> Codes | None:
+        """Position (I,) of each item's gold in `categories`, -1 if unknown; None without gold.
+
+        Raises
+        ------
+        RatingsError
+            If a gold number is not one of the categories.
+        """
+        if self.gold is None:
+            return None
+        if self.scale != "numeric":
+            return np.asarray(self.gold, np.int32)
+        codes = np.asarray(self.categories.get_indexer(pd.Index(self.gold)), np.int32)
+        is_outside = (codes < 0) & ~np.isnan(self.gold)
+        if is_outside.any():
+            rule = f"gold must be among the categories {listed(self.categories)} here"
+            found = listed(np.unique(self.gold[is_outside]).tolist())
+            remedy = "Pass categories=... with every value, or treat gold as a number."
+            raise RatingsError([Fault("gold", rule, found, remedy)])
+        return _read_only(codes)
+
+    @cached_property
+    def ratings_per_item(self) -> npt.NDArray[np.int64]:
+        """Number (I,) of ratings of each item, 1 or more."""
+        return _read_only(np.bincount(self.item))
+
+    @cached_property
+    def ratings_per_rater(self) -> npt.NDArray[np.int64]:
+        """Number (R,) of ratings by each rater, 1 or more."""
+        self.require_known_raters("ratings_per_rater")
+        return _read_only(np.bincount(self.rater))
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Number (I, K) of ratings of each item in each category."""
+        n_categories = len(self.categories)
+        cell = self.item.astype(np.int64) * n_categories + self.category
+        counts = np.bincount(cell, minlength=self.n_items * n_categories)
+        return _read_only(counts.reshape(self.n_items, n_categories))
+
+    @cached_property
+    def incidence(self) -> sp.csr_array:
+        """Sparse matrix (I, R) with the number of times that each rater rated each item."""
+        self.require_known_raters("incidence")
+        ones = np.ones(len(self), np.int32)
+        return sp.csr_array((ones, (self.item, self.rater)), shape=(self.n_items, self.n_raters))
+
+    @cached_property
+    def n_components(self) -> int:
+        """Number of connected components of the design, 1 or more.
+
+        Two components share neither an item nor a rater.
+        """
+        self.require_known_raters("n_components")
+        n_nodes = self.n_items + self.n_raters
+        links = np.ones(len(self), np.int32), (self.item, self.n_items + self.rater)
+        graph = sp.csr_array(links, shape=(n_nodes, n_nodes))
+        n_components, _ = csgraph.connected_components(graph, directed=False)
+        return int(n_components)
+
+    def require_known_raters(self, purpose: str) -> None:
+        """Raise an error if the raters are anonymous.
+
+        Parameters
+        ----------
+        purpose : str
+            The method that needs to know the raters, with which the message starts.
+
+        Raises
+        ------
+        RatingsError
+            If `anonymous_raters` is True.
+        """
+        if self.anonymous_raters:
+            rule = "it must be known who gave each rating"
+            remedy = "Use a method that needs only counts, or read a table that names the raters."
+            raise RatingsError([Fault(purpose, rule, "anonymous raters", remedy)])
+
+
+def _read_only(array: AnyArray) -> AnyArray:
+    array.setflags(write=False)
+    return array
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, pd.Index):
+        return one.equals(other)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    return bool(one == other)

@@ -1,0 +1,139 @@
+"""Reading single columns of the user's table, from any kind of data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.columns import Column, Labels, Numbers, Scale
+
+NUMBER_KINDS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
+
+
+def read_labels(series: nw.Series[Any], name: str) -> Labels:
+    """Read a column of ids.
+
+    Parameters
+    ----------
+    series : narwhals Series, N rows
+        The column.
+    name : str
+        Its name, for messages.
+
+    Returns
+    -------
+    Labels
+        The column, with its ids sorted if they can be sorted.
+    """
+    return _sorted(_coded(series, name))
+
+
+def read_values(series: nw.Series[Any], name: str) -> Column:
+    """Read a column of ratings or of gold.
+
+    Parameters
+    ----------
+    series : narwhals Series, N rows
+        The column.
+    name : str
+        Its name, for messages.
+
+    Returns
+    -------
+    Numbers or Labels
+        Numbers if all values are, else labels.
+    """
+    if series.dtype.is_numeric():
+        return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
+    labels = _coded(series, name)
+    if labels.declared is not None:
+        return labels
+    return _sorted(labels) if labels.kind not in NUMBER_KINDS else Numbers(name, labels.floats)
+
+
+def as_ids(values: Any) -> pd.Index[Any]:
+    """Return ids as a plain Index, whatever container and type the user had.
+
+    Parameters
+    ----------
+    values : array-like, shape (n,)
+        The ids.
+
+    Returns
+    -------
+    Index, shape (n,)
+        Of type int64, float64, bool, str or object.
+    """
+    index: pd.Index[Any] = pd.Index(values, name=None, tupleize_cols=False)
+    is_plain = isinstance(index.dtype, np.dtype) and index.dtype.itemsize == 8
+    if is_plain or index.dtype == "str" or index.dtype == bool:
+        return index
+    plain: pd.Index[Any] = pd.Index(index.tolist(), tupleize_cols=False)
+    return plain
+
+
+def _coded(series: nw.Series[Any], name: str) -> Labels:
+    try:
+        if series.implementation.is_pandas():
+            return _coded_pandas(series.to_native(), name)
+        return _coded_arrow(series, name)
+    except TypeError as error:
+        rule = "each value must be a single text, number, bool or category"
+        found = f"values of type {series.dtype}"
+        remedy = "Replace each value by one of these."
+        raise RatingsError([Fault(name, rule, found, remedy)]) from error
+
+
+def _coded_pandas(series: pd.Series[Any], name: str) -> Labels:
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        return _factorized(series, name)
+    declared: Scale = "ordered" if series.dtype.ordered else "nominal"
+    codes = np.asarray(series.cat.codes, np.int32)
+    return Labels(name, codes, as_ids(series.cat.categories), declared)
+
+
+def _coded_arrow(series: nw.Series[Any], name: str) -> Labels:
+    dtype = series.dtype
+    if dtype.is_nested():
+        raise TypeError(dtype)
+    if dtype.is_float() or (dtype.is_integer() and series.null_count() == 0):
+        return _factorized(series.to_numpy(), name)
+    if isinstance(dtype, nw.Enum):
+        return _matched(series.cast(nw.String), dtype.categories, name, "ordered")
+    if isinstance(dtype, nw.Categorical):
+        texts = series.cast(nw.String)
+        return _matched(texts, sorted(_distinct(texts)), name, "nominal")
+    return _matched(series, _distinct(series), name)
+
+
+def _factorized(values: Any, name: str) -> Labels:
+    codes, ids = pd.factorize(values)
+    return Labels(name, codes.astype(np.int32), as_ids(ids))
+
+
+def _distinct(series: nw.Series[Any]) -> list[Any]:
+    return series.unique().drop_nulls().to_list()
+
+
+def _matched(
+    series: nw.Series[Any], ids: Sequence[Any], name: str, declared: Scale | None = None
+) -> Labels:
+    """Code in the frame's own engine, so that no row becomes a Python object."""
+    codes = series.replace_strict(ids, range(len(ids)), return_dtype=nw.Int32).fill_null(-1)
+    return Labels(name, codes.to_numpy().astype(np.int32, copy=False), as_ids(ids), declared)
+
+
+def _sorted(labels: Labels) -> Labels:
+    """Return the labels with sorted ids, or unchanged if ids cannot be compared."""
+    try:
+        order = np.asarray(labels.ids.argsort())
+    except TypeError:
+        return labels
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return labels.recoded(rank, labels.ids[order])

@@ -1,0 +1,138 @@
+"""Checks of the design: each looks at how items, raters and ratings are combined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from reliabayes.arrays import Mask
+from reliabayes.errors import Fault
+from reliabayes.ratings.columns import Labels, Rows, fault_in
+from reliabayes.ratings.table import Table
+from reliabayes.wording import listed
+
+
+def no_ratings(table: Table) -> Iterator[Fault]:
+    """Yield a fault if the table has no rows."""
+    if len(table) == 0:
+        yield Fault("table", "it must hold ratings", "none", "Pass a table with ratings.")
+
+
+def conflicting_gold(table: Table) -> Iterator[Fault]:
+    """Yield a fault if rows of one item have different gold values."""
+    gold = table.gold
+    if gold is None:
+        return
+    known = gold.is_readable & ~table.item.missing
+    codes = gold.codes if isinstance(gold, Labels) else gold.floats
+    differs = _differs_from_first(table.item, codes, known)
+    if differs.any():
+        ids = listed(_ids_at(table.item, differs))
+        yield fault_in(
+            gold,
+            differs,
+            "an item must have one gold value",
+            f"{{n}} in conflict with an earlier row of the same item, {ids}",
+            "Keep the right value in all rows of the item.",
+        )
+
+
+def raters_in_two_pools(table: Table) -> Iterator[Fault]:
+    """Yield a fault if rows of one rater have different pools."""
+    pool = table.pool
+    if pool is None:
+        return
+    known = ~pool.missing & ~table.rater.missing
+    differs = _differs_from_first(table.rater, pool.codes, known)
+    if differs.any():
+        ids = listed(_ids_at(table.rater, differs))
+        yield fault_in(
+            pool,
+            differs,
+            "a rater must belong to one pool",
+            f"{{n}} in conflict with an earlier row of the same rater, {ids}",
+            "Correct the pool. If pools reuse ids, add the pool's name to the rater's id.",
+        )
+
+
+def replicate_ratings(table: Table) -> Iterator[Fault]:
+    """Yield a fault if a rater rated an item several times, unless replicates are kept."""
+    if table.replicates == "keep":
+        return
+    pair = table.pair[table.order]
+    is_repeated = (pair[1:] == pair[:-1]) & (pair[1:] >= 0)
+    if not is_repeated.any():
+        return
+    is_shared = np.zeros(len(table), np.bool_)
+    is_shared[table.order[1:][is_repeated]] = True
+    is_shared[table.order[:-1][is_repeated]] = True
+    yield Fault.in_rows(
+        f"{table.item.name} and {table.rater.name}",
+        "a rater must rate an item once",
+        "{n} ratings that share their item and rater with another",
+        'Drop the repeats, or pass replicates="keep" if they are independent ratings.',
+        mask=is_shared,
+        values_at=lambda rows: _pairs_at(table, rows),
+    )
+
+
+def single_id(table: Table) -> Iterator[Fault]:
+    """Yield a fault if there is only one item or one rater."""
+    for column, word in ((table.item, "items"), (table.rater, "raters")):
+        used = column.used.ids
+        if len(used) == 1:
+            yield Fault(
+                place=column.name,
+                rule=f"there must be at least two {word}",
+                found=f"only {listed(used)}",
+                remedy=f"Check that this column holds the {word}, or add the ratings of others.",
+            )
+
+
+def equal_ratings(table: Table) -> Iterator[Fault]:
+    """Yield a fault if all ratings are equal."""
+    rating = table.rating
+    values = rating.codes if isinstance(rating, Labels) else rating.floats
+    rows = np.flatnonzero(rating.is_readable)
+    if len(rows) and values[rows].min() == values[rows].max():
+        yield Fault(
+            place=rating.name,
+            rule="ratings must vary, because agreement is undefined if all are equal",
+            found=f"{rating.at(rows[:1])[0]} in all {len(rows)} rows",
+            remedy="Check that this column holds the ratings, and that none were left out.",
+        )
+
+
+def no_overlap(table: Table) -> Iterator[Fault]:
+    """Yield a fault if no item was rated by two raters."""
+    pair = table.pair[table.order]
+    n_pairs = np.count_nonzero(np.diff(pair[pair >= 0], prepend=-1))
+    n_items, n_raters = len(table.item.used.ids), len(table.rater.used.ids)
+    if n_pairs == n_items and n_items > 1 and n_raters > 1:
+        yield Fault(
+            place=f"{table.item.name} and {table.rater.name}",
+            rule="at least one item must be rated by two raters",
+            found=f"{n_items} items with one rater each",
+            remedy="Check that the two columns are not swapped; otherwise have some items rated by "
+            "several raters.",
+        )
+
+
+def _differs_from_first(groups: Labels, values: Any, known: Mask) -> Mask:
+    """Return which rows have another value than the first known row of their group."""
+    rows = np.flatnonzero(known)
+    first = np.zeros(len(groups.ids), np.intp)
+    first[groups.codes[rows[::-1]]] = rows[::-1]
+    differs: Mask = known & (values != values[first[groups.codes]])
+    return differs
+
+
+def _ids_at(column: Labels, mask: Mask) -> list[Any]:
+    return column.ids[np.unique(column.codes[mask])].tolist()
+
+
+def _pairs_at(table: Table, rows: Rows) -> tuple[str, ...]:
+    items, raters = table.item.at(rows), table.rater.at(rows)
+    return tuple(f"{item} by {rater}" for item, rater in zip(items, raters, strict=True))

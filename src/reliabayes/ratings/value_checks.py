@@ -1,0 +1,179 @@
+"""Checks of values: each looks at single columns and at the scale that they should be on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.arrays import Mask
+from reliabayes.errors import Fault
+from reliabayes.ratings.columns import Column, Labels, Numbers, as_numbers, fault_in
+from reliabayes.ratings.table import Table
+from reliabayes.wording import listed
+
+
+def missing_values(table: Table) -> Iterator[Fault]:
+    """Yield a fault for each column, except gold, with missing values."""
+    for column in table.columns:
+        if column is table.gold or not column.missing.any():
+            continue
+        yield fault_in(
+            column,
+            column.missing,
+            "no value may be missing",
+            "{n} missing",
+            "Drop these rows, or fill in the values if they are known.",
+            show_values=False,
+        )
+
+
+def mixed_types(table: Table) -> Iterator[Fault]:
+    """Yield a fault for each column whose values have several types."""
+    for column in table.columns:
+        if not isinstance(column, Labels) or not column.kind.startswith("mixed"):
+            continue
+        types = np.array([type(value).__name__ for value in column.ids])
+        names, counts = np.unique(types[column.codes[~column.missing]], return_counts=True)
+        if len(names) < 2:
+            continue
+        usual = names[counts.argmax()]
+        yield fault_in(
+            column,
+            np.append(types != usual, False)[column.codes],
+            "all values must have the same type",
+            f"{' and '.join(names)}, {{n}} of them not {usual}",
+            "Convert the column, for example with .astype(str), or drop the rows of other types.",
+        )
+
+
+def padded_labels(table: Table) -> Iterator[Fault]:
+    """Yield a fault for each column with labels that differ only in surrounding whitespace."""
+    for column in table.columns:
+        if not isinstance(column, Labels) or column.kind != "string":
+            continue
+        stripped = pd.Series(column.ids.str.strip())
+        is_twin = (stripped.duplicated(keep=False) & (stripped != column.ids)).to_numpy()
+        if is_twin.any():
+            yield fault_in(
+                column,
+                np.append(is_twin, False)[column.codes],
+                "values must not differ only in leading or trailing whitespace",
+                "{n} that repeat another value with extra whitespace",
+                "Strip the column, for example with .str.strip().",
+            )
+
+
+def numbers_as_text(table: Table) -> Iterator[Fault]:
+    """Yield a fault if most ratings are numbers stored as text, and no scale was chosen."""
+    rating = table.rating
+    if table.asked is not None or not isinstance(rating, Numbers) or rating.source is None:
+        return
+    is_word = _is_not_numeric(rating)
+    yield fault_in(
+        rating,
+        is_word if is_word.any() else ~rating.missing,
+        "ratings must be either numbers or labels",
+        "numbers stored as text" + (", and {n} not numeric" if is_word.any() else ""),
+        'Pass scale="numeric" to read them as numbers'
+        + (" (fix the others first)" if is_word.any() else "")
+        + ', or scale="nominal" to keep them as labels.',
+    )
+
+
+def labels_on_numeric_scale(table: Table) -> Iterator[Fault]:
+    """Yield a fault for ratings or gold on a numeric scale that cannot be read as numbers."""
+    for column in (table.rating, table.gold):
+        if not isinstance(column, Numbers) or (column is table.rating and table.asked is None):
+            continue
+        if (is_word := _is_not_numeric(column)).any():
+            yield fault_in(
+                column,
+                is_word,
+                "values must be numbers on a numeric scale",
+                "{n} not numeric",
+                'Fix or drop these rows, or pass scale="nominal".',
+            )
+
+
+def infinite_values(table: Table) -> Iterator[Fault]:
+    """Yield a fault for each column with infinite numbers."""
+    for column in table.columns:
+        if isinstance(column, Numbers) and (is_infinite := np.isinf(column.floats)).any():
+            rule, remedy = "values must be finite", "Fix or drop these rows."
+            yield fault_in(column, is_infinite, rule, "{n} infinite", remedy)
+
+
+def invalid_categories(table: Table) -> Iterator[Fault]:
+    """Yield a fault if the given categories are too few, repeated or missing."""
+    given = table.categories
+    if given is not None and (len(given) < 2 or given.hasnans or not given.is_unique):
+        rule = "there must be at least two distinct values, none missing"
+        remedy = "List each category of the scale once."
+        yield Fault("categories", rule, listed(given), remedy)
+
+
+def unordered_texts(table: Table) -> Iterator[Fault]:
+    """Yield a fault if text labels on an ordered scale have no declared order."""
+    rating = table.rating
+    if table.scale != "ordered" or table.categories is not None or not isinstance(rating, Labels):
+        return
+    if rating.declared is None and rating.kind == "string":
+        yield Fault(
+            place=rating.name,
+            rule="text labels on an ordered scale need a declared order",
+            found=f"{listed(rating.ids)} without one",
+            remedy="Pass categories=[...], lowest first, or an ordered categorical column.",
+        )
+
+
+def ratings_outside_categories(table: Table) -> Iterator[Fault]:
+    """Yield a fault if a rating is not one of the given categories."""
+    if table.categories is None:
+        return
+    yield from _outside(
+        table.rating,
+        ~_is_among(table.rating, table.categories) & table.rating.is_readable,
+        f"ratings must be among the categories {listed(table.categories)}",
+    )
+
+
+def gold_outside_categories(table: Table) -> Iterator[Fault]:
+    """Yield a fault if gold is not one of the categories, or outside their range if numeric."""
+    gold, categories = table.gold, _categories(table)
+    if gold is None or categories is None:
+        return
+    if isinstance(gold, Labels):
+        rule = f"gold must be among the categories {listed(categories)}"
+        yield from _outside(gold, ~_is_among(gold, categories) & ~gold.missing, rule)
+        return
+    numbers = as_numbers(categories)
+    low, high = numbers.min(), numbers.max()
+    rule = f"gold must lie in the range of the categories, {low:g}..{high:g}"
+    is_outside = ((gold.floats < low) | (gold.floats > high)) & np.isfinite(gold.floats)
+    yield from _outside(gold, is_outside, rule)
+
+
+def _outside(column: Column, mask: Mask, rule: str) -> Iterator[Fault]:
+    if mask.any():
+        remedy = "Add the values to categories=... or drop these rows."
+        yield fault_in(column, mask, rule, "{n} outside", remedy)
+
+
+def _is_among(column: Column, categories: pd.Index[Any]) -> Mask:
+    if isinstance(column, Labels):
+        is_among: Mask = np.append(column.ids.isin(categories), False)
+        return is_among[column.codes]
+    return np.isin(column.floats, as_numbers(categories))
+
+
+def _is_not_numeric(column: Numbers) -> Mask:
+    return np.isnan(column.floats) & ~column.missing
+
+
+def _categories(table: Table) -> pd.Index[Any] | None:
+    if table.categories is not None or not isinstance(table.rating, Labels):
+        return table.categories
+    return table.rating.ids

@@ -1,0 +1,70 @@
+"""What results need of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.problem import Problem
+from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
+
+
+class Model(Protocol):
+    """What a fit asks of its model; `reliabayes.models.RatingModel` says what each means."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    summary: ClassVar[str]
+    reports: ClassVar[tuple[str, ...]]
+    continuous: ClassVar[bool]
+    conditional: ClassVar[bool]
+
+    @classmethod
+    def name(cls) -> str: ...
+
+    @property
+    def fit(self) -> Callable[..., Any]: ...
+
+    def problem(self, ratings: Ratings) -> Problem: ...
+
+    def labelled(self, drawn: Mapping[str, Array], problem: Any) -> xr.Dataset: ...
+
+    def quantities(self, posterior: Posterior[Any]) -> xr.Dataset: ...
+
+    def items(
+        self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame: ...
+
+    def raters(
+        self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame: ...
+
+    def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame | None: ...
+
+    def pointwise(self, posterior: Posterior[Any]) -> tuple[Array, Codes]: ...
+
+    def replicates(
+        self, posterior: Posterior[Any], rng: np.random.Generator
+    ) -> Iterator[NDArray[Any]]: ...
+
+    def integration_error(self, posterior: Posterior[Any]) -> tuple[int, float]: ...
+
+
+class PointModel(Model, Protocol):
+    """What a point estimate asks of its model: tables without intervals."""
+
+    def items(
+        self, posterior: Posterior[Any], prob: float | None, rng: object = None
+    ) -> pd.DataFrame: ...
+
+    def raters(
+        self, posterior: Posterior[Any], prob: float | None, rng: object = None
+    ) -> pd.DataFrame: ...
+
+    def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame: ...

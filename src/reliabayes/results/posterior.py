@@ -1,0 +1,70 @@
+"""Posterior draws together with the problem they belong to: what models compute results from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+import xarray as xr
+
+from reliabayes.arrays import Array
+from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.ratings import Ratings
+
+P_co = TypeVar("P_co", bound=Problem, covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(Generic[P_co]):
+    """Draws of the parameters of a Stan program, with the problem that they belong to.
+
+    Attributes
+    ----------
+    draws : Dataset
+        Parameters of the program, dims (chain, draw, ...).
+    ratings : Ratings
+        The data.
+    problem : Problem
+        What the posterior depends on.
+    centring : StanPart or None
+        Where and on what scale the program sampled its parameters, if that depends on the data.
+    """
+
+    draws: xr.Dataset
+    ratings: Ratings
+    problem: P_co
+    centring: StanPart | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of chains and of draws of each."""
+        return self.draws.sizes["chain"], self.draws.sizes["draw"]
+
+    @property
+    def n_draws(self) -> int:
+        """Number S of draws of all chains."""
+        return int(np.prod(self.shape))
+
+    def thinned(self, wanted: int) -> Posterior[P_co]:
+        """At least so many draws, if there are, spread evenly over the chains."""
+        chains, draws = self.shape
+        per_chain = min(-(-wanted // chains), draws)
+        kept = np.arange(per_chain) * draws // per_chain
+        return replace(self, draws=self.draws.isel(draw=kept))
+
+    def arrays(self) -> dict[str, Array]:
+        """Draws (chains, draws, ...) of each parameter by name."""
+        return {str(name): values.values for name, values in self.draws.items()}
+
+    def stacked(self) -> dict[str, Array]:
+        """Draws (S, ...) of each parameter by name, chain by chain."""
+        flat = self.draws.stack(sample=("chain", "draw"), create_index=False)
+        return {str(name): x.transpose("sample", ...).values for name, x in flat.items()}
+
+    def points(self) -> Iterator[dict[str, Array]]:
+        """Each draw as a point: parameters by name."""
+        values = self.stacked()
+        for sample in range(self.n_draws):
+            yield {name: draws[sample] for name, draws in values.items()}

@@ -1,0 +1,63 @@
+"""How draws are made: settings of the sampler, and their ranges."""
+
+from __future__ import annotations
+
+import operator
+import secrets
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+VERSION = version("reliabayes")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the draws were made.
+
+    Attributes
+    ----------
+    chains, warmup, draws : int
+        Markov chains, and the iterations of each, discarded and kept.
+    seed : int
+        Seed of all chains.
+    max_tree_depth : int
+        Largest depth of the sampler's trees.
+    stan_version, version : str
+        Of Stan and of this package.
+    relabelled : tuple of int
+        Chains, from 0, whose true categories had switched and were relabelled.
+    """
+
+    chains: int
+    warmup: int
+    draws: int
+    seed: int
+    max_tree_depth: int = 10
+    stan_version: str = ""
+    version: str = VERSION
+    relabelled: tuple[int, ...] = ()
+
+    @classmethod
+    def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:
+        """Settings within their ranges; a fresh seed if there is none."""
+        return cls(
+            chains=whole_number("chains", chains, least=1),
+            warmup=whole_number("warmup", warmup, least=0),
+            draws=whole_number("draws", draws, least=4),
+            seed=secrets.randbelow(2**31)
+            if seed is None
+            else whole_number("seed", seed, least=0, most=2**31 - 1),
+        )
+
+
+def whole_number(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """``value`` of the argument ``name`` as int, NumPy's integers included; or a `ValueError`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool) or number < least or (most and number > most):
+        limits = f"from {least}" + (f" to {most}" if most else "")
+        raise ValueError(f"{name} must be a whole number {limits}, not {value!r}.")
+    return number
