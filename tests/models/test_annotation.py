@@ -400,7 +400,7 @@ def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
 
 
 class OneSwapped:
-    """Starts at a draw of a fit; in the second chain its true categories have swapped names."""
+    """Starts at a draw of a fit; in the second chain its true categories have switched."""
 
     def __init__(self, fit: rb.Fit) -> None:
         self.draw = fit.posterior.isel(chain=0, draw=-1)
@@ -416,14 +416,14 @@ class OneSwapped:
 def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None:
     ratings = nominal(dataset("bluebirds"))
     start = OneSwapped(rb.DawidSkene().fit(ratings, seed=1, chains=1, draws=10))
-    # Flat priors allow both names; 39 raters of 108 items keep a chain where it starts.
+    # Flat priors allow either labelling; 39 raters of 108 items keep a chain where it starts.
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
-    with pytest.warns(rb.ConvergenceWarning, match="chains 1 had swapped the names of true"):
+    with pytest.warns(rb.ConvergenceWarning, match=r"true categories had switched \(1\)"):
         fit = flat.fit(ratings, seed=2, warm_start=start, chains=3, warmup=300, draws=300)
 
     assert fit.diagnostics().relabelled == (1,)
-    # R-hat of chains that differ in their names is above 2.
+    # R-hat of chains with different labels is above 2.
     assert fit.diagnostics().r_hat < 1.2
 
 

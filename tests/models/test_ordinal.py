@@ -136,9 +136,13 @@ def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
         # little. Of the tenth with the largest sds an eighth exceeds the limit for the hardest of
         # these ratings: 6 of 50, with a standard error of 2 to 3, and not 25.
         by_sd = np.argsort(fit.posterior["sd_item"].values, axis=None)[-100::2]
-        errors = [
-            model.integration_error(fit.posterior.isel(chain=[chain], draw=[draw]), ratings)[1]
+        single_draws = (
+            fit.posterior.isel(chain=[chain], draw=[draw])
             for chain, draw in zip(*np.unravel_index(by_sd, (2, 500)), strict=True)
+        )
+        problem = model.problem(ratings)
+        errors = [
+            model.integration_error(Posterior(draw, ratings, problem))[1] for draw in single_draws
         ]
         assert np.median(errors) < 1e-3
 
