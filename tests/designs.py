@@ -1,4 +1,4 @@
-"""Small random designs, and what a dense computation says of them."""
+"""Small random designs, and their dense computations."""
 
 from __future__ import annotations
 

@@ -481,7 +481,7 @@ def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Arra
 
 
 def log_ratings(table: PooledTable, root: Array, rater: Array, residual: Array) -> float:
-    """Log density of the ratings by a dense covariance, effects and means summed out."""
+    """Log density of the ratings by a dense covariance, effects and means integrated out."""
     pool = table.pool[table.rater]
     mean, sd = PRIOR_MEAN[pool].T
     covariance = table.covariance(root @ root.T, rater, residual)

@@ -204,7 +204,7 @@ class PooledSums:
     def em_step(self, at: Components, prior: MeanPrior, *, shared: bool) -> Components:
         """Components that maximise the expected log-likelihood: one step of EM.
 
-        ``shared`` tells whether all pools have one standard deviation of residuals.
+        With ``shared``, all pools have one standard deviation of residuals.
         """
         items = at.given_ratings(self.n)
         given = self._given(self._weights(at, items), at, prior)

@@ -16,7 +16,6 @@ from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.difficulty import NO_DIFFICULTY, LatentTAPProblem, difficulty_nodes
 from reliabayes.models.bases.knowing import known_or_guessed
@@ -124,23 +123,18 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
     def problem(self, ratings: Ratings) -> LatentTAPProblem:
         """Distinct items by their ratings, priors, nodes of difficulty, and covariates."""
         base = self.categorical_problem(ratings)
-        known = self.covariates
+        known, most_ratings = self.covariates, int(ratings.ratings_per_item.max())
         covariate = np.empty((ratings.n_raters, 0)) if known is None else known.of(ratings.raters)
         names = pd.Index([] if known is None else list(known.names))
         return extended(
             LatentTAPProblem,
             base,
             coords={**base.coords, "covariate": names},
-            nodes=self._nodes(ratings),
+            nodes=difficulty_nodes(most_ratings, self.nodes) if self.difficulty else NO_DIFFICULTY,
             covariate=covariate,
             # A rating has about a thousandth of the prior's information on a rater's accuracy.
             centredness=ratings.ratings_per_rater / (ratings.ratings_per_rater + 1000),
         )
-
-    def _nodes(self, ratings: Ratings) -> Nodes:
-        """Nodes of the difficulty, as many as asked for or as are needed."""
-        most_ratings = int(ratings.ratings_per_item.max())
-        return difficulty_nodes(most_ratings, self.nodes) if self.difficulty else NO_DIFFICULTY
 
     def truth(self, problem: LatentTAPProblem) -> Codes:
         """True category of each state: node by node, true categories within."""

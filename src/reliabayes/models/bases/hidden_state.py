@@ -105,7 +105,7 @@ class HiddenStateModel(RatingModel[P]):
     draws at once, their dimensions come first.
     """
 
-    exchangeable_raters: ClassVar[bool] = False  # raters are not told apart, nor need be known
+    exchangeable_raters: ClassVar[bool] = False  # raters need not be known
     adapts_metric: ClassVar[bool] = False  # the sampler improves on EM's curvature
     adapts_metric_up_to: ClassVar[int] = 20  # parameters; with so few it does in any case
     target_acceptance: ClassVar[float] = 0.8  # that the step size is adapted to

@@ -209,7 +209,7 @@ class RatingModel(ABC, Generic[P]):
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
-        # Matrices are small here: threads would wait for each other, on a busy machine for long.
+        # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
             start = self.start(problem)

@@ -101,7 +101,7 @@ class SampledScores:
     def centring(
         self, levels: LevelCentring, model: PooledScoreModel, point: Point, problem: PooledProblem
     ) -> LevelCentring:
-        """That of the levels, and what the ratings of each item say of its effects."""
+        """That of the levels, and the information of each item's ratings on its effects."""
         alone, n_items = model.one_pool, len(problem.mixture.multiplicity)
         precision, weighted_mean = np.zeros((2, n_items, problem.n_pools))
         for part in parts_of(problem):
