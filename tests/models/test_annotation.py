@@ -399,17 +399,32 @@ def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
 # Names of categories.
 
 
+class OneSwapped:
+    """Starts at a draw of a fit; in the second chain its true categories have switched."""
+
+    def __init__(self, fit: rb.Fit) -> None:
+        self.draw = fit.posterior.isel(chain=0, draw=-1)
+
+    def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
+        swapped = self.draw.isel(true_category=[1, 0])
+        starts = [swapped if chain == 1 else self.draw for chain in range(chains)]
+        return [{str(name): x.values for name, x in start.items()} for start in starts]
+
+
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None:
+    ratings = nominal(dataset("bluebirds"))
+    start = OneSwapped(rb.DawidSkene().fit(ratings, seed=1, chains=1, draws=10))
+    # Flat priors allow either labelling; 39 raters of 108 items keep a chain where it starts.
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
-    with pytest.warns(rb.ConvergenceWarning, match="had swapped the names of true categories"):
-        fit = flat.fit(
-            nominal(dataset("bluebirds")), seed=2, warm_start=False, warmup=300, draws=300
-        )
+    with pytest.warns(rb.ConvergenceWarning, match=r"true categories had switched \(1\)"):
+        fit = flat.fit(ratings, seed=2, warm_start=start, chains=3, warmup=300, draws=300)
 
-    assert 0 < len(fit.diagnostics().relabelled) < 4
-    assert fit.diagnostics().r_hat < 1.05
+    assert fit.diagnostics().relabelled == (1,)
+    # R-hat of chains with different labels is above 2.
+    assert fit.diagnostics().r_hat < 1.2
 
 
 @pytest.mark.slow
@@ -434,9 +449,9 @@ def test_nine_raters_of_accuracies_from_a_tenth_to_nine_tenths_are_told_apart() 
 
     # sd of an accuracy from 600 ratings: about sqrt((1 - a^2) / 600) = 0.04 at most.
     assert estimate == pytest.approx(accuracies, abs=0.13)
-    inside = fit.raters(prob=0.99)
-    assert (inside["lower_99"] < accuracies).all()
-    assert (inside["upper_99"] > accuracies).all()
+    a = fit.quantities["a"]
+    score = (a.mean(("chain", "draw")) - accuracies) / a.std(("chain", "draw"))
+    assert np.abs(score.values).max() < 3.5
 
 
 def test_simulated_ratings_keep_design_and_categories() -> None:

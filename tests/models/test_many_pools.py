@@ -124,12 +124,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_posterior_is_around_what_the_ratings_are_drawn_from() -> None:
     fit = fitted()
 
-    lower, upper = (fit.quantities.quantile(q, ("chain", "draw")) for q in (0.005, 0.995))
-
     truth = {"normalized_xcc": RHO, "sd_item": SD_ITEM, "sd_rater": SD_RATER, "mean": MEAN}
     for name, value in truth.items():
-        assert (lower[name].values < value).all(), name
-        assert (value < upper[name].values).all(), name
+        draws = fit.quantities[name]
+        score = (draws.mean(("chain", "draw")) - value) / draws.std(("chain", "draw"))
+        assert np.abs(score.values).max() < 3, name
     assert fit.diagnostics().divergences == 0
     assert (fit.diagnostics().nodes, fit.diagnostics().integration_error) == (0, 0)
 
