@@ -18,7 +18,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import correlation, stan
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import PooledDesign
-from reliabayes.models import gaussian_xcc
+from reliabayes.models.bases import gaussian_pools
 from tests.designs import PooledTable, pooled_tables, slopes
 from tests.monte_carlo import standard_error
 
@@ -318,9 +318,9 @@ def test_perfect_agreement_in_one_pool_is_no_matter_if_all_share_a_residual() ->
 
 
 def test_designs_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gaussian_xcc, "LARGEST", 100)
+    monkeypatch.setattr(gaussian_pools, "MAX_SIZE", 100)
 
-    with pytest.raises(rb.RatingsError, match=r"rater: raters must be so few .*\.subset\(raters="):
+    with pytest.raises(rb.RatingsError, match=r"rater: sums over pairs of raters must .*\.subset\(raters="):
         rb.GaussianXCC().fit(simulated(items=10, raters=3, per_item=2))
 
 

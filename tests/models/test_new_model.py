@@ -59,7 +59,7 @@ def test_model_of_a_user_finds_its_parameters_along_its_own_dimension(
     assert fit.posterior["a"].dims == ("chain", "draw", "vendor")
     table = fit.summary()
     for vendor, true in TRUE.items():
-        mean, sd = table.loc[f"a[{vendor}]", ["mean", "sd"]].to_numpy(float)
+        mean, sd = map(float, table.loc[f"a[{vendor}]", ["mean", "sd"]])
         assert mean == pytest.approx(true, abs=4 * sd)
 
 

@@ -120,7 +120,7 @@ def test_too_few_draws_bring_one_warning_with_the_numbers() -> None:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
 
     with pytest.warns(
-        rb.ConvergenceWarning, match=r"bulk ESS down to \d+ \(at least 400\)"
+        rb.ConvergenceWarning, match=r"bulk ESS is as low as \d+ \(at least 400\)"
     ) as seen:
         rb.GaussianICC().fit(ratings, seed=1, draws=20)
 
@@ -129,7 +129,7 @@ def test_too_few_draws_bring_one_warning_with_the_numbers() -> None:
 
 
 def test_one_chain_alone_is_not_trusted(fit: rb.Fit) -> None:
-    with pytest.warns(rb.ConvergenceWarning, match="one chain alone cannot show"):
+    with pytest.warns(rb.ConvergenceWarning, match="a single chain cannot show"):
         alone = fit.model.fit(fit.ratings, seed=1, chains=1)
 
     assert alone.summary()["r_hat"].isna().all()
@@ -290,7 +290,7 @@ def test_draws_that_are_no_numbers_are_not_trusted(fit: rb.Fit) -> None:
 
     problems = broken.diagnostics().problems
 
-    assert problems[0].startswith("R-hat up to nan")
+    assert problems[0].startswith("the chains disagree: R-hat is up to nan")
 
 
 def test_draws_that_never_move_are_not_trusted(fit: rb.Fit) -> None:
@@ -299,7 +299,7 @@ def test_draws_that_never_move_are_not_trusted(fit: rb.Fit) -> None:
 
     problems = stuck.diagnostics().problems
 
-    assert problems[0].startswith("R-hat up to nan")
+    assert problems[0].startswith("the chains disagree: R-hat is up to nan")
 
 
 def test_items_need_a_draw(fit: rb.Fit) -> None:
