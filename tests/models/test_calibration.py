@@ -84,7 +84,9 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
     """Choose the Stan program, whatever the design."""
 
     def chosen(program: str) -> None:
-        monkeypatch.setattr(gaussian_icc, "_summed_out", lambda design: program == "gaussian_icc")
+        monkeypatch.setattr(
+            gaussian_icc, "_integrates_out", lambda design: program == "gaussian_icc"
+        )
 
     return chosen
 

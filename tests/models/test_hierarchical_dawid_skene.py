@@ -224,7 +224,7 @@ def test_category_that_nobody_used_is_fitted() -> None:
 
 
 def test_typical_accuracy_expected_is_the_same_for_any_number_of_categories() -> None:
-    two, many = (MODEL.priors(n)["prior_location"][0] for n in (2, 50))
+    two, many = (MODEL.priors(n)["location"][0] for n in (2, 50))
 
     right = [1 / (1 + (n - 1) * math.exp(mean)) for n, mean in ((2, two), (50, many))]
 

@@ -129,7 +129,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         columns = pd.RangeIndex(len(design.column_total))
         return CrossedProblem(
             coords={"item": ratings.items, "rater": ratings.raters, "column": columns},
-            priors={name: np.array(prior.stan) for name, prior in priors.items()},
+            priors={name: prior.stan for name, prior in priors.items()},
             swapped=swapped,
             center=center,
             design=design,
