@@ -38,7 +38,7 @@ browser: $(VENV)/developed
 
 docs: $(VENV)/documented
 	$(BIN)/python -m pytest -m docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 posteriors: $(VENV)/developed
 	$(BIN)/python -m pytest -m posteriors

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 import reliabayes as rb
 from benchmarks.simulated import simulate
+from reliabayes.arrays import Array
 
 ACCURACY, WEIGHT = 0.75, 8.0  # prior of the raters' confusion matrices
 CHUNK = 1_000_000  # ratings drawn at once
@@ -32,7 +33,7 @@ def ratings(frame: pd.DataFrame, categories: int) -> rb.Ratings:
 
 
 def _draw(
-    cumulative: NDArray[np.float64],
+    cumulative: Array,
     rater: pd.Series[int],
     truth: NDArray[np.intp],
     rng: np.random.Generator,

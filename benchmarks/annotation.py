@@ -28,6 +28,7 @@ from benchmarks.gradient import seconds_per_gradient
 from benchmarks.speed import alternate
 from benchmarks.textbook import build_textbook, textbook_data
 from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
 from reliabayes.models.bases.annotation import AnnotationModel
 
 ROUNDS = 3
@@ -108,20 +109,23 @@ def gradient() -> None:
     print(f"\nGradient, {ITEMS * PER_ITEM:,} ratings, 4 categories, {ROUNDS} rounds; target: 4 ms,")
     print("a quarter of the time of the textbook program")
     rated = ratings(annotate(ITEMS, RATERS, PER_ITEM, 4), 4)
+    cases: tuple[tuple[AnnotationModel, tuple[tuple[str, ...], ...]], ...] = (
+        (rb.DawidSkene(), ((), ("--O1",))),  # each with the options of stanc to compare
+        (rb.MACE(), ((),)),
+    )
     with tempfile.TemporaryDirectory() as folder:
-        for model, name, options in (
-            (rb.DawidSkene(), "dawid_skene", ((), ("--O1",))),
-            (rb.MACE(), "mace", ((),)),
-        ):
-            data = model.data(rated)
-            start = model.warm_start(data).create_inits(seed=1, chains=1)[0]
-            plain = textbook_data(model, rated)
+        for model, options in cases:
+            problem = model.problem(rated)
+            start = model.start(problem)
+            (init,) = start.create_inits(seed=1, chains=1)
+            name, data = model.program(problem), stan_data(problem, start.centring)
             timed: dict[str, Callable[[], float]] = {
-                name: partial(seconds_per_gradient, stan.folder() / name, data, start)
+                name: partial(seconds_per_gradient, stan.folder() / name, data, init)
             }
+            plain = textbook_data(problem, rated)
             for option in options:
-                program = build_textbook(name, Path(folder), *option)
-                timed[program.name] = partial(seconds_per_gradient, program, plain, start)
+                program = build_textbook(type(model), Path(folder), *option)
+                timed[program.name] = partial(seconds_per_gradient, program, plain, init)
             _print_ratios(timed)
 
 
@@ -137,26 +141,30 @@ def peers() -> None:
     from benchmarks.annotation_peers import CHAINS, numpyro_sampler, ours, textbook_sampler
 
     print("\nWhole fits; target: at least 10 times the ESS/s of the textbook program")
-    for model, items, raters, per_item, categories, chains in (
+    cases: tuple[tuple[AnnotationModel, int, int, int, int, int], ...] = (
         (rb.DawidSkene(), 800, 160, 10, 2, CHAINS),
         (rb.DawidSkene(), 2_000, 50, 5, 4, CHAINS),
         (rb.MACE(), 800, 160, 10, 2, CHAINS),
         (rb.DawidSkene(), ITEMS, RATERS, PER_ITEM, 4, 2),  # textbook: minutes per chain
-    ):
+    )
+    for model, items, raters, per_item, categories, chains in cases:
         rated = ratings(annotate(items, raters, per_item, categories), categories)
-        start = model.warm_start(model.data(rated))
-        starts = start.create_inits(seed=0, chains=chains)
+        problem = model.problem(rated)
+        start = model.start(problem)
+        inits = start.create_inits(seed=0, chains=chains)
         print(f"\n{type(model).__name__}: {rated!r}, {chains} chains")
         with tempfile.TemporaryDirectory() as folder:
-            program = build_textbook(model.name().replace("-", "_"), Path(folder))
+            program = build_textbook(type(model), Path(folder))
             samplers = {
                 "reliabayes": ours(model, chains),
-                "textbook Stan": textbook_sampler(model, program, starts),
+                "textbook Stan": textbook_sampler(model, problem, program, inits),
             }
             if chains == CHAINS:
                 samplers |= {
-                    "numpyro": numpyro_sampler(model, start.point),
-                    "numpyro, compilation only": numpyro_sampler(model, start.point, draws=4),
+                    "numpyro": numpyro_sampler(model, problem, start.point),
+                    "numpyro, compilation only": numpyro_sampler(
+                        model, problem, start.point, draws=4
+                    ),
                 }
             ours(model, chains)(rated, 0)  # warm-up: imports and caches
             alternate(samplers, rated, rounds=1)

@@ -17,6 +17,7 @@ from benchmarks.annotated import annotate, ratings
 from benchmarks.gradient import seconds_per_gradient
 from benchmarks.memory import peak_gb
 from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
 
 RATERS, PER_ITEM = 100, 5
 COLUMNS = ("item", "rater", "rating")
@@ -81,9 +82,10 @@ def measure(table: Path, categories: int) -> dict[str, float]:
 
 def _gradient(frame: pd.DataFrame, categories: int) -> float:
     model = rb.DawidSkene()
-    data = model.data(ratings(frame, categories))
-    start = model.warm_start(data).create_inits(seed=1, chains=1)[0]
-    return seconds_per_gradient(stan.folder() / "dawid_skene", data, start)
+    problem = model.problem(ratings(frame, categories))
+    start = model.start(problem)
+    data, (init,) = stan_data(problem, start.centring), start.create_inits(seed=1, chains=1)
+    return seconds_per_gradient(stan.folder() / model.program(problem), data, init)
 
 
 if __name__ == "__main__":

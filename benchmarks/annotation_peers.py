@@ -26,12 +26,13 @@ import reliabayes as rb
 from benchmarks.speed import Sampler
 from benchmarks.textbook import textbook_data
 from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 
 numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
-Starts = Sequence[Mapping[str, Any]]  # one per chain
+Inits = Sequence[Mapping[str, Any]]  # parameters by name, one mapping per chain
 
 
 def ours(model: AnnotationModel, chains: int) -> Sampler:
@@ -44,41 +45,45 @@ def ours(model: AnnotationModel, chains: int) -> Sampler:
     return sample
 
 
-def textbook_sampler(model: AnnotationModel, program: Path, starts: Starts) -> Sampler:
-    """The compiled textbook program, sampled by cmdstanpy with one chain per start."""
+def textbook_sampler(
+    model: AnnotationModel, problem: CategoricalProblem, program: Path, inits: Inits
+) -> Sampler:
+    """The compiled textbook program, sampled by cmdstanpy with one chain per starting point."""
     cmdstanpy.disable_logging()
-    chains = len(starts)
+    chains = len(inits)
     compiled = cmdstanpy.CmdStanModel(exe_file=program)
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
         with tempfile.TemporaryDirectory() as folder:
             fit = compiled.sample(
-                textbook_data(model, ratings),
+                textbook_data(problem, ratings),
                 chains=chains,
                 iter_warmup=WARMUP,
                 iter_sampling=DRAWS,
                 seed=seed,
-                inits=list(starts),
+                inits=list(inits),
                 show_progress=False,
                 output_dir=folder,
             )
             drawn = {name: fit.stan_variable(name) for name in model.dims()}
         shaped = {name: x.reshape(chains, DRAWS, *x.shape[1:]) for name, x in drawn.items()}
-        return model.labelled(shaped, ratings)
+        return model.labelled(shaped, problem)
 
     return sample
 
 
 def numpyro_sampler(
-    model: AnnotationModel, start: Mapping[str, Any], draws: int = DRAWS
+    model: AnnotationModel,
+    problem: CategoricalProblem,
+    start: Mapping[str, Any],
+    draws: int = DRAWS,
 ) -> Sampler:
     """NUTS of numpyro, a chain per device, as much warmup as draws; every call compiles anew."""
     jax.config.update("jax_enable_x64", True)
     mode = init_to_value(values={name: jnp.asarray(value) for name, value in start.items()})
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
-        priors = model.priors(len(ratings.categories))
-        program = partial(_PROGRAMS[model.name()], priors, ratings.n_raters)
+        program = partial(_PROGRAMS[model.name()], problem.priors, problem.n_raters)
         kernel = NUTS(config_enumerate(program), init_strategy=mode)
         mcmc = MCMC(
             kernel,
@@ -92,17 +97,17 @@ def numpyro_sampler(
         by_item = (jnp.asarray(codes[order]) for codes in (ratings.rater, ratings.category))
         mcmc.run(jax.random.PRNGKey(seed), *by_item)
         drawn = mcmc.get_samples(group_by_chain=True)
-        return model.labelled({name: np.array(drawn[name]) for name in model.dims()}, ratings)
+        return model.labelled({name: np.array(drawn[name]) for name in model.dims()}, problem)
 
     return sample
 
 
 def _dawid_skene(priors: Mapping[str, Any], raters: int, rater: Any, category: Any) -> None:
     items, per_item = rater.shape
-    truths = len(priors["prior_prevalence"])
-    prevalence = numpyro.sample("prevalence", dist.Dirichlet(priors["prior_prevalence"]))
+    truths = len(priors["prevalence"])
+    prevalence = numpyro.sample("prevalence", dist.Dirichlet(priors["prevalence"]))
     with numpyro.plate("rater", raters, dim=-2), numpyro.plate("truth", truths, dim=-1):
-        confusion = numpyro.sample("confusion", dist.Dirichlet(priors["prior_confusion"]))
+        confusion = numpyro.sample("confusion", dist.Dirichlet(priors["confusion"]))
     with numpyro.plate("item", items, dim=-2):
         truth = numpyro.sample("state", dist.Categorical(prevalence))
         with numpyro.plate("rating", per_item, dim=-1):
@@ -112,10 +117,10 @@ def _dawid_skene(priors: Mapping[str, Any], raters: int, rater: Any, category: A
 
 def _mace(priors: Mapping[str, Any], raters: int, rater: Any, category: Any) -> None:
     items, per_item = rater.shape
-    truths = len(priors["prior_xi"])
+    truths = len(priors["xi"])
     with numpyro.plate("rater", raters, dim=-1):
-        theta = numpyro.sample("theta", dist.Beta(*priors["prior_theta"]))
-        xi = numpyro.sample("xi", dist.Dirichlet(priors["prior_xi"]))
+        theta = numpyro.sample("theta", dist.Beta(*priors["theta"]))
+        xi = numpyro.sample("xi", dist.Dirichlet(priors["xi"]))
     with numpyro.plate("item", items, dim=-2):
         truth = numpyro.sample("state", dist.DiscreteUniform(high=truths - 1))
         with numpyro.plate("rating", per_item, dim=-1):

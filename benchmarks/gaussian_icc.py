@@ -13,18 +13,18 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from benchmarks.growth import growth
 from benchmarks.simulated import simulate
 from benchmarks.speed import Sampler, alternate
 from benchmarks.textbook import build_textbook
 from reliabayes import GaussianICC, Ratings
+from reliabayes.arrays import Array
+from reliabayes.models.gaussian_icc import CrossedProblem
+from reliabayes.results.posterior import Posterior
 
 ROUNDS = 3
-TEXTBOOK = "gaussian_icc"
 TARGET_RATIO = 80
 
 
@@ -37,22 +37,22 @@ def main() -> None:
 
 def peers() -> None:
     """Print the smallest bulk ESS per second for 500 items, 40 raters and 5 ratings per item."""
-    from benchmarks.peers import numpyro_sampler, textbook_sampler
+    from benchmarks.peers import DRAWS, numpyro_sampler, textbook_sampler
 
     print(
         f"\n2,500 ratings, {ROUNDS} rounds; target: at least {TARGET_RATIO} times the ESS/s of each"
     )
+    ratings = Ratings.from_frame(simulate(500, 40, 5))
+    problem = GaussianICC().problem(ratings)
+    samplers: dict[str, Sampler] = {"reliabayes": ours}
+    for name, draws in (("numpyro", DRAWS), ("numpyro, compilation only", 4)):
+        samplers[name] = _quantities(numpyro_sampler(500, 40, draws), problem)
     with tempfile.TemporaryDirectory() as folder:
-        samplers: dict[str, Sampler] = {
-            "reliabayes": ours,
-            "numpyro": _quantities(numpyro_sampler(500, 40)),
-            "numpyro, compilation only": _quantities(numpyro_sampler(500, 40, draws=4)),
-            "textbook Stan": _quantities(textbook_sampler(build_textbook(TEXTBOOK, Path(folder)))),
-            "textbook Stan, --O1": _quantities(
-                textbook_sampler(build_textbook(TEXTBOOK, Path(folder), "--O1"))
-            ),
-        }
-        _alternate(samplers, Ratings.from_frame(simulate(500, 40, 5)))
+        for options in ((), ("--O1",)):
+            program = build_textbook(GaussianICC, Path(folder), *options)
+            name = ", ".join(["textbook Stan", *options])
+            samplers[name] = _quantities(textbook_sampler(problem, program), problem)
+        _alternate(samplers, ratings)
 
 
 def start() -> None:
@@ -88,14 +88,14 @@ def _fit(
 
 
 def _quantities(
-    sample: Callable[[Ratings, int], Mapping[str, NDArray[np.float64]]],
+    sample: Callable[[Ratings, int], Mapping[str, Array]], problem: CrossedProblem
 ) -> Sampler:
     """Quantities computed from another sampler's draws of the parameters."""
 
     def quantities(ratings: Ratings, seed: int) -> xr.Dataset:
         dims = ("chain", "draw")
         drawn = xr.Dataset({k: (dims, v) for k, v in sample(ratings, seed).items()})
-        return GaussianICC().quantities(drawn, ratings)
+        return GaussianICC().quantities(Posterior(drawn, ratings, problem))
 
     return quantities
 

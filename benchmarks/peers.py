@@ -17,16 +17,18 @@ import jax
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
-from numpy.typing import NDArray
 
 import reliabayes as rb
+from benchmarks.textbook import textbook_data
+from reliabayes.arrays import Array
+from reliabayes.inference.problem import Problem
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 REPORTED = ("sd_item", "sd_rater", "sd_residual", "mean")
 
 numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
-Draws = Mapping[str, NDArray[np.float64]]  # by name, shape (chain, draw)
+Draws = Mapping[str, Array]  # by name, shape (chain, draw)
 
 
 def numpyro_sampler(
@@ -57,26 +59,15 @@ def numpyro_sampler(
     return sample
 
 
-def textbook_sampler(program: Path) -> Callable[[rb.Ratings, int], Draws]:
+def textbook_sampler(problem: Problem, program: Path) -> Callable[[rb.Ratings, int], Draws]:
     """The compiled textbook program, sampled by cmdstanpy."""
     logging.getLogger("cmdstanpy").setLevel(logging.ERROR)  # hides rejections in warmup
     model = cmdstanpy.CmdStanModel(exe_file=program)
 
     def sample(ratings: rb.Ratings, seed: int) -> Draws:
-        values = ratings.values
-        data = {
-            "N": len(values),
-            "I": len(ratings.items),
-            "R": len(ratings.raters),
-            "item": ratings.item + 1,
-            "rater": ratings.rater + 1,
-            "rating": values,
-            "prior_mean": [values.mean(), 2.5 * values.std()],
-            **{f"prior_{name}": values.std() for name in REPORTED if name != "mean"},
-        }
         with tempfile.TemporaryDirectory() as folder:
             fit = model.sample(
-                data,
+                textbook_data(problem, ratings),
                 chains=CHAINS,
                 iter_warmup=WARMUP,
                 iter_sampling=DRAWS,

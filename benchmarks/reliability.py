@@ -85,8 +85,8 @@ def _print_gradients(ratings: rb.Ratings, speed: float) -> None:
     from benchmarks.reliability_peers import textbook_gradients
 
     with tempfile.TemporaryDirectory() as folder:
-        program = build_textbook("gaussian_xcc", Path(folder), "--O1")
-        gradients = textbook_gradients(rb.GaussianXCC(), ratings, program)
+        program = build_textbook(rb.GaussianXCC, Path(folder), "--O1")
+        gradients = textbook_gradients(rb.GaussianXCC().problem(ratings), ratings, program)
     print(f"{speed:.0f} effective draws per CPU second; textbook Stan: {gradients:.2g} gradients")
     print(f"{speed / gradients:.0f} times as fast even if each gradient gave an effective draw")
 
@@ -96,13 +96,13 @@ def _compare(target: str, model: RatingModel, ratings: rb.Ratings) -> None:
 
     print(f"\n{type(model).__name__}: {ratings!r}, {ROUNDS} rounds")
     print(f"target: at least {target} the ESS/s of each")
+    problem = model.problem(ratings)
     with tempfile.TemporaryDirectory() as folder:
-        name = model.name().replace("-", "_")
-        program = build_textbook(name, Path(folder), "--O1")
+        program = build_textbook(type(model), Path(folder), "--O1")
         samplers = {
             "reliabayes": _ours(model),
-            "numpyro": numpyro_sampler(model, ratings),
-            "textbook Stan, --O1": textbook_sampler(model, ratings, program),
+            "numpyro": numpyro_sampler(model, problem, ratings),
+            "textbook Stan, --O1": textbook_sampler(model, problem, program),
         }
         _ours(model)(read(binary(100, INCOMPLETE, INCOMPLETE)), 0)  # warm-up: imports and caches
         alternate(samplers, ratings, ROUNDS)

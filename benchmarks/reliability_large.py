@@ -18,9 +18,10 @@ import numpy as np
 
 import reliabayes as rb
 from benchmarks.pooled import Pool, binary, read
-from benchmarks.reliability_peers import numpyro_chain, textbook_data
-from benchmarks.textbook import build_textbook, chain_seconds
+from benchmarks.reliability_peers import numpyro_chain
+from benchmarks.textbook import build_textbook, chain_seconds, textbook_data
 
+MODEL = rb.LogitICC()
 ITEMS, POOL = 40_000, Pool(300, 5)
 WARMUP, DRAWS = 60, 300  # to adapt the step size, and to estimate ESS; they take minutes
 MONITORED = ("mean", "sd_item", "sd_rater")
@@ -31,7 +32,7 @@ def large() -> None:
     ratings = read(binary(ITEMS, POOL))
     print(f"\nLogitICC: {ratings!r}; target: at least 20 times the ESS/s")
     before = _cpu_seconds()
-    fit = rb.LogitICC().fit(ratings, seed=1, progress=False)
+    fit = MODEL.fit(ratings, seed=1, progress=False)
     ess = fit.summary(names=list(MONITORED))["ess_bulk"].to_numpy()
     ours = ess / (_cpu_seconds() - before)
     _print("reliabayes, whole fit", ess, ours, ours)
@@ -51,12 +52,13 @@ def _textbook(fit: rb.Fit) -> tuple[Any, Any]:
     }
     population = drawn["mean"], np.log(drawn["sd_item"]), np.log(drawn["sd_rater"])
     metric = [*(float(x.var()) for x in population), *items["sd"] ** 2, *raters["sd"] ** 2]
+    data = textbook_data(MODEL.problem(fit.ratings), fit.ratings)
     cmdstanpy.disable_logging()
     with tempfile.TemporaryDirectory() as folder:
-        program = build_textbook("logit_icc", Path(folder), "--O1")
+        program = build_textbook(rb.LogitICC, Path(folder), "--O1")
         before = _cpu_seconds()
         found = cmdstanpy.CmdStanModel(exe_file=program).sample(
-            textbook_data(fit.model, fit.ratings),
+            data,
             chains=1,
             iter_warmup=WARMUP,
             iter_sampling=DRAWS,
@@ -96,7 +98,7 @@ def _numpyro(fit: rb.Fit) -> tuple[Any, Any]:
         **{name: float(np.log(drawn[name]).var()) for name in sds},
     }
     metric = np.concatenate([np.ravel(variances[name]) for name in sorted(variances)])
-    chain = numpyro_chain(fit.model, fit.ratings, start, metric, WARMUP, DRAWS)
+    chain = numpyro_chain(MODEL, fit.ratings, start, metric, WARMUP, DRAWS)
     chain.warmup(jax.random.PRNGKey(1))
     before = _cpu_seconds()
     chain.run(jax.random.PRNGKey(2))

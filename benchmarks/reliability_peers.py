@@ -23,7 +23,8 @@ from numpyro.infer import MCMC, NUTS, init_to_value
 
 import reliabayes as rb
 from benchmarks.speed import Sampler, comparable
-from benchmarks.textbook import chain_seconds
+from benchmarks.textbook import chain_seconds, textbook_data, textbook_priors
+from reliabayes.inference.problem import Problem
 from reliabayes.models.bases.pools import agreement
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.results import quantities
@@ -33,20 +34,18 @@ CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
 PARAMETERS = ("sd_item", "sd_rater", "sd_residual", "factor_item", "mean")
-CODES = ("item", "rater", "pool")
 SD_LOGISTIC = math.pi / math.sqrt(3)
 
 
-def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> Sampler:
+def textbook_sampler(model: RatingModel, problem: Problem, program: Path) -> Sampler:
     """The compiled textbook program, sampled by cmdstanpy."""
     cmdstanpy.disable_logging()
     compiled = cmdstanpy.CmdStanModel(exe_file=program)
-    data = textbook_data(model, ratings)
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
         with tempfile.TemporaryDirectory() as folder:
             fit = compiled.sample(
-                data,
+                textbook_data(problem, ratings),
                 chains=CHAINS,
                 iter_warmup=WARMUP,
                 iter_sampling=DRAWS,
@@ -57,17 +56,17 @@ def textbook_sampler(model: RatingModel, ratings: rb.Ratings, program: Path) -> 
             drawn = {name: fit.stan_variable(name) for name in _parameters(model)}
         shape = CHAINS, DRAWS
         shaped = {name: x.reshape(*shape, *x.shape[1:]) for name, x in drawn.items()}
-        return _labelled(model, shaped, ratings)
+        return _quantities(model, shaped, problem)
 
     return sample
 
 
-def textbook_gradients(model: RatingModel, ratings: rb.Ratings, program: Path) -> float:
+def textbook_gradients(problem: Problem, ratings: rb.Ratings, program: Path) -> float:
     """Gradients of the textbook program per second, from trajectories of one step."""
     cmdstanpy.disable_logging()
     with tempfile.TemporaryDirectory() as folder:
         fit = cmdstanpy.CmdStanModel(exe_file=program).sample(
-            textbook_data(model, ratings),
+            textbook_data(problem, ratings),
             chains=1,
             iter_warmup=0,
             iter_sampling=DRAWS // 50,
@@ -82,18 +81,10 @@ def textbook_gradients(model: RatingModel, ratings: rb.Ratings, program: Path) -
         return float(steps / chain_seconds(fit.runset.csv_files[0])[1])
 
 
-def textbook_data(model: RatingModel, ratings: rb.Ratings) -> dict[str, Any]:
-    """Data of a textbook program, with one element per rating."""
-    sizes, arrays = _data(model, ratings)
-    codes = {name: arrays[name] + 1 for name in CODES if name in arrays}
-    return {**sizes, **arrays, **codes, "N": len(ratings)}
-
-
-def numpyro_sampler(model: RatingModel, ratings: rb.Ratings) -> Sampler:
+def numpyro_sampler(model: RatingModel, problem: Problem, ratings: rb.Ratings) -> Sampler:
     """NUTS of numpyro, non-centred, with one chain per device; every call compiles again."""
     jax.config.update("jax_enable_x64", True)
-    sizes, arrays = _data(model, ratings)
-    data = {name: jnp.asarray(values) for name, values in arrays.items()}
+    sizes, data = _numpyro_data(problem, ratings)
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
         mcmc = MCMC(
@@ -106,9 +97,8 @@ def numpyro_sampler(model: RatingModel, ratings: rb.Ratings) -> Sampler:
         )
         mcmc.run(jax.random.PRNGKey(seed), data)
         drawn = mcmc.get_samples(group_by_chain=True)
-        return _labelled(
-            model, {name: np.array(drawn[name]) for name in _parameters(model)}, ratings
-        )
+        arrays = {name: np.array(drawn[name]) for name in _parameters(model)}
+        return _quantities(model, arrays, problem)
 
     return sample
 
@@ -123,8 +113,7 @@ def numpyro_chain(
 ) -> MCMC:
     """A chain with a given starting point and diagonal metric that adapts its step size only."""
     jax.config.update("jax_enable_x64", True)
-    sizes, arrays = _data(model, ratings)
-    data = {name: jnp.asarray(values) for name, values in arrays.items()}
+    sizes, data = _numpyro_data(model.problem(ratings), ratings)
     kernel = NUTS(
         partial(_PROGRAMS[model.name()], sizes, data),
         init_strategy=init_to_value(values=dict(start)),
@@ -135,15 +124,12 @@ def numpyro_chain(
     return MCMC(kernel, num_warmup=warmup, num_samples=draws, progress_bar=False)
 
 
-def _labelled(model: RatingModel, drawn: Mapping[str, Any], ratings: rb.Ratings) -> xr.Dataset:
+def _quantities(model: RatingModel, drawn: Mapping[str, Any], problem: Problem) -> xr.Dataset:
+    """Quantities by which samplers are compared: ICCs, xCCs, standard deviations and means."""
     dims = {name: 2 + len(model.dims().get(name, ())) for name in drawn}
     ones = {name: (1,) * (dims[name] - x.ndim) for name, x in drawn.items()}  # dims of size 1
     shaped = {name: x.reshape(*x.shape, *ones[name]) for name, x in drawn.items()}
-    return _quantities(model.labelled(shaped, ratings), ratings)
-
-
-def _quantities(posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
-    """Quantities by which samplers are compared: ICCs, xCCs, standard deviations and means."""
+    posterior = model.labelled(shaped, problem)
     found = posterior[[name for name in posterior if str(name).startswith("sd_")]]
     found = found.squeeze("all", drop=True) if "all" in found.dims else found
     sds = found["sd_item"], found["sd_rater"], found.get("sd_residual", xr.DataArray(SD_LOGISTIC))
@@ -151,7 +137,9 @@ def _quantities(posterior: xr.Dataset, ratings: rb.Ratings) -> xr.Dataset:
         mean=posterior["mean"], icc=quantities.icc(*sds), labeler_icc=quantities.labeler_icc(*sds)
     )
     if "factor_item" in posterior:
-        found = found.assign(agreement(posterior["factor_item"], found["icc"], ratings.pools))
+        found = found.assign(
+            agreement(posterior["factor_item"], found["icc"], problem.coords["pool"])
+        )
     return comparable(found)
 
 
@@ -159,20 +147,18 @@ def _parameters(model: RatingModel) -> list[str]:
     return [name for name in PARAMETERS if name in model.dims()]
 
 
-def _data(model: RatingModel, ratings: rb.Ratings) -> tuple[dict[str, int], dict[str, Any]]:
-    """Sizes; and priors with one element per rating, with 0-based codes."""
-    data = model.data(ratings)
-    priors = {name: value for name, value in data.items() if name.startswith("prior_")}
-    scales = {name: value[1] for name, value in priors.items() if name.startswith("prior_sd_")}
+def _numpyro_data(problem: Problem, ratings: rb.Ratings) -> tuple[dict[str, int], dict[str, Any]]:
+    """Sizes; and arrays of priors and of ratings, with positions from 0."""
     sizes = {"I": ratings.n_items, "R": ratings.n_raters, "G": len(ratings.pools)}
     arrays = {
-        **priors,
-        **scales,
+        **textbook_priors(problem),
         "item": ratings.item,
         "rater": ratings.rater,
-        "rating": ratings.values if model.continuous else ratings.category,
+        "rating": ratings.category if "category" in problem.coords else ratings.values,
     }
-    return sizes, arrays if ratings.rater_pool is None else {**arrays, "pool": ratings.rater_pool}
+    if ratings.rater_pool is not None:
+        arrays["pool"] = ratings.rater_pool
+    return sizes, {name: jnp.asarray(values) for name, values in arrays.items()}
 
 
 def _logit_icc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:

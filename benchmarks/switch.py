@@ -22,7 +22,7 @@ from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.models import gaussian_icc
 
 WARMUP, DRAWS = 200, 300
-IS_MARGINALISED = gaussian_icc._summed_out
+INTEGRATES_OUT = gaussian_icc._integrates_out
 TOLERATED_LOSS = 1.5
 
 
@@ -84,14 +84,14 @@ def main() -> None:
 
 def compare(ratings: rb.Ratings) -> list[str]:
     """Fit one design by both programs: a line of the table."""
-    _, _, design = gaussian_icc._design(ratings)
+    design = rb.GaussianICC().problem(ratings).design
     marginalised = measure(ratings, lambda design: True)
     sampled = measure(ratings, lambda design: False)
     ratio = marginalised.ess.min() / sampled.ess.min()
-    chosen = IS_MARGINALISED(design)
+    chosen = INTEGRATES_OUT(design)
     loss = 1 / ratio if chosen else ratio
     return [
-        f"{len(design.few_total)}",
+        f"{len(design.column_total)}",
         f"{design.counts.nnz}",
         f"{len(design.patterns[0])}",
         f"{marginalised.seconds:.2f}",
@@ -107,7 +107,7 @@ def compare(ratings: rb.Ratings) -> list[str]:
 
 def measure(ratings: rb.Ratings, choose: Callable[[CrossedDesign], bool]) -> Speed:
     """Fit by the program that ``choose`` selects."""
-    setattr(gaussian_icc, "_summed_out", choose)  # noqa: B010 (mypy rejects assignment to a function)
+    setattr(gaussian_icc, "_integrates_out", choose)  # noqa: B010 (mypy rejects assignment to a function)
     start = cpu_seconds()
     fit = rb.GaussianICC().fit(ratings, seed=1, warmup=WARMUP, draws=DRAWS, progress=False)
     return Speed(fit.summary(), cpu_seconds() - start)

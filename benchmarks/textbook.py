@@ -7,14 +7,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import reliabayes as rb
 from hatch_build import STAN, Toolchain
-from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.inference.problem import Problem
 
 
-def build_textbook(name: str, out: Path, *options: str) -> Path:
-    """Compile a program of ``stan/reference/`` with options of stanc, linked with our runner."""
+def build_textbook(model: type[rb.RatingModel], out: Path, *options: str) -> Path:
+    """Compile the reference program of a model with options of stanc, linked with our runner."""
     tools = Toolchain.find()
+    name = model.name().replace("-", "_")
     program = out / "-".join([f"textbook_{name}", *options])
     source = program.with_suffix(".cpp")
     tools.stanc(*options, f"--o={source}", STAN / "reference" / f"{name}.stan")
@@ -23,18 +26,29 @@ def build_textbook(name: str, out: Path, *options: str) -> Path:
     return program
 
 
-def textbook_data(model: AnnotationModel, ratings: rb.Ratings) -> dict[str, Any]:
-    """Data of a textbook program, with one element per rating."""
-    priors = model.priors(len(ratings.categories))
-    return {
+def textbook_data(problem: Problem, ratings: rb.Ratings) -> dict[str, Any]:
+    """Data of a reference program, with one element per rating."""
+    data = {
         "N": len(ratings),
         "I": ratings.n_items,
         "R": ratings.n_raters,
-        "K": len(ratings.categories),
         "item": ratings.item + 1,
         "rater": ratings.rater + 1,
-        "rating": ratings.category + 1,
-        **{name: value for name, value in priors.items() if name.startswith("prior_")},
+        **textbook_priors(problem),
+    }
+    if ratings.rater_pool is not None:
+        data |= {"G": len(ratings.pools), "pool": ratings.rater_pool + 1}
+    if "category" not in problem.coords:
+        return data | {"rating": ratings.values}
+    first = 0 if "mean" in problem.priors else 1  # binary ratings of logit models are 0 or 1
+    return data | {"K": problem.size("category"), "rating": ratings.category + first}
+
+
+def textbook_priors(problem: Problem) -> dict[str, Any]:
+    """Numbers of the priors as reference programs read them: half normals by their scale."""
+    return {
+        f"prior_{name}": prior[1] if np.isinf(np.ravel(prior)[0]) else prior
+        for name, prior in problem.priors.items()
     }
 
 

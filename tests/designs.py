@@ -1,9 +1,9 @@
-"""Small random designs, and what a dense computation says of them."""
+"""Small random designs, and their dense computations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.gaussian_one_pool import Deviations
 from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.ratings import Ratings
 
 
 class LongTable(NamedTuple):
@@ -108,10 +110,12 @@ def pooled_tables() -> st.SearchStrategy[PooledTable]:
     )
 
 
-def gradients(model: RatingModel, data: dict[str, Any], seed: int) -> tuple[Array, Array]:
+def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, Array]:
     """The program's gradient near the mode, and that by differences, on the unconstrained scale."""
-    program = stan.load(model.program(data))
-    start = model.warm_start(data)
+    problem = model.problem(ratings)
+    program = stan.load(model.program(problem))
+    start = model.start(problem)
+    data = stan_data(problem, start.centring)
     rng = np.random.default_rng(seed)
     free = [np.asarray(x) + rng.normal(0, 0.5, np.shape(x)) for x in start.mode.values()]
     ends = np.cumsum([part.size for part in free])[:-1]

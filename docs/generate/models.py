@@ -107,7 +107,7 @@ def _program(path: Path) -> str:
     text = path.read_text()
     used = [f"[`{name}`](functions.md#{name})" for name in INCLUDED.findall(text)]
     shared = f"\n\nIts functions: {', '.join(used)}." if used else ""
-    return f'```stan title="{path.name}"\n{text.strip()}\n```{shared}\n'
+    return f'```stan title="{path.relative_to(STAN.parent)}"\n{text.strip()}\n```{shared}\n'
 
 
 def _functions() -> str:

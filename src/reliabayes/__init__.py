@@ -6,6 +6,7 @@ from reliabayes.html_report import report
 from reliabayes.models import *  # noqa: F403
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.reading import read_ratings
+from reliabayes.results import quantities
 from reliabayes.results.comparison import compare
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.fit import Fit
@@ -28,6 +29,7 @@ __all__ = [
     "datasets",
     "guidelines",
     "plots",
+    "quantities",
     "read_ratings",
     "report",
     "simulate",

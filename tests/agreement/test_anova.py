@@ -109,7 +109,7 @@ def test_k_columns_equals_k_ratings_in_complete_data(dataset: Load, name: IccNam
 def test_restricted_deviance_equals_the_dense_computation(
     table: LongTable, one: Array, other: Array
 ) -> None:
-    design = Design.of(table.many, table.few, table.ratings)
+    design = Design.of(table.row, table.column, table.ratings)
     products = design.products(design.totals())
 
     found = products.deviance(one) - products.deviance(other)
@@ -122,7 +122,7 @@ def test_restricted_deviance_equals_the_dense_computation(
 @given(seed=st.integers(0, 2**16))
 def test_no_variances_fit_better_than_the_reml_estimates(seed: int) -> None:
     table = LongTable.simulated(items=7, raters=4, ratings=25, seed=seed)
-    design = Design.of(table.many, table.few, table.ratings)
+    design = Design.of(table.row, table.column, table.ratings)
     best, _ = design.products(design.totals()).best_ratios()
 
     def dense(root: Any) -> float:
@@ -146,7 +146,7 @@ def test_reml_of_complete_data_equals_the_analysis_of_variance(dataset: Load) ->
 @settings(max_examples=20)
 @given(table=long_tables())
 def test_rows_of_items_add_up_to_the_totals(table: LongTable) -> None:
-    design = Design.of(table.many, table.few, table.ratings)
+    design = Design.of(table.row, table.column, table.ratings)
 
     rows = design.rows().toarray()
 

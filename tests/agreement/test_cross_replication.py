@@ -10,10 +10,11 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference import correlation
-from reliabayes.models.bases.pooled_score import GradedXCC
+from reliabayes.models.bases.pooled_score import PooledScoreModel
+from reliabayes.results.posterior import Posterior
 
 ITEMS, RATERS, SD_RATER = 6000, 150, 0.3  # number of raters per pool
-MODELS: dict[str, tuple[GradedXCC, int]] = {
+MODELS: dict[str, tuple[PooledScoreModel, int]] = {
     "binary": (rb.LogitXCC(), 2),
     "ordered": (rb.OrdinalXCC(), 4),
 }
@@ -89,5 +90,7 @@ def quantities(name: str, ratings: rb.Ratings, mean: tuple[float, float]) -> dic
     model, _ = MODELS[name]
     point = {**parameters(name, mean), "level": np.zeros(2 * RATERS), "log_likelihood": 0.0}
     one_draw = {key: np.asarray(x, float)[None, None] for key, x in point.items()}
-    found = model.quantities(model.labelled(one_draw, ratings), ratings).squeeze()
+    problem = model.problem(ratings)
+    posterior = Posterior(model.labelled(one_draw, problem), ratings, problem)
+    found = model.quantities(posterior).squeeze()
     return {str(key): values.values for key, values in found.items()}

@@ -98,7 +98,7 @@ def test_each_equivalent_is_a_call_that_works(page: str) -> None:
         ("icc_k", "reliabayes.results.quantities.icc", "reliabayes.results.quantities.icc_k"),
         ("items", "reliabayes.ratings.ratings.Ratings.counts", None),  # not plots.items
         ("plots.items", "reliabayes.results.fit.Fit", "reliabayes.plots.items"),
-        ("reliabayes.compare", "reliabayes.plots.bits.compare", "reliabayes.compare"),
+        ("reliabayes.compare", "reliabayes.plots.model_comparison.compare", "reliabayes.compare"),
         ("rb.plots.compare", "reliabayes.results.comparison.compare", "reliabayes.plots.compare"),
         ("loo", "reliabayes.results.fit.Fit.check", "reliabayes.Fit.loo"),
         ("Fit.loo", "reliabayes.results.comparison.compare", "reliabayes.Fit.loo"),

@@ -104,10 +104,12 @@ def test_unconstrained_values_are_those_of_stan(
     ],
     ids=lambda value: str(getattr(value, "dims", "")),
 )
-def test_free_values_are_as_many_as_the_data_say(
+def test_free_values_are_as_many_as_the_sizes_of_dimensions_say(
     parameter: Parameter, shape: tuple[int, ...]
 ) -> None:
-    assert parameter.free_shape({"K": 4, "R": 7, "X": 2}) == shape
+    sizes = {"all": 1, "category": 4, "true_category": 4, "rater": 7, "covariate": 2, "error": 12}
+
+    assert parameter.free_shape(sizes.__getitem__) == shape
 
 
 def test_zero_is_the_middle() -> None:

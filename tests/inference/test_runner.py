@@ -82,9 +82,9 @@ def files(folder: Path) -> set[str]:
 
 
 def assert_agrees(draws: Array, mean: float, sd: float) -> None:
-    """Draws, chain by draw, estimate an exact mean and sd within four Monte Carlo errors."""
-    assert abs(draws.mean() - mean) < 4 * monte_carlo_error(draws, "mean")
-    assert abs(draws.std() - sd) < 4 * monte_carlo_error(draws, "sd")
+    """Draws, chain by draw, estimate an exact mean and sd within five Monte Carlo errors."""
+    assert abs(draws.mean() - mean) < 5 * monte_carlo_error(draws, "mean")
+    assert abs(draws.std() - sd) < 5 * monte_carlo_error(draws, "sd")
 
 
 def monte_carlo_error(draws: Array, method: str) -> float:

@@ -37,7 +37,7 @@ rb.GaussianICC().fit(ratings, seed=1, draws=10_000_000)
 @pytest.fixture
 def data() -> dict[str, Any]:
     ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(8, 3)))
-    return rb.GaussianICC().data(ratings)
+    return rb.GaussianICC().stan_data(ratings)
 
 
 def sample(data: dict[str, Any], **options: Any) -> stan.Draws:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from reliabayes.likelihoods.cross_products import FILLED, ROWS, cross_products
+from reliabayes.likelihoods.cross_products import BLOCK_ROWS, DENSE_FROM, cross_products
 
 
-@pytest.mark.parametrize("filled", [FILLED / 4, 2 * FILLED], ids=["sparse", "dense"])
-@pytest.mark.parametrize("rows", [7, 2 * ROWS + 3])
+@pytest.mark.parametrize("filled", [DENSE_FROM / 4, 2 * DENSE_FROM], ids=["sparse", "dense"])
+@pytest.mark.parametrize("rows", [7, 2 * BLOCK_ROWS + 3])
 def test_products_are_those_of_the_rows_of_each_part(filled: float, rows: int) -> None:
     rng = np.random.default_rng(8)
     counts = rng.integers(1, 4, (rows, 6)) * (rng.random((rows, 6)) < filled)

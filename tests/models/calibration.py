@@ -21,6 +21,7 @@ from scipy import stats
 
 from reliabayes import ConvergenceWarning, Ratings
 from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.results.posterior import Posterior
 
 Parameters = Mapping[str, Any]
 
@@ -95,7 +96,8 @@ def calibrate(
         truth, ratings = simulate(rng)
         drawn = nearly_independent_draws(model, ratings, seed=int(rng.integers(2**31)))
         one_draw = {name: np.asarray(value, float)[None, None] for name, value in truth.items()}
-        true = model.quantities(model.labelled(one_draw, ratings), ratings)
+        problem = model.problem(ratings)
+        true = model.quantities(Posterior(model.labelled(one_draw, problem), ratings, problem))
         lower = (flat(drawn) < flat(true.isel(chain=0, draw=[0])).iloc[0]).sum()
         rows.append((lower + rng.random(len(lower))) / (RANKED + 1))
     return Calibration(pd.DataFrame(rows))

@@ -169,14 +169,14 @@ def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
     ratings = rb.Ratings.from_frame(frame)
     covariates = rb.Covariates(("years",), (0, 1, 2), ((1.0,), (0.0,), (-1.0,)))
     model = rb.LatentTAP(covariates=covariates)
-    data = model.data(ratings)
+    problem = model.problem(ratings)
     point = model.draw_parameters(ratings, np.random.default_rng(1))
 
-    found = model.log_likelihood(point, data)
+    found = model.log_likelihood(point, problem)
 
-    centred = np.asarray(data["centred"])
-    scale = point["sd_alpha"] ** (1 - centred)
-    alpha = point["mean_alpha"] + (point["score"] - point["mean_alpha"] * centred) * scale
+    centredness = problem.centredness
+    scale = point["sd_alpha"] ** (1 - centredness)
+    alpha = point["mean_alpha"] + (point["score"] - point["mean_alpha"] * centredness) * scale
     odds = alpha + point["eta"][0] * np.array([1.0, 0.0, -1.0])
 
     def given(z: float, rated: list[int]) -> float:
@@ -197,17 +197,17 @@ def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
 
 def test_latent_scale_has_the_priors_it_says(ratings: rb.Ratings) -> None:
     model = rb.LatentTAP()
-    data = model.data(ratings)
+    problem = model.problem(ratings)
     one, other = random_points(model, ratings)
 
     found = log_density(model, ratings, one) - log_density(model, ratings, other)
 
     def expected(x: Point) -> float:
-        alpha = model.alpha(x, data)
+        alpha = model.alpha(x, problem)
         # Scores are no accuracies: the density of the latter is that of the former, stretched.
-        stretch = np.log(x["sd_alpha"]) * (1 - np.asarray(data["centred"])).sum()
+        stretch = np.log(x["sd_alpha"]) * (1 - problem.centredness).sum()
         return float(
-            model.log_likelihood(x, data)
+            model.log_likelihood(x, problem)
             + dirichlet(3 * np.ones(3)).logpdf(x["prevalence"])
             + norm(0, 1.5).logpdf(x["mean_alpha"])
             + halfnorm(scale=1).logpdf(x["sd_alpha"])
@@ -228,8 +228,8 @@ def test_nodes_of_difficulty_are_enough_on_dental_x_rays(dataset: Load) -> None:
     point = model.em(ratings).parameters
     here = {str(name): values.values for name, values in point.items()}
 
-    error = model.log_likelihood(here, model.data(ratings)) - finer.log_likelihood(
-        here, finer.data(ratings)
+    error = model.log_likelihood(here, model.problem(ratings)) - finer.log_likelihood(
+        here, finer.problem(ratings)
     )
 
     assert abs(error) < 1e-3
@@ -399,17 +399,32 @@ def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
 # Names of categories.
 
 
+class OneSwapped:
+    """Starts at a draw of a fit; in the second chain its true categories have switched."""
+
+    def __init__(self, fit: rb.Fit) -> None:
+        self.draw = fit.posterior.isel(chain=0, draw=-1)
+
+    def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
+        swapped = self.draw.isel(true_category=[1, 0])
+        starts = [swapped if chain == 1 else self.draw for chain in range(chains)]
+        return [{str(name): x.values for name, x in start.items()} for start in starts]
+
+
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None:
+    ratings = nominal(dataset("bluebirds"))
+    start = OneSwapped(rb.DawidSkene().fit(ratings, seed=1, chains=1, draws=10))
+    # Flat priors allow either labelling; 39 raters of 108 items keep a chain where it starts.
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
-    with pytest.warns(rb.ConvergenceWarning, match="had swapped the names of true categories"):
-        fit = flat.fit(
-            nominal(dataset("bluebirds")), seed=2, warm_start=False, warmup=300, draws=300
-        )
+    with pytest.warns(rb.ConvergenceWarning, match=r"true categories had switched \(1\)"):
+        fit = flat.fit(ratings, seed=2, warm_start=start, chains=3, warmup=300, draws=300)
 
-    assert 0 < len(fit.diagnostics().relabelled) < 4
-    assert fit.diagnostics().r_hat < 1.05
+    assert fit.diagnostics().relabelled == (1,)
+    # R-hat of chains with different labels is above 2.
+    assert fit.diagnostics().r_hat < 1.2
 
 
 @pytest.mark.slow
@@ -434,9 +449,9 @@ def test_nine_raters_of_accuracies_from_a_tenth_to_nine_tenths_are_told_apart() 
 
     # sd of an accuracy from 600 ratings: about sqrt((1 - a^2) / 600) = 0.04 at most.
     assert estimate == pytest.approx(accuracies, abs=0.13)
-    inside = fit.raters(prob=0.99)
-    assert (inside["lower_99"] < accuracies).all()
-    assert (inside["upper_99"] > accuracies).all()
+    a = fit.quantities["a"]
+    score = (a.mean(("chain", "draw")) - accuracies) / a.std(("chain", "draw"))
+    assert np.abs(score.values).max() < 3.5
 
 
 def test_simulated_ratings_keep_design_and_categories() -> None:
@@ -527,7 +542,7 @@ def complete(items: int, raters: int) -> pd.DataFrame:
 
 def random_points(model: AnnotationModel, ratings: rb.Ratings) -> tuple[Point, Point]:
     rng = np.random.default_rng(11)
-    one, other = (model.draw_parameters(ratings, rng) for _ in range(2))
+    one, other = (dict(model.draw_parameters(ratings, rng)) for _ in range(2))
     return one, other
 
 
@@ -554,14 +569,15 @@ def plain_log_likelihood(
 
 def log_density(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> float:
     """Log density of the Stan program, without Jacobian of its transforms."""
-    data = model.data(ratings)
-    table = stan.load(model.program(data)).log_prob(dict(point), data, jacobian=False, sig_figs=17)
+    program = stan.load(model.program(model.problem(ratings)))
+    data = model.stan_data(ratings)
+    table = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
     return float(table["lp__"].iloc[0])
 
 
 def check_gradient(model: AnnotationModel, ratings: rb.Ratings) -> None:
-    data = model.data(ratings)
-    program = stan.load(model.program(data))
+    program = stan.load(model.program(model.problem(ratings)))
+    data = model.stan_data(ratings)
     point, _ = random_points(model, ratings)
     shapes = [(p, p.unconstrain(np.asarray(point[p.name]))) for p in model.parameters()]
     at = np.concatenate([free.ravel() for _, free in shapes])

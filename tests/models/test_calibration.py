@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from reliabayes import (
 )
 from reliabayes.arrays import Array
 from reliabayes.inference import correlation
+from reliabayes.inference.problem import Problem
 from reliabayes.models import gaussian_icc
 from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.models.calibration import Calibration, Parameters, calibrate
@@ -228,24 +229,29 @@ ANNOTATION: dict[str, tuple[HiddenStateModel, int]] = {
 }
 
 
+def polled(ratings: Ratings) -> Array:
+    """Proportions of an earlier poll."""
+    return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
+
+
 class Polled(rb.Groupthink):
-    """Groupthink of raters who follow shares that are given, not those of their own ratings."""
+    """Groupthink of raters who follow an earlier poll, not proportions of their own ratings."""
 
-    def shares_of_votes(self, ratings: Ratings) -> Array:
-        return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
-
-    def program(self, data: Mapping[str, Any]) -> str:
+    def program(self, problem: Problem) -> str:
         return "groupthink"
 
 
 class RaterPolled(rb.RaterGroupthink):
     """The same, each rater with an accuracy of their own."""
 
-    def shares_of_votes(self, ratings: Ratings) -> Array:
-        return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
-
-    def program(self, data: Mapping[str, Any]) -> str:
+    def program(self, problem: Problem) -> str:
         return "rater_groupthink"
+
+
+@pytest.fixture(autouse=True)
+def earlier_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the groupthink models follow the earlier poll."""
+    monkeypatch.setattr("reliabayes.models.bases.following.vote_proportions", polled)
 
 
 ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 2)}

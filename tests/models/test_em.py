@@ -21,6 +21,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point, climb
 from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.results.point_estimate import PointEstimate
 from tests.designs import slopes
 from tests.inference.test_runner import run
@@ -95,12 +96,12 @@ def test_objective_never_goes_down(
 @every_model
 def test_posterior_is_flat_where_em_ends(model: AnnotationModel) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=1, share=0.8, known=0.2)
-    data = model.data(ratings)
+    problem = model.point_estimate_problem(ratings, priors=True)
 
     estimate = model.em(ratings, priors=True, tolerance=1e-11)
 
     mode = np.concatenate([x.ravel() for x in free_values(model, point_of(estimate)).values()])
-    assert slopes(lambda x: objective(model, x, data), mode) == pytest.approx(0 * mode, abs=1e-5)
+    assert slopes(lambda x: objective(model, x, problem), mode) == pytest.approx(0 * mode, abs=1e-5)
 
 
 @every_model
@@ -108,19 +109,19 @@ def test_objective_is_the_density_of_the_program_but_for_a_constant(
     model: AnnotationModel, tmp_path: Path
 ) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=2, share=0.8, known=0.2)
-    data = model.data(ratings)
-    size = sum(math.prod(p.free_shape(data)) for p in model.parameters())
+    problem, data = model.point_estimate_problem(ratings, priors=True), model.stan_data(ratings)
+    size = sum(math.prod(p.free_shape(problem.size)) for p in model.parameters())
     free = np.random.default_rng(2).normal(size=size)
     write_stan_json(str(tmp_path / "data.json"), data)
     write_stan_json(str(tmp_path / "point.json"), {"params_r": free})
 
-    program = Path(str(stan.load(model.program(data)).exe_file))
+    program = Path(str(stan.load(model.program(problem)).exe_file))
     words = "log_prob unconstrained_params=point.json data file=data.json output sig_figs=18"
     result = run(program, tmp_path, words)
 
     assert result.returncode == 0, result.stderr
     gradient = pd.read_csv(tmp_path / "output.csv", comment="#").to_numpy(float)[0, 1:]
-    assert gradient == pytest.approx(slopes(lambda x: objective(model, x, data), free), abs=1e-8)
+    assert gradient == pytest.approx(slopes(lambda x: objective(model, x, problem), free), abs=1e-8)
 
 
 @pytest.mark.slow
@@ -128,10 +129,10 @@ def test_objective_is_the_density_of_the_program_but_for_a_constant(
 @pytest.mark.parametrize("seed", [1, 2])
 def test_search_from_nearby_ends_at_the_same_likelihood(model: AnnotationModel, seed: int) -> None:
     ratings = simulated(items=10, raters=3, categories=2, seed=seed)
-    data = model.without_priors(model.data(ratings))
+    problem = model.point_estimate_problem(ratings, priors=False)
 
     def negative(x: Array) -> float:
-        return -objective(model, x, data)
+        return -objective(model, x, problem)
 
     estimate = model.em(ratings, tolerance=1e-9)
 
@@ -158,7 +159,13 @@ def test_leaps_change_the_speed_and_not_the_destination(
 
 def test_straight_way_is_left_behind_in_a_few_leaps() -> None:
     paths = [
-        climb(towards_one(0.99), {"x": np.zeros(3)}, most=5000, tolerance=1e-9, leap=leap)
+        climb(
+            towards_one(0.99),
+            {"x": np.zeros(3)},
+            max_iterations=5000,
+            tolerance=1e-9,
+            is_allowed=leap,
+        )
         for leap in (lambda point: False, lambda point: True)
     ]
 
@@ -180,7 +187,9 @@ def test_no_leap_leads_where_it_is_not_allowed() -> None:
         visited.append(float(point["x"][0]))
         return towards_one(0.9)(point)
 
-    found = climb(evaluate, {"x": np.zeros(1)}, most=200, tolerance=1e-6, leap=allowed)
+    found = climb(
+        evaluate, {"x": np.zeros(1)}, max_iterations=200, tolerance=1e-6, is_allowed=allowed
+    )
 
     steps = np.diff(visited)
     assert found.converged
@@ -345,7 +354,7 @@ def test_for_two_categories_three_models_are_one(
         (rb.RaterTAP(prevalence="shared"), {"prevalence": prevalence[None], "a": a, "p": p}),
     ]
 
-    found = [model.log_likelihood(point, model.data(ratings)) for model, point in points]
+    found = [model.log_likelihood(point, model.problem(ratings)) for model, point in points]
 
     by_state = np.tile(np.log(prevalence), (items, 1))
     np.add.at(by_state, ratings.item, np.log(confusion[ratings.rater, :, ratings.category]))
@@ -472,10 +481,10 @@ def free_values(model: AnnotationModel, point: Mapping[str, Array]) -> dict[str,
     return {p.name: p.unconstrain(point[p.name]) for p in model.parameters()}
 
 
-def objective(model: AnnotationModel, free: Array, data: Mapping[str, Any]) -> float:
+def objective(model: AnnotationModel, free: Array, problem: CategoricalProblem) -> float:
     """Log-likelihood and log-prior of parameters on the unconstrained scale, one after another."""
-    shapes = {p.name: p.free_shape(data) for p in model.parameters()}
+    shapes = {p.name: p.free_shape(problem.size) for p in model.parameters()}
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
     parts = dict(zip(shapes, np.split(free, ends[:-1]), strict=True))
     point = {p.name: p.constrain(parts[p.name].reshape(shapes[p.name])) for p in model.parameters()}
-    return model.log_likelihood(point, data) + model.log_prior(point, data)
+    return model.log_likelihood(point, problem) + model.log_prior(point, problem)

@@ -15,6 +15,7 @@ from scipy.stats import dirichlet, halfnorm, norm, t
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
 from tests.designs import slopes
 
@@ -54,8 +55,9 @@ def test_program_is_the_model_written_plainly(
 
 
 def test_gradient_is_the_slope_of_the_density(ratings: rb.Ratings) -> None:
-    data = MODEL.data(ratings)
-    start = MODEL.warm_start(data)
+    problem = MODEL.problem(ratings)
+    start = MODEL.start(problem)
+    data = stan_data(problem, start.centring)
     at = np.concatenate([np.ravel(mode) for mode in start.mode.values()]) + 0.3
     some = np.random.default_rng(1).permutation(len(at))[:6]
     sizes = np.cumsum([np.size(mode) for mode in start.mode.values()])[:-1]
@@ -65,7 +67,7 @@ def test_gradient_is_the_slope_of_the_density(ratings: rb.Ratings) -> None:
         return start.constrain({name: x.reshape(np.shape(mode)) for (name, mode), x in parts})
 
     def evaluate(free: Array) -> pd.Series[float]:
-        program = stan.load(MODEL.program(data))
+        program = stan.load(MODEL.program(problem))
         return program.log_prob(point(free), data, sig_figs=17).iloc[0]
 
     found = evaluate(at).iloc[1:].to_numpy(float)[some]
@@ -79,11 +81,11 @@ def test_gradient_is_the_slope_of_the_density(ratings: rb.Ratings) -> None:
 def test_em_climbs_the_density_of_the_program(
     model: HierarchicalDawidSkene, ratings: rb.Ratings
 ) -> None:
-    data = model.data(ratings)
+    problem = model.point_estimate_problem(ratings, priors=True)
     one, other = random_points(model, ratings, 2)
 
     def objective(point: Mapping[str, Array]) -> float:
-        return model.log_likelihood(point, data) + model.log_prior(point, data)
+        return model.log_likelihood(point, problem) + model.log_prior(point, problem)
 
     found = objective(one) - objective(other)
 
@@ -107,8 +109,7 @@ def test_em_never_goes_down(items: int, raters: int, categories: int, start: int
 
 def test_em_ends_where_no_step_is_likelier() -> None:
     ratings = crowd(60, 5, 3, seed=1)
-    data = MODEL.data(ratings)
-    start = MODEL.warm_start(data)
+    start = MODEL.start(MODEL.problem(ratings))
     mode = density(MODEL, ratings, start.point, jacobian=True)
 
     around = [start.create_inits(seed=seed, chains=1)[0] for seed in range(10)]
@@ -160,9 +161,11 @@ def test_rater_of_a_single_item_is_taken_to_be_like_the_others() -> None:
 def test_crowd_of_few_ratings_each_is_closer_to_the_truth_than_dawid_skene() -> None:
     rng = np.random.default_rng(4)
     design = crowd(300, 60, 2, seed=4)
-    truth = MODEL.draw_parameters(design, rng) | {
-        "location": np.array([-1.5, -1.5]), "spread": np.array([0.6, 0.6])
-    }  # fmt: skip
+    truth = {
+        **MODEL.draw_parameters(design, rng),
+        "location": np.array([-1.5, -1.5]),
+        "spread": np.array([0.6, 0.6]),
+    }
     ratings = MODEL.simulate(design, rng, parameters=truth)
     true = MODEL.confusion(truth)
 
@@ -195,9 +198,9 @@ def test_simulated_parameters_are_recovered() -> None:
 def test_sampler_adapts_where_true_categories_stay_uncertain() -> None:
     clear, unclear = crowd(100, 10, 2, seed=6), crowd(100, 2, 2, seed=6)
 
-    starts = [MODEL.warm_start(MODEL.data(ratings)) for ratings in (clear, unclear)]
+    starts = [MODEL.start(MODEL.problem(ratings)) for ratings in (clear, unclear)]
 
-    assert [start.adapt for start in starts] == [False, True]
+    assert [start.adapt_metric for start in starts] == [False, True]
 
 
 @pytest.mark.parametrize("spread", [1e-200, 1e-20, 1e2])
@@ -256,9 +259,8 @@ def density(
     model: HierarchicalDawidSkene, ratings: rb.Ratings, point: Any, *, jacobian: bool = False
 ) -> float:
     """Log density of the Stan program."""
-    data = model.data(ratings)
-    program = stan.load(model.program(data))
-    table = program.log_prob(dict(point), data, jacobian=jacobian, sig_figs=17)
+    program = stan.load(model.program(model.problem(ratings)))
+    table = program.log_prob(dict(point), model.stan_data(ratings), jacobian=jacobian, sig_figs=17)
     return float(table["lp__"].iloc[0])
 
 

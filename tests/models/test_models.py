@@ -43,9 +43,9 @@ def test_model_cannot_be_changed(model: RatingModel) -> None:
 
 @every_model
 def test_model_gives_just_what_its_program_reads(model: RatingModel, ratings: rb.Ratings) -> None:
-    data = model.data(ratings)
+    program = ROOT / "stan" / f"{model.program(model.problem(ratings))}.stan"
 
-    program = ROOT / "stan" / f"{model.program(data)}.stan"
+    data = model.stan_data(ratings)
 
     assert set(data) == set(stan_info(program)["inputs"])
 
@@ -136,7 +136,7 @@ def test_earlier_fit_offers_starting_points(model: RatingModel, ratings: rb.Rati
 
 @every_model
 def test_em_never_goes_down_and_starts_differ(model: RatingModel, ratings: rb.Ratings) -> None:
-    start = model.warm_start(model.data(ratings))
+    start = model.start(model.problem(ratings))
 
     inits = start.create_inits(seed=1, chains=4)
 
@@ -171,7 +171,7 @@ def suited(model: RatingModel) -> rb.Ratings:
     some = frame.sample(150, random_state=1)
     three = rb.Ratings.from_frame(some, pool="pool")
     try:
-        model.data(three)
+        model.problem(three)
     except rb.RatingsError:
         return rb.Ratings.from_frame(some.assign(rating=some["rating"] > 1), pool="pool")
     return three

@@ -20,11 +20,12 @@ from scipy.stats import multivariate_normal, norm
 import reliabayes as rb
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
-from reliabayes.models.bases.pooled_score import GradedXCC
+from reliabayes.models.bases.pooled_score import PooledScoreModel
+from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
 from tests.designs import gradients
 
-MODELS: dict[str, tuple[GradedXCC, int]] = {
+MODELS: dict[str, tuple[PooledScoreModel, int]] = {
     "logit": (rb.LogitXCC(), 2),
     "probit": (rb.LogitXCC(link="probit"), 2),
     "ordinal": (rb.OrdinalXCC(), 3),
@@ -41,24 +42,25 @@ def test_likelihood_is_the_integral_over_pairs_of_item_effects(
 ) -> None:
     model, _ = MODELS[name]
     ratings, point = small(name, seed, rho)
-    data = replace(model, nodes=61).data(ratings)
+    fine = replace(model, nodes=61)
+    problem, data = fine.problem(ratings), fine.stan_data(ratings)
 
-    in_numpy = model.log_likelihood(point, data)
-    program = stan.load(model.program(data))
+    in_numpy = model.log_likelihood(point, problem)
+    program = stan.load(model.program(problem))
     one, other = (
         program.log_prob(dict(at), data, jacobian=False) for at in (point, shifted(point))
     )
 
     assert in_numpy == pytest.approx(by_lattice(model, ratings, point), abs=1e-6)
     # Between two points that differ in the correlation alone nothing but the likelihood changes.
-    difference = model.log_likelihood(shifted(point), data) - in_numpy
+    difference = model.log_likelihood(shifted(point), problem) - in_numpy
     assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
 
 
 @pytest.mark.slow
 def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> None:
     ratings = contradicting(300)
-    data = replace(rb.LogitXCC(), nodes=601).data(ratings)
+    data = rb.LogitXCC(nodes=601).stan_data(ratings)
     points = [contradicted(rho) for rho in (0.999, 0.99)]
 
     by_program = log_densities(data, points)
@@ -72,10 +74,10 @@ def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> 
 @pytest.mark.slow
 def test_items_with_many_ratings_are_known_at_few_nodes() -> None:
     ratings, points = crowds(0.97)
-    data = replace(rb.LogitXCC(), nodes=141).data(ratings)
+    model = rb.LogitXCC(nodes=141)
 
-    by_program = log_densities(data, points)
-    found, differences = gradients(rb.LogitXCC(), data, seed=2)
+    by_program = log_densities(model.stan_data(ratings), points)
+    found, differences = gradients(model, ratings, seed=2)
 
     expected = [in_logarithms(ratings, point) for point in points]
     assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
@@ -93,14 +95,14 @@ def test_steps_are_larger_where_ratings_tell_how_raters_differ(
     given_ = {"mean": [0.0, 0.0], "sd_item": [1.0, 1.0], "sd_rater": [sd_rater, sd_rater]}
     ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
 
-    start = rb.LogitXCC().warm_start(rb.LogitXCC().data(ratings))
+    start = rb.LogitXCC().start(rb.LogitXCC().problem(ratings))
 
-    assert start.acceptance == acceptance
+    assert start.target_acceptance == acceptance
 
 
 def test_correlation_next_to_one_is_no_trouble() -> None:
     ratings, point = small("logit", 1, 0.5)
-    data = rb.LogitXCC(nodes=61).data(ratings)
+    data = rb.LogitXCC(nodes=61).stan_data(ratings)
     program = stan.load("logit_xcc")
 
     densities = [
@@ -114,9 +116,7 @@ def test_correlation_next_to_one_is_no_trouble() -> None:
 
 @pytest.mark.slow
 def test_gradient_is_right_where_pools_contradict_each_other() -> None:
-    data = replace(rb.LogitXCC(), nodes=101).data(contradicting(300))
-
-    found, expected = gradients(rb.LogitXCC(), data, seed=1)
+    found, expected = gradients(rb.LogitXCC(nodes=101), contradicting(300), seed=1)
 
     assert found == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
@@ -128,9 +128,8 @@ def test_gradient_is_right_where_pools_contradict_each_other() -> None:
 def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, _ = small(name, seed, 0.5)
-    data = replace(model, nodes=61).data(ratings)
 
-    found, expected = gradients(model, data, seed)
+    found, expected = gradients(replace(model, nodes=61), ratings, seed)
 
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -152,7 +151,9 @@ def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: f
     blank, _ = small(name, 1, rho)
     one_draw = {key: np.asarray(x, float)[None, None] for key, x in given_.items()}
 
-    found = model.quantities(model.labelled(one_draw, blank), blank).squeeze()
+    problem = model.problem(blank)
+    posterior = Posterior(model.labelled(one_draw, problem), blank, problem)
+    found = model.quantities(posterior).squeeze()
 
     rng = np.random.default_rng(2)
     items = rng.standard_normal((400_000, 2)) @ given_["factor_item"].T
@@ -395,7 +396,7 @@ def shifted(point: Point) -> Point:
     return {**point, "factor_item": correlation.factor(0.9 * free, 2)}
 
 
-def by_lattice(model: GradedXCC, ratings: rb.Ratings, point: Point) -> float:
+def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> float:
     """Log-likelihood by a fine sum over the standard scores of an item, one item at a time."""
     share: Any = expit if model.link == "logit" else norm.cdf
     node = np.linspace(-8, 8, 321)

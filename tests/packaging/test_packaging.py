@@ -43,7 +43,7 @@ def test_wheel_holds_programs_that_may_run_with_their_sources(wheel: Path) -> No
         assert modes[f"reliabayes/_stan/{name}"] & 0o111
         assert f"reliabayes/_stan/source/{name}.stan" in modes
     assert "reliabayes/_stan/libtbb.so.2" in modes
-    assert "reliabayes/data/shrout_fleiss_1979.csv" in modes
+    assert {"reliabayes/py.typed", "reliabayes/data/shrout_fleiss_1979.csv"} <= set(modes)
     assert not [name for name in modes if name.endswith((".o", ".pyc"))]
 
 

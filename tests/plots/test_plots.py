@@ -27,7 +27,7 @@ from reliabayes import plots
 from reliabayes.plots.densities import density
 from reliabayes.plots.labels import shortened
 from reliabayes.plots.layout import separated
-from reliabayes.results.fit import Settings
+from reliabayes.results.settings import Settings
 
 GOLDEN = Path(__file__).parent / "golden"
 TOLERANCE = 2.0  # RMS on a scale of 0 to 255, for differences between versions of matplotlib
@@ -63,7 +63,8 @@ def made_of(model: rb.RatingModel, ratings: rb.Ratings, **parameters: Any) -> rb
         name: values.reshape(2, 200, *values.shape[1:]) for name, values in parameters.items()
     }
     settings = Settings.checked(chains=2, warmup=0, draws=200, seed=1)
-    return rb.Fit(model, ratings, model.labelled(stacked, ratings), xr.Dataset(), settings)
+    posterior = model.labelled(stacked, model.problem(ratings))
+    return rb.Fit(model, ratings, posterior, xr.Dataset(), settings)
 
 
 def around(middle: float, *shape: int) -> Any:

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr
 from scipy.stats import multivariate_normal, norm
 
@@ -19,9 +18,11 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.arrays import Array, Codes
 from reliabayes.models.bases import gaussian
+from reliabayes.models.tap import TAPProblem
 from reliabayes.results.comparison import stacking_weights
-from reliabayes.results.fit import Settings
 from reliabayes.results.leave_one_out import LeaveOneOut
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.settings import Settings
 from tests.monte_carlo import standard_error
 
 # Names in arviz 0.x and in arviz 1.x.
@@ -159,8 +160,9 @@ def test_log_likelihoods_of_items_sum_to_the_total(fits: dict[str, rb.Fit]) -> N
 def test_pointwise_log_likelihood_sums_to_that_of_em(model: Any, simulated: rb.Ratings) -> None:
     estimate = model.em(simulated)
     one_draw = estimate.parameters.expand_dims(("chain", "draw"))
+    posterior = Posterior(one_draw, simulated, model.problem(simulated))
 
-    distinct, member = model.pointwise(one_draw, simulated)
+    distinct, member = model.pointwise(posterior)
 
     assert distinct[0, member].sum() == pytest.approx(estimate.log_likelihood)
 
@@ -174,9 +176,11 @@ def test_log_likelihood_of_an_item_integrates_over_its_score(
     categories = range(3 if "step" in point else 2)
     rng = np.random.default_rng(1)
     ratings = model().simulate(pooled(8, 6), rng, categories=categories, parameters=at)
-    one_draw = model().labelled({name: x[None, None] for name, x in at.items()}, ratings)
+    fine = model(link=link, nodes=61)
+    problem = fine.problem(ratings)
+    one_draw = fine.labelled({name: x[None, None] for name, x in at.items()}, problem)
 
-    distinct, member = model(link=link, nodes=61).pointwise(one_draw, ratings)
+    distinct, member = fine.pointwise(Posterior(one_draw, ratings, problem))
 
     # A normal distribution has 2e-9 of its mass beyond the nodes; unlikely ratings have more.
     expected = integrated(at, ratings, {"logit": expit, "probit": ndtr}[link])
@@ -192,7 +196,8 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
 
     found = fit.log_likelihood().values[0]
 
-    levels = list(model.levels(fit.posterior, fit.ratings, np.random.default_rng(gaussian.SEED)))
+    posterior = Posterior(fit.posterior, fit.ratings, model.problem(fit.ratings))
+    levels = list(model.levels(posterior, np.random.default_rng(gaussian.SEED)))
     given_levels = dense(point | {"sd_rater": [0.0]}, fit.ratings)
     assert np.abs(levels[0] - levels[1]).max() > 0.1
     for densities, level in zip(found, levels, strict=True):
@@ -229,8 +234,8 @@ def test_fewer_draws_give_similar_estimates(fits: dict[str, rb.Fit]) -> None:
     assert some.good_k < all_draws.good_k
     # elpd is the sum of -log(mean(weight)) over items: to first order the Monte Carlo error of the
     # mean of all weights, each relative to the mean of its item.
-    weight = np.exp(-by_item)
-    error = standard_error((weight / weight.mean(("chain", "draw"))).sum("item").values)
+    weight = np.exp(-by_item.values)
+    error = standard_error((weight / weight.mean(axis=(0, 1))).sum(axis=-1))
     assert some.elpd == pytest.approx(all_draws.elpd, abs=5 * error)
 
 
@@ -397,8 +402,9 @@ def relative_error(draws: Array) -> float:
 class Weighted(rb.TAP):
     """A model whose draws are the log-likelihoods of the items."""
 
-    def pointwise(self, posterior: xr.Dataset, ratings: rb.Ratings) -> tuple[Array, Codes]:
-        return posterior["log_likelihood"].values[0], np.arange(ratings.n_items, dtype=np.int32)
+    def pointwise(self, posterior: Posterior[TAPProblem]) -> tuple[Array, Codes]:
+        every = np.arange(posterior.ratings.n_items, dtype=np.int32)
+        return posterior.draws["log_likelihood"].values[0], every
 
 
 def weighted(tail: float) -> rb.Fit:
@@ -422,11 +428,11 @@ def drawn_at(model: Any, point: dict[str, Any], shape: tuple[int, int], draws: i
     """Fit with all draws at one point, to ratings simulated at that point."""
     ratings = model.simulate(pooled(*shape), np.random.default_rng(1), parameters=point)
     same = {name: np.tile(x, (1, draws, *[1] * np.ndim(x))) for name, x in point.items()}
-    posterior = model.labelled(same, ratings)
+    posterior = model.labelled(same, model.problem(ratings))
     return rb.Fit(model, ratings, posterior, posterior, Settings(1, 0, draws, seed=1))
 
 
-def pools_of(ratings: rb.Ratings) -> NDArray[np.int32]:
+def pools_of(ratings: rb.Ratings) -> Codes:
     """Pool of each rating, shape (N,)."""
     assert ratings.rater_pool is not None
     return ratings.rater_pool[ratings.rater]

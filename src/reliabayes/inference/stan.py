@@ -1,4 +1,4 @@
-"""Compiled Stan programs and their sampler: the only file that knows cmdstanpy."""
+"""Compiled Stan programs and their sampler; the only file that uses cmdstanpy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ with warnings.catch_warnings():
 
 Result = TypeVar("Result")
 
-MOST_DENSE = 80  # parameters whose covariance is learnt
+MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
 
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",
@@ -47,10 +47,16 @@ SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
 
 
 class Geometry(NamedTuple):
-    """What the sampler need not learn: unconstrained posterior variances, and a first step.
+    """Metric and first step of the sampler, on the unconstrained scale.
 
-    The metric holds variances (P,), or covariances (P, P). Where ``adapt`` is true the variances
-    are a first guess, for the sampler to improve on.
+    Attributes
+    ----------
+    inverse_metric : array of shape (P,) or (P, P)
+        Posterior variances, or covariances.
+    step_size : float
+        First step, in units of the posterior standard deviations.
+    adapt : bool
+        Whether the metric is only a first guess, which the sampler improves on.
     """
 
     inverse_metric: Array
@@ -60,9 +66,16 @@ class Geometry(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """What one run of the sampler leaves: draws first, then how they were made.
+    """Draws of one run of the sampler, and how they were made.
 
-    ``parameters`` and ``statistics`` map names to arrays of shape (chains, draws, ...).
+    Attributes
+    ----------
+    parameters, statistics : mapping of str to array of shape (chains, draws, ...)
+        Variables of the program, and the sampler's own, by name.
+    max_tree_depth : int
+        Largest depth of the sampler's trees.
+    stan_version : str
+        Version of Stan.
     """
 
     parameters: Mapping[str, Array]
@@ -89,13 +102,39 @@ def sample(
 ) -> Draws:
     """Draws from the posterior of a packaged program by Stan's NUTS, one process a chain.
 
-    ``acceptance`` is what the step size adapts to: closer to 1 for smaller, safer steps.
+    Parameters
+    ----------
+    program : str
+        Name of the program.
+    data : mapping of str to Any
+        Values by the names of its data block.
+    chains, warmup, draws : int
+        Markov chains, and the iterations of each, discarded and kept.
+    seed : int
+        Seed of all chains.
+    inits : sequence of mapping of str to Any
+        Starting values of each chain.
+    geometry : Geometry, optional
+        Metric and first step, if known.
+    acceptance : float, default 0.8
+        Acceptance rate that the step size is adapted to; closer to 1 for smaller, safer steps.
+    parallel_chains : int, optional
+        Chains run at once; by default as many as there are processors.
+    progress : bool, optional
+        Show progress bars; by default in terminals and notebooks.
+    output_dir : path-like, optional
+        Folder that keeps Stan's files; by default they are removed.
+    timeout : float, optional
+        Seconds that a chain may take.
+
+    Returns
+    -------
+    Draws
 
     Raises
     ------
     SamplingError
-        A chain failed (the message names it, in Stan's words) or took longer than ``timeout``
-        seconds.
+        A chain failed (the message names it, with Stan's message) or timed out.
     """
     model = load(program)
     with contextlib.ExitStack() as stack:
@@ -145,12 +184,12 @@ def _make(folder: Path) -> None:
 
 
 def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
-    """Arguments that start from a known metric, and keep it as it is if it is not to adapt."""
+    """Arguments that start from a known metric, and keep it unless it is to adapt."""
     if geometry is None:
         return {}
     metric = geometry.inverse_metric
-    # A few parameters can be learnt together with how they go together.
-    if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MOST_DENSE:
+    # With few parameters the sampler can adapt their covariances, too.
+    if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MAX_DENSE:
         metric = np.diag(metric)
     kept = adapted and not geometry.adapt
     phases = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size") if kept else ()
@@ -200,9 +239,9 @@ def _read(result: cmdstanpy.CmdStanMCMC) -> Draws:
 
 
 def _words(error: RuntimeError, chains: int) -> str:
-    """Stan's words without the driver's, and which chains said them."""
-    told = str(error).partition("Command and output files:")[0]
-    lines = told.removeprefix("Error during sampling:").strip().splitlines()
+    """Stan's message without the driver's, and the chains that failed."""
+    text = str(error).partition("Command and output files:")[0]
+    lines = text.removeprefix("Error during sampling:").strip().splitlines()
     failed = re.search(r"retcodes=\[([^]]*)]", str(error))
     codes = failed[1].split(", ") if failed else []
     which = ", ".join(str(chain) for chain, code in enumerate(codes, start=1) if code != "0")
@@ -273,10 +312,10 @@ _silent = _Silence()
 
 
 def _interruptible(run: Callable[[], Result], executable: str) -> Result:
-    """Result of ``run``; an interrupt of this process alone ends the chains that it started, too.
+    """Result of ``run``; an interrupt of this process also ends the chains that it started.
 
-    It runs in a thread of its own, for the main thread can sleep through a signal while it waits
-    for something without limit.
+    It runs in a thread of its own, because a main thread that waits without a time limit may not
+    notice a signal.
     """
     others = _children()
     with ThreadPoolExecutor(1) as pool:

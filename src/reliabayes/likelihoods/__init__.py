@@ -1,1 +1,1 @@
-"""NumPy twins of the densities in ``stan/cpp``: what ratings say of parameters."""
+"""Likelihoods in NumPy: the twins of the densities in ``stan/cpp``."""

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from reliabayes.arrays import Array, Codes, distinct_rows
-from reliabayes.likelihoods.gaussian_pools import Components, cells
+from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.ratings import Ratings
 
 

@@ -17,12 +17,8 @@ import scipy.sparse as sp
 from reliabayes.arrays import Array
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import repeat_em
-from reliabayes.likelihoods.gaussian_one_pool import (
-    Approximation,
-    CrossedDesign,
-    Deviations,
-    MeanPrior,
-)
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior
+from reliabayes.likelihoods.gaussian_one_pool import Approximation, CrossedDesign, Deviations
 
 
 class MeanField(NamedTuple):

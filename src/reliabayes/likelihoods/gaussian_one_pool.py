@@ -8,7 +8,7 @@ the data say about the standard deviations is in sums over rows with equal numbe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
+from reliabayes.likelihoods.gaussian_conditional import Conditional, MeanPrior
 
 
 class Deviations(NamedTuple):
@@ -69,22 +70,6 @@ class Approximation(NamedTuple):
     step_size: float | None
     target_acceptance: float
     path: tuple[float, ...]
-
-
-class MeanPrior(NamedTuple):
-    """Normal prior of the mean, relative to the centre of the ratings; precision 0 is flat.
-
-    Numbers, or (G,) arrays for the means of pools.
-    """
-
-    offset: Any
-    precision: Any
-
-    @classmethod
-    def of(cls, mean_and_sd: Sequence[Any] | Array, center: Any) -> MeanPrior:
-        """Prior given as mean and standard deviation."""
-        mean, sd = mean_and_sd
-        return cls(mean - center, sd**-2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,28 +317,4 @@ class CrossedSums:
         step_size, acceptance = (0.9, 0.7) if sd_of_log.max() < 0.3 else (None, 0.9)
         return Approximation(
             Deviations(*mode), Deviations(*sd_of_log), {}, step_size, acceptance, path
-        )
-
-
-class Conditional(NamedTuple):
-    """Normal distribution of the effects of the columns, and of the means last, given the data.
-
-    ``factor`` is the lower Cholesky factor L of the precision, ``whitened`` is L' times the mean.
-    """
-
-    factor: Array
-    whitened: Array
-
-    @property
-    def mean(self) -> Array:
-        """Expected effects, and expected means as distances from the centre."""
-        return scipy.linalg.solve_triangular(self.factor, self.whitened, lower=True, trans="T")
-
-    def draw(self, means: Array, rng: np.random.Generator) -> Array:
-        """Effects drawn given the data and the means, which the result repeats last."""
-        noise = rng.standard_normal(len(self.whitened))
-        last = slice(-len(means), None)
-        noise[last] = self.factor[last, last].T @ means - self.whitened[last]
-        return scipy.linalg.solve_triangular(
-            self.factor, self.whitened + noise, lower=True, trans="T"
         )

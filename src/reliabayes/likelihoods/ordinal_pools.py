@@ -47,8 +47,9 @@ def sequential_precision(
     """Precision and weighted mean of an item's effect in each pool, given those before it.
 
     Ratings of each pool give its effects a precision, and a mean times that precision, each (I, G).
-    The result, each (G, I), is what ratings of a pool and of the pools after it say of the effect
-    if effects in the pools before were known: with it, sampled scores have mean 0 and sd 1.
+    The result, each (G, I), is the information of the ratings of a pool and of those after it on
+    the effect if effects in the pools before were known: with it, sampled scores have mean 0 and sd
+    1.
     """
     pools = len(root)
     whole = np.eye(pools) + root.T @ (precision[..., None] * root)

@@ -15,14 +15,10 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData, StanPart
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
-from reliabayes.likelihoods.gaussian_one_pool import (
-    CrossedDesign,
-    CrossedSums,
-    Deviations,
-    MeanPrior,
-)
-from reliabayes.likelihoods.gaussian_pools import Components
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
+from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
@@ -243,10 +239,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         problem, draws = posterior.problem, posterior.stacked()
         sd = Deviations(*(draws[name] for name in SDS)).swap(problem.swapped)
         means, prior, sums = draws["mean"] - problem.center, problem.mean_prior, problem.sums
-        if isinstance(sums, CrossedSums):
-            return sd, sums.draw_columns(sd, means, prior, rng)
-        levels = sums.levels(draws["score"], sd, prior)
-        return sd, np.column_stack([levels - means[:, None], means])
+        if isinstance(sums, CrowdSums) and "score" in draws:
+            levels = sums.levels(draws["score"], sd, prior)
+            return sd, np.column_stack([levels - means[:, None], means])
+        crossed = CrossedSums.of(problem.design) if isinstance(sums, CrowdSums) else sums
+        return sd, crossed.draw_columns(sd, means, prior, rng)
 
     def pool_of_raters(self, ratings: Ratings) -> Codes:
         """All raters are one population."""

@@ -12,13 +12,12 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import log_half_t
-from reliabayes.inference.problem import Problem, StanData, StanPart
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature, repeat_em
-from reliabayes.likelihoods.gaussian_one_pool import MeanPrior
-from reliabayes.likelihoods.gaussian_pools import Components, PooledDesign, PooledSums
+from reliabayes.likelihoods.gaussian_pools import PooledSums
+from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
@@ -27,6 +26,7 @@ from reliabayes.models.bases.gaussian import (
     check_residual,
     sd_of_ratings,
 )
+from reliabayes.models.bases.gaussian_pools import PooledGaussianProblem, check_size
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import HalfNormal, Normal
 from reliabayes.ratings import Ratings
@@ -36,49 +36,6 @@ from reliabayes.results.summaries import describe
 
 SMALL_DESIGN_ACCEPTANCE = 0.98  # target that avoids divergences of the smallest designs
 CHUNK = 4_000_000  # numbers at once while effects are drawn: 32 MB
-MAX_SIZE = 30_000_000  # numbers in the sums: 240 MB for each chain
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PooledGaussianProblem(Problem):
-    """Gaussian ratings by pools of raters, reduced to sums.
-
-    Attributes
-    ----------
-    center : array of shape (G,)
-        Subtracted from the ratings of each pool before the sums.
-    n_residuals : int
-        Standard deviations of residuals: 1 if all pools share it, or G.
-    design : PooledDesign
-        Who rated what.
-    sums : PooledSums
-        Sums of the centred ratings.
-    """
-
-    center: Array
-    n_residuals: int
-    design: PooledDesign
-    sums: PooledSums
-
-    @property
-    def n_pools(self) -> int:
-        """Number G of pools."""
-        return self.size("pool")
-
-    @property
-    def equal_sd(self) -> float:
-        """Standard deviation of each source if all three had a third of the variance."""
-        return math.sqrt(self.design.square.sum() / self.sums.ratings.sum() / 3)
-
-    @property
-    def mean_prior(self) -> MeanPrior:
-        """Prior of the means relative to the centres."""
-        return MeanPrior.of(self.priors["mean"].T, self.center)
-
-    def stan_data(self) -> StanData:
-        """Sums, centres and priors."""
-        own = StanData({"E": self.n_residuals}, values={"center": self.center})
-        return super().stan_data() | self.sums.stan_data() | own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +109,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         centred = center[pool][ratings.rater]
         np.subtract(ratings.values, centred, out=centred)
         design = PooledDesign.of(ratings.item, ratings.rater, centred, pool)
-        _check_size(design)
+        check_size(design)
         self._check_residual(ratings)
         priors, sums = self._priors(ratings, center), PooledSums.of(design)
         sd = np.sqrt(design.square / sums.ratings)
@@ -332,17 +289,6 @@ def _means(ratings: Ratings, pool: Codes) -> Array:
     """(G,) means of the ratings by raters whose pools (R,) are given."""
     total = np.bincount(ratings.rater, ratings.values)
     return np.asarray(np.bincount(pool, total) / np.bincount(pool, ratings.ratings_per_rater))
-
-
-def _check_size(design: PooledDesign) -> None:
-    """Refuse designs whose sums would fill the memory."""
-    if design.size > MAX_SIZE:
-        raters, patterns = design.counts.shape[1], len(design.patterns[0])
-        size = f"{8 * design.size / 1e9:.2g} GB"
-        rule = f"sums over pairs of raters must take {8 * MAX_SIZE / 1e9:.2g} GB at most"
-        found = f"{raters} raters and {patterns} patterns of ratings by pool, which take {size}"
-        remedy = "Take a part of the raters: ratings.subset(raters=[...])."
-        raise RatingsError([Fault("rater", rule, found, remedy)])
 
 
 def _free(at: Components, problem: PooledGaussianProblem) -> Array:

@@ -127,8 +127,8 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
     def __post_init__(self) -> None:
         if not math.isfinite(self.prior_location.sd):
             raise ValueError(
-                "prior_location must have a finite sd, or nothing tells which true category is "
-                f"which: found {self.prior_location!r}. Pass a wide one, such as Normal(-2, 2)."
+                "prior_location must have a finite sd, because it alone identifies the "
+                f"categories; found {self.prior_location!r}. Pass, say, Normal(-2, 2)."
             )
 
     def parameters(self) -> tuple[Parameter, ...]:

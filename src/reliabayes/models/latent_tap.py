@@ -7,52 +7,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-import scipy.optimize
-from scipy.special import expit, gammaln, log_expit
+from scipy.special import expit, gammaln
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.inference.densities import half_t, log_half_t, log_normal, slope_half_t
+from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Point
+from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import StanData, extended
+from reliabayes.inference.problem import extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.difficulty import NO_DIFFICULTY, LatentTAPProblem, difficulty_nodes
 from reliabayes.models.bases.knowing import known_or_guessed
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
-
-REACH = 4.5  # standard deviations of difficulty that the nodes cover on either side
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class LatentTAPProblem(CategoricalProblem):
-    """Ratings in categories, of items of different difficulty by raters with covariates.
-
-    Attributes
-    ----------
-    nodes : Nodes
-        Of the standard score of difficulty.
-    covariate : array of shape (R, X)
-        Covariates of the raters.
-    centredness : array of shape (R,)
-        From 0, where the program samples a rater's accuracy as a standard score, to 1, where it
-        samples the accuracy itself.
-    """
-
-    nodes: Nodes
-    covariate: Array
-    centredness: Array
-
-    def stan_data(self) -> StanData:
-        """As for all problems, nodes and covariates."""
-        own = StanData(
-            sizes={"X": self.covariate.shape[1]},
-            values={"covariate": self.covariate, "centredness": self.centredness},
-        )
-        return super().stan_data() | self.nodes.stan_data() | own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,21 +66,9 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
 
     summary: ClassVar[str] = "accuracy of raters, less the difficulty of the item, in log odds"
     reports: ClassVar[tuple[str, ...]] = (
-        "prevalence",
-        "mean_alpha",
-        "sd_alpha",
-        "sd_delta",
-        "eta",
-        "mean_p",
-        "concentration",
-        "confusion",
-        "accuracy",
-        "informativeness",
-        "random_share",
-        "alpha",
-        "p",
-        "log_likelihood",
-        "bits_per_rating",
+        *("prevalence", "mean_alpha", "sd_alpha", "sd_delta", "eta", "mean_p", "concentration"),
+        *("confusion", "accuracy", "informativeness", "random_share", "alpha", "p"),
+        *("log_likelihood", "bits_per_rating"),
     )
 
     adapts_metric: ClassVar[bool] = True
@@ -166,30 +123,18 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
     def problem(self, ratings: Ratings) -> LatentTAPProblem:
         """Distinct items by their ratings, priors, nodes of difficulty, and covariates."""
         base = self.categorical_problem(ratings)
-        known = self.covariates
+        known, most_ratings = self.covariates, int(ratings.ratings_per_item.max())
         covariate = np.empty((ratings.n_raters, 0)) if known is None else known.of(ratings.raters)
         names = pd.Index([] if known is None else list(known.names))
         return extended(
             LatentTAPProblem,
             base,
             coords={**base.coords, "covariate": names},
-            nodes=self._nodes(int(ratings.ratings_per_item.max())),
+            nodes=difficulty_nodes(most_ratings, self.nodes) if self.difficulty else NO_DIFFICULTY,
             covariate=covariate,
             # A rating has about a thousandth of the prior's information on a rater's accuracy.
             centredness=ratings.ratings_per_rater / (ratings.ratings_per_rater + 1000),
         )
-
-    def _nodes(self, most_ratings: int) -> Nodes:
-        """Nodes of the difficulty, no farther apart than its narrowest posterior is wide.
-
-        With equal spacing h the error falls as exp(-2 pi^2 (s / h)^2), where s is the sd of the
-        narrowest posterior. A rating has 0.15 of the information of the normal distribution of the
-        difficulty, if its sd is about 1.5.
-        """
-        if not self.difficulty:
-            return Nodes(np.zeros(1), np.ones(1))
-        narrowest = 1 / np.sqrt(1 + 0.15 * most_ratings)
-        return Nodes.of(self.nodes or number_of_nodes(0.8 * narrowest, REACH), REACH)
 
     def truth(self, problem: LatentTAPProblem) -> Codes:
         """True category of each state: node by node, true categories within."""
@@ -334,56 +279,27 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
         self, point: Point, knew: Array, total: Array, problem: LatentTAPProblem
     ) -> Point:
         """A few quasi-Newton steps in accuracies, covariates' slopes and difficulty."""
-        n_raters, n_slopes = problem.n_raters, problem.size("covariate")
-        node, covariate = problem.nodes.node, problem.covariate
-        spread = float(point["sd_alpha"])
-        mean_0, sd_0 = problem.priors["mean_alpha"]
-        eta_0, eta_sd = problem.priors["eta"]
-
-        def best_mean(alpha: Array) -> float:
-            precision, prior = 1 / spread**2, 1 / sd_0**2
-            weighted = alpha.sum() * precision + mean_0 * prior
-            return float(weighted / (n_raters * precision + prior))
-
-        def negative(x: Array) -> tuple[float, Array]:
-            alpha, eta, rest = np.split(x, [n_raters, n_raters + n_slopes])
-            sd_delta = np.exp(rest[0]) if self.difficulty else 0.0
-            odds = alpha + covariate @ eta - sd_delta * node[:, None]
-            slope = knew - total * expit(odds)
-            # At the best mean of the accuracies the derivative with respect to it is 0.
-            mean = best_mean(alpha)
-            value = (knew * log_expit(odds) + (total - knew) * log_expit(-odds)).sum()
-            value += log_normal(alpha, mean, spread).sum() + log_normal(mean, mean_0, sd_0)
-            value += log_normal(eta, eta_0, eta_sd).sum()
-            by_rater = slope.sum(axis=0)
-            by_alpha = by_rater - (alpha - mean) / spread**2
-            by_eta = covariate.T @ by_rater - (eta - eta_0) / eta_sd**2
-            by_rest = np.empty(0)
-            if self.difficulty:
-                value += log_half_t(sd_delta, problem.priors["sd_delta"]) + rest[0]
-                by_prior = slope_half_t(sd_delta, problem.priors["sd_delta"])
-                by_rest = np.array([sd_delta * (by_prior - node @ slope.sum(axis=1)) + 1])
-            return -float(value), -np.concatenate([by_alpha, by_eta, by_rest])
-
-        start = np.concatenate(
-            [
-                self.alpha(point, problem),
-                point.get("eta", np.empty(0)),
-                np.log(point["sd_delta"]) if self.difficulty else np.empty(0),
-            ]
+        sd_alpha = float(point["sd_alpha"])
+        expected = ExpectedAccuracy(
+            knew,
+            total,
+            problem.nodes.node,
+            problem.covariate,
+            sd_alpha,
+            problem.priors,
+            self.difficulty,
         )
-        found = scipy.optimize.minimize(
-            negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 20}
+        alpha, eta, sd_delta = expected.improved(
+            self.alpha(point, problem), point.get("eta", np.empty(0)), point.get("sd_delta")
         )
-        alpha, eta, rest = np.split(found.x, [n_raters, n_raters + n_slopes])
-        mean = best_mean(alpha)
+        mean = expected.best_mean(alpha)
         better = {
             **point,
             "mean_alpha": np.asarray(mean),
-            "score": _scores(alpha, mean, spread, problem),
+            "score": _scores(alpha, mean, sd_alpha, problem),
         }
         if self.difficulty:
-            better["sd_delta"] = np.exp(rest)
+            better["sd_delta"] = sd_delta
         if self.covariates is not None:
             better["eta"] = eta
         return better

@@ -29,8 +29,8 @@ class RaterTAP(GuessingModel):
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}
 
     The likelihood is linear in the prevalence t_i of an item, so that t_i integrates out exactly
-    and only its prior mean remains. What the ratings say of an item is the probability of its true
-    category, in `Fit.items`; t_i itself stays near its prior whatever the ratings.
+    and only its prior mean remains. The ratings inform the probability of an item's true category,
+    in `Fit.items`; t_i itself stays near its prior whatever the ratings.
 
     Quantities: ``a`` and ``p`` (K,) of each rater, ``confusion`` (K, K), ``accuracy``,
     ``informativeness`` in bits and ``random_share`` of each rater, ``log_likelihood`` in nats and

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+import xarray as xr
+
+from reliabayes.results.settings import Settings
+
 MAX_R_HAT = 1.01
 ESS_PER_CHAIN = 100
 MIN_BFMI = 0.3
@@ -53,6 +58,32 @@ class Diagnostics:
     relabelled: tuple[int, ...] = ()
     integration_error: float = 0.0
     nodes: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        convergence: pd.DataFrame,
+        stats: xr.Dataset,
+        settings: Settings,
+        integration_error: float,
+        nodes: int,
+    ) -> Diagnostics:
+        """Worst values of convergence measures and of the sampler's statistics."""
+        energy = stats["energy"]
+        bfmi = (energy.diff("draw") ** 2).mean("draw") / energy.var("draw")
+        return cls(
+            r_hat=float(convergence["r_hat"].max(skipna=False)),
+            ess_bulk=float(convergence["ess_bulk"].min(skipna=False)),
+            ess_tail=float(convergence["ess_tail"].min(skipna=False)),
+            divergences=int(stats["diverging"].sum()),
+            tree_depth_hits=int((stats["tree_depth"] >= settings.max_tree_depth).sum()),
+            bfmi=float(bfmi.min()),
+            chains=settings.chains,
+            draws=settings.chains * settings.draws,
+            relabelled=settings.relabelled,
+            integration_error=integration_error,
+            nodes=nodes,
+        )
 
     @property
     def problems(self) -> list[str]:

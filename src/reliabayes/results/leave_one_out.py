@@ -7,8 +7,12 @@ import warnings
 from dataclasses import dataclass
 
 import pandas as pd
+import xarray as xr
 
+from reliabayes.arrays import Codes
 from reliabayes.errors import ConvergenceWarning
+from reliabayes.ratings import Ratings
+from reliabayes.results.arviz_bridge import psis_loo
 
 N_NAMED = 3  # items that a warning names
 
@@ -54,6 +58,33 @@ class LeaveOneOut:
     good_k: float
     p_loo: float
     n_ratings: int
+
+    @classmethod
+    def of(cls, log_likelihood: xr.DataArray, distinct: Codes, ratings: Ratings) -> LeaveOneOut:
+        """Leave-one-out from log-likelihoods (chain, draw, distinct_item).
+
+        Parameters
+        ----------
+        log_likelihood : DataArray (chain, draw, distinct_item)
+            Log-likelihood of the ratings of each distinct item at each draw.
+        distinct : array of int, shape (I,)
+            Which of the distinct items each item is.
+        ratings : Ratings
+            The ratings.
+
+        Returns
+        -------
+        LeaveOneOut
+        """
+        elpd, p_loo, pareto_k = psis_loo(log_likelihood)
+        items = ratings.items.rename("item")
+        return cls(
+            elpd_by_item=pd.Series(elpd[distinct], items, name="elpd"),
+            pareto_k=pd.Series(pareto_k[distinct], items, name="pareto_k"),
+            good_k=min(0.7, 1 - 1 / math.log10(log_likelihood[..., 0].size)),
+            p_loo=float(p_loo[distinct].sum()),
+            n_ratings=ratings.n_ratings,
+        )
 
     def __repr__(self) -> str:
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -24,9 +24,13 @@ class Model(Protocol):
     reports: ClassVar[tuple[str, ...]]
     continuous: ClassVar[bool]
     conditional: ClassVar[bool]
+    has_true_categories: ClassVar[bool]
 
     @classmethod
     def name(cls) -> str: ...
+
+    @property
+    def fit(self) -> Callable[..., Any]: ...
 
     def problem(self, ratings: Ratings) -> Problem: ...
 

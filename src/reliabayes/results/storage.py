@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from reliabayes.files import replacing
+from reliabayes.inference.problem import StanPart
 from reliabayes.ratings import Ratings
+from reliabayes.results.model import Model
+from reliabayes.results.settings import Settings
 
 FORMAT = 2
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
@@ -25,21 +29,59 @@ class UnknownClassError(ValueError):
     """The file names a class that cannot be imported."""
 
 
-def write(
-    path: str | os.PathLike[str], groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]
-) -> None:
-    """Write groups and attributes."""
+class SavedFit(NamedTuple):
+    """What a file holds of a fit.
+
+    Attributes
+    ----------
+    model : RatingModel
+        The model, with its hyperparameters.
+    ratings : Ratings
+        The data.
+    draws : Dataset
+        Parameters and quantities, dims (chain, draw, ...).
+    parameters : tuple of str
+        Which of the draws are parameters.
+    sample_stats : Dataset
+        The sampler's statistics.
+    settings : Settings
+        How the draws were made.
+    centring : object or None
+        Where and on what scale the program sampled its parameters.
+    """
+
+    model: Model
+    ratings: Ratings
+    draws: xr.Dataset
+    parameters: tuple[str, ...]
+    sample_stats: xr.Dataset
+    settings: Settings
+    centring: StanPart | None
+
+
+def save(path: str | os.PathLike[str], fit: SavedFit) -> None:
+    """Write a fit whole or not at all."""
+    groups = {
+        "posterior": fit.draws,
+        "sample_stats": fit.sample_stats,
+        "ratings": pack(fit.ratings),
+    }
+    if fit.centring is not None:
+        groups["centring"] = pack_arrays(fit.centring)
     tree = xr.DataTree.from_dict({name: _with_plain_ids(group) for name, group in groups.items()})
-    tree.attrs.update(about, reliabayes_format=FORMAT)
+    tree.attrs.update(
+        model=json.dumps(pack_fields(fit.model)),
+        settings=json.dumps(asdict(fit.settings)),
+        parameters=list(fit.parameters),
+        reliabayes_format=FORMAT,
+    )
     with replacing(path) as partial:
         tree.to_netcdf(partial, engine=ENGINE)
 
 
 @contextmanager
-def read(
-    path: str | os.PathLike[str],
-) -> Iterator[tuple[dict[str, xr.Dataset], dict[str, Any]]]:
-    """Groups and attributes of a file that `write` made; errors in their use name the file."""
+def load(path: str | os.PathLike[str]) -> Iterator[SavedFit]:
+    """The fit in a file that `save` wrote; errors in its use name the file."""
     if not Path(path).exists():
         raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
     try:
@@ -49,7 +91,16 @@ def read(
                 raise ValueError(f"its format must be {FORMAT}, and it is {found}")
             groups = {name: group.to_dataset().load() for name, group in tree.children.items()}
             about = {str(key): value for key, value in tree.attrs.items()}
-        yield groups, about
+        settings = Settings(**json.loads(about["settings"]))
+        yield SavedFit(
+            unpack_fields(json.loads(about["model"])),
+            Ratings(**unpack(groups["ratings"])),
+            groups["posterior"],
+            tuple(map(str, np.atleast_1d(about["parameters"]))),
+            groups["sample_stats"],
+            replace(settings, relabelled=tuple(settings.relabelled)),
+            unpack_arrays(groups["centring"]) if "centring" in groups else None,
+        )
     except UnknownClassError as error:
         raise ValueError(f"{os.fspath(path)!r}: {error}") from error
     except Exception as error:  # whatever a damaged file makes the libraries raise

@@ -10,6 +10,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from reliabayes.ratings import Ratings
+
 Interval = Literal["equal_tailed", "hdi"]
 
 
@@ -134,3 +136,16 @@ def scalars(name: str, values: xr.DataArray) -> Iterator[tuple[str, Any]]:
     for position in np.ndindex(*array.shape[: len(dims)]):
         label = ", ".join(str(index[i]) for index, i in zip(ids, position, strict=True))
         yield f"{name}[{label}]" if dims else name, array[position]
+
+
+def ratings_of(index: pd.Index[Any], ratings: Ratings) -> NDArray[np.int64]:
+    """Number of ratings of each item in an index, or of each item by each pool."""
+    if "pool" not in index.names or ratings.rater_pool is None:
+        return ratings.ratings_per_item[ratings.items.get_indexer(index)]
+    item, pool = (
+        ids.get_indexer(index.get_level_values(level))
+        for level, ids in (("item", ratings.items), ("pool", ratings.pools))
+    )
+    counts = np.zeros((ratings.n_items, len(ratings.pools)), np.int64)
+    np.add.at(counts, (ratings.item, ratings.rater_pool[ratings.rater]), 1)
+    return counts[item, pool]

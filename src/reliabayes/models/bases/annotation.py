@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy.optimize import linear_sum_assignment
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
@@ -24,7 +25,7 @@ from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import interval_bounds
 
-P = TypeVar("P", bound=CategoricalProblem)
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 REPORTED = (  # by models that have confusion matrices
     "confusion",
@@ -44,6 +45,7 @@ class AnnotationModel(EMModel[P]):
     table and weights itself.
     """
 
+    has_true_categories: ClassVar[bool] = True
     permutable: ClassVar[bool] = False  # whether the likelihood allows categories to switch labels
 
     def confusion(self, point: Point) -> Array | None:

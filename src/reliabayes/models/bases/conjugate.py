@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
@@ -15,7 +16,7 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
-P = TypeVar("P", bound=CategoricalProblem)
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
 class ConjugateModel(AnnotationModel[P]):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Climb, Point, climb
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 
-P = TypeVar("P", bound=CategoricalProblem)
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
 class EMModel(HiddenStateModel[P]):

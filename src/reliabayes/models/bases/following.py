@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes, distinct_rows
 from reliabayes.inference.em import Point
@@ -38,7 +39,7 @@ class FollowingProblem(CategoricalProblem):
         return super().stan_data() | own
 
 
-F = TypeVar("F", bound=FollowingProblem)
+F = TypeVar("F", bound=FollowingProblem, default=Any)
 
 
 class FollowingModel(KnowingModel[F]):

@@ -6,19 +6,20 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from scipy.sparse import csgraph
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.densities import half_t
 from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
-from reliabayes.likelihoods.gaussian_pools import Components, cells
+from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
@@ -30,7 +31,7 @@ Point = Mapping[str, Any]
 SDS = ("sd_item", "sd_rater", "sd_residual")
 SEED = 1979  # of drawn levels: the same draws always give the same likelihoods
 
-P = TypeVar("P", bound=Problem)
+P = TypeVar("P", bound=Problem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
@@ -92,7 +93,7 @@ class CategoricalProblem(Problem):
         return super().stan_data() | self.mixture.stan_data() | StanData(sizes)
 
 
-P = TypeVar("P", bound=CategoricalProblem)
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
 class HiddenStateModel(RatingModel[P]):
@@ -104,7 +105,7 @@ class HiddenStateModel(RatingModel[P]):
     draws at once, their dimensions come first.
     """
 
-    exchangeable_raters: ClassVar[bool] = False  # raters are not told apart, nor need be known
+    exchangeable_raters: ClassVar[bool] = False  # raters need not be known
     adapts_metric: ClassVar[bool] = False  # the sampler improves on EM's curvature
     adapts_metric_up_to: ClassVar[int] = 20  # parameters; with so few it does in any case
     target_acceptance: ClassVar[float] = 0.8  # that the step size is adapted to

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_expit, softmax
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
@@ -20,7 +21,7 @@ from reliabayes.models.priors import Dirichlet, RestrictedNormal
 
 LOG_ODDS = np.linspace(-20, 20, 161)  # grid of the log odds of knowing
 
-P = TypeVar("P", bound=CategoricalProblem)
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
 def known_or_guessed(known: Array, guess: Array) -> Array:
@@ -108,7 +109,7 @@ class PrevalenceProblem(CategoricalProblem):
         return super().stan_data() | StanData(values=own)
 
 
-Q = TypeVar("Q", bound=PrevalenceProblem)
+Q = TypeVar("Q", bound=PrevalenceProblem, default=Any)
 
 
 class PrevalenceModel(KnowingModel[Q]):

@@ -7,11 +7,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
@@ -69,7 +70,7 @@ class ScoreProblem(CategoricalProblem):
         return super().stan_data() | link | nodes
 
 
-P = TypeVar("P", bound=ScoreProblem)
+P = TypeVar("P", bound=ScoreProblem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)

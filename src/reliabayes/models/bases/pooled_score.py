@@ -4,81 +4,42 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
 import scipy.optimize
 
-from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import half_t
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, Observed
 from reliabayes.likelihoods.quadrature import REACH, Nodes
-from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells, drawn_categories
-from reliabayes.models.bases.latent_score import SDS, LatentScoreModel, ScoreProblem
+from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
+from reliabayes.models.bases.latent_score import SDS, LatentScoreModel
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
+from reliabayes.models.bases.pool_parts import (
+    Part,
+    PooledProblem,
+    gathered,
+    parts_of,
+    positive_definite_factor,
+    root_of,
+)
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 MAX_NODES_OF_SEARCH = 101  # of each of two scores, to find a correlation to start from
-MIN_EIGENVALUE = 0.01  # of the correlation matrix to start from
 XCC_OBSERVED = ("normalized_xcc_observed", "unnormalized_xcc_observed")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class PooledProblem(ScoreProblem):
-    """Ratings in ordered categories by raters of several pools."""
-
-    @property
-    def n_pools(self) -> int:
-        """Number G of pools."""
-        return self.size("pool")
-
-    def stan_data(self) -> StanData:
-        """As for one population, and the pool of each rater."""
-        return super().stan_data() | StanData({"G": self.n_pools}, {"pool": self.pool})
-
-
-class Part(NamedTuple):
-    """What the raters of one pool, or of some, have rated.
-
-    Attributes
-    ----------
-    pools : int or list of int
-        Position of the pool, or of several.
-    raters : array of bool, shape (R,)
-        Whether a rater is one of these.
-    pool : array of int
-        Position of the pool of each of these raters among ``pools``.
-    items : array of bool, shape (D,)
-        Whether a distinct item has ratings by them.
-    base : CategoricalProblem
-        Those items and raters.
-    """
-
-    pools: Any
-    raters: Mask
-    pool: Codes
-    items: Mask
-    base: CategoricalProblem
-
-    def at(self, point: Point) -> dict[str, Array]:
-        """A point of all pools restricted to these, without the correlation."""
-        of_all = {name: value for name, value in point.items() if name != "factor_item"}
-        level = of_all.pop("level")
-        return {name: value[self.pools] for name, value in of_all.items()} | {
-            "level": level[self.raters]
-        }
 
 
 class Scores(Protocol):
@@ -181,31 +142,6 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         none = Nodes(np.empty(0), np.empty(0))
         return PooledProblem(**shared, link=self.link, pool=pool, nodes=none)
 
-    def parts(self, problem: PooledProblem) -> list[Part]:
-        """What each pool has rated."""
-        return [self.part(problem, pool) for pool in range(problem.n_pools)]
-
-    def part(self, problem: PooledProblem, pools: int | list[int]) -> Part:
-        """What one pool has rated, or several."""
-        of_part = np.atleast_1d(pools)
-        raters = np.isin(problem.pool, of_part)
-        own = np.flatnonzero(raters)
-        first = np.arange(problem.n_categories)[:, None] * problem.n_raters
-        mixture, items = problem.mixture.restricted((first + own).ravel())
-        category, rater = np.divmod(
-            np.arange(mixture.counts.shape[1], dtype=np.int32), np.int32(len(own))
-        )
-        coords = {**problem.coords, "rater": problem.coords["rater"][own]}
-        coords["pool"] = problem.coords["pool"][of_part]
-        base = CategoricalProblem(
-            coords=coords,
-            priors=self.priors(problem.n_categories),
-            cells=Cells(np.empty(0, np.int32), category, rater),
-            mixture=mixture,
-        )
-        pool = np.searchsorted(of_part, problem.pool[raters])
-        return Part(pools, raters, pool, items, base)
-
     # The model at a point.
 
     def states(self, problem: PooledProblem) -> tuple[Array, Array]:
@@ -283,16 +219,16 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         tolerance: float,
     ) -> Climb:
         """EM pool by pool, then pair by pair a search for the correlation of both."""
-        alone, parts = self.one_pool, self.parts(problem)
+        alone, parts = self.one_pool, parts_of(problem)
         runs = [
             alone.run_em(alone.problem_of(part.base), rng, max_iterations, tolerance).point
             for part in parts
         ]
         point = gathered(parts, runs)
         pairs = [list(pair) for pair in combinations(range(problem.n_pools), 2)]
-        found = [self._correlation(self.part(problem, pair), point) for pair in pairs]
+        found = [self._correlation(Part.of(problem, pair), point) for pair in pairs]
         rho = np.array([best.point["rho"] for best in found])
-        point["factor_item"] = _positive_definite_factor(rho, problem.n_pools)
+        point["factor_item"] = positive_definite_factor(rho, problem.n_pools)
         longest = max(len(best.path) for best in found)  # as if the searches ran side by side
         paths = [np.pad(best.path, (0, longest - len(best.path)), mode="edge") for best in found]
         path = tuple(np.sum(paths, axis=0).tolist())
@@ -302,7 +238,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         """Search for the correlation of two pools."""
         path: list[float] = []
         pair = self.pooled(part.base, part.pool)
-        enough = max(self.one_pool.problem_of(each.base).nodes.number for each in self.parts(pair))
+        enough = max(self.one_pool.problem_of(each.base).nodes.number for each in parts_of(pair))
         pair = replace(pair, nodes=Nodes.of(min(enough, MAX_NODES_OF_SEARCH)))
 
         def negative(free: float) -> float:
@@ -338,7 +274,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def centring_at(self, point: Point, problem: PooledProblem) -> LevelCentring:
         """Each rater's level by their own ratings alone, pool by pool; and that of scores."""
-        alone, parts = self.one_pool, self.parts(problem)
+        alone, parts = self.one_pool, parts_of(problem)
         found = [alone.centring_at(part.at(point), alone.problem_of(part.base)) for part in parts]
         mean, variance = np.empty((2, problem.n_raters))
         for part, levels in zip(parts, found, strict=True):
@@ -349,7 +285,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def posterior_sd_at(self, point: Point, problem: PooledProblem) -> Point:
         """Those pool by pool, and of the correlation from the number of items."""
-        alone, parts = self.one_pool, self.parts(problem)
+        alone, parts = self.one_pool, parts_of(problem)
         of_parts = [
             alone.posterior_sd_at(part.at(point), alone.problem_of(part.base)) for part in parts
         ]
@@ -407,29 +343,3 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         """Number of nodes, and the error of the log-likelihood; 0 if scores are sampled."""
         nodes = posterior.problem.nodes.number
         return super().integration_error(posterior) if nodes else (0, 0.0)
-
-
-def gathered(parts: Sequence[Part], found: Sequence[Point]) -> dict[str, Array]:
-    """What was found pool by pool, together: by pool, or by rater."""
-    together = {
-        name: np.array([of_pool[name] for of_pool in found]) for name in found[0] if name != "level"
-    }
-    together["level"] = np.empty(len(parts[0].raters))
-    for part, of_pool in zip(parts, found, strict=True):
-        together["level"][part.raters] = of_pool["level"]
-    return together
-
-
-def root_of(point: Point) -> Array:
-    """Lower root (G, G) of the covariance of an item's effects, of standard scores."""
-    return np.asarray(point["sd_item"][:, None] * point["factor_item"])
-
-
-def _positive_definite_factor(rho: Array, pools: int) -> Array:
-    """Cholesky factor of pairwise correlations, shrunk to 0 where they contradict each other."""
-    one, other = np.triu_indices(pools, 1)
-    matrix = np.eye(pools)
-    matrix[one, other] = matrix[other, one] = rho
-    least = np.linalg.eigvalsh(matrix)[0]
-    shrinkage = max(0.0, (MIN_EIGENVALUE - least) / (1 - least))
-    return np.asarray(np.linalg.cholesky((1 - shrinkage) * matrix + shrinkage * np.eye(pools)))

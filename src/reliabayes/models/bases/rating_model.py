@@ -7,13 +7,14 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
@@ -24,7 +25,7 @@ from reliabayes.results.fit import Fit
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings, whole_number
 
-P = TypeVar("P", bound=Problem)
+P = TypeVar("P", bound=Problem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,7 @@ class RatingModel(ABC, Generic[P]):
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
+    has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
 
     @classmethod
     def name(cls) -> str:
@@ -208,7 +210,7 @@ class RatingModel(ABC, Generic[P]):
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
-        # Matrices are small here: threads would wait for each other, on a busy machine for long.
+        # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
             start = self.start(problem)

@@ -1,0 +1,54 @@
+"""Difficulty of items: its nodes, and the problem of a model that has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from reliabayes.arrays import Array
+from reliabayes.inference.problem import StanData
+from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+
+REACH = 4.5  # standard deviations of difficulty that the nodes cover on either side
+INFORMATION = 0.15  # of a rating on the difficulty, whose sd is about 1.5, relative to its prior
+NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LatentTAPProblem(CategoricalProblem):
+    """Ratings in categories, of items of different difficulty by raters with covariates.
+
+    Attributes
+    ----------
+    nodes : Nodes
+        Of the standard score of difficulty.
+    covariate : array of shape (R, X)
+        Covariates of the raters.
+    centredness : array of shape (R,)
+        From 0, where the program samples a rater's accuracy as a standard score, to 1, where it
+        samples the accuracy itself.
+    """
+
+    nodes: Nodes
+    covariate: Array
+    centredness: Array
+
+    def stan_data(self) -> StanData:
+        """As for all problems, nodes and covariates."""
+        own = StanData(
+            sizes={"X": self.covariate.shape[1]},
+            values={"covariate": self.covariate, "centredness": self.centredness},
+        )
+        return super().stan_data() | self.nodes.stan_data() | own
+
+
+def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
+    """Nodes of the difficulty, no farther apart than its narrowest posterior is wide.
+
+    With equal spacing h the error falls as exp(-2 pi^2 (s / h)^2), where s is the sd of the
+    narrowest posterior.
+    """
+    narrowest = 1 / np.sqrt(1 + INFORMATION * most_ratings)
+    return Nodes.of(number or number_of_nodes(0.8 * narrowest, REACH), REACH)

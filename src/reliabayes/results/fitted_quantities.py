@@ -1,0 +1,224 @@
+"""Quantities of a fit: draws of the posterior, and what summarises them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from reliabayes.errors import ConvergenceWarning
+from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.ratings import Ratings
+from reliabayes.results import quantities
+from reliabayes.results.contrast import Contrast
+from reliabayes.results.convergence import Convergence
+from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.model import Model
+from reliabayes.results.posterior import Posterior
+from reliabayes.results.settings import Settings, whole_number
+from reliabayes.results.summaries import Interval, describe, scalars
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FittedQuantities:
+    """Posterior draws of a model given ratings, and the quantities that the model reports.
+
+    Attributes
+    ----------
+    model : RatingModel
+        The model, with its hyperparameters.
+    ratings : Ratings
+        The data.
+    posterior : Dataset
+        Parameters of the Stan program, dims (chain, draw, ...).
+    sample_stats : Dataset
+        The sampler's statistics, dims (chain, draw), with arviz's names.
+    settings : Settings
+        How the draws were made.
+    centring : object or None
+        Where and on what scale the program sampled its parameters, if that depends on the data.
+    """
+
+    model: Model
+    ratings: Ratings
+    posterior: xr.Dataset
+    sample_stats: xr.Dataset
+    settings: Settings
+    centring: StanPart | None = None
+
+    def __repr__(self) -> str:
+        made = f"{self.settings.chains} chains of {self.settings.draws} draws"
+        return f"Fit({type(self.model).__name__}, {made}, {self.ratings!r})"
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the posterior depends on: data reduced to what the likelihood needs, and priors."""
+        return self.model.problem(self.ratings)
+
+    @cached_property
+    def quantities(self) -> xr.Dataset:
+        """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
+        return self.model.quantities(self._draws())
+
+    def summary(
+        self,
+        prob: float = 0.9,
+        interval: Interval = "equal_tailed",
+        names: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """Posterior of each quantity in a row: mean, sd, median, interval, and convergence.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the interval, in (0, 1); it is part of the columns' names.
+        interval : {"equal_tailed", "hdi"}
+            "hdi" is the shortest interval.
+        names : sequence of str, optional
+            Quantities to summarise; by default those that are not of single raters.
+
+        Returns
+        -------
+        DataFrame
+            Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``), ess_bulk, ess_tail,
+            r_hat, and mcse, the Monte Carlo standard error of the mean. A quantity with several
+            values has a row for each, ``prevalence[yes]``.
+
+        Raises
+        ------
+        ValueError
+            There is no such quantity, or ``prob`` is out of range.
+        """
+        if names is None:
+            names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
+        elif unknown := [name for name in names if name not in self.quantities]:
+            raise ValueError(
+                f"names: {', '.join(unknown)} must be among the quantities of "
+                f"{type(self.model).__name__}: {', '.join(map(str, self.quantities))}."
+            )
+        rows = {
+            label: describe(values.ravel(), prob, interval)
+            for name in names
+            for label, values in scalars(name, self.quantities[name])
+        }
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
+        return table.join(self._convergence.table(names))
+
+    @cached_property
+    def _convergence(self) -> Convergence:
+        return Convergence(self.quantities)
+
+    def diagnostics(self) -> Diagnostics:
+        """Worst convergence diagnostics over all quantities and chains."""
+        nodes, error = self._integration
+        return Diagnostics.of(
+            self._convergence.monitored, self.sample_stats, self.settings, error, nodes
+        )
+
+    @cached_property
+    def _integration(self) -> tuple[int, float]:
+        return self.model.integration_error(self._draws())
+
+    def warn_if_unreliable(self) -> None:
+        """Warn, once and with the numbers, if the draws may not represent the posterior."""
+        if problems := self.diagnostics().problems:
+            warnings.warn(
+                f"{type(self.model).__name__}: the draws may not represent the posterior: "
+                f"{'; '.join(problems)}. Try warm_start=False with more draws, or tighter priors.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def icc_k(self, k: float) -> xr.DataArray:
+        """Draws of the reliability of the mean of ``k`` ratings per item by different raters.
+
+        For models of categories it is the reliability of the observed ratings, from
+        ``icc_observed``.
+
+        Parameters
+        ----------
+        k : float
+            Ratings per item, at least 1.
+
+        Returns
+        -------
+        DataArray (chain, draw), in [0, 1]; (chain, draw, pool) for several pools
+
+        Raises
+        ------
+        ValueError
+            ``k`` is below 1.
+        AttributeError
+            The model has no ICC.
+        """
+        return quantities.icc_k(self._icc(), k).rename("icc_k")
+
+    def raters_needed(self, reliability: float) -> xr.DataArray:
+        """Draws of the number of ratings per item whose mean reaches ``reliability``.
+
+        For models of categories it is the reliability of the observed ratings, from
+        ``icc_observed``.
+
+        Parameters
+        ----------
+        reliability : float
+            Wanted reliability, strictly between 0 and 1.
+
+        Returns
+        -------
+        DataArray (chain, draw), whole numbers from 1; infinite where the ICC is 0; (chain, draw,
+            pool) for several pools
+
+        Raises
+        ------
+        ValueError
+            ``reliability`` is not strictly between 0 and 1.
+        AttributeError
+            The model has no ICC.
+        """
+        return quantities.raters_needed(self._icc(), reliability).rename("raters_needed")
+
+    def _icc(self) -> xr.DataArray:
+        if "icc" not in self.quantities:
+            raise AttributeError(
+                f"{type(self.model).__name__} has no ICC; its quantities are "
+                f"{', '.join(map(str, self.quantities))}."
+            )
+        return self.quantities.get("icc_observed", self.quantities["icc"])
+
+    def contrast(self, name: str, one: Any, other: Any, *, prob: float = 0.9) -> Contrast:
+        """How much larger a quantity is in one pool, or pair of pools, than in another.
+
+        Parameters
+        ----------
+        name : str
+            A quantity of pools or of pairs of pools; "xcc" for normalized and unnormalized xCC.
+        one, other : object or tuple of object
+            Pools by their ids, or pairs as two pools each in any order:
+            ``fit.contrast("xcc", ("treatment", "expert"), ("control", "expert"))``.
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+
+        Returns
+        -------
+        Contrast
+            ``summary()`` with the probability that the difference is above 0, and ``draws``.
+
+        Raises
+        ------
+        ValueError
+            There is no such quantity, pool or pair; the message names those there are.
+        """
+        return Contrast.of(self.quantities, name, one, other, prob)
+
+    def _draws(self, wanted: int | None = None) -> Posterior[Problem]:
+        """The posterior as the model takes it, thinned to as many draws as are wanted."""
+        posterior = Posterior(self.posterior, self.ratings, self.problem, self.centring)
+        if wanted is None:
+            return posterior
+        return posterior.thinned(whole_number("draws", wanted, least=1))

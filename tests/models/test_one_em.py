@@ -1,0 +1,72 @@
+"""EM runs once for each fit, and never for a fit that was loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.models import RatingModel
+
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+QUICK: dict[str, Any] = {"chains": 1, "warmup": 50, "draws": 25, "seed": 3}
+
+
+@pytest.fixture
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the models whose `start`, which runs EM, was called."""
+    called: list[str] = []
+    for model in rb.MODELS:
+        original = model.start
+
+        def counted(self: Any, problem: Any, original: Any = original) -> Any:
+            called.append(type(self).__name__)
+            return original(self, problem)
+
+        monkeypatch.setattr(model, "start", counted)
+    return called
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("warm_start", [True, False], ids=["warm", "cold"])
+@pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=lambda model: model.name())
+def test_em_runs_once(model: RatingModel, warm_start: bool, starts: list[str]) -> None:
+    fit = model.fit(ratings(model, pools=2), warm_start=warm_start, **QUICK)
+
+    fit.summary()
+    fit.items()
+    fit.raters()
+
+    assert starts == [type(model).__name__]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=lambda x: x.name())
+def test_loaded_fit_of_three_pools_has_items_without_em(
+    model: RatingModel, tmp_path: Path, starts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = model.fit(ratings(model, pools=3), **QUICK)
+    fit.save(tmp_path / "fit.nc")
+    starts.clear()
+    monkeypatch.setattr(type(model), "run_em", None)
+
+    loaded = rb.Fit.load(tmp_path / "fit.nc")
+
+    pd.testing.assert_frame_equal(loaded.items(), fit.items())
+    assert starts == []
+
+
+def ratings(model: RatingModel, pools: int) -> rb.Ratings:
+    """Two categories, or numbers, of 30 items by three raters of each pool."""
+    rng = np.random.default_rng(1)
+    item, rater = (codes.ravel() for codes in np.mgrid[:30, : 3 * pools])
+    score = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 3 * pools)[rater]
+    score = score + rng.normal(0, 0.5, len(item))
+    rating = score if model.continuous else (score > 0).astype(int)
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": rater % pools})
+    return rb.Ratings.from_frame(frame, pool="pool")

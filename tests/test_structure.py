@@ -1,0 +1,132 @@
+"""The rooms of the package: imports point downwards only, and never in a circle."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+
+import pytest
+
+from tests.conftest import ROOT
+
+SOURCES = ROOT / "src"
+LONGEST = 350  # lines of a source file
+
+# From the lowest up; what stands together does not import each other.
+ORDER = (
+    ("arrays", "errors"),
+    ("files", "wording"),
+    ("guidelines",),
+    ("ratings",),
+    ("datasets",),
+    ("agreement",),
+    ("inference",),
+    ("likelihoods",),
+    ("results",),
+    ("models.covariates", "models.priors"),
+    ("models.bases",),
+    ("models",),
+    ("plots",),
+    ("simulate",),
+    ("html_report",),
+    ("",),  # the package itself
+    ("cli",),
+)
+# Methods that users look for where they are: each imports what lies above it.
+DOORS = {
+    ("ratings.ratings", "agreement"),
+    ("results.fit", "html_report"),
+}
+
+
+def test_imports_point_downwards() -> None:
+    upward = {
+        (importer, imported)
+        for importer, imported in imports()
+        if level(imported) > level(importer)
+        or (level(imported) == level(importer) and room(imported) != room(importer))
+    }
+
+    assert {pair for pair in upward if not is_door(*pair)} == set()
+
+
+def test_imports_have_no_circle() -> None:
+    graph: dict[str, set[str]] = {}
+    for importer, imported in imports():
+        if not is_door(importer, imported):
+            graph.setdefault(importer, set()).add(imported)
+
+    order = list(TopologicalSorter(graph).static_order())  # raises CycleError at a circle
+
+    assert len(order) > 100
+
+
+def test_each_door_is_used() -> None:
+    used = {
+        (a, door) for a, b in imports() for source, door in DOORS if a == source and is_door(a, b)
+    }
+
+    assert used == DOORS
+
+
+@pytest.mark.parametrize("folder", ["src", "stan"])
+def test_source_files_are_short(folder: str) -> None:
+    kinds = (".py", ".stan", ".stanfunctions", ".standata", ".hpp", ".cpp")
+    lengths = {
+        str(path.relative_to(ROOT)): len(path.read_text().splitlines())
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in kinds
+    }
+
+    assert {path: n for path, n in lengths.items() if n > LONGEST} == {}
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """Each import of one module of the package by another, wherever in the file it stands."""
+    modules = {name_of(path): path for path in sorted(SOURCES.rglob("*.py"))}
+    for importer, path in modules.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                targets = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                targets = [
+                    f"{node.module}.{alias.name}"
+                    if in_package(f"{node.module}.{alias.name}") in modules
+                    else node.module
+                    for alias in node.names
+                ]
+            else:
+                continue
+            for target in targets:
+                if target.split(".")[0] == "reliabayes" and in_package(target) != importer:
+                    yield importer, in_package(target)
+
+
+def name_of(path: object) -> str:
+    """Name of a module within the package; the package itself is the empty name."""
+    relative = type(SOURCES)(str(path)).relative_to(SOURCES / "reliabayes").with_suffix("")
+    return ".".join(part for part in relative.parts if part != "__init__")
+
+
+def in_package(name: str) -> str:
+    return name.removeprefix("reliabayes").removeprefix(".")
+
+
+def level(module: str) -> int:
+    """Height of the room of a module."""
+    return next(height for height, rooms in enumerate(ORDER) if room(module) in rooms)
+
+
+def room(module: str) -> str:
+    """Room of a module: the longest name in the order that it starts with."""
+    rooms = [name for names in ORDER for name in names if name]
+    inside = [name for name in rooms if module == name or module.startswith(f"{name}.")]
+    return max(inside, key=len, default="")
+
+
+def is_door(importer: str, imported: str) -> bool:
+    return any(
+        importer == source and (imported == door or imported.startswith(f"{door}."))
+        for source, door in DOORS
+    )
