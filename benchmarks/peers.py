@@ -24,7 +24,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.problem import Problem
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
-REPORTED = ("sd_item", "sd_rater", "sd_residual", "mean")
+CONFUSION_QUANTITIES = ("sd_item", "sd_rater", "sd_residual", "mean")
 
 numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 
@@ -54,7 +54,7 @@ def numpyro_sampler(
             ratings.values,
         )
         drawn = mcmc.get_samples(group_by_chain=True)
-        return {name: np.asarray(drawn[name]) for name in REPORTED}
+        return {name: np.asarray(drawn[name]) for name in CONFUSION_QUANTITIES}
 
     return sample
 
@@ -75,7 +75,9 @@ def textbook_sampler(problem: Problem, program: Path) -> Callable[[rb.Ratings, i
                 show_progress=False,
                 output_dir=folder,
             )
-            return {name: fit.stan_variable(name).reshape(CHAINS, -1) for name in REPORTED}
+            return {
+                name: fit.stan_variable(name).reshape(CHAINS, -1) for name in CONFUSION_QUANTITIES
+            }
 
     return sample
 

@@ -148,7 +148,7 @@ def test_spread_of_a_chance_is_that_of_the_log_odds_of_its_beta(
     log_density = counts[0] * log_expit(log_odds) + counts[1] * log_expit(-log_odds)
     weight = np.exp(log_density - log_density.max())
 
-    spread = CHANCE.spread(np.array(counts))
+    spread = CHANCE.unconstrained_sd(np.array(counts))
 
     mean = np.average(log_odds, weights=weight)
     variance = np.average((log_odds - mean) ** 2, weights=weight)
@@ -159,7 +159,7 @@ def test_spread_of_a_chance_is_that_of_the_log_odds_of_its_beta(
 def test_spread_of_shares_is_that_of_draws_of_their_dirichlet(counts: tuple[float, ...]) -> None:
     draws = SHARES.unconstrain(np.random.default_rng(1).dirichlet(counts, 100_000))
 
-    spread = SHARES.spread(np.array(counts))
+    spread = SHARES.unconstrained_sd(np.array(counts))
 
     error = np.sqrt((kurtosis(draws, fisher=False) - 1) / (4 * len(draws)))
     assert (abs(draws.std(axis=0) / spread - 1) < 4 * error).all()
@@ -168,11 +168,11 @@ def test_spread_of_shares_is_that_of_draws_of_their_dirichlet(counts: tuple[floa
 def test_spread_of_many_is_that_of_each() -> None:
     counts = np.random.default_rng(2).gamma(2, size=(3, 2, 4))
 
-    spread = SHARES.spread(counts)
+    spread = SHARES.unconstrained_sd(counts)
 
     assert spread.shape == (3, 2, 3)
-    assert spread[2, 1] == pytest.approx(SHARES.spread(counts[2, 1]))
-    assert CHANCE.spread(counts[..., :2]).shape == (3, 2)
+    assert spread[2, 1] == pytest.approx(SHARES.unconstrained_sd(counts[2, 1]))
+    assert CHANCE.unconstrained_sd(counts[..., :2]).shape == (3, 2)
 
 
 def constrained(free: Array) -> Array:

@@ -466,7 +466,7 @@ def test_simulated_ratings_keep_design_and_categories() -> None:
 
 
 def test_unknown_parameters_are_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="theta are not among the parameters of TAP: prevalence"):
+    with pytest.raises(ValueError, match="TAP has no theta; its parameters are prevalence"):
         rb.TAP().simulate(complete(4, 2), np.random.default_rng(1), parameters={"theta": [0.5]})
 
 

@@ -388,7 +388,7 @@ def test_ratings_are_simulated_for_a_design_of_ratings() -> None:
             {},
             r"found Normal\(mean=0, sd=inf\). Set it, or pass parameters=\{'mean'",
         ),
-        (rb.GaussianICC(), {"sd": 1}, "parameters: sd are not among the parameters of GaussianICC"),
+        (rb.GaussianICC(), {"sd": 1}, "parameters: GaussianICC has no sd"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(

@@ -13,10 +13,10 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import REPORTED, by_rater
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.knowing import known_and_guessed, known_or_guessed
+from reliabayes.models.bases.know_or_guess import known_and_guessed, known_or_guessed
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
@@ -38,7 +38,7 @@ class VendorAccuracy(ConjugateModel[VendorProblem]):
     """Raters of a vendor know the true category with the vendor's probability, or guess."""
 
     summary: ClassVar[str] = "accuracy by vendor"
-    reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", *REPORTED)
+    reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", *CONFUSION_QUANTITIES)
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_a: Beta = Beta(1.0, 1.0)

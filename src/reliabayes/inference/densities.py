@@ -1,4 +1,4 @@
-"""Densities of what raters or items have in common, but for constants, and draws from them."""
+"""Densities of what raters or items have in common, up to constants, and draws from them."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class LogOddsProblem:
     prior: Array
 
     def value(self, location: Array, log_odds: Array) -> Array:
-        """Log density (K,) by true category, but for constants."""
+        """Log density (K,) by true category, up to constants."""
         normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))
         likely = (self.wrong * log_odds).sum(axis=-1) - self.total * normaliser
         shrunk = self.precision * (log_odds - location) ** 2

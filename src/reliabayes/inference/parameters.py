@@ -104,7 +104,7 @@ class Parameter:
             return np.asarray(breaks + _centring_offset(value.shape[-1]))
         return np.asarray(_UNCONSTRAIN[self.support](value), float)
 
-    def spread(self, pseudo_counts: Array) -> Array:
+    def unconstrained_sd(self, pseudo_counts: Array) -> Array:
         """Standard deviations of a Beta or Dirichlet posterior on the unconstrained scale.
 
         Stan's transform of a simplex is stick-breaking, and the breaks of a Dirichlet distribution

@@ -141,7 +141,7 @@ def sample(
         folder = output_dir or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="reliabayes-")
         )
-        _make(Path(folder))
+        _make_folder(Path(folder))
         progress = _interactive() if progress is None else progress
         if progress:  # the bars' last line goes where the bars went
             stack.enter_context(contextlib.redirect_stdout(sys.stderr))
@@ -157,7 +157,7 @@ def sample(
             iter_sampling=draws,
             adapt_engaged=warmup > 0,
             adapt_delta=acceptance if warmup > 0 else None,
-            **_known(geometry, adapted=warmup > 0),
+            **_metric_arguments(geometry, adapted=warmup > 0),
             show_progress=progress,
             time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
             output_dir=folder,
@@ -172,18 +172,18 @@ def sample(
                 "or ask for fewer draws."
             ) from error
         except RuntimeError as error:
-            raise SamplingError(f"{program}: {_words(error, chains)}") from error
-        return _read(result)
+            raise SamplingError(f"{program}: {_failure_message(error, chains)}") from error
+        return _to_draws(result)
 
 
-def _make(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SamplingError(f"output_dir: cannot make the folder {folder}: {error}") from error
 
 
-def _known(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
+def _metric_arguments(geometry: Geometry | None, *, adapted: bool) -> dict[str, Any]:
     """Arguments that start from a known metric, and keep it unless it is to adapt."""
     if geometry is None:
         return {}
@@ -218,7 +218,7 @@ def folder() -> Path:
     return Path(str(installed.locate_file("reliabayes/_stan")))
 
 
-def _read(result: cmdstanpy.CmdStanMCMC) -> Draws:
+def _to_draws(result: cmdstanpy.CmdStanMCMC) -> Draws:
     chains = result.chains
 
     def by_chain(values: Array) -> Array:
@@ -238,14 +238,15 @@ def _read(result: cmdstanpy.CmdStanMCMC) -> Draws:
     )
 
 
-def _words(error: RuntimeError, chains: int) -> str:
+def _failure_message(error: RuntimeError, chains: int) -> str:
     """Stan's message without the driver's, and the chains that failed."""
     text = str(error).partition("Command and output files:")[0]
     lines = text.removeprefix("Error during sampling:").strip().splitlines()
     failed = re.search(r"retcodes=\[([^]]*)]", str(error))
     codes = failed[1].split(", ") if failed else []
     which = ", ".join(str(chain) for chain, code in enumerate(codes, start=1) if code != "0")
-    return f"chain {which} of {chains} failed: " + "\n".join(dict.fromkeys(lines))
+    failure = f"chain {which} of {chains} failed" if which else "sampling failed"
+    return f"{failure}: " + "\n".join(dict.fromkeys(lines))
 
 
 def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
@@ -259,7 +260,7 @@ def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
             f"RELIABAYES_CMDSTAN={cmdstan}: no CmdStan there: {error}. Unset the variable to use "
             "the compiled programs of the package."
         ) from error
-    source = _cached(folder() / "source", path)
+    source = _cached_sources(folder() / "source", path)
     return cmdstanpy.CmdStanModel(
         stan_file=source / f"{program}.stan",
         stanc_options={"O1": True, "allow-undefined": True, "include-paths": [str(source)]},
@@ -267,7 +268,7 @@ def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
     )
 
 
-def _cached(source: Path, cmdstan: str) -> Path:
+def _cached_sources(source: Path, cmdstan: str) -> Path:
     """Copy of a folder of sources, under the hash of their texts and of CmdStan's path."""
     texts = [path.read_bytes() for path in sorted(source.rglob("*")) if path.is_file()]
     made_by = f"{cmdstan} {cmdstanpy.cmdstan_version()}".encode()
@@ -317,7 +318,7 @@ def _interruptible(run: Callable[[], Result], executable: str) -> Result:
     It runs in a thread of its own, because a main thread that waits without a time limit may not
     notice a signal.
     """
-    others = _children()
+    others = _child_processes()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(run)
         try:
@@ -327,19 +328,19 @@ def _interruptible(run: Callable[[], Result], executable: str) -> Result:
             # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
             while not future.done():
                 with contextlib.suppress(KeyboardInterrupt):
-                    _end(_children() - others, executable)
+                    _terminate(_child_processes() - others, executable)
                     wait([future], timeout=0.02)
             raise
     return future.result()
 
 
-def _children() -> set[psutil.Process]:
+def _child_processes() -> set[psutil.Process]:
     with contextlib.suppress(psutil.Error):
         return set(psutil.Process().children())
     return set()
 
 
-def _end(processes: Iterable[psutil.Process], executable: str) -> None:
+def _terminate(processes: Iterable[psutil.Process], executable: str) -> None:
     for process in processes:
         with contextlib.suppress(psutil.Error):
             if process.exe() == executable:

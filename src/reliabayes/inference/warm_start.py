@@ -13,7 +13,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Geometry
 
-Point = TypeVar("Point")
+State = TypeVar("State")
 
 JITTER = 2.0  # in posterior sds: R-hat needs starting points wider apart than the posterior
 MAX_JITTERED_SD = 1.5  # many parameters far out in their tails at once have no posterior mass
@@ -52,7 +52,7 @@ class WarmStart:
     path : tuple of float
         Objective of EM after each step; empty if EM had no part in it.
     centring : StanPart or None
-        Where and on what scale the program samples its parameters, if that depends on the data.
+        Location and scale relative to which the program samples, if they depend on the data.
     """
 
     mode: Mapping[str, Any]
@@ -98,14 +98,21 @@ class WarmStart:
         ]
 
 
+def default_warmup(geometry: Geometry | None) -> int:
+    """Iterations to adapt: few where metric and step size are known, more where one is not."""
+    if geometry is None:
+        return 1000
+    return 500 if geometry.adapt else 150
+
+
 def repeat_em(
-    step: Callable[[Point], Point],
-    objective: Callable[[Point], float],
-    start: Point,
+    step: Callable[[State], State],
+    objective: Callable[[State], float],
+    start: State,
     *,
     max_iterations: int = 100,
     tolerance: float = 1e-3,
-) -> tuple[Point, tuple[float, ...]]:
+) -> tuple[State, tuple[float, ...]]:
     """Repeat EM steps until one gains less than ``tolerance``; the point, and its objective."""
     point, path = start, [objective(start)]
     for _ in range(max_iterations):

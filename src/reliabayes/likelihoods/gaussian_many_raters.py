@@ -161,7 +161,7 @@ class CrowdSums:
         return there._replace(sd=sd)
 
     def bound(self, at: MeanField) -> float:
-        """Lower bound of the log-likelihood, but for a constant; EM increases it."""
+        """Lower bound of the log-likelihood, up to a constant; EM increases it."""
         margins = (
             (at.sd.row, at.row, at.row_variance),
             (at.sd.column, at.column, at.column_variance),

@@ -73,7 +73,7 @@ class ItemMixture:
         )
 
     def stan_data(self) -> StanData:
-        """What the programs read."""
+        """Data for the Stan programs."""
         return StanData(
             sizes={"D": self.counts.shape[0], "C": self.counts.nnz, "V": self.counts.shape[1]},
             positions={

@@ -35,7 +35,7 @@ class Nodes(NamedTuple):
         return len(self.node)
 
     def stan_data(self) -> StanData:
-        """What the programs read."""
+        """Data for the Stan programs."""
         return StanData(
             sizes={"Q": self.number}, values={"node": self.node, "node_weight": self.weight}
         )

@@ -10,14 +10,14 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import REPORTED, AnnotationModel, by_rater
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, AnnotationModel, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.results.posterior import Posterior
 
 __all__ = [
-    "REPORTED",
+    "CONFUSION_QUANTITIES",
     "AnnotationModel",
     "Array",
     "CategoricalProblem",

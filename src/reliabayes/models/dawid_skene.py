@@ -9,7 +9,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import REPORTED, by_rater
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
@@ -33,10 +33,10 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
     Parameters
     ----------
     prior_prevalence : Dirichlet
-        Of the prevalence.
+        Prior of the prevalence.
     prior_confusion : DiagonalDirichlet or Dirichlet
-        Of each row of each rater's matrix. Under flat priors true categories are exchangeable, and
-        chains may differ in their labels (label switching).
+        Prior of each row of each rater's matrix. Under flat priors true categories are
+        exchangeable, and chains may differ in their labels (label switching).
 
     References
     ----------
@@ -46,7 +46,7 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
     summary: ClassVar[str] = "true categories, and a confusion matrix of each rater"
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
-        *REPORTED,
+        *CONFUSION_QUANTITIES,
     )
     permutable: ClassVar[bool] = True
 

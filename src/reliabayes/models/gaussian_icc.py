@@ -91,10 +91,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
 
     Parameters
     ----------
-    prior_mean : Normal
-        Default: mean of the ratings, and 2.5 times their sd.
-    prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT
-        Default: half normal with the sd of the ratings as scale.
+    prior_mean : Normal, optional
+        Prior of the mean. By default its mean is that of the ratings, and its sd 2.5 times theirs.
+    prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT, optional
+        Priors of the standard deviations; by default half normal, with the sd of the ratings as
+        scale.
 
     References
     ----------
@@ -162,14 +163,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
 
     def cold_start(self, problem: CrossedProblem, centring: StanPart | None) -> WarmStart:
         """Standard deviations within a factor e of equal parts of the variance, no effects."""
-        samples = isinstance(problem.sums, CrowdSums)
-        score = {"score": np.zeros(problem.size("column"))} if samples else {}
-        return WarmStart(
-            mode=dict.fromkeys(SDS, math.log(problem.equal_sd)) | score,
-            sd=dict.fromkeys(SDS, 0.5) | score,
-            constrain=_constrain,
-            target_acceptance=0.9,
-        )
+        mode: dict[str, Any] = dict.fromkeys(SDS, math.log(problem.equal_sd))
+        sd: dict[str, Any] = dict.fromkeys(SDS, 0.5)
+        if isinstance(problem.sums, CrowdSums):
+            mode["score"] = sd["score"] = np.zeros(problem.size("column"))  # all chains start at 0
+        return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.9)
 
     def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
         """ICC and labeler ICC beside the parameters, each (chain, draw)."""

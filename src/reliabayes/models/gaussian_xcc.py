@@ -63,10 +63,12 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     residual : {"shared", "per_pool"}
         Whether all pools have one standard deviation of residuals, as in the published model, or
         each its own. Then ICCs differ more between pools.
-    prior_mean : Normal
-        Of each pool. Default: mean of its ratings, and 2.5 times the sd of all.
-    prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT
-        Of each pool. Default: half normal with the sd of all ratings as scale.
+    prior_mean : Normal, optional
+        Prior of the mean of each pool. By default its mean is that of the pool's ratings, and its
+        sd 2.5 times that of all ratings.
+    prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT, optional
+        Priors of the standard deviations in each pool; by default half normal, with the sd of all
+        ratings as scale.
     prior_lkj : float, default 1.0
         Shape of the LKJ prior of the correlations: 1 is uniform, larger values favour 0.
 

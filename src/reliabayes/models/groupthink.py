@@ -31,9 +31,9 @@ class Groupthink(FollowingModel[FollowingProblem]):
     Parameters
     ----------
     prior_prevalence : Dirichlet
-        Of the prevalence.
+        Prior of the prevalence.
     prior_a : Beta
-        Of the accuracy.
+        Prior of the accuracy.
 
     References
     ----------
@@ -57,7 +57,7 @@ class Groupthink(FollowingModel[FollowingProblem]):
         return prevalence, Parameter("a", "unit")
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "a": self.prior_a.stan,

@@ -28,7 +28,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData, StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import REPORTED, AnnotationModel, by_rater
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, AnnotationModel, by_rater
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
@@ -45,8 +45,8 @@ class HierarchicalProblem(CategoricalProblem):
     Attributes
     ----------
     precision : array of shape (E, R)
-        Of each rater's log odds given their ratings, for the Laplace approximation in EM; zeros
-        before a first, rough run of EM.
+        Precision of each rater's log odds given their ratings, for the Laplace approximation in EM;
+        zeros before a first, rough run of EM.
     """
 
     precision: Array
@@ -66,7 +66,7 @@ class LogOddsCentring:
     log_odds_precision: Array
 
     def stan_data(self) -> StanData:
-        """What the program reads."""
+        """Data for the Stan program."""
         return StanData(values=vars(self))
 
 
@@ -90,14 +90,14 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
     Parameters
     ----------
     prior_prevalence : Dirichlet
-        Of the prevalence.
+        Prior of the prevalence.
     prior_location : Normal
-        Of the mean log odds of a wrong rating against a right one, if there were one wrong
+        Prior of the mean log odds of a wrong rating against a right one, if there were one wrong
         category; with several, log(K - 1) is subtracted, because they share it. The default
         expects a typical rater to be right with probability 0.82 to 0.85 for any K. This prior
         identifies the true categories, so its sd must be finite.
     prior_spread : HalfNormal or HalfStudentT
-        Of the spread of each error.
+        Prior of the spread of each error.
 
     Notes
     -----
@@ -117,7 +117,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         "typical_confusion",
         "location",
         "spread",
-        *REPORTED,
+        *CONFUSION_QUANTITIES,
     )
 
     prior_prevalence: Dirichlet = Dirichlet(3.0)
@@ -190,7 +190,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
             "effect": rng.standard_normal((size, problem.n_raters)),
         }
 
-    # What each rater's own ratings say.
+    # Centring.
 
     def centring(self, problem: HierarchicalProblem) -> LogOddsCentring:
         """Each rater's log odds by their own ratings, at a point that EM reaches roughly."""
@@ -217,7 +217,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
     # Expectation maximisation.
 
     def log_prior(self, point: Point, problem: HierarchicalProblem) -> float:
-        """Log density of the priors on the unconstrained scale, but for constants."""
+        """Log density of the priors on the unconstrained scale, up to constants."""
         scaled = point["spread"][:, None] ** 2 * problem.precision
         of_spread = (log_half_t(sd, problem.priors["spread"]) for sd in point["spread"])
         return float(
@@ -264,7 +264,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         spread, location = point["spread"][:, None], point["location"][:, None]
         ratio = 1 + spread**2 * precision  # variance of a log odds over that given the ratings
         return {
-            "prevalence": self.parameters()[0].spread(
+            "prevalence": self.parameters()[0].unconstrained_sd(
                 expected.items + problem.priors["prevalence"]
             ),
             "location": (problem.priors["location"][1] ** -2 + (precision / ratio).sum(axis=1))
@@ -294,7 +294,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         )
 
     def cold_start(self, problem: HierarchicalProblem, centring: StanPart | None) -> WarmStart:
-        """Parameters around the middle of their ranges, within a factor e or so of the odds."""
+        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         assert isinstance(centring, LogOddsCentring)
         return replace(
             super().cold_start(problem, centring),

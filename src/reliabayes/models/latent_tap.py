@@ -18,9 +18,9 @@ from reliabayes.inference.problem import extended
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.difficulty import NO_DIFFICULTY, LatentTAPProblem, difficulty_nodes
-from reliabayes.models.bases.knowing import known_or_guessed
+from reliabayes.models.bases.know_or_guess import known_or_guessed
 from reliabayes.models.covariates import Covariates
-from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
+from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
 
 
@@ -53,7 +53,7 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
     covariates : Covariates, optional
         Covariates of raters, such as their experience.
     prior_prevalence, prior_mean_p : Dirichlet
-        Of the prevalence, and of the mean probabilities of guesses.
+        Prior of the prevalence, and of the mean probabilities of guesses.
     prior_mean_alpha, prior_eta : Normal
         In log odds; of each slope of a covariate.
     prior_sd_alpha, prior_sd_delta, prior_concentration : HalfNormal or HalfStudentT
@@ -88,6 +88,8 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
     def __post_init__(self) -> None:
         if self.nodes is not None and self.nodes < 3:
             raise ValueError(f"nodes must be 3 or more, not {self.nodes}.")
+        check_proper("prior_mean_alpha", self.prior_mean_alpha)
+        check_proper("prior_eta", self.prior_eta)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence, accuracies and guesses, each with what they have in common."""
@@ -109,7 +111,7 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
         return {**super().dims(), "alpha": ("rater",)}
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "mean_alpha": self.prior_mean_alpha.stan,
@@ -172,7 +174,7 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
         return point["sd_delta"] * node if self.difficulty else node
 
     def average_confusion(self, point: Point, problem: LatentTAPProblem) -> Array:
-        """Shares of ratings (..., R, K, K) by true category, of items of all difficulties."""
+        """Probabilities of a rating (..., R, K, K) by true category, over all difficulties."""
         known = 0.0
         difficulty, weight = self._difficulty(point, problem), problem.nodes.weight
         accuracy = self.accuracy(point, problem)
@@ -220,15 +222,15 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
 
     def log_prior(self, point: Point, problem: LatentTAPProblem) -> float:
         """Log density of accuracies, guesses and the rest, given how much raters differ."""
-        alpha, spread = self.alpha(point, problem), float(point["sd_alpha"])
-        shares = _guess_counts(point)
+        alpha, sd_alpha = self.alpha(point, problem), float(point["sd_alpha"])
+        concentrations = _guess_counts(point)
         total = (
             np.dot(problem.priors["prevalence"], np.log(point["prevalence"]))
             + np.dot(problem.priors["mean_p"], np.log(point["mean_p"]))
             + log_normal(point["mean_alpha"], *problem.priors["mean_alpha"])
-            + log_normal(alpha, point["mean_alpha"], spread).sum()
-            + (np.log(point["p"]) @ shares).sum()
-            + len(alpha) * (gammaln(shares.sum()) - gammaln(shares).sum())
+            + log_normal(alpha, point["mean_alpha"], sd_alpha).sum()
+            + (np.log(point["p"]) @ concentrations).sum()
+            + len(alpha) * (gammaln(concentrations.sum()) - gammaln(concentrations).sum())
         )
         if self.difficulty:
             total += log_half_t(float(point["sd_delta"][0]), problem.priors["sd_delta"])
@@ -243,8 +245,8 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
         At the joint mode of few raters their accuracies are all the same.
         """
         knew, total, guessed = self._split(point, expected, problem)
-        shares = _guess_counts(point)
-        p = guessed + shares
+        concentrations = _guess_counts(point)
+        p = guessed + concentrations
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
         better = {
             **point,
@@ -308,30 +310,30 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
         """Those if the expected ratings were observed, each rater by itself."""
         _, total, guessed = self._split(point, expected, problem)
         known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
-        spread = float(point["sd_alpha"])
-        information = (total * known * (1 - known)).sum(axis=0) + 1 / spread**2
+        sd_alpha = float(point["sd_alpha"])
+        information = (total * known * (1 - known)).sum(axis=0) + 1 / sd_alpha**2
         own = 1 - problem.centredness
-        shares = _guess_counts(point)
+        concentrations = _guess_counts(point)
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
         by_name = {parameter.name: parameter for parameter in self.parameters()}
         n_raters = problem.n_raters
         found = {
-            "prevalence": by_name["prevalence"].spread(prevalence),
-            "mean_alpha": np.array(spread / np.sqrt(n_raters) + 0.1),
+            "prevalence": by_name["prevalence"].unconstrained_sd(prevalence),
+            "mean_alpha": np.array(sd_alpha / np.sqrt(n_raters) + 0.1),
             "sd_alpha": np.array(1 / np.sqrt(n_raters) + 0.1),
-            "score": 1 / np.sqrt(information) / spread**own,
-            "mean_p": by_name["mean_p"].spread(
+            "score": 1 / np.sqrt(information) / sd_alpha**own,
+            "mean_p": by_name["mean_p"].unconstrained_sd(
                 n_raters * point["mean_p"] + problem.priors["mean_p"]
             ),
             "concentration": np.array(1 / np.sqrt(n_raters) + 0.2),
-            "p": by_name["p"].spread(guessed + shares),
+            "p": by_name["p"].unconstrained_sd(guessed + concentrations),
         }
         if self.difficulty:
             found["sd_delta"] = np.array([0.3])
         if self.covariates is not None:
             covariate = problem.covariate
             found["eta"] = 1 / np.sqrt(
-                (covariate**2).sum(axis=0) / spread**2 + 1 / problem.priors["eta"][1] ** 2
+                (covariate**2).sum(axis=0) / sd_alpha**2 + 1 / problem.priors["eta"][1] ** 2
             )
         return found
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.latent_score import OBSERVED, SDS, ScoreProblem
+from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS, ScoreProblem
 from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.priors import Normal
 
@@ -36,9 +36,9 @@ class LogitICC(OnePopulationModel):
         Number of nodes of the quadrature over an item's effect; by default as many as the item
         with most ratings needs. `Fit.diagnostics` gives the error of the log-likelihood.
     prior_mean : Normal
-        Of the mean in log odds.
+        Prior of the mean in log odds.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
-        Of the standard deviations in log odds.
+        Prior of the standard deviations in log odds.
 
     References
     ----------
@@ -50,7 +50,7 @@ class LogitICC(OnePopulationModel):
     reports: ClassVar[tuple[str, ...]] = (
         "icc",
         "labeler_icc",
-        *OBSERVED,
+        *ICC_OBSERVED,
         *SDS,
         "mean",
         "rate",
@@ -62,7 +62,7 @@ class LogitICC(OnePopulationModel):
     prior_mean: Normal = Normal(0.0, 2.5)
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "mean": self.prior_mean.stan,
             "sd_item": self.prior_sd_item.stan,

@@ -45,9 +45,9 @@ class LogitXCC(CorrelatedScoreModel):
         most ratings needs; `Fit.diagnostics` gives the error of the log-likelihood. For more pools
         by default 9 around the mode of an item; the draws do not depend on them.
     prior_mean : Normal
-        Of the mean of each pool in log odds.
+        Prior of the mean of each pool in log odds.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
-        Of the standard deviations in log odds, by pool.
+        Prior of the standard deviations in log odds, by pool.
     prior_lkj : float, default 1.0
         Shape of the LKJ prior of the correlations: 1 is uniform, larger values favour 0. That of
         single correlations among G pools is LKJ(shape + (G - 2) / 2).
@@ -59,7 +59,7 @@ class LogitXCC(CorrelatedScoreModel):
 
     summary: ClassVar[str] = "agreement between pools of raters, in two categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *LogitICC.reports)
-    alone: ClassVar[type[OnePopulationModel]] = LogitICC
+    one_pool_class: ClassVar[type[OnePopulationModel]] = LogitICC
     has_steps: ClassVar[bool] = False
 
     prior_mean: Normal = Normal(0.0, 2.5)

@@ -10,8 +10,12 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
-from reliabayes.models.bases.annotation import REPORTED
-from reliabayes.models.bases.knowing import GuessingModel, PrevalenceProblem, shared_prevalence
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES
+from reliabayes.models.bases.know_or_guess import (
+    GuessingModel,
+    PrevalenceProblem,
+    shared_prevalence,
+)
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
@@ -34,11 +38,11 @@ class MACE(GuessingModel):
     prevalence : {"uniform", "estimated"}
         "uniform" as published.
     prior_prevalence : Dirichlet
-        Of a prevalence that is estimated.
+        Prior of a prevalence that is estimated.
     prior_theta : Beta
-        Of each rater's probability of copying the true category.
+        Prior of each rater's probability of copying the true category.
     prior_xi : Dirichlet
-        Of the probabilities of each rater's spam.
+        Prior of the probabilities of each rater's spam.
 
     References
     ----------
@@ -47,7 +51,7 @@ class MACE(GuessingModel):
     """
 
     summary: ClassVar[str] = "true categories, and raters who copy them or spam"
-    reports: ClassVar[tuple[str, ...]] = ("prevalence", "theta", "xi", *REPORTED)
+    reports: ClassVar[tuple[str, ...]] = ("prevalence", "theta", "xi", *CONFUSION_QUANTITIES)
 
     # Under its prior theta has long tails, which differ in length between raters.
     adapts_metric: ClassVar[bool] = True
@@ -84,7 +88,7 @@ class MACE(GuessingModel):
         )
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "theta": self.prior_theta.stan,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.latent_score import OBSERVED, SDS, ScoreProblem
+from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS, ScoreProblem
 from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.priors import Normal
 
@@ -38,9 +38,9 @@ class OrdinalICC(OnePopulationModel):
         Number of nodes of the quadrature over an item's effect; by default as many as the item
         with most ratings needs. `Fit.diagnostics` gives the error of the log-likelihood.
     prior_cut : Normal
-        Of each cut point, before they are ordered.
+        Prior of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
-        Of the standard deviations in log odds.
+        Prior of the standard deviations in log odds.
 
     References
     ----------
@@ -51,7 +51,7 @@ class OrdinalICC(OnePopulationModel):
     reports: ClassVar[tuple[str, ...]] = (
         "icc",
         "labeler_icc",
-        *OBSERVED,
+        *ICC_OBSERVED,
         *SDS,
         "cut",
         "rate",
@@ -63,7 +63,7 @@ class OrdinalICC(OnePopulationModel):
     prior_cut: Normal = Normal(0.0, 5.0)
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "cut": self.prior_cut.stan,
             "sd_item": self.prior_sd_item.stan,

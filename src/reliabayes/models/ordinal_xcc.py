@@ -45,9 +45,9 @@ class OrdinalXCC(CorrelatedScoreModel):
         most ratings needs; `Fit.diagnostics` gives the error of the log-likelihood. For more pools
         by default 9 around the mode of an item; the draws do not depend on them.
     prior_cut : Normal
-        Of each cut point, before they are ordered.
+        Prior of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
-        Of the standard deviations in log odds, by pool.
+        Prior of the standard deviations in log odds, by pool.
     prior_lkj : float, default 1.0
         Shape of the LKJ prior of the correlations: 1 is uniform, larger values favour 0. That of
         single correlations among G pools is LKJ(shape + (G - 2) / 2).
@@ -59,7 +59,7 @@ class OrdinalXCC(CorrelatedScoreModel):
 
     summary: ClassVar[str] = "agreement between pools of raters, in ordered categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
-    alone: ClassVar[type[OnePopulationModel]] = OrdinalICC
+    one_pool_class: ClassVar[type[OnePopulationModel]] = OrdinalICC
     has_steps: ClassVar[bool] = True
 
     prior_cut: Normal = Normal(0.0, 5.0)

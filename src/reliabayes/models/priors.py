@@ -293,6 +293,15 @@ def _truncated_normal_mean(lower: float, upper: float) -> float:
     return hazard * density_change / tail_change
 
 
+def check_proper(name: str, prior: Normal) -> None:
+    """Refuse a flat prior where the posterior needs a proper one."""
+    if math.isinf(prior.sd):
+        raise ValueError(
+            f"{name} must have a finite sd, because the model needs a proper prior; found {prior}. "
+            f"Pass a wide one, such as Normal({prior.mean:g}, 10)."
+        )
+
+
 def _check_scale(prior: object, scale: float) -> None:
     if not 0 < scale < math.inf:
         raise ValueError(f"The parameters of this prior must be finite and above 0, not {prior}.")

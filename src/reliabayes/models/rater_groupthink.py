@@ -11,7 +11,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.models.bases.following import FollowingModel, FollowingProblem
-from reliabayes.models.bases.knowing import (
+from reliabayes.models.bases.know_or_guess import (
     PrevalenceModel,
     PrevalenceProblem,
     check_prevalence,
@@ -46,9 +46,9 @@ class RaterGroupthink(
     prevalence : {"item", "shared"}
         "item" for t_i-a_j-c_i, "shared" for t-a_j-c_i.
     prior_t : Dirichlet or RestrictedNormal
-        Of each item's t_i, or of the shared t, for which it is a Dirichlet.
+        Prior of each item's t_i, or of the shared t, for which it is a Dirichlet.
     prior_a : Beta
-        Of each rater's accuracy.
+        Prior of each rater's accuracy.
 
     References
     ----------
@@ -81,7 +81,7 @@ class RaterGroupthink(
         return *prevalence, Parameter("a", "unit", ("rater",))
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": prior_of_shared(self.prior_t, n_categories),
             "a": self.prior_a.stan,

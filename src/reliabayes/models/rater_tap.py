@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
-from reliabayes.models.bases.annotation import REPORTED
-from reliabayes.models.bases.knowing import (
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES
+from reliabayes.models.bases.know_or_guess import (
     GuessingModel,
     PrevalenceProblem,
     check_prevalence,
@@ -39,11 +39,11 @@ class RaterTAP(GuessingModel):
     prevalence : {"item", "shared"}
         "item" for t_i-a_j-p_j, "shared" for t-a_j-p_j.
     prior_t : Dirichlet or RestrictedNormal
-        Of each item's t_i, or of the shared t, for which it is a Dirichlet.
+        Prior of each item's t_i, or of the shared t, for which it is a Dirichlet.
     prior_a : Beta
-        Of each rater's accuracy.
+        Prior of each rater's accuracy.
     prior_p : Dirichlet
-        Of the probabilities of each rater's guesses.
+        Prior of the probabilities of each rater's guesses.
 
     References
     ----------
@@ -51,7 +51,7 @@ class RaterTAP(GuessingModel):
     """
 
     summary: ClassVar[str] = "accuracy of each rater, who knows the true category or guesses"
-    reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "p", *REPORTED)
+    reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "p", *CONFUSION_QUANTITIES)
 
     prevalence: Literal["item", "shared"] = "item"
     prior_t: Dirichlet | RestrictedNormal = Dirichlet(1.0)
@@ -80,7 +80,7 @@ class RaterTAP(GuessingModel):
         )
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": prior_of_shared(self.prior_t, n_categories),
             "a": self.prior_a.stan,

@@ -12,10 +12,10 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import REPORTED, SHARED
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, SHARED
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.knowing import known_and_guessed
+from reliabayes.models.bases.know_or_guess import known_and_guessed
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
@@ -46,10 +46,10 @@ class TAP(ConjugateModel[TAPProblem]):
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a\,[h = k] + (1 - a)\, p_k
 
-    For two categories t is the prevalence of the second, p the probability of guessing it. Raters
-    need not be known. If accuracy or guesses depend on the true category (a0, a1, p0, p1), the
-    ratings still identify prevalence and confusion only: three numbers for two categories, as many
-    as t, a and p. Everything beyond these comes from the priors.
+    For two categories t is the prevalence of the second, p the probability of guessing it.
+    Anonymous raters are allowed. If accuracy or guesses depend on the true category (a0, a1, p0,
+    p1), the ratings still identify prevalence and confusion only: three numbers for two categories,
+    as many as t, a and p. Everything beyond these comes from the priors.
 
     Quantities: ``prevalence`` (K,), ``a``, ``p`` (K,), ``confusion`` (K, K) by true category,
     ``accuracy``, ``informativeness`` in bits, ``random_share``, ``log_likelihood`` in nats and
@@ -60,11 +60,11 @@ class TAP(ConjugateModel[TAPProblem]):
     accuracy, guessing : {"shared", "by_category"}
         Whether a or p depend on the true category.
     prior_prevalence : Dirichlet
-        Of the prevalence.
+        Prior of the prevalence.
     prior_a : Beta
-        Of each accuracy.
+        Prior of each accuracy.
     prior_p : Dirichlet
-        Of the probabilities of guesses.
+        Prior of the probabilities of guesses.
 
     References
     ----------
@@ -76,7 +76,7 @@ class TAP(ConjugateModel[TAPProblem]):
         "prevalence",
         "a",
         "p",
-        *REPORTED,
+        *CONFUSION_QUANTITIES,
     )
     exchangeable_raters: ClassVar[bool] = True
 
@@ -114,7 +114,7 @@ class TAP(ConjugateModel[TAPProblem]):
         )
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "a": self.prior_a.stan,

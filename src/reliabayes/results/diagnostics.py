@@ -90,7 +90,7 @@ class Diagnostics:
         """What is wrong with the draws, with the numbers; empty if all is well."""
         enough = ESS_PER_CHAIN * self.chains
         checks = [
-            (self.chains == 1, "a single chain cannot show whether it has converged: run 4"),
+            (self.chains == 1, "one chain cannot show whether it has converged: use chains=4"),
             (
                 self.chains > 1 and not self.r_hat <= MAX_R_HAT,  # nan is no good either
                 f"the chains disagree: R-hat is up to {self.r_hat:.3f} (at most {MAX_R_HAT})",
@@ -111,8 +111,8 @@ class Diagnostics:
             (
                 bool(self.relabelled),
                 f"relabelled {_counted(len(self.relabelled), 'chain')} whose true categories had "
-                f"switched ({', '.join(map(str, self.relabelled))}): neither ratings nor priors "
-                "say which category is which",
+                f"switched (counted from 0: {', '.join(map(str, self.relabelled))}); neither the "
+                "ratings nor the priors determine which category is which",
             ),
             (
                 not self.integration_error <= MAX_INTEGRATION_ERROR,

@@ -39,7 +39,7 @@ class Fit(FittedQuantities):
     settings : Settings
         How the draws were made.
     centring : object or None
-        Where and on what scale the program sampled its parameters, if that depends on the data.
+        Location and scale relative to which the program samples, if they depend on the data.
     """
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
@@ -106,8 +106,8 @@ class Fit(FittedQuantities):
         found = self.model.category_probabilities(self._draws(draws))
         if found is None:
             raise AttributeError(
-                f"{type(self.model).__name__} has no true categories; models of categories have, "
-                "such as DawidSkene."
+                f"{type(self.model).__name__} has no true categories. Fit a model that has "
+                "them, such as DawidSkene or RaterTAP."
             )
         return found
 
@@ -298,14 +298,18 @@ class Fit(FittedQuantities):
         """
         with storage.load(path) as saved:
             drawn = {name: saved.draws[name].values for name in saved.parameters}
-            return cls(
+            problem = saved.model.problem(saved.ratings)
+            posterior = saved.model.labelled(drawn, problem)
+            fit = cls(
                 saved.model,
                 saved.ratings,
-                saved.model.labelled(drawn, saved.model.problem(saved.ratings)),
+                posterior,
                 saved.sample_stats,
                 saved.settings,
                 saved.centring,
             )
+            vars(fit)["problem"] = problem  # the cached property, already known
+            return fit
 
     @property
     def _everything(self) -> xr.Dataset:

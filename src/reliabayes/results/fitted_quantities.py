@@ -26,23 +26,7 @@ from reliabayes.results.summaries import Interval, describe, scalars
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedQuantities:
-    """Posterior draws of a model given ratings, and the quantities that the model reports.
-
-    Attributes
-    ----------
-    model : RatingModel
-        The model, with its hyperparameters.
-    ratings : Ratings
-        The data.
-    posterior : Dataset
-        Parameters of the Stan program, dims (chain, draw, ...).
-    sample_stats : Dataset
-        The sampler's statistics, dims (chain, draw), with arviz's names.
-    settings : Settings
-        How the draws were made.
-    centring : object or None
-        Where and on what scale the program sampled its parameters, if that depends on the data.
-    """
+    """Quantities of a fit and their summaries: the base of `Fit`, which documents the fields."""
 
     model: Model
     ratings: Ratings
@@ -137,7 +121,7 @@ class FittedQuantities:
     def icc_k(self, k: float) -> xr.DataArray:
         """Draws of the reliability of the mean of ``k`` ratings per item by different raters.
 
-        For models of categories it is the reliability of the observed ratings, from
+        For binary and ordinal ratings it is the reliability of the observed ratings, from
         ``icc_observed``.
 
         Parameters
@@ -161,7 +145,7 @@ class FittedQuantities:
     def raters_needed(self, reliability: float) -> xr.DataArray:
         """Draws of the number of ratings per item whose mean reaches ``reliability``.
 
-        For models of categories it is the reliability of the observed ratings, from
+        For binary and ordinal ratings it is the reliability of the observed ratings, from
         ``icc_observed``.
 
         Parameters

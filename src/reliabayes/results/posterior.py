@@ -29,7 +29,7 @@ class Posterior(Generic[P_co]):
     problem : Problem
         What the posterior depends on.
     centring : StanPart or None
-        Where and on what scale the program sampled its parameters, if that depends on the data.
+        Location and scale relative to which the program samples, if they depend on the data.
     """
 
     draws: xr.Dataset
@@ -68,3 +68,11 @@ class Posterior(Generic[P_co]):
         values = self.stacked()
         for sample in range(self.n_draws):
             yield {name: draws[sample] for name, draws in values.items()}
+
+
+def with_ids(data: xr.Dataset, problem: Problem) -> xr.Dataset:
+    """The same with ids along each dimension that has none: the user's, or numbers from 0."""
+    unnamed = {dim: size for dim, size in data.sizes.items() if dim not in data.coords}
+    return data.assign_coords(
+        {dim: problem.coords.get(str(dim), np.arange(size)) for dim, size in unnamed.items()}
+    )

@@ -155,30 +155,37 @@ def unpack_arrays(packed: xr.Dataset) -> Any:
 
 def pack_fields(record: Any) -> dict[str, Any]:
     """Class and fields of a dataclass such as a model, and those of the dataclasses in them."""
-    values = {field.name: getattr(record, field.name) for field in fields(record)}
-    return {
-        "class": import_name(type(record)),
-        "fields": {
-            name: pack_fields(value)
-            if is_dataclass(value) and not isinstance(value, type)
-            else value
-            for name, value in values.items()
-        },
-    }
+    values = {field.name: _packed(getattr(record, field.name)) for field in fields(record)}
+    return {"class": import_name(type(record)), "fields": values}
 
 
 def unpack_fields(packed: Mapping[str, Any]) -> Any:
     """The dataclass that `pack_fields` packed."""
-    return imported(packed["class"])(
-        **{
-            name: unpack_fields(value) if isinstance(value, dict) else value
-            for name, value in packed["fields"].items()
-        }
-    )
+    values = {name: _unpacked(value) for name, value in packed["fields"].items()}
+    return imported(packed["class"])(**values)
+
+
+def _packed(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return pack_fields(value)
+    return [_packed(each) for each in value] if isinstance(value, (tuple, list)) else value
+
+
+def _unpacked(value: Any) -> Any:
+    """The value; JSON turns tuples into lists, and frozen models hold tuples."""
+    if isinstance(value, list):
+        return tuple(map(_unpacked, value))
+    is_record = isinstance(value, dict) and value.keys() == {"class", "fields"}
+    return unpack_fields(value) if is_record else value
 
 
 def import_name(cls: type) -> str:
     """Where a class can be imported from, such as ``reliabayes.models.tap:TAP``."""
+    if "<locals>" in cls.__qualname__:
+        raise ValueError(
+            f"{cls.__qualname__} is defined inside a function, so that a saved fit could not be "
+            "loaded again. Define the class at the top level of a module or notebook."
+        )
     return f"{cls.__module__}:{cls.__qualname__}"
 
 

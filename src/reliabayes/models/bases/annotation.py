@@ -1,4 +1,4 @@
-"""What all models have in common whose items have a true category, which is not observed."""
+"""Base class of models in which each item has an unobserved true category."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
-from reliabayes.models.bases.rating_model import with_ids
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.point_estimate import PointEstimate
-from reliabayes.results.posterior import Posterior
+from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.summaries import interval_bounds
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
-REPORTED = (  # by models that have confusion matrices
+CONFUSION_QUANTITIES = (  # by models that have confusion matrices
     "confusion",
     "accuracy",
     "informativeness",
@@ -41,7 +40,7 @@ SHARED = "all"  # dimension of size 1: one value for all, where each might have 
 class AnnotationModel(EMModel[P]):
     """A model in which an item has a true category, and ratings depend on it and on the rater.
 
-    A subclass says which confusion matrices its parameters amount to (`confusion`), or computes
+    A subclass defines which confusion matrices its parameters amount to (`confusion`), or computes
     table and weights itself.
     """
 
@@ -170,7 +169,7 @@ class AnnotationModel(EMModel[P]):
         state = votes[:, self.truth(problem)] * weight
         return np.asarray(state / state.sum(axis=1, keepdims=True))
 
-    # What draws say.
+    # Results.
 
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
         """Parameters and what follows from them, draw by draw."""
@@ -298,7 +297,7 @@ class AnnotationModel(EMModel[P]):
             return drawn, ()
         at_mode = self.confusion(start.point)
         draws, switched = {name: values.copy() for name, values in drawn.items()}, []
-        for chain in range(len(drawn["log_likelihood"])):
+        for chain in range(len(next(iter(drawn.values())))):
             of_chain = self.confusion({name: x[chain].mean(axis=0) for name, x in drawn.items()})
             assert of_chain is not None
             assert at_mode is not None

@@ -38,7 +38,7 @@ class ConjugateModel(AnnotationModel[P]):
     def posterior_sd(self, point: Point, expected: Expected, problem: P) -> Point:
         """Those of the posteriors if the expected ratings were observed."""
         counts = self.pseudo_counts(point, expected, problem)
-        return {p.name: p.spread(counts[p.name]) for p in self.parameters()}
+        return {p.name: p.unconstrained_sd(counts[p.name]) for p in self.parameters()}
 
     def log_prior(self, point: Point, problem: P) -> float:
         """Prior counts times log-probabilities."""

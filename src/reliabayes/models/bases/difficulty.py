@@ -23,7 +23,7 @@ class LatentTAPProblem(CategoricalProblem):
     Attributes
     ----------
     nodes : Nodes
-        Of the standard score of difficulty.
+        Nodes of the standard score of difficulty.
     covariate : array of shape (R, X)
         Covariates of the raters.
     centredness : array of shape (R,)

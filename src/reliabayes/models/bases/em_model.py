@@ -30,7 +30,7 @@ class EMModel(HiddenStateModel[P]):
 
     @abstractmethod
     def log_prior(self, point: Point, problem: P) -> float:
-        """Log density of the prior on the unconstrained scale, but for constants."""
+        """Log density of the prior on the unconstrained scale, up to constants."""
 
     @abstractmethod
     def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:

@@ -1,4 +1,4 @@
-"""Raters who know the true category or else follow the others: what the groupthink models share."""
+"""Raters who know the true category or follow the others: base of the groupthink models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells, drawn_categories
-from reliabayes.models.bases.knowing import KnowingModel
+from reliabayes.models.bases.know_or_guess import KnowOrGuessModel
 from reliabayes.ratings import Ratings
 
 
@@ -42,7 +42,7 @@ class FollowingProblem(CategoricalProblem):
 F = TypeVar("F", bound=FollowingProblem, default=Any)
 
 
-class FollowingModel(KnowingModel[F]):
+class FollowingModel(KnowOrGuessModel[F]):
     """A model of raters who, where they do not know, follow the proportions of an item's ratings.
 
     A cell is a category, its proportion and, unless raters are exchangeable, a rater. The model
@@ -50,7 +50,7 @@ class FollowingModel(KnowingModel[F]):
     """
 
     conditional: ClassVar[bool] = True
-    # With a near 0 the ratings say nothing of the prevalence: two scales.
+    # If a is near 0, the ratings say nothing about the prevalence: steps must be small.
     target_acceptance: ClassVar[float] = 0.95
 
     @abstractmethod
@@ -97,7 +97,7 @@ class FollowingModel(KnowingModel[F]):
     def earlier_ratings(
         self, point: Point, blank: Ratings, problem: F, rng: np.random.Generator
     ) -> Ratings:
-        """A straw poll before the ratings, by raters who know the true category or toss a coin."""
+        """Votes that raters see before they rate: true where the voter knows, else at random."""
         truth = self.draw_states(point, blank, problem, rng)
         guess = rng.integers(0, problem.n_categories, len(blank))
         knows = rng.random(len(blank)) < self._known(point, blank)

@@ -1,4 +1,4 @@
-"""What models of Gaussian ratings share: their priors, what they require, and what they report."""
+"""Base class of models of Gaussian ratings, and checks of their ratings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ P = TypeVar("P", bound=Problem, default=Any)
 class GaussianModel(RatingModel[P]):
     """A model of Gaussian ratings: an item's effect in a pool, plus a rater's level, plus residual.
 
-    A subclass says who is in which pool (`pool_of_raters`), which shapes its parameters have
+    A subclass defines who is in which pool (`pool_of_raters`), which shapes its parameters have
     (`shapes`), which variance components they amount to (`by_pool`), and draws the levels of raters
     given the ratings (`levels`).
     """
@@ -74,7 +74,7 @@ class GaussianModel(RatingModel[P]):
     def levels(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Array]:
         """Levels (R,) of the raters, each a mean plus an effect, drawn given each draw in turn."""
 
-    # What draws say.
+    # Results.
 
     def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given levels drawn for the raters."""

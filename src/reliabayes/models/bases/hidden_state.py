@@ -1,4 +1,4 @@
-"""What all models share whose items have a hidden state, which is marginalised."""
+"""Base class of models in which each item has a hidden state, which is marginalised."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ P = TypeVar("P", bound=CategoricalProblem, default=Any)
 class HiddenStateModel(RatingModel[P]):
     """A model in which an item has a hidden state, given which its ratings are independent.
 
-    A subclass says which `parameters` its Stan program has and which `priors` they have, how
+    A subclass defines which `parameters` its Stan program has and which `priors` they have, how
     probable states (`log_weight`) and ratings in them (`table`) are, and how EM finds the mode
     (`run_em`). A *point* is a value of each parameter, by name; where a method takes points of many
     draws at once, their dimensions come first.
@@ -110,7 +110,7 @@ class HiddenStateModel(RatingModel[P]):
     adapts_metric_up_to: ClassVar[int] = 20  # parameters; with so few it does in any case
     target_acceptance: ClassVar[float] = 0.8  # that the step size is adapted to
 
-    # What a model says.
+    # Definition.
 
     @abstractmethod
     def parameters(self) -> tuple[Parameter, ...]:
@@ -174,7 +174,7 @@ class HiddenStateModel(RatingModel[P]):
             coords=coords, priors=self.priors(len(categories)), cells=cells, mixture=mixture
         )
 
-    # Where to start.
+    # Starting points.
 
     @abstractmethod
     def run_em(
@@ -210,7 +210,7 @@ class HiddenStateModel(RatingModel[P]):
         return problem.mixture.expected(state)
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
-        """Parameters around the middle of their ranges, within a factor e or so of the odds."""
+        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         middle = {p.name: np.zeros(p.free_shape(problem.size)) for p in self.parameters()}
         sd = {name: np.full_like(zero, 0.5) for name, zero in middle.items()}
         return WarmStart(mode=middle, sd=sd, constrain=self.constrain)
@@ -241,7 +241,7 @@ class HiddenStateModel(RatingModel[P]):
         """Parameters as the Stan program declares them, of those on the unconstrained scale."""
         return {p.name: p.constrain(np.asarray(free[p.name])).tolist() for p in self.parameters()}
 
-    # What draws say.
+    # Results.
 
     def log_likelihoods(self, posterior: Posterior[P]) -> xr.DataArray:
         """Log-probability (chain, draw) of all ratings: from the program, or computed here."""

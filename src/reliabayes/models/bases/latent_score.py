@@ -33,15 +33,14 @@ from reliabayes.models.bases.hidden_state import (
     drawn_categories,
 )
 from reliabayes.models.bases.level_centring import LevelCentring
-from reliabayes.models.bases.rating_model import with_ids
-from reliabayes.models.priors import HalfNormal, HalfStudentT
+from reliabayes.models.priors import HalfNormal, HalfStudentT, check_proper
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
-from reliabayes.results.posterior import Posterior
+from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.summaries import describe, describe_in_blocks
 
 SDS = ("sd_item", "sd_rater")
-OBSERVED = ("icc_observed", "labeler_icc_observed")
+ICC_OBSERVED = ("icc_observed", "labeler_icc_observed")
 WEAK_PRECISION = 1 / 25  # of levels, where only their own ratings count
 
 
@@ -54,7 +53,7 @@ class ScoreProblem(CategoricalProblem):
     link : {"logit", "probit"}
         Distribution of the residual.
     nodes : Nodes
-        Of the standard score of an item; none where scores are sampled.
+        Nodes of the standard score of an item; none where scores are sampled.
     pool : array of int, shape (R,)
         Position of each rater's pool; all 0 for one population.
     """
@@ -77,8 +76,8 @@ P = TypeVar("P", bound=ScoreProblem, default=Any)
 class LatentScoreModel(HiddenStateModel[P]):
     """A model of a latent score: item effect plus rater effect plus residual, cut into categories.
 
-    A subclass says which effects items have and how EM finds the mode (`run_em`). Parameters that
-    pools have of their own have a dimension for them, last.
+    A subclass defines which effects items have and how EM finds the mode (`run_em`). Parameters
+    that pools have of their own have a dimension for them, last.
     """
 
     link: Link = "logit"
@@ -94,8 +93,11 @@ class LatentScoreModel(HiddenStateModel[P]):
             raise ValueError(f"link must be 'logit' or 'probit', not {self.link!r}.")
         if self.nodes is not None and self.nodes < 3:
             raise ValueError(f"nodes must be 3 or more, not {self.nodes}.")
+        for name in ("prior_mean", "prior_cut"):
+            if hasattr(self, name):
+                check_proper(name, getattr(self, name))
 
-    # What a model says.
+    # Definition.
 
     @abstractmethod
     def cut_prior(self, problem: P) -> tuple[float, float]:
@@ -162,7 +164,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         cut = self.by_rater(self.cut(point).T, problem).T
         return CategoryProbabilities.of(item + self.effects(point, problem), cut, self.link)
 
-    # Where to start, and the centring of levels.
+    # Starting points.
 
     def start_at(self, found: Climb, problem: P) -> WarmStart:
         """Starting points around a mode, with levels relative to what raters' own ratings say."""
@@ -177,7 +179,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         )
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
-        """Parameters around the middle of their ranges, within a factor e or so of the odds."""
+        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         assert isinstance(centring, LevelCentring)
         start = super().cold_start(problem, centring)
         constrain = partial(self.constrain_levels, problem=problem, centring=centring)
@@ -213,7 +215,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         per_rating = self.probabilities(point, problem).information
         return np.asarray((ratings * per_rating).sum(axis=0) + 1e-3)
 
-    # What draws say.
+    # Results.
 
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
         """ICCs on both scales beside the parameters, draw by draw."""

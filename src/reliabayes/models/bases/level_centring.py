@@ -28,7 +28,7 @@ class LevelCentring:
     level_variance: Array
 
     def stan_data(self) -> StanData:
-        """What the program reads."""
+        """Data for the Stan program."""
         return StanData(values=vars(self))
 
     def constrain(

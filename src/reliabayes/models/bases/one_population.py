@@ -45,7 +45,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
     A subclass names the priors of the location, and whether there are several cut points.
     """
 
-    # Few raters say little of how much raters differ.
+    # With few raters the sd of raters is poorly identified, so steps must be small.
     target_acceptance: ClassVar[float] = 0.9
 
     def parameters(self) -> tuple[Parameter, ...]:
@@ -106,7 +106,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         n_by_item, above_by_item = mixture.counts.sum(axis=1), mixture.counts @ above
         by_rater = (above_by_rater / n_by_rater)[rater]
         one, two = mixture.counts @ by_rater, mixture.counts @ by_rater**2
-        by_chance = one**2 - two  # a few raters who differ widely agree less often by chance
+        by_chance = one**2 - two  # where few raters differ widely, chance agreement is lower
         item = tetrachoric_correlation(
             n_by_item, above_by_item, mixture.multiplicity, proportion[split], by_chance
         )

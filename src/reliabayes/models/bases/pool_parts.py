@@ -31,7 +31,7 @@ class PooledProblem(ScoreProblem):
         return super().stan_data() | StanData({"G": self.n_pools}, {"pool": self.pool})
 
 
-class Part(NamedTuple):
+class PoolSubset(NamedTuple):
     """What the raters of one pool, or of some, have rated.
 
     Attributes
@@ -55,7 +55,7 @@ class Part(NamedTuple):
     base: CategoricalProblem
 
     @classmethod
-    def of(cls, problem: PooledProblem, pools: int | list[int]) -> Part:
+    def of(cls, problem: PooledProblem, pools: int | list[int]) -> PoolSubset:
         """What one pool has rated, or several."""
         of_part = np.atleast_1d(pools)
         raters = np.isin(problem.pool, of_part)
@@ -84,12 +84,12 @@ class Part(NamedTuple):
         }
 
 
-def parts_of(problem: PooledProblem) -> list[Part]:
+def pool_subsets(problem: PooledProblem) -> list[PoolSubset]:
     """What each pool has rated."""
-    return [Part.of(problem, pool) for pool in range(problem.n_pools)]
+    return [PoolSubset.of(problem, pool) for pool in range(problem.n_pools)]
 
 
-def gathered(parts: Sequence[Part], found: Sequence[Point]) -> dict[str, Array]:
+def combined(parts: Sequence[PoolSubset], found: Sequence[Point]) -> dict[str, Array]:
     """What was found pool by pool, together: by pool, or by rater."""
     together = {
         name: np.array([of_pool[name] for of_pool in found]) for name in found[0] if name != "level"

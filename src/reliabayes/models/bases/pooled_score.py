@@ -18,7 +18,7 @@ from reliabayes.inference import correlation
 from reliabayes.inference.densities import half_t
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import StanPart
+from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, Observed
 from reliabayes.likelihoods.quadrature import REACH, Nodes
@@ -27,10 +27,10 @@ from reliabayes.models.bases.latent_score import SDS, LatentScoreModel
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.bases.pool_parts import (
-    Part,
     PooledProblem,
-    gathered,
-    parts_of,
+    PoolSubset,
+    combined,
+    pool_subsets,
     positive_definite_factor,
     root_of,
 )
@@ -84,7 +84,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
     are sampled. Parameters of pools are (..., G).
     """
 
-    alone: ClassVar[type[OnePopulationModel]]  # the model of one pool
+    one_pool_class: ClassVar[type[OnePopulationModel]]  # the model of one pool
     target_acceptance: ClassVar[float] = 0.98  # with few raters a pool, steps must be small
 
     prior_lkj: float = 1.0
@@ -105,8 +105,8 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
     @property
     def one_pool(self) -> OnePopulationModel:
         """The model of the ratings of one pool."""
-        given = {field.name: getattr(self, field.name) for field in fields(self.alone)}
-        return self.alone(**{**given, "nodes": None})
+        given = {field.name: getattr(self, field.name) for field in fields(self.one_pool_class)}
+        return self.one_pool_class(**{**given, "nodes": None})
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Those of the model of one pool, by pool, and the correlation; no sampled scores."""
@@ -121,7 +121,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         )
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {**self.one_pool.priors(n_categories), "lkj": np.array(self.prior_lkj)}
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
@@ -138,9 +138,8 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def pooled(self, base: CategoricalProblem, pool: Codes) -> PooledProblem:
         """The problem by pools, without nodes."""
-        shared = {field.name: getattr(base, field.name) for field in fields(base)}
         none = Nodes(np.empty(0), np.empty(0))
-        return PooledProblem(**shared, link=self.link, pool=pool, nodes=none)
+        return extended(PooledProblem, base, link=self.link, pool=pool, nodes=none)
 
     # The model at a point.
 
@@ -209,7 +208,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         """Log-probability (D,) of the ratings of each distinct item, its scores marginalised."""
         return self.scores(problem.n_pools).log_probability(self, point, problem)
 
-    # Where to start.
+    # Starting points.
 
     def run_em(
         self,
@@ -219,14 +218,14 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         tolerance: float,
     ) -> Climb:
         """EM pool by pool, then pair by pair a search for the correlation of both."""
-        alone, parts = self.one_pool, parts_of(problem)
+        alone, parts = self.one_pool, pool_subsets(problem)
         runs = [
             alone.run_em(alone.problem_of(part.base), rng, max_iterations, tolerance).point
             for part in parts
         ]
-        point = gathered(parts, runs)
+        point = combined(parts, runs)
         pairs = [list(pair) for pair in combinations(range(problem.n_pools), 2)]
-        found = [self._correlation(Part.of(problem, pair), point) for pair in pairs]
+        found = [self._correlation(PoolSubset.of(problem, pair), point) for pair in pairs]
         rho = np.array([best.point["rho"] for best in found])
         point["factor_item"] = positive_definite_factor(rho, problem.n_pools)
         longest = max(len(best.path) for best in found)  # as if the searches ran side by side
@@ -234,11 +233,12 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         path = tuple(np.sum(paths, axis=0).tolist())
         return Climb(point, path, all(best.converged for best in found))
 
-    def _correlation(self, part: Part, point: Point) -> Climb:
+    def _correlation(self, part: PoolSubset, point: Point) -> Climb:
         """Search for the correlation of two pools."""
         path: list[float] = []
         pair = self.pooled(part.base, part.pool)
-        enough = max(self.one_pool.problem_of(each.base).nodes.number for each in parts_of(pair))
+        alone = [self.one_pool.problem_of(each.base) for each in pool_subsets(pair)]
+        enough = max(each.nodes.number for each in alone)
         pair = replace(pair, nodes=Nodes.of(min(enough, MAX_NODES_OF_SEARCH)))
 
         def negative(free: float) -> float:
@@ -261,7 +261,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         return self.scores(problem.n_pools).completed(start, centring, problem)
 
     def cold_start(self, problem: PooledProblem, centring: StanPart | None) -> WarmStart:
-        """Parameters around the middle of their ranges, within a factor e or so of the odds."""
+        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         start = super().cold_start(problem, centring)
         return self.scores(problem.n_pools).completed(start, self.centring_of(centring), problem)
 
@@ -274,7 +274,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def centring_at(self, point: Point, problem: PooledProblem) -> LevelCentring:
         """Each rater's level by their own ratings alone, pool by pool; and that of scores."""
-        alone, parts = self.one_pool, parts_of(problem)
+        alone, parts = self.one_pool, pool_subsets(problem)
         found = [alone.centring_at(part.at(point), alone.problem_of(part.base)) for part in parts]
         mean, variance = np.empty((2, problem.n_raters))
         for part, levels in zip(parts, found, strict=True):
@@ -285,11 +285,11 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def posterior_sd_at(self, point: Point, problem: PooledProblem) -> Point:
         """Those pool by pool, and of the correlation from the number of items."""
-        alone, parts = self.one_pool, parts_of(problem)
+        alone, parts = self.one_pool, pool_subsets(problem)
         of_parts = [
             alone.posterior_sd_at(part.at(point), alone.problem_of(part.base)) for part in parts
         ]
-        found = gathered(parts, of_parts)
+        found = combined(parts, of_parts)
         by_items = min(2 / np.sqrt(np.sum(problem.mixture.multiplicity)) + 0.1, 0.5)
         found["factor_item"] = np.full(correlation.n_free(problem.n_pools), by_items)
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}
@@ -300,7 +300,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         assert isinstance(centring, LevelCentring)
         return centring
 
-    # What draws say.
+    # Results.
 
     def iccs(self, posterior: Posterior[PooledProblem], observed: Observed) -> dict[str, Any]:
         """ICCs by pool and xCCs by pair, of the latent scores and of the ratings as numbers."""

@@ -26,7 +26,7 @@ def pool_of_raters(model: object, ratings: Ratings) -> Codes:
         pools = ratings.pools.tolist()
         found = f"one pool, {pools[0]!r}" if pools else "no pools"
         rule = f"raters must belong to two pools or more, because {name} estimates their agreement"
-        remedy = "Pass pool=... with the column of the raters' pools; for one pool use an ICC."
+        remedy = "Pass pool=... with the column of the raters' pools; use an ICC for one pool."
         raise RatingsError([Fault("pool", rule, found, remedy)])
     return ratings.rater_pool
 

@@ -1,4 +1,4 @@
-"""What all models of ratings have in common."""
+"""Base class of all models."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
 from reliabayes.inference.problem import Problem, StanPart, stan_data
-from reliabayes.inference.warm_start import Start, WarmStart
+from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
-from reliabayes.results.posterior import Posterior
+from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings, whole_number
 
 P = TypeVar("P", bound=Problem, default=Any)
@@ -51,7 +51,17 @@ class RatingModel(ABC, Generic[P]):
 
     @abstractmethod
     def problem(self, ratings: Ratings) -> P:
-        """What the posterior depends on: data reduced to what the likelihood needs, and priors.
+        """Reduce ratings to what the posterior depends on; runs no estimation.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            The data.
+
+        Returns
+        -------
+        Problem
+            Frozen, with positions counted from 0.
 
         Raises
         ------
@@ -61,11 +71,35 @@ class RatingModel(ABC, Generic[P]):
 
     @abstractmethod
     def start(self, problem: P) -> WarmStart:
-        """Mode and curvature of the posterior, and the program's centring, by one run of EM."""
+        """Mode and curvature of the posterior, and the program's centring, by one run of EM.
+
+        Parameters
+        ----------
+        problem : Problem
+            That of the ratings.
+
+        Returns
+        -------
+        WarmStart
+            Its ``centring`` is None if the program needs none.
+        """
 
     @abstractmethod
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
-        """Widely dispersed starting points, which do not depend on the fit of EM."""
+        """Widely dispersed starting points, which do not depend on the mode that EM found.
+
+        Parameters
+        ----------
+        problem : Problem
+            That of the ratings.
+        centring : StanPart or None
+            That of `start`.
+
+        Returns
+        -------
+        WarmStart
+            Without a step size, so that the sampler adapts metric and step size.
+        """
 
     @abstractmethod
     def dims(self) -> Mapping[str, tuple[str, ...]]:
@@ -84,31 +118,98 @@ class RatingModel(ABC, Generic[P]):
         """
         return drawn, ()
 
-    # What draws say.
+    # Results.
 
     @abstractmethod
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
-        """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
+        """Reported quantities, draw by draw.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws with their problem.
+
+        Returns
+        -------
+        Dataset
+            Dims (chain, draw, ...), with the user's ids as coordinates.
+        """
 
     @abstractmethod
     def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
-        """Estimates for each item, by the user's ids."""
+        """Estimates for each item.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws with their problem.
+        prob : float
+            Probability of the intervals, in (0, 1).
+        rng : Generator
+            Source of randomness, for effects that Stan integrated out.
+
+        Returns
+        -------
+        DataFrame
+            A row for each item, by the user's ids.
+        """
 
     @abstractmethod
     def raters(
         self, posterior: Posterior[P], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
-        """Estimates for each rater, by the user's ids."""
+        """Estimates for each rater.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws with their problem.
+        prob : float
+            Probability of the intervals, in (0, 1).
+        rng : Generator
+            Source of randomness, for effects that Stan integrated out.
+
+        Returns
+        -------
+        DataFrame
+            A row for each rater, by the user's ids.
+        """
 
     @abstractmethod
     def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
-        """Log-probability (S, D) of distinct items by draw, and which of them each item is."""
+        """Log-probability of the ratings of each distinct item at each draw, in nats.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws with their problem.
+
+        Returns
+        -------
+        log_probability : array of float, shape (S, D)
+            By draw and distinct item.
+        distinct : array of int, shape (I,)
+            Which of the distinct items each item is.
+        """
 
     @abstractmethod
     def replicates(
         self, posterior: Posterior[P], rng: np.random.Generator
     ) -> Iterator[NDArray[Any]]:
-        """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
+        """Ratings of new items by the same raters in the same design, draw by draw.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws with their problem.
+        rng : Generator
+            Source of randomness.
+
+        Yields
+        ------
+        array of shape (N,)
+            Ratings at one draw: numbers, or positions of categories.
+        """
 
     def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
         """Probability (I, K) of each true category of each item; None if items have none."""
@@ -118,7 +219,7 @@ class RatingModel(ABC, Generic[P]):
         """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
         return 0, 0.0
 
-    # The common path.
+    # Fitting.
 
     def stan_data(self, ratings: Ratings) -> dict[str, Any]:
         """Data of the Stan program for these ratings, by the names of its data block."""
@@ -217,7 +318,7 @@ class RatingModel(ABC, Generic[P]):
             chosen = self._chosen_start(warm_start, start, problem)
         geometry = chosen.geometry if isinstance(chosen, WarmStart) else None
         if warmup is None:
-            settings = replace(settings, warmup=_default_warmup(geometry))
+            settings = replace(settings, warmup=default_warmup(geometry))
         drawn = stan.sample(
             self.program(problem),
             stan_data(problem, start.centring),
@@ -247,6 +348,7 @@ class RatingModel(ABC, Generic[P]):
             ),
             start.centring,
         )
+        vars(fit)["problem"] = problem  # the cached property, already known
         fit.warn_if_unreliable()
         return fit
 
@@ -254,17 +356,3 @@ class RatingModel(ABC, Generic[P]):
         if not isinstance(warm_start, bool):
             return warm_start
         return start if warm_start else self.cold_start(problem, start.centring)
-
-
-def with_ids(data: xr.Dataset, problem: Problem) -> xr.Dataset:
-    """The same with ids along each dimension that has none: the user's, or numbers from 0."""
-    unnamed = {dim: size for dim, size in data.sizes.items() if dim not in data.coords}
-    return data.assign_coords(
-        {dim: problem.coords.get(str(dim), np.arange(size)) for dim, size in unnamed.items()}
-    )
-
-
-def _default_warmup(geometry: stan.Geometry | None) -> int:
-    if geometry is None:
-        return 1000
-    return 500 if geometry.adapt else 150

@@ -20,7 +20,7 @@ from reliabayes.likelihoods.ordinal_pools import (
 )
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.level_centring import LevelCentring
-from reliabayes.models.bases.pool_parts import PooledProblem, parts_of, root_of
+from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root_of
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe_in_blocks
@@ -37,7 +37,7 @@ class IntegratedScores:
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
         """Items that the second pool rates alike side by side, and enough nodes for both pools."""
         number = model.nodes or max(
-            model.one_pool.problem_of(part.base).nodes.number for part in parts_of(base)
+            model.one_pool.problem_of(part.base).nodes.number for part in pool_subsets(base)
         )
         by_second = base.pool[base.cells.rater] == 1
         return replace(base, mixture=base.mixture.grouped(by_second), nodes=Nodes.of(number))
@@ -104,7 +104,7 @@ class SampledScores:
         """That of the levels, and the information of each item's ratings on its effects."""
         alone, n_items = model.one_pool, len(problem.mixture.multiplicity)
         precision, weighted_mean = np.zeros((2, n_items, problem.n_pools))
-        for part in parts_of(problem):
+        for part in pool_subsets(problem):
             at, of_pool = part.at(point), alone.problem_of(part.base)
             _, state = of_pool.mixture.posterior(*alone.columns(at, of_pool))
             effect = at["sd_item"] * of_pool.nodes.node

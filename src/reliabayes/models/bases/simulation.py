@@ -1,4 +1,4 @@
-"""What simulation from models shares: designs without ratings, and parameters by name."""
+"""Checks and designs that all simulations share."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def require_known(given: Iterable[str], names: Iterable[str], model: object) -> 
     """Raise if parameters are given that the model does not have."""
     if unknown := set(given).difference(names := list(names)):
         raise ValueError(
-            f"parameters: {', '.join(sorted(unknown))} are not among the parameters of "
-            f"{type(model).__name__}: {', '.join(names)}."
+            f"parameters: {type(model).__name__} has no {', '.join(sorted(unknown))}; its "
+            f"parameters are {', '.join(names)}."
         )
 
 

@@ -1,4 +1,4 @@
-"""Raters who know the true category or else guess: what t-a-p, MACE and groupthink share."""
+"""Raters who know the true category or guess: bases of t-a-p, MACE and groupthink."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Arra
     return knew, guessed
 
 
-class KnowingModel(ConjugateModel[P]):
+class KnowOrGuessModel(ConjugateModel[P]):
     """A model of raters who know the true category with some probability, or else guess."""
 
     known: ClassVar[str] = "a"  # name of the probability of knowing
@@ -82,7 +82,7 @@ class KnowingModel(ConjugateModel[P]):
         log_density += (a * log_expit(LOG_ODDS) + b * log_expit(-LOG_ODDS))[:, None]
         weight = softmax(log_density, axis=0)
         mean = LOG_ODDS @ weight
-        # Tails fall as slowly as the prior's, and need longer steps than the middle.
+        # The tails are as heavy as the prior's and need longer steps than the centre.
         stretch = 1.5 if min(a, b) < 1 else 1.0
         found[self.known] = stretch * np.sqrt(LOG_ODDS**2 @ weight - mean**2).reshape(shape)
         return found
@@ -112,7 +112,7 @@ class PrevalenceProblem(CategoricalProblem):
 Q = TypeVar("Q", bound=PrevalenceProblem, default=Any)
 
 
-class PrevalenceModel(KnowingModel[Q]):
+class PrevalenceModel(KnowOrGuessModel[Q]):
     """A model whose prevalence is a parameter that items share, or fixed."""
 
     def prevalence_at(self, point: Point, problem: Q) -> Array:
@@ -123,7 +123,7 @@ class PrevalenceModel(KnowingModel[Q]):
 class GuessingModel(PrevalenceModel[PrevalenceProblem]):
     """A model in which each rater knows, or else guesses by probabilities of their own."""
 
-    # A guess that is hardly ever made has a long tail in log odds.
+    # Guesses that are hardly ever made have long tails in log odds.
     target_acceptance: ClassVar[float] = 0.95
 
     guess: ClassVar[str] = "p"  # name of the probabilities of guesses
@@ -158,7 +158,10 @@ def check_prevalence(prevalence: str, prior_t: object) -> None:
     if prevalence not in ("item", "shared"):
         raise ValueError(f"prevalence must be 'item' or 'shared', not {prevalence!r}.")
     if prevalence == "shared" and not isinstance(prior_t, Dirichlet):
-        raise TypeError(f"prior_t must be a Dirichlet where it is shared, not {prior_t}.")
+        raise TypeError(
+            f"prior_t must be a Dirichlet if prevalence='shared', not {prior_t}. Pass a "
+            "Dirichlet, or prevalence='item'."
+        )
 
 
 def prior_of_shared(prior_t: Dirichlet | RestrictedNormal, n_categories: int) -> Array:
