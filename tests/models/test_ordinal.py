@@ -423,3 +423,17 @@ def evaluate(model: LatentScoreModel, ratings: rb.Ratings, point: Mapping[str, A
     data = fine.stan_data(ratings)
     found = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
     return float(found["lp__"].iloc[0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda flat: rb.LogitICC(prior_mean=flat),
+        lambda flat: rb.OrdinalXCC(prior_cut=flat),
+        lambda flat: rb.LatentTAP(prior_eta=flat),
+    ],
+    ids=["logit", "ordinal", "latent t-a-p"],
+)
+def test_flat_prior_is_refused_where_the_posterior_would_be_improper(make: Any) -> None:
+    with pytest.raises(ValueError, match="must have a finite sd, because the model needs a proper"):
+        make(rb.Normal(0, math.inf))

@@ -32,8 +32,8 @@ P = TypeVar("P", bound=Problem, default=Any)
 class RatingModel(ABC, Generic[P]):
     """A model of ratings: hyperparameters, and the way from ratings to quantities.
 
-    A model holds no data and never changes; `fit` gives a new `Fit`. A subclass reduces ratings to
-    a typed `problem`, finds where to `start`, and computes what it reports from posterior draws.
+    A model holds no data and never changes. A subclass reduces ratings to a typed `problem`, finds
+    where to `start`, and computes what it reports from posterior draws.
     """
 
     summary: ClassVar[str]  # what it is for, in a line
@@ -78,10 +78,6 @@ class RatingModel(ABC, Generic[P]):
         problem : Problem
             That of the ratings.
 
-        Returns
-        -------
-        WarmStart
-            Its ``centring`` is None if the program needs none.
         """
 
     @abstractmethod
@@ -93,12 +89,11 @@ class RatingModel(ABC, Generic[P]):
         problem : Problem
             That of the ratings.
         centring : StanPart or None
-            That of `start`.
+            That of `start`, if any.
 
         Returns
         -------
         WarmStart
-            Without a step size, so that the sampler adapts metric and step size.
         """
 
     @abstractmethod
@@ -106,16 +101,13 @@ class RatingModel(ABC, Generic[P]):
         """Names of the dimensions of the program's variables; scalars may be left out."""
 
     def program(self, problem: P) -> str:
-        """Stan program that samples from the posterior."""
+        """Stan program that samples from the posterior; by default the class in snake_case."""
         return self.name().replace("-", "_")
 
     def relabel(
         self, drawn: Mapping[str, Array], start: WarmStart, problem: P
     ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
-        """Draws with the same labels in all chains, and the chains that had switched, from 0.
-
-        Most models have no exchangeable labels.
-        """
+        """Draws with the same labels in all chains, and the chains that had switched, from 0."""
         return drawn, ()
 
     # Results.
