@@ -320,7 +320,9 @@ def test_perfect_agreement_in_one_pool_is_no_matter_if_all_share_a_residual() ->
 def test_designs_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian_pools, "MAX_SIZE", 100)
 
-    with pytest.raises(rb.RatingsError, match=r"rater: sums over pairs of raters must .*\.subset\(raters="):
+    with pytest.raises(
+        rb.RatingsError, match=r"rater: sums over pairs of raters must .*\.subset\(raters="
+    ):
         rb.GaussianXCC().fit(simulated(items=10, raters=3, per_item=2))
 
 
