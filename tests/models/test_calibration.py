@@ -85,7 +85,7 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
 
     def chosen(program: str) -> None:
         monkeypatch.setattr(
-            gaussian_icc, "_summed_out", lambda design: program == "gaussian_icc"
+            gaussian_icc, "_integrates_out", lambda design: program == "gaussian_icc"
         )
 
     return chosen
