@@ -48,10 +48,10 @@ def test_unconstraining_and_constraining_returns_the_value(
 
 @given(free=vectors)
 def test_simplexes_sum_to_one(free: list[float]) -> None:
-    shares = SIMPLEX.constrain(np.array([free, free[::-1]]))
+    simplexes = SIMPLEX.constrain(np.array([free, free[::-1]]))
 
-    assert shares.shape == (2, len(free) + 1)
-    assert shares.sum(axis=-1) == pytest.approx(np.ones(2), abs=1e-15)
+    assert simplexes.shape == (2, len(free) + 1)
+    assert simplexes.sum(axis=-1) == pytest.approx(np.ones(2), abs=1e-15)
 
 
 @settings(max_examples=20)
@@ -81,10 +81,10 @@ def test_unconstrained_values_match_stan(
 ) -> None:
     folder = tmp_path_factory.mktemp("point")
     direction = np.random.default_rng(seed).normal(size=len(counts) + 2)
-    scale, chance, shares = 2.5, 0.2, np.array(counts) / sum(counts)
-    free = [SCALE.unconstrain(np.array(scale)), PROBABILITY.unconstrain(np.array(chance))]
-    params_r = [*np.array(free).tolist(), *SIMPLEX.unconstrain(shares).tolist()]
-    named = {"scale": scale, "chance": chance, "shares": shares.tolist()}
+    scale, probability, simplex = 2.5, 0.2, np.array(counts) / sum(counts)
+    free = [SCALE.unconstrain(np.array(scale)), PROBABILITY.unconstrain(np.array(probability))]
+    params_r = [*np.array(free).tolist(), *SIMPLEX.unconstrain(simplex).tolist()]
+    named = {"scale": scale, "chance": probability, "shares": simplex.tolist()}
 
     by_stan = log_prob(compiled, folder, direction, constrained_params=named)
     ours = log_prob(compiled, folder, direction, unconstrained_params={"params_r": params_r})
@@ -179,11 +179,11 @@ def test_sds_of_an_array_equal_those_of_its_elements() -> None:
 
 def constrained(free: Array) -> Array:
     """Parameters of the test program in its order, concatenated."""
-    scale, chance, *breaks = free
+    scale, probability, *breaks = free
     return np.array(
         [
             SCALE.constrain(np.array(scale)),
-            PROBABILITY.constrain(np.array(chance)),
+            PROBABILITY.constrain(np.array(probability)),
             *SIMPLEX.constrain(np.array(breaks)),
         ]
     )

@@ -37,12 +37,12 @@ class Calibration:
 
     Attributes
     ----------
-    standing : DataFrame, shape (data sets, quantities)
-        Relative ranks in (0, 1), made continuous by adding uniform noise. They are uniform, and
+    relative_ranks : DataFrame, shape (data sets, quantities)
+        Ranks scaled to (0, 1), made continuous by adding uniform noise. They are uniform, and
         independent between rows, if the posterior is correct.
     """
 
-    standing: pd.DataFrame
+    relative_ranks: pd.DataFrame
 
     @property
     def p_values(self) -> pd.DataFrame:
@@ -52,7 +52,7 @@ class Calibration:
         (location) and their sum of squares for posteriors that are too narrow or too wide
         (spread). The Kolmogorov-Smirnov test compares the whole distribution function (shape).
         """
-        normal = np.asarray(stats.norm.ppf(self.standing))
+        normal = np.asarray(stats.norm.ppf(self.relative_ranks))
         n = len(normal)
         below = stats.chi2.cdf((normal**2).sum(axis=0), n)
         return pd.DataFrame(
@@ -61,10 +61,10 @@ class Calibration:
                 "spread": 2 * np.minimum(below, 1 - below),
                 "shape": [
                     stats.kstest(column, "uniform", method="exact").pvalue
-                    for _, column in self.standing.items()
+                    for _, column in self.relative_ranks.items()
                 ],
             },
-            index=self.standing.columns,
+            index=self.relative_ranks.columns,
         )
 
     @property
@@ -75,7 +75,7 @@ class Calibration:
 
     def __str__(self) -> str:
         table = self.p_values.round(4).to_string()
-        return f"{len(self.standing)} data sets, p = {self.p_value:.2g}\n{table}"
+        return f"{len(self.relative_ranks)} data sets, p = {self.p_value:.2g}\n{table}"
 
 
 def calibrate(

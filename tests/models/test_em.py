@@ -299,8 +299,12 @@ def test_tap_estimates_for_wine_match_the_publication(
     assert float(found["a"]) == pytest.approx(a, abs=6e-5)
     assert float(found["p"][1]) == pytest.approx(p, abs=6e-5)
     # The published log-likelihood is that of vote counts, which includes multinomial coefficients.
-    log_ways = gammaln(1 + ratings.counts.sum(axis=1)) - gammaln(1 + ratings.counts).sum(axis=1)
-    assert estimate.log_likelihood + log_ways.sum() == pytest.approx(log_likelihood, abs=5.1e-4)
+    log_multinomial = gammaln(1 + ratings.counts.sum(axis=1)) - gammaln(1 + ratings.counts).sum(
+        axis=1
+    )
+    assert estimate.log_likelihood + log_multinomial.sum() == pytest.approx(
+        log_likelihood, abs=5.1e-4
+    )
 
 
 @pytest.mark.parametrize(

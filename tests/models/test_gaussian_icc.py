@@ -309,10 +309,10 @@ def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
     raises=(AssertionError, RuntimeError),
     reason="the density loses all digits if the residual sd is below 1e-8 of the effects' sds",
 )
-def test_density_is_finite_without_residual_if_effects_are_as_many_as_ratings() -> None:
+def test_density_is_constant_near_zero_residual_if_effects_are_as_many_as_ratings() -> None:
     data = rb.GaussianICC().stan_data(three_ratings())
 
-    # On the log scale; near a residual of 0 the density of the ratings and the prior are constant.
+    # Without the Jacobian. Near a residual of 0 the likelihood and the prior are constant.
     small, smaller = (
         evaluate("gaussian_icc", data, {"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": sd})[0]
         - math.log(sd)

@@ -127,7 +127,7 @@ def test_tight_prior_spread_gives_all_raters_the_same_confusion_matrix() -> None
 
     found = shrunk.em(ratings)
 
-    # The maximum likelihood estimate pools all ratings, weighted by posterior true categories.
+    # The estimate of a common matrix pools all ratings, weighted by posterior true categories.
     weight = found.category_probabilities().to_numpy()[ratings.item]
     counts = weight.T @ np.eye(3)[ratings.category]
     proportions = counts / counts.sum(axis=1, keepdims=True)
@@ -156,7 +156,7 @@ def test_accuracy_of_a_rater_with_a_single_rating_shrinks_to_that_of_the_others(
     accuracy = fit.raters()["accuracy"]
     typical = fit.quantities["typical_confusion"].mean(("chain", "draw")).values
     assert accuracy.drop(9).min() < accuracy[9] < accuracy.drop(9).max()
-    # About 900 ratings for each, and the mean of the raters' log odds has an sd of 0.2 / sqrt(10).
+    # About 900 ratings inform each; the mean log odds of the raters has an sd of 0.2 / sqrt(10).
     assert typical[[0, 1], [1, 0]] == pytest.approx(expit([-2.0, -1.0]), abs=0.06)
 
 

@@ -200,7 +200,7 @@ def test_two_pools_have_the_same_posterior_with_a_third_that_is_nearly_empty() -
 
 SPARSE = {
     "two raters each": "rater in ('a0', 'a1', 'b0', 'b1', 'c0', 'c1')",
-    "one pool per item": "pool == 'a' and item < 20 or pool == 'b' and item >= 20 or pool == 'c'",
+    "two disjoint pools": "pool == 'a' and item < 20 or pool == 'b' and item >= 20 or pool == 'c'",
     "no common items": "item % 3 == (pool == 'b') + 2 * (pool == 'c')",
 }
 
@@ -263,10 +263,10 @@ def log_density(
     """Log density of parameters and scores: that of the effects plus the log Jacobian."""
     score = at["score"]
 
-    def one(k: int) -> Array:
+    def gradient(k: int) -> Array:
         return slopes(lambda x: float(effects(at, centring, x).ravel()[k]), score.ravel())
 
-    log_jacobian = np.linalg.slogdet([one(k) for k in range(score.size)])[1]
+    log_jacobian = np.linalg.slogdet([gradient(k) for k in range(score.size)])[1]
     found = effects(at, centring, score)
     factor, sd_item, sd_rater, level = (
         at[name] for name in ("factor_item", "sd_item", "sd_rater", "level")

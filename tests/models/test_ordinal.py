@@ -287,7 +287,7 @@ def test_true_model_passes_its_check_and_is_preferred_to_a_wrong_model() -> None
 
     compared = rb.compare({"severity": right, "none": wrong})
 
-    # Exact p-values are at least 0.23 and below 0.01: six Monte Carlo errors from these limits.
+    # Exact p-values are at least 0.23, and below 0.01: six Monte Carlo errors away from 0.05.
     assert (right.check().p_values > 0.05).all()
     assert wrong.check().p_values["raters"] < 0.05
     assert compared.index[0] == "severity"
