@@ -293,7 +293,7 @@ def test_problems_come_before_the_answer(made: Callable[..., Page]) -> None:
     page = made(fit)
 
     assert page.texts["h1"] == ["These numbers cannot be trusted yet"]
-    problem = page.source.index("R-hat up to")
+    problem = page.source.index("R-hat is up to")
     assert problem < page.source.index("Preliminary answer: A single rating is")
 
 

@@ -492,7 +492,8 @@ def test_prevalence_by_item_enters_through_its_prior_mean(location: float, sd: f
     prior = rb.RestrictedNormal(location, sd)
     mean = truncnorm.mean((0 - location) / sd, (1 - location) / sd, location, sd)
 
-    found = rb.RaterTAP(prior_t=prior).priors(2)["mean_prevalence"]
+    frame = complete(2, 2).assign(rating=[0, 1, 1, 0])
+    found = rb.RaterTAP(prior_t=prior).problem(rb.Ratings.from_frame(frame)).mean_prevalence
 
     assert found == pytest.approx([1 - mean, mean])
 

@@ -154,7 +154,7 @@ def test_extrapolation_changes_the_speed_and_not_the_result(
 ) -> None:
     ratings = simulated(items=30, raters=5, categories=3, seed=3)
     extrapolated = model.em(ratings, priors=True, tolerance=1e-9)
-    monkeypatch.setattr(AnnotationModel, "_allowed", lambda self, point: False)
+    monkeypatch.setattr(AnnotationModel, "in_support", lambda self, point: False)
 
     plain = model.em(ratings, priors=True, tolerance=1e-9)
 

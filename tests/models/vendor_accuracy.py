@@ -60,7 +60,7 @@ class VendorAccuracy(ConjugateModel[VendorProblem]):
         """Hyperparameters of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
-            "a": np.array(self.prior_a.stan),
+            "a": self.prior_a.stan,
         }
 
     def table(self, point: Point, problem: VendorProblem) -> Array:

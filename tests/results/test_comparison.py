@@ -160,8 +160,9 @@ def test_log_likelihoods_of_items_sum_to_the_total(fits: dict[str, rb.Fit]) -> N
 def test_pointwise_log_likelihood_sums_to_that_of_em(model: Any, simulated: rb.Ratings) -> None:
     estimate = model.em(simulated)
     one_draw = estimate.parameters.expand_dims(("chain", "draw"))
+    posterior = Posterior(one_draw, simulated, model.problem(simulated))
 
-    distinct, member = model.pointwise(one_draw, simulated)
+    distinct, member = model.pointwise(posterior)
 
     assert distinct[0, member].sum() == pytest.approx(estimate.log_likelihood)
 
@@ -175,9 +176,11 @@ def test_log_likelihood_of_an_item_integrates_over_its_score(
     categories = range(3 if "step" in point else 2)
     rng = np.random.default_rng(1)
     ratings = model().simulate(pooled(8, 6), rng, categories=categories, parameters=at)
-    one_draw = model().labelled({name: x[None, None] for name, x in at.items()}, ratings)
+    fine = model(link=link, nodes=61)
+    problem = fine.problem(ratings)
+    one_draw = fine.labelled({name: x[None, None] for name, x in at.items()}, problem)
 
-    distinct, member = model(link=link, nodes=61).pointwise(one_draw, ratings)
+    distinct, member = fine.pointwise(Posterior(one_draw, ratings, problem))
 
     # A normal distribution has 2e-9 of its mass beyond the nodes; unlikely ratings have more.
     expected = integrated(at, ratings, {"logit": expit, "probit": ndtr}[link])
@@ -193,7 +196,8 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
 
     found = fit.log_likelihood().values[0]
 
-    levels = list(model.levels(fit.posterior, fit.ratings, np.random.default_rng(gaussian.SEED)))
+    posterior = Posterior(fit.posterior, fit.ratings, model.problem(fit.ratings))
+    levels = list(model.levels(posterior, np.random.default_rng(gaussian.SEED)))
     given_levels = dense(point | {"sd_rater": [0.0]}, fit.ratings)
     assert np.abs(levels[0] - levels[1]).max() > 0.1
     for densities, level in zip(found, levels, strict=True):

@@ -129,7 +129,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         columns = pd.RangeIndex(len(design.column_total))
         return CrossedProblem(
             coords={"item": ratings.items, "rater": ratings.raters, "column": columns},
-            priors={name: np.array(prior.stan) for name, prior in priors.items()},
+            priors={name: prior.stan for name, prior in priors.items()},
             swapped=swapped,
             center=center,
             design=design,
@@ -239,10 +239,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         problem, draws = posterior.problem, posterior.stacked()
         sd = Deviations(*(draws[name] for name in SDS)).swap(problem.swapped)
         means, prior, sums = draws["mean"] - problem.center, problem.mean_prior, problem.sums
-        if isinstance(sums, CrossedSums):
-            return sd, sums.draw_columns(sd, means, prior, rng)
-        levels = sums.levels(draws["score"], sd, prior)
-        return sd, np.column_stack([levels - means[:, None], means])
+        if isinstance(sums, CrowdSums) and "score" in draws:
+            levels = sums.levels(draws["score"], sd, prior)
+            return sd, np.column_stack([levels - means[:, None], means])
+        crossed = CrossedSums.of(problem.design) if isinstance(sums, CrowdSums) else sums
+        return sd, crossed.draw_columns(sd, means, prior, rng)
 
     def pool_of_raters(self, ratings: Ratings) -> Codes:
         """All raters are one population."""

@@ -120,7 +120,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
             coords={"item": ratings.items, "rater": ratings.raters, "pool": pools},
             priors={
                 "mean": np.array([prior.stan for prior in priors["mean"]], float),
-                **{name: np.array(priors[name].stan) for name in SDS},
+                **{name: priors[name].stan for name in SDS},
                 "lkj": np.array(self.prior_lkj),
             },
             center=center,

@@ -60,7 +60,7 @@ class Groupthink(FollowingModel[FollowingProblem]):
         """Numbers of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
-            "a": np.array(self.prior_a.stan),
+            "a": self.prior_a.stan,
         }
 
     def prevalence_counts(self, expected_items: Array, problem: FollowingProblem) -> Array:

@@ -146,7 +146,7 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "location": np.array([mean - math.log(n_categories - 1), sd]),
-            "spread": np.array(self.prior_spread.stan),
+            "spread": self.prior_spread.stan,
         }
 
     def problem(self, ratings: Ratings) -> HierarchicalProblem:

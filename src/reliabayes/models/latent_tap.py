@@ -112,12 +112,12 @@ class LatentTAP(AnnotationModel[LatentTAPProblem]):
         """Numbers of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
-            "mean_alpha": np.array(self.prior_mean_alpha.stan),
-            "sd_alpha": np.array(self.prior_sd_alpha.stan),
-            "sd_delta": np.array(self.prior_sd_delta.stan),
-            "eta": np.array(self.prior_eta.stan),
+            "mean_alpha": self.prior_mean_alpha.stan,
+            "sd_alpha": self.prior_sd_alpha.stan,
+            "sd_delta": self.prior_sd_delta.stan,
+            "eta": self.prior_eta.stan,
             "mean_p": self.prior_mean_p.of(n_categories),
-            "concentration": np.array(self.prior_concentration.stan),
+            "concentration": self.prior_concentration.stan,
         }
 
     def problem(self, ratings: Ratings) -> LatentTAPProblem:

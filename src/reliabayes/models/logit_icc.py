@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from reliabayes.arrays import Array
 from reliabayes.models.bases.latent_score import OBSERVED, SDS, ScoreProblem
 from reliabayes.models.bases.one_population import OnePopulationModel
@@ -66,9 +64,9 @@ class LogitICC(OnePopulationModel):
     def priors(self, n_categories: int) -> dict[str, Array]:
         """Numbers of the priors."""
         return {
-            "mean": np.array(self.prior_mean.stan),
-            "sd_item": np.array(self.prior_sd_item.stan),
-            "sd_rater": np.array(self.prior_sd_rater.stan),
+            "mean": self.prior_mean.stan,
+            "sd_item": self.prior_sd_item.stan,
+            "sd_rater": self.prior_sd_rater.stan,
         }
 
     def cut_prior(self, problem: ScoreProblem) -> tuple[float, float]:

@@ -87,6 +87,6 @@ class MACE(GuessingModel):
         """Numbers of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
-            "theta": np.array(self.prior_theta.stan),
+            "theta": self.prior_theta.stan,
             "xi": self.prior_xi.of(n_categories),
         }

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
 from reliabayes.arrays import Array
 from reliabayes.models.bases.latent_score import OBSERVED, SDS, ScoreProblem
 from reliabayes.models.bases.one_population import OnePopulationModel
@@ -67,9 +65,9 @@ class OrdinalICC(OnePopulationModel):
     def priors(self, n_categories: int) -> dict[str, Array]:
         """Numbers of the priors."""
         return {
-            "cut": np.array(self.prior_cut.stan),
-            "sd_item": np.array(self.prior_sd_item.stan),
-            "sd_rater": np.array(self.prior_sd_rater.stan),
+            "cut": self.prior_cut.stan,
+            "sd_item": self.prior_sd_item.stan,
+            "sd_rater": self.prior_sd_rater.stan,
         }
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:

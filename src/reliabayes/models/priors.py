@@ -38,9 +38,9 @@ class Normal:
             raise ValueError(f"A normal prior needs a finite mean and an sd above 0, not {self}.")
 
     @property
-    def stan(self) -> list[float]:
+    def stan(self) -> Array:
         """Mean and sd, in the order of Stan's data."""
-        return [self.mean, self.sd]
+        return np.array([self.mean, self.sd], float)
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class HalfNormal:
         _check_scale(self, self.scale)
 
     @property
-    def stan(self) -> list[float]:
+    def stan(self) -> Array:
         """Infinite degrees of freedom, which make a half-t half-normal, and scale."""
-        return [math.inf, self.scale]
+        return np.array([math.inf, self.scale], float)
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class HalfStudentT:
             )
 
     @property
-    def stan(self) -> list[float]:
+    def stan(self) -> Array:
         """Degrees of freedom and scale, in the order of Stan's data."""
-        return [self.df, self.scale]
+        return np.array([self.df, self.scale], float)
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ class Beta:
         _check_scale(self, self.b)
 
     @property
-    def stan(self) -> list[float]:
+    def stan(self) -> Array:
         """Both shapes, in the order of Stan's data."""
-        return [self.a, self.b]
+        return np.array([self.a, self.b], float)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class RaterGroupthink(
         """Numbers of the priors."""
         return {
             "prevalence": prior_of_shared(self.prior_t, n_categories),
-            "a": np.array(self.prior_a.stan),
+            "a": self.prior_a.stan,
         }
 
     def prevalence_counts(self, expected_items: Array, problem: RaterGroupthinkProblem) -> Array:

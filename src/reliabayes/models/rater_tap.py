@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
@@ -85,6 +83,6 @@ class RaterTAP(GuessingModel):
         """Numbers of the priors."""
         return {
             "prevalence": prior_of_shared(self.prior_t, n_categories),
-            "a": np.array(self.prior_a.stan),
+            "a": self.prior_a.stan,
             "p": self.prior_p.of(n_categories),
         }

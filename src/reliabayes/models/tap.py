@@ -117,7 +117,7 @@ class TAP(ConjugateModel[TAPProblem]):
         """Numbers of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
-            "a": np.array(self.prior_a.stan),
+            "a": self.prior_a.stan,
             "p": self.prior_p.of(n_categories),
         }
 

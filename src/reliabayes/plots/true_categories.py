@@ -50,7 +50,7 @@ def items(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
-    if not hasattr(fit.model, "category_probabilities"):
+    if not fit.model.has_true_categories:
         return effects(fit, "items", fit.items(prob), prob, ax)
     probability = fit.category_probabilities()
     entropy = quantities.entropy(probability.to_numpy())

@@ -24,6 +24,7 @@ class Model(Protocol):
     reports: ClassVar[tuple[str, ...]]
     continuous: ClassVar[bool]
     conditional: ClassVar[bool]
+    has_true_categories: ClassVar[bool]
 
     @classmethod
     def name(cls) -> str: ...

@@ -45,6 +45,7 @@ class AnnotationModel(EMModel[P]):
     table and weights itself.
     """
 
+    has_true_categories: ClassVar[bool] = True
     permutable: ClassVar[bool] = False  # whether the likelihood allows categories to switch labels
 
     def confusion(self, point: Point) -> Array | None:

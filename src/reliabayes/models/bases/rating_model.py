@@ -40,6 +40,7 @@ class RatingModel(ABC, Generic[P]):
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
+    has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
 
     @classmethod
     def name(cls) -> str:
