@@ -13,7 +13,7 @@ import pytest
 import hatch_build
 from reliabayes import datasets
 
-# The same examples at every run: a test that passed once fails for a reason.
+# Every run uses the same examples, so that a new failure has a cause in the code.
 hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("same")
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out tests of a second or more")
+    parser.addoption("--quick", action="store_true", help="skip tests that take a second or more")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -36,7 +36,7 @@ def _is_slow(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Executable of a program of ``tests/stan`` by name; all are compiled at first use."""
+    """Look up the executable of a program in ``tests/stan``; the first use compiles them all."""
     out = tmp_path_factory.mktemp("programs")
     sanitize = os.environ.get("RELIABAYES_SANITIZE") == "1"
     hatch_build.build(sorted(ROOT.glob("tests/stan/*.stan")), out, sanitize=sanitize)
@@ -45,7 +45,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @pytest.fixture
 def dataset() -> Callable[[str], pd.DataFrame]:
-    """Published ratings by name; the test is skipped where they are absent, but fails in CI."""
+    """Load published ratings by name; without the files, skip the test, or fail it in CI."""
     return load_or_skip
 
 

@@ -1,4 +1,4 @@
-"""Small random designs, and their dense computations."""
+"""Small random designs, dense covariance matrices and numerical gradients for tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from reliabayes.ratings import Ratings
 
 
 class LongTable(NamedTuple):
-    """Ratings in long form; every a row and of the columns has at least one rating."""
+    """Ratings in long form; each row and each column has at least one rating."""
 
     row: Codes
     column: Codes
@@ -26,7 +26,7 @@ class LongTable(NamedTuple):
 
     @classmethod
     def simulated(cls, *, items: int, raters: int, ratings: int, seed: int) -> LongTable:
-        """Unbalanced, incomplete, with replicates: each rating falls into a random cell."""
+        """Simulate an unbalanced, incomplete design with replicates by drawing random cells."""
         rng = np.random.default_rng(seed)
         n = max(ratings, items, raters)
         item = np.append(np.arange(items), rng.integers(0, items, n - items))
@@ -36,13 +36,13 @@ class LongTable(NamedTuple):
         return cls(*codes, effects + rng.normal(0, 1, n))
 
     def part(self, rows: NDArray[np.bool_]) -> LongTable:
-        """Some of the ratings, the rows numbered anew."""
+        """Select some of the ratings and renumber the rows."""
         _, row = np.unique(self.row[rows], return_inverse=True)
         return LongTable(row.astype(np.int32), self.column[rows], self.ratings[rows])
 
 
 def long_tables() -> st.SearchStrategy[LongTable]:
-    """Designs of 2 to 8 of the rows and of the columns, with up to 40 ratings."""
+    """Designs of 2 to 8 rows and columns with up to 40 ratings."""
     return st.builds(
         LongTable.simulated,
         items=st.integers(2, 8),
@@ -53,7 +53,7 @@ def long_tables() -> st.SearchStrategy[LongTable]:
 
 
 def dense_covariance(table: LongTable, sd: Deviations) -> Array:
-    """(N, N) covariance of the ratings around their mean."""
+    """Covariance (N, N) of the ratings around their mean."""
     same_row = table.row[:, None] == table.row
     same_column = table.column[:, None] == table.column
     noise = np.eye(len(table.ratings))
@@ -70,7 +70,7 @@ class PooledTable(NamedTuple):
 
     @classmethod
     def simulated(cls, *, items: int, raters: int, pools: int, ratings: int, seed: int) -> Self:
-        """As `LongTable`, with ``raters`` in each pool; the last two items have one pool each."""
+        """Simulate as `LongTable`, with ``raters`` per pool; the last two items have one pool."""
         table = LongTable.simulated(items=items, raters=raters * pools, ratings=ratings, seed=seed)
         pool = np.repeat(np.arange(pools, dtype=np.int32), raters)
         moved = table.row.copy()
@@ -80,16 +80,17 @@ class PooledTable(NamedTuple):
         return cls(item.astype(np.int32), table.column, table.ratings, pool)
 
     def part(self, rows: NDArray[np.bool_]) -> Self:
-        """Some of the ratings, the items numbered anew."""
+        """Select some of the ratings and renumber the items."""
         _, item = np.unique(self.item[rows], return_inverse=True)
         return self._replace(
             item=item.astype(np.int32), rater=self.rater[rows], ratings=self.ratings[rows]
         )
 
     def covariance(self, item: Array, rater: Array, residual: Array) -> Array:
-        """(N, N) covariance of the ratings around their pools' means.
+        """Covariance (N, N) of the ratings around the means of their pools.
 
-        ``item`` is the (G, G) covariance of an item's effects; the others are (G,) deviations.
+        ``item`` is the covariance (G, G) of an item's effects; ``rater`` and ``residual`` are
+        standard deviations (G,).
         """
         pool = self.pool[self.rater]
         same_item = self.item[:, None] == self.item
@@ -111,7 +112,7 @@ def pooled_tables() -> st.SearchStrategy[PooledTable]:
 
 
 def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, Array]:
-    """The program's gradient near the mode, and that by differences, on the unconstrained scale."""
+    """Gradients near the mode on the unconstrained scale: by Stan, and by finite differences."""
     problem = model.problem(ratings)
     program = stan.load(model.program(problem))
     start = model.start(problem)
@@ -130,7 +131,7 @@ def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, A
 
 
 def slopes(function: Callable[[Array], float], at: Array, step: float = 1e-3) -> Array:
-    """Gradient by differences at four points, whose error falls with the step's fourth power."""
+    """Gradient by four-point central differences, with an error of the fourth order in the step."""
 
     def difference(move: Array) -> float:
         return function(at + move) - function(at - move)

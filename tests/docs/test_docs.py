@@ -1,6 +1,6 @@
-"""The code of the documentation runs and prints what the pages show, and nothing is left out.
+"""The code in the documentation runs, prints what the pages show, and covers the public API.
 
-The strict build of MkDocs checks the rest: links, navigation and formulas.
+The strict build of MkDocs checks links, navigation and formulas.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
 MODEL_PAGES = dict(models.pages())
 
 
-# What is written by hand.
+# Handwritten pages.
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_code_of_a_page_runs_and_prints_what_is_shown(
     assert blocks
     for text, found in shown:
         assert words(found) == words(text)
-        # Draws differ between versions of NumPy, by rounding
+        # draws differ between versions of NumPy because of rounding
         assert numbers(found) == pytest.approx(numbers(text), rel=0.05, abs=0.05)
 
 
-def test_each_figure_of_the_performance_page_is_in_the_benchmarks() -> None:
+def test_each_figure_on_the_performance_page_is_in_the_benchmarks() -> None:
     measured = NUMBER.findall((ROOT / "benchmarks" / "README.md").read_text())
     body = written("performance").partition("## Compared with other samplers")[2]
 
@@ -79,7 +79,7 @@ def test_each_quantity_of_a_model_is_explained(model: type[rb.RatingModel]) -> N
 @pytest.mark.docs
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("page", ["from_r", "from_python"])
-def test_each_equivalent_is_a_call_that_works(page: str) -> None:
+def test_each_call_in_the_tables_of_equivalents_works(page: str) -> None:
     rows = [line.split(" | ") for line in written(page).splitlines() if line.startswith("| ")]
     calls = {call for row in rows for call in CALL.findall(row[1])}
 
@@ -89,7 +89,7 @@ def test_each_equivalent_is_a_call_that_works(page: str) -> None:
     assert failing == {}
 
 
-# What follows from the code.
+# Generated pages.
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def written(page: str) -> str:
 
 
 def run(codes: list[str]) -> list[str]:
-    """Output of each piece of code, run one after the other."""
+    """Run the code blocks in order and return the output of each."""
     made: dict[str, Any] = {}
     printed = []
     for code in codes:
@@ -217,7 +217,7 @@ def numbers(text: str) -> list[float]:
 
 
 def why_failing(call: str) -> list[str]:
-    """Why a call fails on a fit of numbers and on one of categories; empty if either works."""
+    """Errors of a call for a Gaussian and a categorical fit; empty if either call works."""
     reasons = []
     for fit in fits():
         try:
@@ -231,7 +231,7 @@ def why_failing(call: str) -> list[str]:
 
 @functools.cache
 def known_names() -> dict[str, Any]:
-    """Names that the tables of equivalents use."""
+    """Variables that the calls in the tables of equivalents may use."""
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 3, 40)
     table = pd.DataFrame({"one": truth, "other": np.where(rng.random(40) < 0.8, truth, 3 - truth)})
@@ -254,7 +254,7 @@ def known_names() -> dict[str, Any]:
 
 @functools.cache
 def fits() -> tuple[rb.Fit, rb.Fit]:
-    """A fit of numbers by two pools, and one of categories."""
+    """A Gaussian fit with two pools, and a categorical fit."""
     design = rb.simulate.crossed(30, 3, pools=2)
     design["pool"] = design["pool"].map({1: "crowd", 2: "expert"})
     truth = {"mean": 5, "sd_item": 1, "sd_rater": 0.5, "sd_residual": 1}

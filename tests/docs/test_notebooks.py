@@ -1,4 +1,4 @@
-"""Notebooks ask a question, answer it, and run within a minute and without a warning."""
+"""Notebooks ask and answer a question, and run within a minute without warnings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_closes_with_the_answer_and_its_numbers(path: Path) -> None:
 
 
 @every_notebook
-def test_is_kept_without_outputs_or_traces_of_a_run(path: Path) -> None:
+def test_is_committed_without_outputs_or_execution_counts(path: Path) -> None:
     notebook = read(path)
 
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
@@ -61,7 +61,7 @@ def test_is_kept_without_outputs_or_traces_of_a_run(path: Path) -> None:
 
 
 @every_notebook
-def test_cells_have_names(path: Path) -> None:
+def test_cells_have_ids(path: Path) -> None:
     names = [cell.id for cell in read(path).cells]
 
     assert [name for name in names if not re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)] == []
@@ -69,7 +69,7 @@ def test_cells_have_names(path: Path) -> None:
 
 
 @every_notebook
-def test_gives_every_seed_and_shows_no_progress(path: Path) -> None:
+def test_sets_every_seed_and_hides_progress(path: Path) -> None:
     notebook = read(path)
 
     assert [call for call in calls(notebook, "fit") if "seed=" not in call] == []
@@ -89,7 +89,7 @@ def test_readme_lists_every_notebook_by_its_question() -> None:
 
 @pytest.mark.notebooks
 @every_notebook
-def test_runs_in_a_minute_and_without_a_warning(
+def test_runs_within_a_minute_without_warnings(
     path: Path,
     tmp_path: Path,
     dataset: Callable[[str], pd.DataFrame],
@@ -98,10 +98,10 @@ def test_runs_in_a_minute_and_without_a_warning(
     notebook = read(path)
     for name in data_sets(notebook):
         dataset(name)
-    for name, text in stan_programs(notebook):  # compiled beforehand: the minute excludes g++
+    for name, text in stan_programs(notebook):  # compile first, so that the time limit excludes g++
         (tmp_path / name).write_text(text)
         Toolchain.find().compile_program(tmp_path / name)
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no start-up files of the user
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # without the user's start-up files
     client = NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}})
 
     asyncio.run(asyncio.wait_for(client.async_execute(), LIMIT))
@@ -123,12 +123,12 @@ def code(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def nodes(notebook: NotebookNode) -> list[ast.AST]:
-    """All parts of all code."""
+    """All syntax nodes of the code cells."""
     return [node for cell in code(notebook) for node in ast.walk(ast.parse(cell.source))]
 
 
 def calls(notebook: NotebookNode, method: str) -> list[str]:
-    """Calls of a method of any object, as written."""
+    """Source text of the calls of a method on any object."""
     return [
         ast.unparse(node)
         for node in nodes(notebook)
@@ -145,6 +145,6 @@ def stan_programs(notebook: NotebookNode) -> list[tuple[str, str]]:
 
 
 def data_sets(notebook: NotebookNode) -> list[str]:
-    """Names of data sets that the code mentions."""
+    """Names of the data sets that the code loads."""
     constants = {node.value for node in nodes(notebook) if isinstance(node, ast.Constant)}
     return [name for name in datasets.names() if name in constants]

@@ -27,9 +27,9 @@ def test_readme_shows_the_demo() -> None:
     header, *quantities = shown
     assert shown.keys() == found.keys()
     assert shown[header] == found[header] == ["mean", "sd", "median"]
-    # Draws differ between builds by rounding, so the README's and these are two independent samples
-    # of one posterior. Standard errors are at least two thirds of what they should be, so six of
-    # the difference are at least four.
+    # Rounding changes the draws between builds, so the README's and these are independent samples
+    # from the same posterior. Estimated standard errors are at least two thirds of the true ones,
+    # so six estimated standard errors of the difference are at least four true ones.
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
     fit = rb.GaussianICC().fit(ratings, seed=1)
     for place, column in enumerate(shown[header]):
@@ -41,5 +41,5 @@ def test_readme_shows_the_demo() -> None:
 
 
 def last_digit(printed: str) -> float:
-    """One unit of the last digit of a number in print."""
+    """One unit in the last digit of a printed number."""
     return float(10.0 ** -len(printed.partition(".")[2]))

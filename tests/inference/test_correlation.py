@@ -1,4 +1,4 @@
-"""Free numbers map to Cholesky factors of correlation matrices as in Stan, and back."""
+"""Unconstrained numbers map to Cholesky factors of correlation matrices as in Stan, and back."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def lower(matrix: Array) -> Array:
     return matrix[np.tril_indices(len(matrix), -1)]
 
 
-def test_factor_of_two_variables_is_the_textbook_one() -> None:
+def test_factor_of_two_variables_matches_the_textbook_formula() -> None:
     factor = correlation.factor(np.arctanh([0.6]), 2)
 
     assert factor == pytest.approx(np.array([[1, 0], [0.6, 0.8]]))
 
 
 @given(free=frees)
-def test_free_inverts_factor(free: Array) -> None:
+def test_unconstrained_numbers_are_recovered_from_the_factor(free: Array) -> None:
     factor = correlation.factor(free, size_of(free))
 
     back = correlation.free(factor)
@@ -46,9 +46,7 @@ def test_free_inverts_factor(free: Array) -> None:
 
 @pytest.mark.slow
 @given(free=frees, shape=st.floats(0.5, 4))
-def test_log_lkj_is_the_density_of_the_correlations_with_the_jacobian(
-    free: Array, shape: float
-) -> None:
+def test_log_lkj_includes_the_jacobian_of_the_transform(free: Array, shape: float) -> None:
     size = size_of(free)
 
     def correlation_of(pair: int, x: Array) -> float:

@@ -1,4 +1,4 @@
-"""Parameters reach Stan's unconstrained scale by Stan's own transforms, and come back."""
+"""Parameters are transformed to the unconstrained scale and back exactly as in Stan."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ Compiled = Callable[[str], Path]
 
 EFFECT = Parameter("effect", "real")
 SCALE = Parameter("scale", "positive")
-CHANCE = Parameter("chance", "unit")
-SHARES = Parameter("shares", "simplex", ("category",))
+PROBABILITY = Parameter("chance", "unit")
+SIMPLEX = Parameter("shares", "simplex", ("category",))
 
 numbers = st.floats(-8, 8)
 vectors = st.integers(1, 5).flatmap(lambda size: st.lists(numbers, min_size=size, max_size=size))
 
 
-@pytest.mark.parametrize("parameter", [EFFECT, SCALE, CHANCE, SHARES], ids=lambda p: p.support)
+@pytest.mark.parametrize(
+    "parameter", [EFFECT, SCALE, PROBABILITY, SIMPLEX], ids=lambda p: p.support
+)
 @given(free=vectors)
-def test_values_come_back_from_the_unconstrained_scale(
+def test_unconstraining_and_constraining_returns_the_value(
     parameter: Parameter, free: list[float]
 ) -> None:
     value = parameter.constrain(np.array(free))
@@ -41,20 +43,20 @@ def test_values_come_back_from_the_unconstrained_scale(
     back = parameter.unconstrain(value)
 
     assert parameter.holds(value)
-    assert back == pytest.approx(np.array(free), abs=1e-11)  # rounding over 1 - expit(8)
+    assert back == pytest.approx(np.array(free), abs=1e-11)  # rounding / (1 - expit(8))
 
 
 @given(free=vectors)
-def test_shares_sum_to_one(free: list[float]) -> None:
-    shares = SHARES.constrain(np.array([free, free[::-1]]))
+def test_simplexes_sum_to_one(free: list[float]) -> None:
+    simplexes = SIMPLEX.constrain(np.array([free, free[::-1]]))
 
-    assert shares.shape == (2, len(free) + 1)
-    assert shares.sum(axis=-1) == pytest.approx(np.ones(2), abs=1e-15)
+    assert simplexes.shape == (2, len(free) + 1)
+    assert simplexes.sum(axis=-1) == pytest.approx(np.ones(2), abs=1e-15)
 
 
 @settings(max_examples=20)
 @given(free=vectors, seed=st.integers(0, 99))
-def test_constrained_values_are_those_of_stan(
+def test_constrained_values_match_stan(
     compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, free: list[float], seed: int
 ) -> None:
     folder = tmp_path_factory.mktemp("point")
@@ -74,15 +76,15 @@ def test_constrained_values_are_those_of_stan(
 
 @settings(max_examples=20)
 @given(counts=st.lists(st.floats(0.1, 50), min_size=2, max_size=6), seed=st.integers(0, 99))
-def test_unconstrained_values_are_those_of_stan(
+def test_unconstrained_values_match_stan(
     compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, counts: list[float], seed: int
 ) -> None:
     folder = tmp_path_factory.mktemp("point")
     direction = np.random.default_rng(seed).normal(size=len(counts) + 2)
-    scale, chance, shares = 2.5, 0.2, np.array(counts) / sum(counts)
-    free = [SCALE.unconstrain(np.array(scale)), CHANCE.unconstrain(np.array(chance))]
-    params_r = [*np.array(free).tolist(), *SHARES.unconstrain(shares).tolist()]
-    named = {"scale": scale, "chance": chance, "shares": shares.tolist()}
+    scale, probability, simplex = 2.5, 0.2, np.array(counts) / sum(counts)
+    free = [SCALE.unconstrain(np.array(scale)), PROBABILITY.unconstrain(np.array(probability))]
+    params_r = [*np.array(free).tolist(), *SIMPLEX.unconstrain(simplex).tolist()]
+    named = {"scale": scale, "chance": probability, "shares": simplex.tolist()}
 
     by_stan = log_prob(compiled, folder, direction, constrained_params=named)
     ours = log_prob(compiled, folder, direction, unconstrained_params={"params_r": params_r})
@@ -104,7 +106,7 @@ def test_unconstrained_values_are_those_of_stan(
     ],
     ids=lambda value: str(getattr(value, "dims", "")),
 )
-def test_free_values_are_as_many_as_the_sizes_of_dimensions_say(
+def test_number_of_unconstrained_values_follows_from_the_sizes_of_dims(
     parameter: Parameter, shape: tuple[int, ...]
 ) -> None:
     sizes = {"all": 1, "category": 4, "true_category": 4, "rater": 7, "covariate": 2, "error": 12}
@@ -112,13 +114,13 @@ def test_free_values_are_as_many_as_the_sizes_of_dimensions_say(
     assert parameter.free_shape(sizes.__getitem__) == shape
 
 
-def test_zero_is_the_middle() -> None:
+def test_zero_maps_to_the_centre_of_the_support() -> None:
     zero = np.zeros(3)
 
     assert EFFECT.constrain(zero).tolist() == [0, 0, 0]
     assert SCALE.constrain(zero).tolist() == [1, 1, 1]
-    assert CHANCE.constrain(zero).tolist() == [0.5, 0.5, 0.5]
-    assert SHARES.constrain(zero) == pytest.approx(np.full(4, 0.25), abs=1e-16)
+    assert PROBABILITY.constrain(zero).tolist() == [0.5, 0.5, 0.5]
+    assert SIMPLEX.constrain(zero) == pytest.approx(np.full(4, 0.25), abs=1e-16)
 
 
 @pytest.mark.parametrize(
@@ -126,63 +128,63 @@ def test_zero_is_the_middle() -> None:
     [
         (EFFECT, [-1e300, 0, 1], [math.nan, math.inf, -math.inf]),
         (SCALE, [1e-300, 1, 1e300], [0, -1, math.nan]),
-        (CHANCE, [0, 0.5, 1], [-1e-9, 1 + 1e-9, math.nan]),
-        (SHARES, [0, 0.5, 1], [-1e-9, 1 + 1e-9, math.nan]),
+        (PROBABILITY, [0, 0.5, 1], [-1e-9, 1 + 1e-9, math.nan]),
+        (SIMPLEX, [0, 0.5, 1], [-1e-9, 1 + 1e-9, math.nan]),
     ],
     ids=["real", "positive", "unit", "simplex"],
 )
-def test_one_value_outside_is_enough(
+def test_one_value_outside_the_support_is_detected(
     parameter: Parameter, inside: list[float], outside: list[float]
 ) -> None:
-    held = [parameter.holds(np.array([*inside, wrong])) for wrong in outside]
+    inside_support = [parameter.holds(np.array([*inside, wrong])) for wrong in outside]
 
     assert parameter.holds(np.array(inside))
-    assert held == [False, False, False]
+    assert inside_support == [False, False, False]
 
 
 @pytest.mark.parametrize("counts", [(0.3, 2.0), (1.0, 1.0), (40.0, 3.0), (700.0, 900.0)])
-def test_spread_of_a_chance_is_that_of_the_log_odds_of_its_beta(
+def test_sd_of_a_probability_is_that_of_the_log_odds_of_a_beta(
     counts: tuple[float, float],
 ) -> None:
     log_odds = np.arange(-200, 200, 0.005)
     log_density = counts[0] * log_expit(log_odds) + counts[1] * log_expit(-log_odds)
     weight = np.exp(log_density - log_density.max())
 
-    spread = CHANCE.unconstrained_sd(np.array(counts))
+    sd = PROBABILITY.unconstrained_sd(np.array(counts))
 
     mean = np.average(log_odds, weights=weight)
     variance = np.average((log_odds - mean) ** 2, weights=weight)
-    assert float(spread) == pytest.approx(math.sqrt(variance), rel=1e-9)
+    assert float(sd) == pytest.approx(math.sqrt(variance), rel=1e-9)
 
 
 @pytest.mark.parametrize("counts", [(2.0, 5.0), (0.5, 3.0, 1.0), (30.0, 1.0, 8.0, 2.0)])
-def test_spread_of_shares_is_that_of_draws_of_their_dirichlet(counts: tuple[float, ...]) -> None:
-    draws = SHARES.unconstrain(np.random.default_rng(1).dirichlet(counts, 100_000))
+def test_sd_of_a_simplex_matches_draws_from_its_dirichlet(counts: tuple[float, ...]) -> None:
+    draws = SIMPLEX.unconstrain(np.random.default_rng(1).dirichlet(counts, 100_000))
 
-    spread = SHARES.unconstrained_sd(np.array(counts))
+    sd = SIMPLEX.unconstrained_sd(np.array(counts))
 
     error = np.sqrt((kurtosis(draws, fisher=False) - 1) / (4 * len(draws)))
-    assert (abs(draws.std(axis=0) / spread - 1) < 4 * error).all()
+    assert (abs(draws.std(axis=0) / sd - 1) < 4 * error).all()
 
 
-def test_spread_of_many_is_that_of_each() -> None:
+def test_sds_of_an_array_equal_those_of_its_elements() -> None:
     counts = np.random.default_rng(2).gamma(2, size=(3, 2, 4))
 
-    spread = SHARES.unconstrained_sd(counts)
+    sd = SIMPLEX.unconstrained_sd(counts)
 
-    assert spread.shape == (3, 2, 3)
-    assert spread[2, 1] == pytest.approx(SHARES.unconstrained_sd(counts[2, 1]))
-    assert CHANCE.unconstrained_sd(counts[..., :2]).shape == (3, 2)
+    assert sd.shape == (3, 2, 3)
+    assert sd[2, 1] == pytest.approx(SIMPLEX.unconstrained_sd(counts[2, 1]))
+    assert PROBABILITY.unconstrained_sd(counts[..., :2]).shape == (3, 2)
 
 
 def constrained(free: Array) -> Array:
-    """Parameters of the test program in its order, one beside the other."""
-    scale, chance, *breaks = free
+    """Parameters of the test program in its order, concatenated."""
+    scale, probability, *breaks = free
     return np.array(
         [
             SCALE.constrain(np.array(scale)),
-            CHANCE.constrain(np.array(chance)),
-            *SHARES.constrain(np.array(breaks)),
+            PROBABILITY.constrain(np.array(probability)),
+            *SIMPLEX.constrain(np.array(breaks)),
         ]
     )
 
@@ -190,7 +192,7 @@ def constrained(free: Array) -> Array:
 def log_prob(
     compiled: Compiled, folder: Path, direction: Array, *words: str, **point: object
 ) -> list[float]:
-    """Log density, which is linear in the parameters, and gradient by Stan."""
+    """Log density, which is linear in the parameters, and its gradient by Stan."""
     data = {"K": len(direction) - 2, "direction": direction.tolist()}
     (folder / "data.json").write_text(json.dumps(data))
     for name, values in point.items():

@@ -1,4 +1,4 @@
-"""The runner takes CmdStan's arguments, writes CmdStan's files, and refuses the rest by name."""
+"""The runner accepts CmdStan's arguments, writes CmdStan's files, and names invalid requests."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def run(executable: Path, folder: Path, words: str) -> subprocess.CompletedProce
 
 
 def rows(csv: Path) -> list[str]:
-    """Names and draws, without the comments, which contain times."""
+    """Column names and draws; the comments are dropped because they contain times."""
     return [line for line in csv.read_text().splitlines() if not line.startswith("#")]
 
 
@@ -82,7 +82,7 @@ def files(folder: Path) -> set[str]:
 
 
 def assert_agrees(draws: Array, mean: float, sd: float) -> None:
-    """Draws, chain by draw, estimate an exact mean and sd within five Monte Carlo errors."""
+    """Draws (chain, draw) estimate the exact mean and sd within five Monte Carlo errors."""
     assert abs(draws.mean() - mean) < 5 * monte_carlo_error(draws, "mean")
     assert abs(draws.std() - sd) < 5 * monte_carlo_error(draws, "sd")
 
@@ -101,7 +101,7 @@ def test_sample_draws_from_the_exact_posterior(correlated: CmdStanModel, metric:
     assert_agrees(fit.draws_xr("scale")["scale"].to_numpy(), 1 / RATE, 1 / RATE)
 
 
-def test_every_section_of_the_csv_is_read_by_cmdstanpy(fit: CmdStanMCMC) -> None:
+def test_cmdstanpy_reads_every_section_of_the_csv(fit: CmdStanMCMC) -> None:
     assert fit.column_names[-3:] == ("mean_rating", "doubled", "new_rating")
     assert fit.draws().shape == (1000, 2, 10)
     assert fit.draws(inc_warmup=True).shape == (1500, 2, 10)
@@ -126,7 +126,7 @@ def test_arviz_reads_the_draws(fit: CmdStanMCMC) -> None:
 @pytest.mark.parametrize(
     ("metric", "given"), [("diag_e", np.array([1.0, 4.0, 0.5])), ("dense_e", np.eye(3) * 2)]
 )
-def test_without_adaptation_metric_and_step_size_stay_as_given(
+def test_metric_and_step_size_are_kept_without_adaptation(
     correlated: CmdStanModel, metric: str, given: Array
 ) -> None:
     fit = sample(
@@ -147,15 +147,15 @@ def test_without_adaptation_metric_and_step_size_stay_as_given(
 
 
 def test_adaptation_arguments_take_effect(normal: CmdStanModel) -> None:
-    careful = sample(normal, NORMAL, chains=1, adapt_delta=0.99, max_treedepth=12)
-    hasty = sample(normal, NORMAL, chains=1, adapt_delta=0.5, adapt_init_phase=10)
+    high_delta = sample(normal, NORMAL, chains=1, adapt_delta=0.99, max_treedepth=12)
+    low_delta = sample(normal, NORMAL, chains=1, adapt_delta=0.5, adapt_init_phase=10)
 
-    assert careful.step_size is not None
-    assert hasty.step_size is not None
-    assert careful.step_size[0] < hasty.step_size[0]
+    assert high_delta.step_size is not None
+    assert low_delta.step_size is not None
+    assert high_delta.step_size[0] < low_delta.step_size[0]
 
 
-def test_each_chain_starts_at_its_own_values(normal: CmdStanModel) -> None:
+def test_each_chain_starts_at_its_own_initial_values(normal: CmdStanModel) -> None:
     starts = [{"mean_rating": 50.0}, {"mean_rating": -50.0}]
 
     fit = sample(
@@ -453,7 +453,7 @@ def test_wrong_arguments_are_refused_by_name(
         ("log_prob constrained_params=draws.csv data file=data.json", "draws.csv: expected a file"),
     ],
 )
-def test_impossible_requests_leave_no_output(
+def test_invalid_requests_leave_no_output(
     compiled: Compiled, folder: Path, words: str, message: str
 ) -> None:
     result = run(compiled("normal_mean"), folder, words)
@@ -495,7 +495,7 @@ def test_a_program_that_fails_leaves_no_output(
         (2**31, "int variable contained non-int values"),
     ],
 )
-def test_impossible_sizes_are_named(
+def test_invalid_sizes_are_named(
     compiled: Compiled, tmp_path: Path, size: int, message: str
 ) -> None:
     (tmp_path / "data.json").write_text(json.dumps({"place": 0, "N": size}))
@@ -576,7 +576,7 @@ ROW = '{"N": 2, "sd": 1, "prior_sd": 1, "y": '
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else None,
 )
-def test_malformed_data_are_named(
+def test_malformed_json_is_located_in_the_message(
     compiled: Compiled, tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "data.json").write_bytes(text.encode("utf-8", "surrogatepass"))
@@ -611,7 +611,7 @@ def test_infinite_missing_and_subnormal_numbers_are_read(
 
 
 @pytest.mark.parametrize("empty", [{}, {"none": []}, {"none": [[], []]}])
-def test_variable_without_elements_may_look_like_any_or_be_left_out(
+def test_empty_variable_may_have_any_shape_or_be_omitted(
     compiled: Compiled, folder: Path, empty: dict[str, Any]
 ) -> None:
     (folder / "data.json").write_text(json.dumps(ECHOED | empty))
@@ -650,7 +650,7 @@ def test_data_may_contain_unused_variables(compiled: Compiled, folder: Path) -> 
         ("diag_e", '{"inv_metric": ', "metric_file=metric.json: not a JSON file of variables"),
     ],
 )
-def test_a_wrong_metric_is_named(
+def test_an_invalid_metric_is_named(
     compiled: Compiled, tmp_path: Path, metric: str, content: str, message: str
 ) -> None:
     (tmp_path / "data.json").write_text(
@@ -679,7 +679,7 @@ def test_a_wrong_metric_is_named(
         ('{"mean_rating": 1', "init=start.json: not a JSON file of variables"),
     ],
 )
-def test_a_wrong_start_is_named(
+def test_an_invalid_initial_value_is_named(
     compiled: Compiled, folder: Path, content: str, message: str
 ) -> None:
     (folder / "start.json").write_text(content)

@@ -1,4 +1,4 @@
-"""The sampler's driver keeps order: errors name the chain, interrupts and time limits end it."""
+"""The driver of the sampler names failing chains, and obeys interrupts and time limits."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sample(data: dict[str, Any], **options: Any) -> stan.Draws:
     return stan.sample("gaussian_icc", data, **settings | options)
 
 
-def test_draws_come_by_chain(data: dict[str, Any]) -> None:
+def test_draws_are_grouped_by_chain(data: dict[str, Any]) -> None:
     drawn = sample(data)
 
     assert drawn.parameters["sd_item"].shape == (2, 50)
@@ -54,7 +54,7 @@ def test_draws_come_by_chain(data: dict[str, Any]) -> None:
     assert drawn.stan_version == "2.35.0"
 
 
-def test_known_geometry_is_kept(data: dict[str, Any], tmp_path: Path) -> None:
+def test_given_metric_and_step_size_are_kept(data: dict[str, Any], tmp_path: Path) -> None:
     sample(data, geometry=Geometry(np.array([0.5, 0.25, 0.125]), 0.8), output_dir=tmp_path)
 
     text = next(tmp_path.glob("*_1.csv")).read_text()
@@ -62,13 +62,13 @@ def test_known_geometry_is_kept(data: dict[str, Any], tmp_path: Path) -> None:
     assert "# 0.5, 0.25, 0.125" in text.replace("0.5,0.25,0.125", "0.5, 0.25, 0.125")
 
 
-def test_known_geometry_needs_no_warmup(data: dict[str, Any]) -> None:
+def test_given_metric_and_step_size_need_no_warmup(data: dict[str, Any]) -> None:
     drawn = sample(data, warmup=0, geometry=Geometry(np.array([0.5, 0.25, 0.125]), 0.7))
 
     assert set(drawn.statistics["step_size"].ravel()) == {0.7}
 
 
-def test_failing_chains_are_named_in_stans_words(data: dict[str, Any]) -> None:
+def test_error_names_failing_chains_and_quotes_stan(data: dict[str, Any]) -> None:
     faulty = data | {"moment": data["moment"][:-1]}
 
     with pytest.raises(rb.SamplingError, match=r"gaussian_icc: chain 1, 2 of 2 failed:") as caught:
@@ -79,14 +79,14 @@ def test_failing_chains_are_named_in_stans_words(data: dict[str, Any]) -> None:
     assert "RunSet" not in message
 
 
-def test_time_limit_ends_the_chains(data: dict[str, Any]) -> None:
+def test_time_limit_stops_the_chains(data: dict[str, Any]) -> None:
     with pytest.raises(rb.SamplingError, match=r"a chain took longer than timeout=0\.5 s"):
         sample(data, draws=10_000_000, timeout=0.5)
 
     assert not chains_below(os.getpid())
 
 
-def test_missing_program_is_told_with_the_remedy(
+def test_message_about_a_missing_program_says_how_to_fix_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path))
@@ -95,7 +95,7 @@ def test_missing_program_is_told_with_the_remedy(
         stan.load("gaussian_icc")
 
 
-def test_cmdstan_is_used_where_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cmdstan_is_used_if_requested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: dict[str, Any] = {}
     shutil.copytree(ROOT / "stan", tmp_path / "programs" / "source")
     monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path / "programs"))
@@ -115,14 +115,14 @@ def test_cmdstan_is_used_where_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert asked["stanc_options"]["allow-undefined"]
 
 
-def test_missing_cmdstan_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_cmdstan_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELIABAYES_CMDSTAN", "no/such/folder")
 
     with pytest.raises(rb.SamplingError, match="RELIABAYES_CMDSTAN=no/such/folder: no CmdStan"):
         stan.load("gaussian_icc")
 
 
-def test_fits_in_threads_leave_the_process_as_it_was(data: dict[str, Any]) -> None:
+def test_fits_in_threads_do_not_change_the_process(data: dict[str, Any]) -> None:
     logger, out = logging.getLogger("cmdstanpy"), sys.stdout
     with ThreadPoolExecutor(3) as pool:
         drawn = list(pool.map(lambda _: sample(data), range(3)))
@@ -141,7 +141,7 @@ def test_two_fits_share_a_folder(data: dict[str, Any], tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_interrupt_of_the_parent_alone_ends_the_chains(tmp_path: Path) -> None:
+def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", ENDLESS],
         env=os.environ | {"TMPDIR": str(tmp_path)},
@@ -150,10 +150,10 @@ def test_interrupt_of_the_parent_alone_ends_the_chains(tmp_path: Path) -> None:
     )
     children = wait_for_chains(process.pid)
 
-    _, said = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=20)
 
     assert process.returncode == -signal.SIGINT
-    assert b"KeyboardInterrupt" in said
+    assert b"KeyboardInterrupt" in stderr
     assert not psutil.wait_procs(children, timeout=5)[1]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("reliabayes-")]
 
@@ -169,7 +169,7 @@ def wait_for_chains(pid: int) -> list[psutil.Process]:
 def chains_below(pid: int) -> list[psutil.Process]:
     found = []
     for child in psutil.Process(pid).children(recursive=True):
-        with contextlib.suppress(psutil.Error):  # it has just ended
+        with contextlib.suppress(psutil.Error):  # the process has just ended
             if "gaussian_icc" in child.name():
                 found.append(child)
     return found

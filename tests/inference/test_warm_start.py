@@ -1,4 +1,4 @@
-"""The mode and the curvature that chains start from."""
+"""The curvature at the mode, from which chains take their initial metric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PRECISION = np.array([[4.0, 1.5, 0.0], [1.5, 900.0, -2.0], [0.0, -2.0, 1e6]])
 
 
 @pytest.mark.parametrize("height", [0.0, -3e6])
-def test_curvature_of_a_normal_density_is_its_covariance(height: float) -> None:
+def test_inverse_curvature_of_a_normal_density_is_its_covariance(height: float) -> None:
     def normal(x: Array) -> float:
         return height - 0.5 * float((x - MODE) @ PRECISION @ (x - MODE))
 

@@ -1,4 +1,4 @@
-"""Products of columns equal those of dense matrices, however few cells are filled."""
+"""Cross products of columns equal those of dense matrices, for sparse and for dense counts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reliabayes.likelihoods.cross_products import BLOCK_ROWS, DENSE_FROM, cross_
 
 @pytest.mark.parametrize("filled", [DENSE_FROM / 4, 2 * DENSE_FROM], ids=["sparse", "dense"])
 @pytest.mark.parametrize("rows", [7, 2 * BLOCK_ROWS + 3])
-def test_products_are_those_of_the_rows_of_each_part(filled: float, rows: int) -> None:
+def test_cross_products_use_only_the_rows_of_each_part(filled: float, rows: int) -> None:
     rng = np.random.default_rng(8)
     counts = rng.integers(1, 4, (rows, 6)) * (rng.random((rows, 6)) < filled)
     others, part = rng.normal(size=(rows, 2)), np.arange(rows) % 3

@@ -1,4 +1,4 @@
-"""What the sums of crossed ratings say equals what the ratings say."""
+"""Likelihoods and conditional draws from sufficient statistics match dense computations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sds = st.builds(Deviations, *[st.floats(0.05, 5)] * 3)
 
 
 @given(table=long_tables(), sd=sds)
-def test_log_likelihood_is_the_dense_normal_density(table: LongTable, sd: Deviations) -> None:
+def test_log_likelihood_equals_the_dense_normal_density(table: LongTable, sd: Deviations) -> None:
     sums = CrossedSums.of(CrossedDesign.of(*table))
 
     log_likelihood = sums.log_likelihood(sd, PRIOR)
@@ -32,7 +32,7 @@ def test_log_likelihood_is_the_dense_normal_density(table: LongTable, sd: Deviat
 
 
 @given(table=long_tables())
-def test_flat_prior_is_the_limit_of_wide_ones(table: LongTable) -> None:
+def test_flat_prior_is_the_limit_of_wide_priors(table: LongTable) -> None:
     sums = CrossedSums.of(CrossedDesign.of(*table))
     wide = 1e7
 
@@ -44,7 +44,7 @@ def test_flat_prior_is_the_limit_of_wide_ones(table: LongTable) -> None:
 
 
 @given(table=long_tables(), sd=sds)
-def test_em_never_lowers_the_likelihood(table: LongTable, sd: Deviations) -> None:
+def test_em_step_never_decreases_the_likelihood(table: LongTable, sd: Deviations) -> None:
     sums = CrossedSums.of(CrossedDesign.of(*table))
 
     better = sums.em_step(sd, PRIOR)
@@ -53,7 +53,7 @@ def test_em_never_lowers_the_likelihood(table: LongTable, sd: Deviations) -> Non
     assert after >= before - 1e-9 * abs(before)
 
 
-def test_em_ends_where_the_likelihood_is_flat() -> None:
+def test_em_converges_to_a_stationary_point_of_the_likelihood() -> None:
     table = LongTable.simulated(items=12, raters=10, ratings=150, seed=3)
     sums = CrossedSums.of(CrossedDesign.of(*table))
     sd = SD
@@ -69,7 +69,7 @@ def test_em_ends_where_the_likelihood_is_flat() -> None:
 
 
 @given(table=long_tables(), cut=st.integers(1, 7))
-def test_sums_of_parts_add_up(table: LongTable, cut: int) -> None:
+def test_sums_of_parts_add_up_to_the_sums_of_all_ratings(table: LongTable, cut: int) -> None:
     first = table.row < min(cut, table.row.max())
     column = int(table.column.max()) + 1
 
@@ -78,13 +78,13 @@ def test_sums_of_parts_add_up(table: LongTable, cut: int) -> None:
         for part in (table.part(first), table.part(~first))
     ]
 
-    together, whole = parts[0] + parts[1], CrossedSums.of(CrossedDesign.of(*table))
+    combined, whole = parts[0] + parts[1], CrossedSums.of(CrossedDesign.of(*table))
     for name in ("n", "multiplicity", "gram", "moment", "square"):
-        assert getattr(together, name) == pytest.approx(getattr(whole, name))
+        assert getattr(combined, name) == pytest.approx(getattr(whole, name))
 
 
 @pytest.mark.slow
-def test_effects_of_the_few_have_their_conditional_distribution() -> None:
+def test_column_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
     mean = 0.7
     given_data = CrossedSums.of(CrossedDesign.of(*table)).given(SD, PRIOR)
@@ -92,43 +92,43 @@ def test_effects_of_the_few_have_their_conditional_distribution() -> None:
 
     draws = np.array([given_data.draw(np.array([mean]), rng) for _ in range(40_000)])
 
-    expected, covariance = _few_given_mean(table, mean)
+    expected, covariance = _column_effects_given_mean(table, mean)
     assert draws[:, -1] == pytest.approx(np.full(len(draws), mean))
     assert draws[:, :-1].mean(axis=0) == pytest.approx(expected, abs=0.01)
     assert np.cov(draws[:, :-1].T) == pytest.approx(covariance, abs=0.01)
 
 
-def test_effects_of_the_many_have_their_conditional_distribution() -> None:
+def test_row_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
     design = CrossedDesign.of(*table)
     column = np.array([0.3, -0.2, 0.1, 0.7])  # the last is the mean
-    draws_of_few = np.tile(column, (40_000, 1))
+    column_draws = np.tile(column, (40_000, 1))
     sd = Deviations(*(np.full(40_000, s) for s in SD))
     rng = np.random.default_rng(0)
 
-    chunks = list(design.draw_rows(sd, draws_of_few, 100_000, rng))
+    chunks = list(design.draw_rows(sd, column_draws, 100_000, rng))
 
-    left = table.ratings - column[-1] - column[table.column]
+    remainder = table.ratings - column[-1] - column[table.column]
     n = np.bincount(table.row)
     precision = n / SD.residual**2 + SD.row**-2
-    expected = np.bincount(table.row, left) / SD.residual**2 / precision
+    expected = np.bincount(table.row, remainder) / SD.residual**2 / precision
     draws = np.hstack(chunks)
     assert len(chunks) > 1
     assert draws.mean(axis=0) == pytest.approx(expected, abs=0.02)
     assert draws.std(axis=0) == pytest.approx(precision**-0.5, abs=0.01)
 
 
-@given(table=long_tables(), share=st.floats(0.3, 2))
-def test_mean_field_em_never_lowers_its_bound(table: LongTable, share: float) -> None:
+@given(table=long_tables(), sd=st.floats(0.3, 2))
+def test_mean_field_em_step_never_decreases_its_bound(table: LongTable, sd: float) -> None:
     crowd = CrowdSums.of(CrossedDesign.of(*table))
-    at = crowd.em_step(crowd.without_effects(share))
+    at = crowd.em_step(crowd.without_effects(sd))
 
     better = crowd.em_step(at)
 
     assert crowd.bound(better) >= crowd.bound(at) - 1e-9 * abs(crowd.bound(at))
 
 
-def test_mean_field_bound_stays_below_the_likelihood_and_close() -> None:
+def test_mean_field_bound_is_slightly_below_the_likelihood() -> None:
     table = LongTable.simulated(items=60, raters=40, ratings=900, seed=2)
     design = CrossedDesign.of(*table)
     crowd, sums = CrowdSums.of(design), CrossedSums.of(design)
@@ -143,8 +143,8 @@ def test_mean_field_bound_stays_below_the_likelihood_and_close() -> None:
     assert likelihood - 30 < bound < likelihood
 
 
-def _few_given_mean(table: LongTable, mean: float) -> tuple[Array, Array]:
-    """Mean and covariance of the effects of the columns by dense normal conditioning."""
+def _column_effects_given_mean(table: LongTable, mean: float) -> tuple[Array, Array]:
+    """Mean and covariance of the column effects by dense normal conditioning."""
     column = np.eye(table.column.max() + 1)[table.column]
     covariance = dense_covariance(table, SD)
     gain = SD.column**2 * column.T @ np.linalg.inv(covariance)

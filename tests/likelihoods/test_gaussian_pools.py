@@ -1,4 +1,4 @@
-"""What the sums of ratings by pool say equals what the ratings say."""
+"""Likelihoods and conditional draws from sums by pool match dense computations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pools_of(table: PooledTable) -> int:
     return int(table.pool.max()) + 1
 
 
-def spreads(pools: int, seed: int) -> Components:
+def random_components(pools: int, seed: int) -> Components:
     rng = np.random.default_rng(seed)
     item, rater, residual = np.exp(rng.normal(0, 0.7, (3, pools)))
     factor = correlation.factor(rng.normal(0, 1.5, correlation.n_free(pools)), pools)
@@ -44,14 +44,14 @@ def covariance(table: PooledTable, at: Components) -> Array:
 
 def dense(table: PooledTable, at: Components, prior: MeanPrior) -> float:
     pool = table.pool[table.rater]
-    of_means = np.where(pool[:, None] == pool, 1 / prior.precision[pool], 0)
-    ratings = multivariate_normal(prior.offset[pool], covariance(table, at) + of_means)
+    mean_covariance = np.where(pool[:, None] == pool, 1 / prior.precision[pool], 0)
+    ratings = multivariate_normal(prior.offset[pool], covariance(table, at) + mean_covariance)
     return float(ratings.logpdf(table.ratings))
 
 
 @given(table=pooled_tables(), seed=seeds)
-def test_log_likelihood_is_the_dense_normal_density(table: PooledTable, seed: int) -> None:
-    at, prior = spreads(pools_of(table), seed), mean_prior(pools_of(table))
+def test_log_likelihood_equals_the_dense_normal_density(table: PooledTable, seed: int) -> None:
+    at, prior = random_components(pools_of(table), seed), mean_prior(pools_of(table))
 
     log_likelihood = PooledSums.of(design_of(table)).log_likelihood(at, prior)
 
@@ -63,9 +63,11 @@ def test_log_likelihood_is_the_dense_normal_density(table: PooledTable, seed: in
     [[[0.8, 0.0], [0.5, 0.0]], [[0.8, 0.0], [-0.5, 0.0]], [[0.0, 0.0], [0.0, 0.7]]],
     ids=["correlation 1", "correlation -1", "no effects in a pool"],
 )
-def test_log_likelihood_stands_where_effects_have_no_density(root: list[list[float]]) -> None:
+def test_log_likelihood_is_exact_for_singular_covariances_of_item_effects(
+    root: list[list[float]],
+) -> None:
     table = PooledTable.simulated(items=8, raters=3, pools=2, ratings=40, seed=1)
-    at, prior = spreads(2, 3)._replace(root=np.array(root)), mean_prior(2)
+    at, prior = random_components(2, 3)._replace(root=np.array(root)), mean_prior(2)
 
     log_likelihood = PooledSums.of(design_of(table)).log_likelihood(at, prior)
 
@@ -73,9 +75,9 @@ def test_log_likelihood_stands_where_effects_have_no_density(root: list[list[flo
 
 
 @given(table=pooled_tables(), seed=seeds)
-def test_flat_prior_is_the_limit_of_wide_ones(table: PooledTable, seed: int) -> None:
+def test_flat_prior_is_the_limit_of_wide_priors(table: PooledTable, seed: int) -> None:
     pools = pools_of(table)
-    sums, at = PooledSums.of(design_of(table)), spreads(pools, seed)
+    sums, at = PooledSums.of(design_of(table)), random_components(pools, seed)
     wide = 1e7
 
     flat = sums.log_likelihood(at, MeanPrior(np.zeros(pools), np.zeros(pools)))
@@ -86,9 +88,11 @@ def test_flat_prior_is_the_limit_of_wide_ones(table: PooledTable, seed: int) -> 
 
 
 @given(table=pooled_tables(), seed=seeds, shared=st.booleans())
-def test_em_never_lowers_the_likelihood(table: PooledTable, seed: int, shared: bool) -> None:
+def test_em_step_never_decreases_the_likelihood(
+    table: PooledTable, seed: int, shared: bool
+) -> None:
     sums, prior = PooledSums.of(design_of(table)), mean_prior(pools_of(table))
-    at = spreads(pools_of(table), seed)
+    at = random_components(pools_of(table), seed)
     if shared:
         at = at._replace(residual=np.full(pools_of(table), at.residual[0]))
 
@@ -100,7 +104,7 @@ def test_em_never_lowers_the_likelihood(table: PooledTable, seed: int, shared: b
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
-def test_em_ends_where_the_likelihood_is_flat(shared: bool) -> None:
+def test_em_converges_to_a_stationary_point_of_the_likelihood(shared: bool) -> None:
     table = PooledTable.simulated(items=20, raters=6, pools=2, ratings=300, seed=3)
     sums, prior = PooledSums.of(design_of(table)), mean_prior(2)
     at = Components(np.array([[1.0, 0.0], [0.3, 0.9]]), np.full(2, 0.7), np.ones(2))
@@ -119,18 +123,18 @@ def test_em_ends_where_the_likelihood_is_flat(shared: bool) -> None:
 
 
 @given(table=pooled_tables(), cut=st.integers(1, 7))
-def test_sums_of_parts_add_up(table: PooledTable, cut: int) -> None:
+def test_sums_of_parts_add_up_to_the_sums_of_all_ratings(table: PooledTable, cut: int) -> None:
     first = table.item < min(cut, table.item.max())
 
     parts = [PooledSums.of(design_of(part)) for part in (table.part(first), table.part(~first))]
 
-    together, whole = parts[0] + parts[1], PooledSums.of(design_of(table))
+    combined, whole = parts[0] + parts[1], PooledSums.of(design_of(table))
     for name in ("pool", "n", "multiplicity", "gram", "moment", "square"):
-        assert getattr(together, name) == pytest.approx(getattr(whole, name))
+        assert getattr(combined, name) == pytest.approx(getattr(whole, name))
 
 
 @given(table=pooled_tables())
-def test_size_of_the_sums_is_known_beforehand(table: PooledTable) -> None:
+def test_design_predicts_the_size_of_the_sums(table: PooledTable) -> None:
     design = design_of(table)
 
     size = design.size
@@ -139,36 +143,38 @@ def test_size_of_the_sums_is_known_beforehand(table: PooledTable) -> None:
 
 
 @pytest.mark.slow
-def test_effects_have_their_conditional_distribution() -> None:
+def test_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = PooledTable.simulated(items=5, raters=2, pools=2, ratings=24, seed=1)
-    design, at = design_of(table), spreads(2, 8)
+    design, at = design_of(table), random_components(2, 8)
     means, draws = np.array([0.4, -0.2]), 10_000
-    many = Components(*(np.tile(x, (draws, *[1] * x.ndim)) for x in at))
+    repeated = Components(*(np.tile(x, (draws, *[1] * x.ndim)) for x in at))
     rng = np.random.default_rng(0)
 
-    few = PooledSums.of(design).draw_raters(many, np.tile(means, (draws, 1)), mean_prior(2), rng)
-    chunks = list(design.draw_items(many, few, 100_000, rng))
+    rater_draws = PooledSums.of(design).draw_raters(
+        repeated, np.tile(means, (draws, 1)), mean_prior(2), rng
+    )
+    chunks = list(design.draw_items(repeated, rater_draws, 100_000, rng))
 
-    raters, items = few[:, :4], np.concatenate(chunks, axis=1)
+    raters, items = rater_draws[:, :4], np.concatenate(chunks, axis=1)
     drawn = np.hstack([raters, items.reshape(draws, -1)])
-    expected, spread = conditional(table, at, means)
+    expected, expected_covariance = conditional(table, at, means)
     assert len(chunks) > 1
-    assert few[:, 4:] == pytest.approx(np.tile(means, (draws, 1)))
+    assert rater_draws[:, 4:] == pytest.approx(np.tile(means, (draws, 1)))
     assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.05)
-    assert np.cov(drawn.T) == pytest.approx(spread, abs=0.08)
+    assert np.cov(drawn.T) == pytest.approx(expected_covariance, abs=0.08)
 
 
 def conditional(table: PooledTable, at: Components, means: Array) -> tuple[Array, Array]:
-    """Mean and covariance of the effects of raters, then of items by pool, given the ratings."""
+    """Mean and covariance of the effects of raters, then of items in each pool, given ratings."""
     pool = table.pool[table.rater]
     cells = table.item * pools_of(table) + pool
     items = int(table.item.max()) + 1
     design = np.hstack(
         [np.eye(len(table.pool))[table.rater], np.eye(items * pools_of(table))[cells]]
     )
-    of_items = np.kron(np.eye(items), at.root @ at.root.T)
+    item_covariance = np.kron(np.eye(items), at.root @ at.root.T)
     prior = np.zeros((design.shape[1],) * 2)
     prior[: len(table.pool), : len(table.pool)] = np.diag(at.rater[table.pool] ** 2)
-    prior[len(table.pool) :, len(table.pool) :] = of_items
+    prior[len(table.pool) :, len(table.pool) :] = item_covariance
     gain = prior @ design.T @ np.linalg.inv(covariance(table, at))
     return gain @ (table.ratings - means[pool]), prior - gain @ design @ prior

@@ -1,4 +1,4 @@
-"""The density of items with hidden states is the plain sum over states, in Stan and in NumPy."""
+"""Item mixtures in Stan and NumPy give the same density as an explicit sum over hidden states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Compiled = Callable[[str], Path]
 
 
 class Items(NamedTuple):
-    """Ratings in long form, each by its item and its cell; every item has at least one."""
+    """Ratings in long form, each with its item and cell; every item has at least one rating."""
 
     item: Codes
     cell: Codes
@@ -30,7 +30,7 @@ class Items(NamedTuple):
 
     @classmethod
     def simulated(cls, *, items: int, ratings: int, cells: int, kinds: int, seed: int) -> Items:
-        """Each rating falls into a random cell, often several of an item into the same."""
+        """Assign ratings to random cells; an item often has several ratings in one cell."""
         rng = np.random.default_rng(seed)
         item = np.append(np.arange(items), rng.integers(0, items, ratings))
         cell = rng.integers(0, cells, items + ratings)
@@ -42,7 +42,7 @@ class Items(NamedTuple):
         return ItemMixture.of(self.item, self.cell, self.n_cells, self.kind)
 
     def joint(self, table: Array, log_weight: Array) -> Array:
-        """Log-probability (I, H) of state and ratings of each item, one by one."""
+        """Joint log-probability (I, H) of the state and the ratings of each item, item by item."""
         return np.array(
             [
                 log_weight[:, kind] + sum(table[:, cell] for cell in self.cell[self.item == item])
@@ -69,8 +69,8 @@ designs = st.builds(
     seed=st.integers(0, 2**16),
 )
 seeds = st.integers(0, 2**16)
-every_size = pytest.mark.parametrize("states", [1, 2, 3, 4, 5, 6, 8])
-ONE_OF_EACH = [(free, known) for free in (True, False) for known in (True, False)]
+every_number_of_states = pytest.mark.parametrize("states", [1, 2, 3, 4, 5, 6, 8])
+FREE_OR_CONSTANT = [(table, weight) for table in (True, False) for weight in (True, False)]
 
 
 @pytest.fixture(scope="module")
@@ -78,23 +78,23 @@ def program(compiled: Compiled) -> CmdStanModel:
     return CmdStanModel(exe_file=compiled("item_mixture"))
 
 
-@every_size
+@every_number_of_states
 @settings(max_examples=6)
 @given(items=designs, seed=seeds)
-def test_density_and_gradient_are_those_of_the_plain_sum(
+def test_density_and_gradient_equal_those_of_an_explicit_sum(
     program: CmdStanModel, states: int, items: Items, seed: int
 ) -> None:
     table, log_weight = log_probabilities(items, states, seed)
 
     density = evaluate(program, items.mixture, table, log_weight)
 
-    assert_is_plain_sum(density, items, table, log_weight)
+    assert_equals_explicit_sum(density, items, table, log_weight)
 
 
-@every_size
+@every_number_of_states
 @settings(max_examples=3)
 @given(items=designs, seed=seeds)
-def test_ratings_that_are_impossible_in_some_states_rule_them_out(
+def test_states_with_an_impossible_rating_are_excluded(
     program: CmdStanModel, states: int, items: Items, seed: int
 ) -> None:
     table, log_weight = log_probabilities(items, states, seed)
@@ -103,13 +103,13 @@ def test_ratings_that_are_impossible_in_some_states_rule_them_out(
 
     density = evaluate(program, items.mixture, table, log_weight)
 
-    assert_is_plain_sum(density, items, table, log_weight)
+    assert_equals_explicit_sum(density, items, table, log_weight)
 
 
-@every_size
+@every_number_of_states
 @settings(max_examples=3)
 @given(items=designs, seed=seeds)
-def test_items_of_a_kind_have_the_states_of_that_kind_alone(
+def test_items_of_a_kind_only_have_the_states_of_that_kind(
     program: CmdStanModel, states: int, items: Items, seed: int
 ) -> None:
     table, log_weight = log_probabilities(items, states, seed)
@@ -118,13 +118,13 @@ def test_items_of_a_kind_have_the_states_of_that_kind_alone(
 
     density = evaluate(program, items.mixture, table, log_weight)
 
-    assert_is_plain_sum(density, items, table, log_weight)
+    assert_equals_explicit_sum(density, items, table, log_weight)
 
 
 @pytest.mark.parametrize("shift", [0, 400, -400])
 @settings(max_examples=6)
 @given(items=designs, states=st.integers(1, 6), seed=seeds)
-def test_densities_far_beyond_the_range_of_doubles_are_summed_all_the_same(
+def test_densities_outside_the_range_of_doubles_are_summed(
     program: CmdStanModel, shift: float, items: Items, states: int, seed: int
 ) -> None:
     table, log_weight = log_probabilities(items, states, seed)
@@ -139,9 +139,9 @@ def test_densities_far_beyond_the_range_of_doubles_are_summed_all_the_same(
     assert density.by_weight.sum(axis=1) == pytest.approx(by_weight, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize(("table_free", "weight_free"), ONE_OF_EACH)
+@pytest.mark.parametrize(("table_free", "weight_free"), FREE_OR_CONSTANT)
 @pytest.mark.parametrize("states", [2, 6])
-def test_what_is_no_parameter_has_no_gradient(
+def test_constants_have_zero_gradient(
     program: CmdStanModel, states: int, table_free: bool, weight_free: bool
 ) -> None:
     items = Items.simulated(items=5, ratings=20, cells=4, kinds=2, seed=1)
@@ -172,16 +172,16 @@ def test_thousands_of_ratings_of_an_item_do_not_underflow(
     density = evaluate(program, items.mixture, table, log_weight)
     in_numpy, state = items.mixture.posterior(table, log_weight)
 
-    others = (states - 1 + np.exp(-10)) / states  # the second state is exp(-10) times as likely
-    assert density.value == pytest.approx(2 * (-30_000 + np.log(others)), rel=1e-14)
+    scale = (states - 1 + np.exp(-10)) / states  # the second state is exp(-10) times as likely
+    assert density.value == pytest.approx(2 * (-30_000 + np.log(scale)), rel=1e-14)
     assert in_numpy.tolist() == pytest.approx([density.value / 2], rel=1e-14)
-    by_state = np.append(1 / (states * others), np.exp(-10) / (states * others))
+    by_state = np.append(1 / (states * scale), np.exp(-10) / (states * scale))
     assert state[0, :2] == pytest.approx(by_state, rel=1e-9)
     assert density.by_table[:2, 0] == pytest.approx(10_000 * by_state, rel=1e-9)
 
 
 @pytest.mark.parametrize("states", [1, 2, 6])
-def test_item_that_no_state_explains_has_probability_zero(
+def test_item_that_is_impossible_in_every_state_has_probability_zero(
     program: CmdStanModel, states: int
 ) -> None:
     items = Items.simulated(items=5, ratings=20, cells=4, kinds=1, seed=2)
@@ -199,41 +199,41 @@ def test_item_that_no_state_explains_has_probability_zero(
 
 
 @pytest.mark.parametrize("states", [2, 6])
-def test_items_stored_once_count_as_often_as_they_are(program: CmdStanModel, states: int) -> None:
+def test_distinct_items_are_weighted_by_their_multiplicity(
+    program: CmdStanModel, states: int
+) -> None:
     items = Items.simulated(items=4, ratings=20, cells=4, kinds=2, seed=3)
     table, log_weight = log_probabilities(items, states, seed=3)
     single = items.mixture
     copies = np.repeat(np.arange(4), [3, 1, 2, 5])
-    many = replace(single, multiplicity=np.array([3.0, 1.0, 2.0, 5.0]))
-    apart = ItemMixture(
+    weighted = replace(single, multiplicity=np.array([3.0, 1.0, 2.0, 5.0]))
+    copied = ItemMixture(
         single.counts[copies], np.ones(11), single.kind[copies], np.arange(11, dtype=np.int32)
     )
 
-    together, one_by_one = (evaluate(program, m, table, log_weight) for m in (many, apart))
+    by_weight, by_copy = (evaluate(program, m, table, log_weight) for m in (weighted, copied))
 
-    assert together.value == pytest.approx(one_by_one.value, rel=1e-13)
-    assert together.by_table == pytest.approx(one_by_one.by_table, rel=1e-12)
-    assert together.by_weight == pytest.approx(one_by_one.by_weight, rel=1e-12)
+    assert by_weight.value == pytest.approx(by_copy.value, rel=1e-13)
+    assert by_weight.by_table == pytest.approx(by_copy.by_table, rel=1e-12)
+    assert by_weight.by_weight == pytest.approx(by_copy.by_weight, rel=1e-12)
 
 
 @given(items=designs, states=st.integers(1, 6), seed=seeds)
-def test_every_item_has_the_probabilities_of_its_own_ratings(
-    items: Items, states: int, seed: int
-) -> None:
+def test_posterior_of_each_item_uses_its_own_ratings(items: Items, states: int, seed: int) -> None:
     table, log_weight = log_probabilities(items, states, seed)
     mixture = items.mixture
 
     log_probability, state = mixture.posterior(table, log_weight)
 
     joint = items.joint(table, log_weight)
-    alone = np.logaddexp.reduce(joint, axis=1)
-    assert log_probability[mixture.distinct] == pytest.approx(alone, rel=1e-12)
-    assert state[mixture.distinct] == pytest.approx(np.exp(joint - alone[:, None]), rel=1e-10)
-    assert mixture.multiplicity @ log_probability == pytest.approx(alone.sum(), rel=1e-12)
+    marginal = np.logaddexp.reduce(joint, axis=1)
+    assert log_probability[mixture.distinct] == pytest.approx(marginal, rel=1e-12)
+    assert state[mixture.distinct] == pytest.approx(np.exp(joint - marginal[:, None]), rel=1e-10)
+    assert mixture.multiplicity @ log_probability == pytest.approx(marginal.sum(), rel=1e-12)
 
 
 @given(items=designs, states=st.integers(1, 6), seed=seeds)
-def test_expected_ratings_and_items_are_counted_over_all_of_them(
+def test_expected_counts_sum_over_all_ratings_and_items(
     items: Items, states: int, seed: int
 ) -> None:
     mixture = items.mixture
@@ -251,7 +251,7 @@ def test_expected_ratings_and_items_are_counted_over_all_of_them(
 
 
 @given(items=designs, seed=seeds)
-def test_order_of_ratings_leaves_no_trace(items: Items, seed: int) -> None:
+def test_order_of_ratings_does_not_matter(items: Items, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(len(items.item))
     shuffled = items._replace(item=items.item[order], cell=items.cell[order])
 
@@ -262,7 +262,7 @@ def test_order_of_ratings_leaves_no_trace(items: Items, seed: int) -> None:
 
 
 @given(items=designs)
-def test_items_are_stored_once_if_kind_and_ratings_are_the_same(items: Items) -> None:
+def test_items_of_the_same_kind_and_ratings_are_stored_once(items: Items) -> None:
     mixture = items.mixture
 
     counts = np.zeros((len(items.kind), items.n_cells))
@@ -274,7 +274,7 @@ def test_items_are_stored_once_if_kind_and_ratings_are_the_same(items: Items) ->
     np.testing.assert_array_equal(mixture.multiplicity, np.bincount(mixture.distinct))
 
 
-def test_thousands_of_binary_items_are_a_few_distinct_ones() -> None:
+def test_thousands_of_binary_items_reduce_to_32_distinct_items() -> None:
     category = np.random.default_rng(4).integers(0, 2, (3869, 5))
     item, rater = np.indices(category.shape, np.int32)
     cells = (category * 5 + rater).ravel().astype(np.int32)
@@ -295,7 +295,7 @@ def test_thousands_of_binary_items_are_a_few_distinct_ones() -> None:
     ],
     ids=["nothing", "a cell", "a count", "the kind"],
 )
-def test_items_are_told_apart_if_they_differ_in(
+def test_items_are_distinct_if_they_differ_in(
     cells: list[list[int]], kind: list[int], distinct: int
 ) -> None:
     item = np.repeat([0, 1], [len(cells[0]), len(cells[1])]).astype(np.int32)
@@ -308,7 +308,7 @@ def test_items_are_told_apart_if_they_differ_in(
 
 
 def log_probabilities(items: Items, states: int, seed: int) -> tuple[Array, Array]:
-    """A table (H, V) and log-weights (H, W), which need not sum to anything."""
+    """Random table (H, V) and log-weights (H, W), neither of them normalised."""
     rng = np.random.default_rng(seed)
     kinds = int(items.kind.max()) + 1
     return rng.normal(-1, 1, (states, items.n_cells)), rng.normal(-1, 1, (states, kinds))
@@ -322,10 +322,10 @@ def evaluate(
     table_free: bool = True,
     weight_free: bool = True,
 ) -> Density:
-    """Density and gradient by Stan, whose parameters are shifts of what is known, here by 0."""
+    """Density and gradient by Stan; its parameters are offsets from constants, here 0."""
     data: dict[str, Any] = {
         **mixture.stan_data().to_dict(),
-        "K": 2,  # of no consequence
+        "K": 2,  # unused
         "H": len(table),
         "W": log_weight.shape[1],
         "known_table": table,
@@ -343,14 +343,17 @@ def evaluate(
     )
 
 
-def assert_is_plain_sum(density: Density, items: Items, table: Array, log_weight: Array) -> None:
-    """Value to rounding, and gradient to that of differences: 1e-16 of some hundreds over a step.
+def assert_equals_explicit_sum(
+    density: Density, items: Items, table: Array, log_weight: Array
+) -> None:
+    """The value agrees up to rounding, the gradient up to the error of finite differences.
 
-    The other error of differences, a fifth derivative times the step to the fourth, stays below
-    30^5 times 1e-17 with thirty ratings in a cell.
+    Their rounding error is 1e-16 of a density of several hundred, divided by the step. Their
+    truncation error, a fifth derivative times the fourth power of the step, stays below 30^5 times
+    1e-17 with 30 ratings in a cell.
     """
 
-    def plain(shift: Array) -> float:
+    def explicit_sum(shift: Array) -> float:
         shift_of_table, shift_of_weight = np.split(shift, [table.size])
         return items.log_density(
             table + shift_of_table.reshape(table.shape),
@@ -359,5 +362,5 @@ def assert_is_plain_sum(density: Density, items: Items, table: Array, log_weight
 
     gradient = np.concatenate([density.by_table.ravel(), density.by_weight.ravel()])
     at = np.zeros(table.size + log_weight.size)
-    assert density.value == pytest.approx(plain(at), rel=1e-13, abs=1e-13)
-    assert gradient == pytest.approx(slopes(plain, at, step=1e-4), abs=1e-8)
+    assert density.value == pytest.approx(explicit_sum(at), rel=1e-13, abs=1e-13)
+    assert gradient == pytest.approx(slopes(explicit_sum, at, step=1e-4), abs=1e-8)

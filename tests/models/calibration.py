@@ -1,7 +1,8 @@
-"""Simulation-based calibration: is the posterior right on average over its own prior?
+"""Simulation-based calibration: a check that posteriors are correct on average over the prior.
 
-Draw parameters from the prior, ratings from the parameters, and draws from the posterior given
-the ratings. Among those draws the true value of any quantity has a uniform rank.
+Draw parameters from the prior, ratings given the parameters, and posterior draws given the
+ratings. If the posterior is correct, the rank of the true value of any quantity among the posterior
+draws is uniformly distributed.
 
 Talts et al. (2018), https://doi.org/10.48550/arXiv.1804.06788
 Modrák et al. (2023), https://doi.org/10.1214/23-BA1404
@@ -26,31 +27,32 @@ from reliabayes.results.posterior import Posterior
 Parameters = Mapping[str, Any]
 
 CHAINS = 2
-LENGTHS = (250, 1000, 4000)  # draws of a chain, until enough are effective
-RANKED = 63  # draws that a true value is ranked among
+LENGTHS = (250, 1000, 4000)  # draws per chain, tried in turn until the effective number suffices
+RANKED = 63  # posterior draws among which a true value is ranked
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Where true values stand among draws from their posteriors.
+    """Ranks of true values among draws from their posteriors.
 
     Attributes
     ----------
-    standing : (data sets, quantities), in (0, 1): ranks with ties between draws broken at random,
-        which makes them continuous; uniform and independent by row if the posterior is right
+    relative_ranks : DataFrame, shape (data sets, quantities)
+        Ranks scaled to (0, 1), made continuous by adding uniform noise. They are uniform, and
+        independent between rows, if the posterior is correct.
     """
 
-    standing: pd.DataFrame
+    relative_ranks: pd.DataFrame
 
     @property
     def p_values(self) -> pd.DataFrame:
-        """Three tests a quantity, each exact for any number of data sets.
+        """P-values of three tests per quantity, each exact for any number of data sets.
 
-        On the normal scale the standings have a mean (location: are posteriors shifted?) and a sum
-        of squares (spread: too narrow, too wide?) of known distribution; the Kolmogorov-Smirnov
-        test (shape) bounds the whole distribution function.
+        After transformation to normal scores, the mean of the ranks tests for shifted posteriors
+        (location) and their sum of squares for posteriors that are too narrow or too wide
+        (spread). The Kolmogorov-Smirnov test compares the whole distribution function (shape).
         """
-        normal = np.asarray(stats.norm.ppf(self.standing))
+        normal = np.asarray(stats.norm.ppf(self.relative_ranks))
         n = len(normal)
         below = stats.chi2.cdf((normal**2).sum(axis=0), n)
         return pd.DataFrame(
@@ -59,21 +61,21 @@ class Calibration:
                 "spread": 2 * np.minimum(below, 1 - below),
                 "shape": [
                     stats.kstest(column, "uniform", method="exact").pvalue
-                    for _, column in self.standing.items()
+                    for _, column in self.relative_ranks.items()
                 ],
             },
-            index=self.standing.columns,
+            index=self.relative_ranks.columns,
         )
 
     @property
     def p_value(self) -> float:
-        """Smallest p-value times the number of tests, which bounds the rate of false alarms."""
+        """Smallest p-value with Bonferroni's correction for the number of tests."""
         found = self.p_values.to_numpy()
         return min(1.0, float(found.min() * found.size))
 
     def __str__(self) -> str:
         table = self.p_values.round(4).to_string()
-        return f"{len(self.standing)} data sets, p = {self.p_value:.2g}\n{table}"
+        return f"{len(self.relative_ranks)} data sets, p = {self.p_value:.2g}\n{table}"
 
 
 def calibrate(
@@ -83,13 +85,18 @@ def calibrate(
     *,
     seed: int,
 ) -> Calibration:
-    """Rank the true quantities of ``n`` simulated data sets in the model's posteriors.
+    """Rank the true quantities of ``n`` simulated data sets among posterior draws.
 
     Parameters
     ----------
-    model : with priors that do not depend on the ratings
-    simulate : draws the parameters of the Stan program from the model's priors, and ratings from
-        the parameters
+    model : RatingModel
+        A model whose priors do not depend on the ratings.
+    simulate : callable
+        Draws the parameters of the Stan program from the model's priors, and ratings given them.
+    n : int
+        Number of data sets.
+    seed : int
+        Seed of the simulation and of the sampler.
     """
     rows = []
     for rng in map(np.random.default_rng, ([seed, data_set] for data_set in range(n))):
@@ -104,7 +111,7 @@ def calibrate(
 
 
 def flat(draws: xr.Dataset) -> pd.DataFrame:
-    """A row for each draw, a column for each value of each quantity."""
+    """Table with a row for each draw and a column for each element of each quantity."""
     arrays = {str(name): x.values.reshape(len(x), -1) for name, x in draws.items()}
     return pd.DataFrame(
         {
@@ -116,10 +123,11 @@ def flat(draws: xr.Dataset) -> pd.DataFrame:
 
 
 def nearly_independent_draws(model: RatingModel, ratings: Ratings, *, seed: int) -> xr.Dataset:
-    """`RANKED` posterior draws, so far apart in their chains that they hardly depend.
+    """`RANKED` posterior draws, thinned so that they are nearly independent.
 
-    Where too few are effective, more are drawn. If even those are too few the ranks must tell:
-    neither a warning nor a long autocorrelation is a reason to leave a data set out.
+    If the effective number of draws is too small, longer chains are run. If even the longest are
+    too short, the data set still counts: omitting data sets because of warnings or long
+    autocorrelations would bias the check.
     """
     for draws in LENGTHS:
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Models of categorical ratings: their programs are what they say, their posteriors published."""
+"""Models of categorical ratings: programs match plain formulas, posteriors published values."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ Point = dict[str, Array]
 Load = Callable[[str], pd.DataFrame]
 
 
-# Each model as a plain function: probabilities (K,) of a rating of an item of a true category.
-Rates = Callable[[Point, int, int, Array], Array]
+# Each model as a plain function: probabilities (K,) of a rating given the item's true category.
+RatingProbabilities = Callable[[Point, int, int, Array], Array]
 Prior = Callable[[Point], Any]
 
 
-def dawid_skene(point: Point, rater: int, truth: int, shares: Array) -> Array:
+def dawid_skene(point: Point, rater: int, truth: int, proportions: Array) -> Array:
     return np.asarray(point["confusion"][rater, truth])
 
 
-def tap(point: Point, rater: int, truth: int, shares: Array) -> Array:
+def tap(point: Point, rater: int, truth: int, proportions: Array) -> Array:
     a, p = point["a"][truth % len(point["a"])], point["p"][truth % len(point["p"])]
     return np.asarray(a * one_hot(truth, p) + (1 - a) * p)
 
 
-def rater_tap(point: Point, rater: int, truth: int, shares: Array) -> Array:
+def rater_tap(point: Point, rater: int, truth: int, proportions: Array) -> Array:
     a, p = point["a"][rater], point["p"][rater]
     return np.asarray(a * one_hot(truth, p) + (1 - a) * p)
 
 
-def mace(point: Point, rater: int, truth: int, shares: Array) -> Array:
+def mace(point: Point, rater: int, truth: int, proportions: Array) -> Array:
     theta, xi = point["theta"][rater], point["xi"][rater]
     return np.asarray(theta * one_hot(truth, xi) + (1 - theta) * xi)
 
 
-def groupthink(point: Point, rater: int, truth: int, shares: Array) -> Array:
+def groupthink(point: Point, rater: int, truth: int, proportions: Array) -> Array:
     a = np.ravel(point["a"])[rater % np.size(point["a"])]
-    return np.asarray(a * one_hot(truth, shares) + (1 - a) * shares)
+    return np.asarray(a * one_hot(truth, proportions) + (1 - a) * proportions)
 
 
 def one_hot(truth: int, like: Array) -> Array:
@@ -61,7 +61,7 @@ def one_hot(truth: int, like: Array) -> Array:
 UNIFORM = np.full(3, 1 / 3)
 ROWS = np.full((3, 3), 1.6) + 3.2 * np.eye(3)
 
-PLAIN: dict[str, tuple[AnnotationModel, Rates, Prior]] = {
+PLAIN: dict[str, tuple[AnnotationModel, RatingProbabilities, Prior]] = {
     "dawid-skene": (
         rb.DawidSkene(),
         dawid_skene,
@@ -124,7 +124,7 @@ every_plain_model = pytest.mark.parametrize("name", PLAIN)
 
 @pytest.fixture
 def ratings() -> rb.Ratings:
-    """Three categories, some items alike, some with a known truth, one rated twice by a rater."""
+    """Three categories; some items have identical ratings, a known category or a replicate."""
     rng = np.random.default_rng(5)
     item, rater = np.repeat(np.arange(12), 3), np.tile([0, 1, 2, 1, 2, 3], 6)
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rng.integers(0, 3, 36)})
@@ -135,15 +135,15 @@ def ratings() -> rb.Ratings:
 
 
 @every_plain_model
-def test_program_is_the_model_written_plainly(name: str, ratings: rb.Ratings) -> None:
-    model, rates, log_prior = PLAIN[name]
+def test_stan_density_equals_the_plain_formula(name: str, ratings: rb.Ratings) -> None:
+    model, probabilities, log_prior = PLAIN[name]
     one, other = random_points(model, ratings)
 
     found = log_density(model, ratings, one) - log_density(model, ratings, other)
 
     prevalence = PREVALENCE.get(name)
     expected = [
-        plain_log_likelihood(ratings, point, rates, prevalence) + log_prior(point)
+        plain_log_likelihood(ratings, point, probabilities, prevalence) + log_prior(point)
         for point in (one, other)
     ]
     assert found == pytest.approx(expected[0] - expected[1], abs=1e-9)
@@ -151,18 +151,18 @@ def test_program_is_the_model_written_plainly(name: str, ratings: rb.Ratings) ->
 
 @pytest.mark.slow
 @every_plain_model
-def test_gradient_is_the_slope_of_the_density(name: str, ratings: rb.Ratings) -> None:
+def test_gradient_equals_finite_differences(name: str, ratings: rb.Ratings) -> None:
     check_gradient(PLAIN[name][0], ratings)
 
 
-def test_gradient_of_latent_scale_is_the_slope_of_its_density(ratings: rb.Ratings) -> None:
+def test_gradient_of_latent_tap_equals_finite_differences(ratings: rb.Ratings) -> None:
     years = pd.DataFrame({"rater": [0, 1, 2, 3], "years": [1.0, -0.5, 0.2, 2.0]})
     covariates = rb.Covariates.from_frame(years)
 
     check_gradient(rb.LatentTAP(covariates=covariates), ratings)
 
 
-def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
+def test_latent_tap_integrates_out_item_difficulty() -> None:
     frame = pd.DataFrame(
         {"item": [0, 0, 0, 1, 1, 1], "rater": [0, 1, 2] * 2, "rating": [0, 0, 1, 1, 1, 1]}
     )
@@ -180,11 +180,11 @@ def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
     odds = alpha + point["eta"][0] * np.array([1.0, 0.0, -1.0])
 
     def given(z: float, rated: list[int]) -> float:
-        known = expit(odds - point["sd_delta"][0] * z)
+        accuracy = expit(odds - point["sd_delta"][0] * z)
         total = sum(
             point["prevalence"][truth]
             * math.prod(
-                known[j] * (k == truth) + (1 - known[j]) * point["p"][j, k]
+                accuracy[j] * (k == truth) + (1 - accuracy[j]) * point["p"][j, k]
                 for j, k in enumerate(rated)
             )
             for truth in range(2)
@@ -195,7 +195,7 @@ def test_latent_scale_sums_over_difficulty_as_an_integral_does() -> None:
     assert found == pytest.approx(exact, abs=1e-4)
 
 
-def test_latent_scale_has_the_priors_it_says(ratings: rb.Ratings) -> None:
+def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
     model = rb.LatentTAP()
     problem = model.problem(ratings)
     one, other = random_points(model, ratings)
@@ -204,7 +204,7 @@ def test_latent_scale_has_the_priors_it_says(ratings: rb.Ratings) -> None:
 
     def expected(x: Point) -> float:
         alpha = model.alpha(x, problem)
-        # Scores are no accuracies: the density of the latter is that of the former, stretched.
+        # The program samples scores, but the prior is on alpha: this is the log Jacobian.
         stretch = np.log(x["sd_alpha"]) * (1 - problem.centredness).sum()
         return float(
             model.log_likelihood(x, problem)
@@ -222,20 +222,20 @@ def test_latent_scale_has_the_priors_it_says(ratings: rb.Ratings) -> None:
     assert found == pytest.approx(expected(one) - expected(other), abs=1e-8)
 
 
-def test_nodes_of_difficulty_are_enough_on_dental_x_rays(dataset: Load) -> None:
+def test_quadrature_over_difficulty_is_accurate_for_caries(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("caries"))
     model, finer = rb.LatentTAP(), rb.LatentTAP(nodes=400)
     point = model.em(ratings).parameters
-    here = {str(name): values.values for name, values in point.items()}
+    mode = {str(name): values.values for name, values in point.items()}
 
-    error = model.log_likelihood(here, model.problem(ratings)) - finer.log_likelihood(
-        here, finer.problem(ratings)
+    error = model.log_likelihood(mode, model.problem(ratings)) - finer.log_likelihood(
+        mode, finer.problem(ratings)
     )
 
     assert abs(error) < 1e-3
 
 
-def test_rater_who_counts_years_gains_accuracy_by_them() -> None:
+def test_effect_of_a_covariate_is_recovered() -> None:
     rng = np.random.default_rng(2)
     years = np.linspace(-2, 2, 20)
     covariates = rb.Covariates(("years",), tuple(range(20)), tuple((x,) for x in years))
@@ -259,7 +259,7 @@ def test_raters_without_covariates_are_named() -> None:
 
 # Published and independently computed posteriors.
 
-SLOW = pytest.mark.posteriors
+LONG = pytest.mark.posteriors
 
 
 @pytest.mark.slow
@@ -269,50 +269,50 @@ SLOW = pytest.mark.posteriors
         ("dawid_skene_1979", rb.DawidSkene(), -224.84, 4.66),
         ("ptsd", rb.RaterTAP(), -2416.64, 3.3),
         ("bluebirds", rb.RaterTAP(), -1944.11, 6.4),
-        pytest.param("bluebirds", rb.MACE(), -2009.36, 10.1, marks=SLOW),
-        pytest.param("snow2008_rte", rb.MACE(), -3917.85, 11.4, marks=SLOW),
-        pytest.param("snow2008_rte", rb.DawidSkene(), -4039.06, 16.1, marks=SLOW),
-        pytest.param("snow2008_temp", rb.MACE(), -1376.21, 8.5, marks=SLOW),
-        pytest.param("snow2008_temp", rb.DawidSkene(), -1445.68, 11.4, marks=SLOW),
+        pytest.param("bluebirds", rb.MACE(), -2009.36, 10.1, marks=LONG),
+        pytest.param("snow2008_rte", rb.MACE(), -3917.85, 11.4, marks=LONG),
+        pytest.param("snow2008_rte", rb.DawidSkene(), -4039.06, 16.1, marks=LONG),
+        pytest.param("snow2008_temp", rb.MACE(), -1376.21, 8.5, marks=LONG),
+        pytest.param("snow2008_temp", rb.DawidSkene(), -1445.68, 11.4, marks=LONG),
     ],
 )
-def test_log_likelihood_has_the_reference_posterior(
+def test_posterior_of_log_likelihood_matches_the_reference(
     name: str, model: AnnotationModel, mean: float, sd: float
 ) -> None:
     fit = fitted(name, model)
 
     row = fit.summary().loc["log_likelihood"].astype(float).to_dict()
 
-    # The reference comes from a sampler, too, with an error like ours or somewhat more.
+    # The reference was sampled, too; its Monte Carlo error is about as large as ours.
     assert row["mean"] == pytest.approx(mean, abs=6 * row["mcse"])
     assert row["sd"] == pytest.approx(sd, rel=0.06)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "model", "share"),
+    ("name", "model", "agreement"),
     [
         ("bluebirds", rb.RaterTAP(), 0.898),
-        pytest.param("bluebirds", rb.MACE(), 0.861, marks=SLOW),
-        pytest.param("snow2008_rte", rb.MACE(), 0.92625, marks=SLOW),
-        pytest.param("snow2008_rte", rb.DawidSkene(), 0.9225, marks=SLOW),
-        pytest.param("snow2008_temp", rb.MACE(), 0.94156, marks=SLOW),
-        pytest.param("snow2008_temp", rb.DawidSkene(), 0.94372, marks=SLOW),
+        pytest.param("bluebirds", rb.MACE(), 0.861, marks=LONG),
+        pytest.param("snow2008_rte", rb.MACE(), 0.92625, marks=LONG),
+        pytest.param("snow2008_rte", rb.DawidSkene(), 0.9225, marks=LONG),
+        pytest.param("snow2008_temp", rb.MACE(), 0.94156, marks=LONG),
+        pytest.param("snow2008_temp", rb.DawidSkene(), 0.94372, marks=LONG),
     ],
 )
-def test_categories_agree_with_gold_as_in_the_reference(
-    name: str, model: AnnotationModel, share: float, dataset: Load
+def test_agreement_with_gold_matches_the_reference(
+    name: str, model: AnnotationModel, agreement: float, dataset: Load
 ) -> None:
     fit = fitted(name, model)
 
     gold = dataset(name).groupby("item")["gold"].first()
     right = fit.items()["category"].reindex(gold.index) == gold
 
-    # An item on the edge may fall to either side from one seed to another.
-    assert right.mean() == pytest.approx(share, abs=1.01 / len(gold))
+    # The category of a borderline item may change with the seed.
+    assert right.mean() == pytest.approx(agreement, abs=1.01 / len(gold))
 
 
-def test_posterior_of_patients_is_the_reference() -> None:
+def test_posterior_of_dawid_and_skenes_patients_matches_the_reference() -> None:
     fit = fitted("dawid_skene_1979", rb.DawidSkene())
 
     table = fit.summary(names=["prevalence"])
@@ -323,7 +323,7 @@ def test_posterior_of_patients_is_the_reference() -> None:
 
 
 @pytest.mark.slow
-def test_accuracies_of_raters_of_ptsd_are_the_reference() -> None:
+def test_accuracies_of_ptsd_raters_match_the_reference() -> None:
     fit = fitted("ptsd", rb.RaterTAP())
 
     a = fit.raters()["a"].reindex([f"Rater_{j}" for j in range(1, 11)])
@@ -332,14 +332,14 @@ def test_accuracies_of_raters_of_ptsd_are_the_reference() -> None:
     assert a.tolist() == pytest.approx(reference, abs=0.005)
 
 
-def test_sensitivity_of_dentists_is_the_reference(dataset: Load) -> None:
+def test_sensitivities_of_dentists_match_the_reference(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("caries"))
     fit = rb.DawidSkene(prior_prevalence=rb.Dirichlet(2.0)).fit(ratings, seed=1)
 
     prevalence = fit.summary().loc["prevalence[1]"]
     confusion = fit.quantities["confusion"].mean(("chain", "draw"))
 
-    # Other priors on the confusion than the reference's, which 3869 items outweigh.
+    # Our prior of the confusion matrices differs from the reference's, but 3869 items outweigh it.
     assert prevalence["mean"] == pytest.approx(0.1959, abs=0.004)
     assert prevalence["sd"] == pytest.approx(0.0093, abs=0.001)
     assert confusion.values[:, 1, 1] == pytest.approx([0.405, 0.714, 0.599, 0.490, 0.915], abs=0.01)
@@ -354,7 +354,7 @@ def test_sensitivity_of_dentists_is_the_reference(dataset: Load) -> None:
 @pytest.mark.parametrize(
     "model", [model() for model in rb.MODELS if hasattr(model, "em")], ids=lambda x: x.name()
 )
-def test_defaults_give_draws_to_trust(model: AnnotationModel, name: str) -> None:
+def test_default_settings_converge_without_divergences(model: AnnotationModel, name: str) -> None:
     found = fitted(name, model).diagnostics()
 
     assert found.divergences == 0
@@ -364,11 +364,11 @@ def test_defaults_give_draws_to_trust(model: AnnotationModel, name: str) -> None
 # Groupthink.
 
 
-def test_groupthink_leaves_no_accuracy_and_its_printed_twin_some() -> None:
-    """The program printed with the model swaps the shares of wrong ratings: an erratum.
+def test_groupthink_follows_the_formula_and_not_the_misprinted_program() -> None:
+    """The published program swaps the proportions of wrong ratings, which is an erratum.
 
-    With 300 items x 10 raters and t = a = p = 0.7 it puts E[a] near 0.035; as it is meant, near
-    0.003.
+    With 300 items x 10 raters and t = a = p = 0.7 its E[a] is near 0.035; that of the model as
+    described is near 0.003.
     """
     design, truth = complete(300, 10), {"prevalence": [0.3, 0.7], "a": [0.7], "p": [[0.3, 0.7]]}
     ratings = rb.TAP().simulate(design, np.random.default_rng(1), parameters=truth)
@@ -381,14 +381,14 @@ def test_groupthink_leaves_no_accuracy_and_its_printed_twin_some() -> None:
 
 
 def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
-    """E[a] of groupthink by a grid over a and the prevalence, uniform priors."""
+    """E[a] of the groupthink model by a grid over a and the prevalence, with uniform priors."""
     ones = ratings.counts[:, 1].astype(float)
     zeros = ratings.counts[:, 0].astype(float)
-    share = ones / (ones + zeros)
-    wrong = 1 - share if swapped else share
+    proportion = ones / (ones + zeros)
+    wrong = 1 - proportion if swapped else proportion
     a = np.concatenate([np.linspace(1e-7, 0.02, 150), np.linspace(0.0202, 0.2, 100)])[:, None]
-    true_1 = xlogy(ones, a + (1 - a) * share) + xlogy(zeros, (1 - a) * (1 - wrong))
-    true_0 = xlogy(zeros, a + (1 - a) * (1 - share)) + xlogy(ones, (1 - a) * wrong)
+    true_1 = xlogy(ones, a + (1 - a) * proportion) + xlogy(zeros, (1 - a) * (1 - wrong))
+    true_0 = xlogy(zeros, a + (1 - a) * (1 - proportion)) + xlogy(ones, (1 - a) * wrong)
     t = np.linspace(0.005, 0.995, 100)[:, None, None]
     log_density = np.logaddexp(np.log(t) + true_1, np.log1p(-t) + true_0).sum(axis=-1)
     by_a = logsumexp(log_density, axis=0)
@@ -396,11 +396,11 @@ def mean_accuracy(ratings: rb.Ratings, *, swapped: bool) -> float:
     return float(np.trapezoid(density * a[:, 0], a[:, 0]) / np.trapezoid(density, a[:, 0]))
 
 
-# Names of categories.
+# Label switching.
 
 
-class OneSwapped:
-    """Starts at a draw of a fit; in the second chain its true categories have switched."""
+class OneSwitchedChain:
+    """Starts all chains at one draw of a fit, the second with its true categories switched."""
 
     def __init__(self, fit: rb.Fit) -> None:
         self.draw = fit.posterior.isel(chain=0, draw=-1)
@@ -413,33 +413,33 @@ class OneSwapped:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_chains_that_swap_categories_are_told_and_renamed(dataset: Load) -> None:
+def test_chains_with_switched_labels_are_relabelled_with_a_warning(dataset: Load) -> None:
     ratings = nominal(dataset("bluebirds"))
-    start = OneSwapped(rb.DawidSkene().fit(ratings, seed=1, chains=1, draws=10))
-    # Flat priors allow either labelling; 39 raters of 108 items keep a chain where it starts.
+    start = OneSwitchedChain(rb.DawidSkene().fit(ratings, seed=1, chains=1, draws=10))
+    # Flat priors allow both labellings; with 39 raters of 108 items a chain keeps its first one.
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
     with pytest.warns(rb.ConvergenceWarning, match=r"true categories had switched \(1\)"):
         fit = flat.fit(ratings, seed=2, warm_start=start, chains=3, warmup=300, draws=300)
 
     assert fit.diagnostics().relabelled == (1,)
-    # R-hat of chains with different labels is above 2.
+    # R-hat exceeds 2 if labels differ between chains.
     assert fit.diagnostics().r_hat < 1.2
 
 
 @pytest.mark.slow
-def test_defaults_hold_the_names_of_categories(dataset: Load) -> None:
+def test_default_priors_prevent_label_switching(dataset: Load) -> None:
     fit = rb.DawidSkene().fit(nominal(dataset("bluebirds")), seed=3)
 
     assert fit.diagnostics().relabelled == ()
     assert fit.diagnostics().problems == []
 
 
-# Simulation, gold, priors.
+# Simulation, gold and priors.
 
 
 @pytest.mark.slow
-def test_nine_raters_of_accuracies_from_a_tenth_to_nine_tenths_are_told_apart() -> None:
+def test_accuracies_of_nine_raters_are_recovered() -> None:
     accuracies = np.linspace(0.1, 0.9, 9)
     truth = {"a": accuracies, "p": np.tile([0.5, 0.5], (9, 1))}
     ratings = rb.RaterTAP().simulate(complete(600, 9), np.random.default_rng(4), parameters=truth)
@@ -470,16 +470,16 @@ def test_unknown_parameters_are_refused_by_name() -> None:
         rb.TAP().simulate(complete(4, 2), np.random.default_rng(1), parameters={"theta": [0.5]})
 
 
-def test_known_categories_are_certain_and_teach_who_is_right() -> None:
+def test_gold_categories_are_certain_and_identify_the_expert() -> None:
     truth = {"a": [0.9, 0.2, 0.2], "p": np.tile([0.5, 0.5], (3, 1))}
     rng = np.random.default_rng(7)
     ratings = rb.RaterTAP().simulate(complete(40, 3), rng, parameters=truth)
     frame = ratings.to_frame()
     expert = frame.query("rater == 0").set_index("item")["rating"]
-    known = rb.Ratings.from_frame(frame.assign(gold=frame["item"].map(expert)), gold="gold")
+    with_gold = rb.Ratings.from_frame(frame.assign(gold=frame["item"].map(expert)), gold="gold")
 
-    items = rb.DawidSkene().em(known).items()
-    fit = rb.DawidSkene().fit(known, seed=1)
+    items = rb.DawidSkene().em(with_gold).items()
+    fit = rb.DawidSkene().fit(with_gold, seed=1)
 
     assert (items["category"] == expert).all()
     assert items["probability"].tolist() == [1.0] * 40
@@ -488,7 +488,7 @@ def test_known_categories_are_certain_and_teach_who_is_right() -> None:
 
 
 @pytest.mark.parametrize(("location", "sd"), [(0.8, 0.3), (0.5, 100), (5, 0.1), (-3, 0.2)])
-def test_own_prevalence_of_items_enters_by_its_prior_mean(location: float, sd: float) -> None:
+def test_prevalence_by_item_enters_through_its_prior_mean(location: float, sd: float) -> None:
     prior = rb.RestrictedNormal(location, sd)
     mean = truncnorm.mean((0 - location) / sd, (1 - location) / sd, location, sd)
 
@@ -521,14 +521,14 @@ def test_own_prevalence_of_items_enters_by_its_prior_mean(location: float, sd: f
         (lambda: rb.RestrictedNormal(0.5, 0.1).mean(3), "is a prior for 2 categories, not 3"),
     ],
 )
-def test_impossible_choices_are_refused(make: Callable[[], Any], words: str) -> None:
+def test_invalid_hyperparameters_are_refused(make: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
 
 
 @functools.cache
 def fitted(name: str, model: AnnotationModel) -> rb.Fit:
-    """A fit with defaults, made once for all tests."""
+    """Fit with default settings, shared by all tests."""
     return model.fit(nominal(load_or_skip(name)), seed=1)
 
 
@@ -548,28 +548,28 @@ def random_points(model: AnnotationModel, ratings: rb.Ratings) -> tuple[Point, P
 
 
 def plain_log_likelihood(
-    ratings: rb.Ratings, point: Point, rates: Rates, prevalence: Array | None
+    ratings: rb.Ratings, point: Point, probabilities: RatingProbabilities, prevalence: Array | None
 ) -> float:
-    """Log-probability of the ratings, item by item and rating by rating."""
+    """Log-likelihood in plain loops over items and ratings."""
     if prevalence is None:
         prevalence = np.ravel(point["prevalence"])
     assert ratings.gold_category is not None
     total = 0.0
     for item in range(ratings.n_items):
         rows = np.flatnonzero(ratings.item == item)
-        shares = np.bincount(ratings.category[rows], minlength=3) / len(rows)
+        proportions = np.bincount(ratings.category[rows], minlength=3) / len(rows)
         by_truth = prevalence.copy()
         for truth in range(3):
             for row in rows:
-                rate = rates(point, int(ratings.rater[row]), truth, shares)
-                by_truth[truth] *= rate[ratings.category[row]]
+                probability = probabilities(point, int(ratings.rater[row]), truth, proportions)
+                by_truth[truth] *= probability[ratings.category[row]]
         gold = ratings.gold_category[item]
         total += math.log(by_truth.sum() if gold < 0 else by_truth[gold])
     return total
 
 
 def log_density(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> float:
-    """Log density of the Stan program, without Jacobian of its transforms."""
+    """Log density of the Stan program, without the Jacobian of its transforms."""
     program = stan.load(model.program(model.problem(ratings)))
     data = model.stan_data(ratings)
     table = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)

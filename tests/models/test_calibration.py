@@ -1,4 +1,4 @@
-"""Posteriors are right on average over their own priors, and the check of it can fail."""
+"""Posteriors are calibrated under their own priors, and the check detects a wrong model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reliabayes.models import gaussian_icc
 from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.models.calibration import Calibration, Parameters, calibrate
 
-FALSE_ALARMS = 1e-4  # at most, of each test with a seed it has not seen
+FALSE_ALARMS = 1e-4  # upper bound for each test, under a new seed
 
 GAUSSIAN = GaussianICC(
     prior_mean=Normal(1, 2),
@@ -81,7 +81,7 @@ Choose = Callable[[str], None]
 
 @pytest.fixture
 def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
-    """Choose the Stan program, whatever the design."""
+    """Force a Stan program, independently of the design."""
 
     def chosen(program: str) -> None:
         monkeypatch.setattr(
@@ -107,9 +107,9 @@ def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> Non
 
 @pytest.mark.slow
 def test_check_flags_ratings_from_another_model() -> None:
-    twice_as_severe = partial(gaussian, DESIGNS["swapped"], severity=2.0)
+    doubled_severity = partial(gaussian, DESIGNS["swapped"], severity=2.0)
 
-    found = calibrate(GAUSSIAN, twice_as_severe, n=30, seed=2)
+    found = calibrate(GAUSSIAN, doubled_severity, n=30, seed=2)
 
     assert found.p_value < FALSE_ALARMS, str(found)
 
@@ -131,12 +131,12 @@ def test_gaussian_posteriors_are_calibrated_over_many_data_sets(
 XCC = {
     "shared": GaussianXCC(**vars(GAUSSIAN)),
     "per_pool": GaussianXCC(residual="per_pool", **vars(GAUSSIAN)),
-    "doubted": GaussianXCC(prior_lkj=3, **vars(GAUSSIAN)),
+    "lkj 3": GaussianXCC(prior_lkj=3, **vars(GAUSSIAN)),
 }
 
 
 def pooled_design(items: int, pools: int) -> pd.DataFrame:
-    """Three raters in each pool, two of them for most items; two items have one pool each."""
+    """Three raters in each pool, of whom two rate most items; only one pool rates items 0 and 1."""
     design = complete_design(items, 3 * pools).assign(pool=lambda x: x["rater"] // 3)
     design = design.query("(item + rater) % 3 != 0 or item % 5 == 0")
     return design.query("not (item == 0 and pool > 0) and not (item == 1 and pool == 0)")
@@ -171,7 +171,7 @@ def pooled(
 
 
 @pytest.mark.slow
-def test_posteriors_of_agreement_between_pools_are_calibrated() -> None:
+def test_pooled_posteriors_are_calibrated() -> None:
     model = XCC["shared"]
 
     found = calibrate(model, partial(pooled, model, pooled_design(20, 2)), n=10, seed=6)
@@ -182,7 +182,7 @@ def test_posteriors_of_agreement_between_pools_are_calibrated() -> None:
 @pytest.mark.calibration
 @pytest.mark.parametrize("pools", [2, 3])
 @pytest.mark.parametrize("name", XCC)
-def test_posteriors_of_agreement_are_calibrated_over_many_data_sets(name: str, pools: int) -> None:
+def test_pooled_posteriors_are_calibrated_over_many_data_sets(name: str, pools: int) -> None:
     simulate = partial(pooled, XCC[name], pooled_design(12, pools))
 
     found = calibrate(XCC[name], simulate, n=200, seed=7)
@@ -193,7 +193,7 @@ def test_posteriors_of_agreement_are_calibrated_over_many_data_sets(name: str, p
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
-def test_intervals_of_agreement_cover_whatever_it_is(rho: float) -> None:
+def test_intervals_of_the_correlation_have_nominal_coverage(rho: float) -> None:
     model, design, n = XCC["shared"], pooled_design(150, 2), 100
     factor = correlation.factor(np.arctanh([rho]), 2)
     sds = {"sd_item": np.array([1.0, 1.5]), "sd_rater": np.array([0.4, 0.3])}
@@ -206,7 +206,7 @@ def test_intervals_of_agreement_cover_whatever_it_is(rho: float) -> None:
         row = model.fit(ratings, chains=2, seed=seed).summary().loc["normalized_xcc[0, 1]"]
         covered.append(bool(row["lower_90"] <= rho <= row["upper_90"]))
 
-    print(f"rho {rho}: {sum(covered)} of {n} intervals of 90%")
+    print(f"rho {rho}: {sum(covered)} of {n} 90% intervals cover it")
     assert binomtest(sum(covered), n, 0.9).pvalue > FALSE_ALARMS
 
 
@@ -232,19 +232,19 @@ ANNOTATION: dict[str, tuple[HiddenStateModel, int]] = {
 
 
 def polled(ratings: Ratings) -> Array:
-    """Proportions of an earlier poll."""
+    """Proportions of votes in an earlier poll."""
     return np.tile([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], (20, 1))[: ratings.n_items]
 
 
 class Polled(rb.Groupthink):
-    """Groupthink of raters who follow an earlier poll, not proportions of their own ratings."""
+    """Groupthink whose raters follow an earlier poll instead of their own vote proportions."""
 
     def program(self, problem: Problem) -> str:
         return "groupthink"
 
 
 class RaterPolled(rb.RaterGroupthink):
-    """The same, each rater with an accuracy of their own."""
+    """As `Polled`, with an accuracy for each rater."""
 
     def program(self, problem: Problem) -> str:
         return "rater_groupthink"
@@ -260,7 +260,7 @@ ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 
 
 
 def few_raters() -> pd.DataFrame:
-    """3 of 4 raters for each of 20 items; of their pools most models know nothing."""
+    """Three of four raters for each of 20 items; most models ignore the pools."""
     design = complete_design(20, 4).query("item % 4 != rater")
     return design.assign(pool=design["rater"] // 2)
 
@@ -268,7 +268,7 @@ def few_raters() -> pd.DataFrame:
 def annotated(
     model: HiddenStateModel, n_categories: int, design: pd.DataFrame, rng: np.random.Generator
 ) -> tuple[Parameters, Ratings]:
-    """Ratings in categories, drawn anew if all are alike."""
+    """Simulated ratings, redrawn if all of them are equal."""
     categories = range(n_categories)
     while True:
         truth = model.draw_parameters(design, rng, categories=categories)
@@ -299,17 +299,17 @@ def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> 
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
-# More than a quarter of the correlations are beyond .98 or -.98.
-NEXT_TO_ONE: dict[str, tuple[HiddenStateModel, int]] = {
+# More than a quarter of the correlations under this prior exceed 0.98 in absolute value.
+NEAR_ONE: dict[str, tuple[HiddenStateModel, int]] = {
     "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), prior_lkj=0.3, **SDS), 2),
     "ordinal-xcc": (rb.OrdinalXCC(prior_cut=Normal(0, 1.5), prior_lkj=0.3, **SDS), 3),
 }
 
 
 @pytest.mark.calibration
-@pytest.mark.parametrize("name", NEXT_TO_ONE)
-def test_posteriors_of_agreement_next_to_one_are_calibrated(name: str) -> None:
-    model, n_categories = NEXT_TO_ONE[name]
+@pytest.mark.parametrize("name", NEAR_ONE)
+def test_posteriors_of_correlations_near_one_are_calibrated(name: str) -> None:
+    model, n_categories = NEAR_ONE[name]
 
     simulate = partial(annotated, model, n_categories, pooled_design(20, 2))
     found = calibrate(model, simulate, n=100, seed=9)

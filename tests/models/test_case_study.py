@@ -1,4 +1,4 @@
-"""Did the new labelling tool bring generalists closer to experts? One question to the whole."""
+"""Case study: does a new rating tool bring generalists closer to experts?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import reliabayes as rb
 
 POOLS = ("control", "expert", "treatment")  # the old tool, the reference, the new tool
-RATERS, EACH = 12, 5  # of a pool, and how many of them rate an ad
+RATERS, PER_AD = 12, 5  # raters in each pool, and raters of each ad in a pool
 
 
 @pytest.mark.posteriors
@@ -20,9 +20,9 @@ def test_new_tool_brings_generalists_closer_to_experts_though_they_agree_less() 
 
     closer = fit.contrast("xcc", ("treatment", "expert"), ("control", "expert")).summary()
     reliable = fit.contrast("icc", "control", "treatment").summary().loc["icc"]
-    flags = fit.contrast("rate", "control", "treatment").summary().loc["rate"]
+    rate = fit.contrast("rate", "control", "treatment").summary().loc["rate"]
     assert reliable["pr_above_0"] > 0.99
-    assert flags["pr_above_0"] > 0.95
+    assert rate["pr_above_0"] > 0.95
     normalized, unnormalized = closer.loc["normalized_xcc"], closer.loc["unnormalized_xcc"]
     assert normalized["pr_above_0"] > 0.99
     assert normalized["lower_90"] < 0.9 - 0.65 < normalized["upper_90"]
@@ -40,14 +40,14 @@ CORRELATION = np.array([[1, 0.65, 0.6], [0.65, 1, 0.9], [0.6, 0.9, 1]])
 
 
 def experiment(ads: int, seed: int) -> rb.Ratings:
-    """Binary labels of ads, each by some raters of each pool."""
+    """Binary ratings of ads, each by several raters of each pool."""
     rng = np.random.default_rng(seed)
     design = pd.DataFrame(
         [
             (ad, f"{pool} {rater}", pool)
             for pool in POOLS
             for ad in range(ads)
-            for rater in rng.choice(RATERS, EACH, replace=False)
+            for rater in rng.choice(RATERS, PER_AD, replace=False)
         ],
         columns=["item", "rater", "pool"],
     )
@@ -61,7 +61,7 @@ def experiment(ads: int, seed: int) -> rb.Ratings:
 
 
 def single_score_difference() -> float:
-    """How much more single latent scores correlate with those of experts under the new tool."""
+    """True increase of the correlation of single latent scores with experts' under the new tool."""
     icc = SD_ITEM**2 / (SD_ITEM**2 + SD_RATER**2 + np.pi**2 / 3)
     control, expert, treatment = np.sqrt(icc)
     return float(expert * (CORRELATION[1, 2] * treatment - CORRELATION[0, 1] * control))

@@ -1,4 +1,4 @@
-"""Expectation maximisation climbs, ends at the top, and finds the published estimates."""
+"""EM increases the objective, converges to its maximum, and finds published estimates."""
 
 from __future__ import annotations
 
@@ -48,18 +48,21 @@ def short_name(model: object) -> str:
 
 
 def simulated(
-    *, items: int, raters: int, categories: int, seed: int, share: float = 1.0, known: float = 0.0
+    *, items: int, raters: int, categories: int, seed: int, filled: float = 1.0, known: float = 0.0
 ) -> rb.Ratings:
-    """Ratings by raters of all accuracies; ``share`` of the cells are filled, ``known`` is gold."""
+    """Ratings by raters of random accuracies.
+
+    ``filled`` is the proportion of rated cells, ``known`` that of items with a known category.
+    """
     rng = np.random.default_rng(seed)
     item, rater = (codes.ravel() for codes in np.mgrid[:items, :raters])
     truth, accuracy = rng.integers(0, categories, items), rng.random(raters)
-    knows = rng.random(len(item)) < accuracy[rater]
-    rating = np.where(knows, truth[item], rng.integers(0, categories, len(item)))
-    rating[:2] = 0, 1  # two raters rate an item, and differ
+    is_right = rng.random(len(item)) < accuracy[rater]
+    rating = np.where(is_right, truth[item], rng.integers(0, categories, len(item)))
+    rating[:2] = 0, 1  # at least one disagreement
     gold = np.where(rng.random(items) < known, truth, np.nan)[item]
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "gold": gold})
-    rated = rng.random(len(item)) < share
+    rated = rng.random(len(item)) < filled
     rated[:raters] = rated[item * raters == np.arange(len(item))] = True
     return rb.Ratings.from_frame(
         frame[rated], gold="gold" if known else None, scale="nominal", categories=range(categories)
@@ -75,7 +78,7 @@ designs = st.builds(
     raters=st.integers(2, 6),
     categories=st.integers(2, 5),
     seed=st.integers(0, 2**16),
-    share=st.sampled_from([0.3, 0.7, 1.0]),
+    filled=st.sampled_from([0.3, 0.7, 1.0]),
     known=st.sampled_from([0.0, 0.5]),
 )
 
@@ -85,7 +88,7 @@ designs = st.builds(
 @pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
 @settings(max_examples=10)
 @given(ratings=designs)
-def test_objective_never_goes_down(
+def test_em_never_decreases_the_objective(
     model: AnnotationModel, priors: bool, ratings: rb.Ratings
 ) -> None:
     estimate = model.em(ratings, priors=priors, max_iterations=1000)
@@ -94,8 +97,8 @@ def test_objective_never_goes_down(
 
 
 @every_model
-def test_posterior_is_flat_where_em_ends(model: AnnotationModel) -> None:
-    ratings = simulated(items=15, raters=4, categories=3, seed=1, share=0.8, known=0.2)
+def test_em_converges_to_a_stationary_point_of_the_posterior(model: AnnotationModel) -> None:
+    ratings = simulated(items=15, raters=4, categories=3, seed=1, filled=0.8, known=0.2)
     problem = model.point_estimate_problem(ratings, priors=True)
 
     estimate = model.em(ratings, priors=True, tolerance=1e-11)
@@ -105,10 +108,10 @@ def test_posterior_is_flat_where_em_ends(model: AnnotationModel) -> None:
 
 
 @every_model
-def test_objective_is_the_density_of_the_program_but_for_a_constant(
+def test_gradient_of_the_objective_is_that_of_the_stan_program(
     model: AnnotationModel, tmp_path: Path
 ) -> None:
-    ratings = simulated(items=15, raters=4, categories=3, seed=2, share=0.8, known=0.2)
+    ratings = simulated(items=15, raters=4, categories=3, seed=2, filled=0.8, known=0.2)
     problem, data = model.point_estimate_problem(ratings, priors=True), model.stan_data(ratings)
     size = sum(math.prod(p.free_shape(problem.size)) for p in model.parameters())
     free = np.random.default_rng(2).normal(size=size)
@@ -127,7 +130,9 @@ def test_objective_is_the_density_of_the_program_but_for_a_constant(
 @pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS[:6], ids=short_name)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_search_from_nearby_ends_at_the_same_likelihood(model: AnnotationModel, seed: int) -> None:
+def test_numerical_optimiser_finds_the_same_maximum_likelihood(
+    model: AnnotationModel, seed: int
+) -> None:
     ratings = simulated(items=10, raters=3, categories=2, seed=seed)
     problem = model.point_estimate_problem(ratings, priors=False)
 
@@ -139,45 +144,45 @@ def test_search_from_nearby_ends_at_the_same_likelihood(model: AnnotationModel, 
     inside = {name: np.clip(x, 0.01, 0.99) for name, x in point_of(estimate).items()}
     start = np.concatenate([x.ravel() for x in free_values(model, inside).values()])
     found = -float(minimize(negative, start, method="BFGS").fun)
-    assert estimate.log_likelihood == pytest.approx(found, abs=1e-4)  # it may lie at the edge
+    assert estimate.log_likelihood == pytest.approx(found, abs=1e-4)  # may lie on the boundary
     assert estimate.log_likelihood > found - 1e-7
 
 
 @every_model
-def test_leaps_change_the_speed_and_not_the_destination(
+def test_extrapolation_changes_the_speed_and_not_the_result(
     monkeypatch: pytest.MonkeyPatch, model: AnnotationModel
 ) -> None:
     ratings = simulated(items=30, raters=5, categories=3, seed=3)
-    leaping = model.em(ratings, priors=True, tolerance=1e-9)
+    extrapolated = model.em(ratings, priors=True, tolerance=1e-9)
     monkeypatch.setattr(AnnotationModel, "in_support", lambda self, point: False)
 
     plain = model.em(ratings, priors=True, tolerance=1e-9)
 
-    assert plain.path[-1] == pytest.approx(leaping.path[-1], abs=1e-9)
-    assert len(leaping.path) <= len(plain.path)
+    assert plain.path[-1] == pytest.approx(extrapolated.path[-1], abs=1e-9)
+    assert len(extrapolated.path) <= len(plain.path)
 
 
-def test_straight_way_is_left_behind_in_a_few_leaps() -> None:
+def test_extrapolation_shortens_slow_linear_convergence() -> None:
     paths = [
         climb(
-            towards_one(0.99),
+            linear_steps_to_one(0.99),
             {"x": np.zeros(3)},
             max_iterations=5000,
             tolerance=1e-9,
-            is_allowed=leap,
+            is_allowed=is_allowed,
         )
-        for leap in (lambda point: False, lambda point: True)
+        for is_allowed in (lambda point: False, lambda point: True)
     ]
 
-    plain, leaping = paths
+    plain, extrapolated = paths
     assert plain.converged
-    assert leaping.converged
+    assert extrapolated.converged
     assert len(plain.path) > 1000
-    assert len(leaping.path) < 10
-    assert leaping.point["x"] == pytest.approx(np.ones(3), abs=1e-12)
+    assert len(extrapolated.path) < 10
+    assert extrapolated.point["x"] == pytest.approx(np.ones(3), abs=1e-12)
 
 
-def test_no_leap_leads_where_it_is_not_allowed() -> None:
+def test_extrapolation_never_enters_forbidden_points() -> None:
     visited: list[float] = []
 
     def allowed(point: Point) -> bool:
@@ -185,7 +190,7 @@ def test_no_leap_leads_where_it_is_not_allowed() -> None:
 
     def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
         visited.append(float(point["x"][0]))
-        return towards_one(0.9)(point)
+        return linear_steps_to_one(0.9)(point)
 
     found = climb(
         evaluate, {"x": np.zeros(1)}, max_iterations=200, tolerance=1e-6, is_allowed=allowed
@@ -193,10 +198,10 @@ def test_no_leap_leads_where_it_is_not_allowed() -> None:
 
     steps = np.diff(visited)
     assert found.converged
-    assert steps.max() <= 0.1 + 1e-12  # of EM alone, for the first leap would land at 1
+    assert steps.max() <= 0.1 + 1e-12  # steps of EM only: the first extrapolation would reach 1
 
 
-def test_most_iterations_are_kept_to_and_told() -> None:
+def test_em_stops_at_max_iterations_and_reports_it() -> None:
     ratings = simulated(items=30, raters=5, categories=3, seed=3)
 
     estimate = rb.DawidSkene().em(ratings, max_iterations=4)
@@ -206,8 +211,8 @@ def test_most_iterations_are_kept_to_and_told() -> None:
     assert "not converged after 4 iterations" in repr(estimate)
 
 
-def test_restarts_find_what_the_votes_miss() -> None:
-    ratings = simulated(items=12, raters=4, categories=3, seed=1, share=0.8)
+def test_restarts_find_a_higher_likelihood_than_the_start_at_majority_votes() -> None:
+    ratings = simulated(items=12, raters=4, categories=3, seed=1, filled=0.8)
     from_votes = rb.DawidSkene().em(ratings)
 
     restarted = rb.DawidSkene().em(ratings, restarts=10)
@@ -218,7 +223,9 @@ def test_restarts_find_what_the_votes_miss() -> None:
 @pytest.mark.slow
 @settings(max_examples=10)
 @given(ratings=designs, seed=st.integers(0, 99))
-def test_restarts_are_never_worse_and_the_same_again(ratings: rb.Ratings, seed: int) -> None:
+def test_restarts_never_lower_the_objective_and_are_reproducible(
+    ratings: rb.Ratings, seed: int
+) -> None:
     model = rb.MACE(prevalence="estimated")
     from_votes = model.em(ratings, max_iterations=500)
 
@@ -228,10 +235,10 @@ def test_restarts_are_never_worse_and_the_same_again(ratings: rb.Ratings, seed: 
     assert one.parameters.identical(other.parameters)
 
 
-# Printed by the source, or computed apart from this project and printed, to as many digits.
+# Published by the source, or computed independently of this project, to as many digits.
 
 
-def test_estimates_of_dawid_and_skene_are_the_published_ones(dataset: Load) -> None:
+def test_estimates_for_dawid_and_skenes_data_match_the_publication(dataset: Load) -> None:
     frame = dataset("dawid_skene_1979")
     ratings = rb.Ratings.from_frame(frame, scale="nominal", replicates="keep")
 
@@ -250,7 +257,7 @@ def test_estimates_of_dawid_and_skene_are_the_published_ones(dataset: Load) -> N
     assert confusion == pytest.approx(np.array(of_the_first), abs=6e-4)
 
 
-def test_estimates_of_raters_of_ptsd_are_the_published_ones(dataset: Load) -> None:
+def test_estimates_of_ptsd_raters_match_the_publication(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("ptsd"), scale="nominal")
 
     estimate = rb.RaterTAP(prevalence="shared").em(ratings)
@@ -273,7 +280,7 @@ def test_estimates_of_raters_of_ptsd_are_the_published_ones(dataset: Load) -> No
         ((1, 2, 3), 0.6477, 0.2456, 0.9535, -169.945),
     ],
 )
-def test_average_of_raters_of_wine_is_the_published_one(
+def test_tap_estimates_for_wine_match_the_publication(
     dataset: Load,
     first_class: tuple[int, ...],
     t: float,
@@ -291,9 +298,13 @@ def test_average_of_raters_of_wine_is_the_published_one(
     assert float(found["prevalence"][1]) == pytest.approx(t, abs=6e-5)
     assert float(found["a"]) == pytest.approx(a, abs=6e-5)
     assert float(found["p"][1]) == pytest.approx(p, abs=6e-5)
-    # The published one is that of an item's number of votes, whoever gave them.
-    ways = gammaln(1 + ratings.counts.sum(axis=1)) - gammaln(1 + ratings.counts).sum(axis=1)
-    assert estimate.log_likelihood + ways.sum() == pytest.approx(log_likelihood, abs=5.1e-4)
+    # The published log-likelihood is that of vote counts, which includes multinomial coefficients.
+    log_multinomial = gammaln(1 + ratings.counts.sum(axis=1)) - gammaln(1 + ratings.counts).sum(
+        axis=1
+    )
+    assert estimate.log_likelihood + log_multinomial.sum() == pytest.approx(
+        log_likelihood, abs=5.1e-4
+    )
 
 
 @pytest.mark.parametrize(
@@ -305,7 +316,7 @@ def test_average_of_raters_of_wine_is_the_published_one(
         ("bluebirds", True, 0.8889),
     ],
 )
-def test_categories_found_agree_with_gold_as_published(
+def test_agreement_of_estimated_categories_with_gold_matches_the_publication(
     dataset: Load, name: str, priors: bool, accuracy: float
 ) -> None:
     frame = dataset(name)
@@ -320,7 +331,7 @@ def test_categories_found_agree_with_gold_as_published(
     ("name", "accuracy"),
     [("snow2008_rte", 0.8969), ("snow2008_temp", 0.9361), ("bluebirds", 0.759)],
 )
-def test_majority_votes_agree_with_gold_as_published(
+def test_agreement_of_majority_votes_with_gold_matches_the_publication(
     dataset: Load, name: str, accuracy: float
 ) -> None:
     frame = dataset(name)
@@ -339,10 +350,10 @@ def test_majority_votes_agree_with_gold_as_published(
     second=st.floats(0.01, 0.99),
     seed=st.integers(0, 2**16),
 )
-def test_for_two_categories_three_models_are_one(
+def test_three_models_are_equivalent_for_two_categories(
     items: int, raters: int, second: float, seed: int
 ) -> None:
-    ratings = simulated(items=items, raters=raters, categories=2, seed=seed, share=0.7)
+    ratings = simulated(items=items, raters=raters, categories=2, seed=seed, filled=0.7)
     prevalence = np.array([1 - second, second])
     pi_01, pi_11 = np.sort(np.random.default_rng(seed).random((2, raters)), axis=0)
     confusion = np.array([[1 - pi_01, pi_01], [1 - pi_11, pi_11]]).transpose(2, 0, 1)
@@ -376,27 +387,27 @@ DEGENERATE: dict[str, tuple[Any, dict[str, Any]]] = {
 @every_model
 @pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
 @pytest.mark.parametrize("name", DEGENERATE)
-def test_estimates_from_little_are_finite(model: AnnotationModel, priors: bool, name: str) -> None:
+def test_estimates_from_degenerate_ratings_are_finite(
+    model: AnnotationModel, priors: bool, name: str
+) -> None:
     table, options = DEGENERATE[name]
     ratings = rb.Ratings.from_wide(np.asarray(table, float), scale="nominal", **options)
 
     estimate = model.em(ratings, priors=priors)
 
-    assert_is_whole(estimate)
+    assert_is_converged_and_finite(estimate)
 
 
 @every_model
 @pytest.mark.parametrize("gold", [[0, 1, 2], [1, 1, 1], [NAN, 2, NAN], [NAN] * 3], ids=str)
-def test_known_categories_are_kept_however_many_there_are(
-    model: AnnotationModel, gold: list[float]
-) -> None:
+def test_known_categories_keep_probability_one(model: AnnotationModel, gold: list[float]) -> None:
     frame = pd.DataFrame({"item": [0, 0, 1, 1, 2, 2], "rater": ["x", "y"] * 3})
     frame = frame.assign(rating=[0, 1, 1, 1, 0, 0], gold=np.repeat(gold, 2))
     ratings = rb.Ratings.from_frame(frame, gold="gold", categories=range(3), scale="nominal")
 
     estimate = model.em(ratings)
 
-    assert_is_whole(estimate)
+    assert_is_converged_and_finite(estimate)
     probability = estimate.category_probabilities().to_numpy()
     known = ~np.isnan(gold)
     np.testing.assert_array_equal(
@@ -410,7 +421,7 @@ def test_a_single_category_is_refused(model: AnnotationModel) -> None:
         model.em(rb.Ratings.from_wide(np.zeros((3, 2)), scale="nominal"))
 
 
-def test_models_of_raters_all_alike_take_counts() -> None:
+def test_models_with_exchangeable_raters_accept_counts() -> None:
     counts = np.array([[3, 0], [1, 2], [0, 4]])
     item, category = np.repeat(np.indices((3, 2)).reshape(2, -1), counts.ravel(), axis=1)
     named = pd.DataFrame(
@@ -427,14 +438,14 @@ def test_models_of_raters_all_alike_take_counts() -> None:
 @pytest.mark.parametrize(
     "model", [rb.DawidSkene(), rb.MACE(), rb.RaterTAP(), rb.RaterGroupthink()], ids=short_name
 )
-def test_models_of_each_rater_refuse_counts(model: AnnotationModel) -> None:
+def test_models_with_individual_raters_refuse_counts(model: AnnotationModel) -> None:
     counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]))
 
     with pytest.raises(rb.RatingsError, match="it must be known who gave each rating"):
         model.em(counts)
 
 
-def test_estimates_come_with_the_ids_of_the_user() -> None:
+def test_estimates_carry_the_ids_of_the_user() -> None:
     frame = pd.DataFrame(
         {
             "item": ["b", "b", "a", "a", "c", "c"],
@@ -452,8 +463,8 @@ def test_estimates_come_with_the_ids_of_the_user() -> None:
     assert tuple(estimate.quantities) == tuple(n for n in rb.MACE.reports if n != "prevalence")
 
 
-def assert_is_whole(estimate: PointEstimate) -> None:
-    """It converged, and says something finite of everything."""
+def assert_is_converged_and_finite(estimate: PointEstimate) -> None:
+    """EM converged, and every estimate is finite."""
     assert estimate.converged
     assert np.isfinite(estimate.path).all()
     assert np.isfinite(estimate.log_likelihood)
@@ -463,12 +474,12 @@ def assert_is_whole(estimate: PointEstimate) -> None:
     assert np.isfinite(items["entropy"]).all()
 
 
-def towards_one(rate: float) -> Callable[[Point], tuple[float, Callable[[], Point]]]:
-    """A climb that leaves a share ``rate`` of the way at each step."""
+def linear_steps_to_one(rate: float) -> Callable[[Point], tuple[float, Callable[[], Point]]]:
+    """An EM step towards 1 that multiplies the remaining distance by ``rate``."""
 
     def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
-        left = point["x"] - 1
-        return -float(left @ left), lambda: {"x": 1 + rate * left}
+        remainder = point["x"] - 1
+        return -float(remainder @ remainder), lambda: {"x": 1 + rate * remainder}
 
     return evaluate
 
@@ -482,7 +493,7 @@ def free_values(model: AnnotationModel, point: Mapping[str, Array]) -> dict[str,
 
 
 def objective(model: AnnotationModel, free: Array, problem: CategoricalProblem) -> float:
-    """Log-likelihood and log-prior of parameters on the unconstrained scale, one after another."""
+    """Log-likelihood plus log-prior at a flat vector of unconstrained parameters."""
     shapes = {p.name: p.free_shape(problem.size) for p in model.parameters()}
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
     parts = dict(zip(shapes, np.split(free, ends[:-1]), strict=True))

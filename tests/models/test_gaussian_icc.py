@@ -1,4 +1,4 @@
-"""GaussianICC: its Stan programs are the model, and its posteriors the published ones."""
+"""GaussianICC: its Stan programs match the dense density, its posteriors published ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.designs import LongTable, dense_covariance, long_tables, slopes
 from tests.monte_carlo import standard_error, standard_errors
 
 SDS = ("sd_item", "sd_rater", "sd_residual")
-CENTER = 0.4  # taken off the ratings; of no consequence
+CENTER = 0.4  # subtracted from the ratings; any value gives the same density
 PRIORS: dict[str, list[float]] = {
     "prior_mean": [0.9, 2.0],
     "prior_sd_item": [4.0, 1.0],
@@ -69,7 +69,7 @@ Load = Callable[[str], pd.DataFrame]
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(table=long_tables(), sds=points, swapped=st.booleans())
-def test_density_with_raters_integrates_out_is_the_dense_one(
+def test_density_with_raters_integrated_out_equals_the_dense_density(
     table: LongTable, sds: tuple[float, float, float], swapped: bool
 ) -> None:
     data = program_data(CrossedSums, table, swapped)
@@ -86,7 +86,7 @@ def test_density_with_raters_integrates_out_is_the_dense_one(
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(table=long_tables(), sds=points, swapped=st.booleans(), seed=st.integers(0, 99))
-def test_density_with_raters_sampled_is_the_dense_one(
+def test_density_with_sampled_raters_equals_the_dense_density(
     table: LongTable, sds: tuple[float, float, float], swapped: bool, seed: int
 ) -> None:
     data = program_data(CrowdSums, table, swapped)
@@ -125,7 +125,7 @@ def test_density_with_raters_sampled_is_the_dense_one(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "expected"), REFERENCE.items())
-def test_posterior_is_the_reference_one(
+def test_posterior_matches_the_reference(
     dataset: Load, name: str, expected: Mapping[str, Mapping[str, float]]
 ) -> None:
     ratings = rb.Ratings.from_frame(dataset(name))
@@ -141,16 +141,16 @@ def test_posterior_is_the_reference_one(
 
     for quantity, figures in expected.items():
         found = summary.loc[quantity].to_dict()
-        # 16,000 draws here, some thousands there, printed to three digits
+        # 16,000 draws here, several thousand in the reference, which is printed to three digits
         error = 0.0006 + 5 * found["sd"] / math.sqrt(4000)
         for column, figure in figures.items():
-            # An end of a 90% interval is known 2.1 times as badly as a normal mean, and a long
-            # tail's still worse.
-            of_end = 3 if column.startswith(("lower", "upper")) else 1
-            assert found[column] == pytest.approx(figure, abs=of_end * error), (quantity, column)
+            # The Monte Carlo error of the end of a 90% interval is 2.1 times that of the mean for a
+            # normal posterior, and larger for one with a long tail.
+            factor = 3 if column.startswith(("lower", "upper")) else 1
+            assert found[column] == pytest.approx(figure, abs=factor * error), (quantity, column)
 
 
-def test_posterior_under_half_t_and_flat_priors_is_that_of_the_grid(dataset: Load) -> None:
+def test_posterior_under_half_t_and_flat_priors_matches_a_grid(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
     model = rb.GaussianICC(
         prior_mean=rb.Normal(0, math.inf),
@@ -166,19 +166,19 @@ def test_posterior_under_half_t_and_flat_priors_is_that_of_the_grid(dataset: Loa
     for column, figure in icc.items():
         error = standard_errors(fit, column)["icc"]
         assert summary.loc["icc", column] == pytest.approx(figure, abs=0.0005 + 5 * error), column
-    of_four = fit.icc_k(4).values
-    error = standard_error(of_four)
-    assert of_four.mean() == pytest.approx(0.600, abs=0.0005 + 5 * error)
+    icc_4 = fit.icc_k(4).values
+    error = standard_error(icc_4)
+    assert icc_4.mean() == pytest.approx(0.600, abs=0.0005 + 5 * error)
     error = standard_errors(fit, "mean")["labeler_icc"]
     assert summary["mean"]["labeler_icc"] == pytest.approx(0.512, abs=0.0005 + 5 * error)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("summed_out", [True, False])
+@pytest.mark.parametrize("integrated_out", [True, False])
 def test_warm_start_changes_the_speed_and_not_the_posterior(
-    monkeypatch: pytest.MonkeyPatch, summed_out: bool
+    monkeypatch: pytest.MonkeyPatch, integrated_out: bool
 ) -> None:
-    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: summed_out)
+    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: integrated_out)
     ratings = simulated(items=60, raters=15, per_item=4)
 
     warm = rb.GaussianICC().fit(ratings, seed=1, draws=2000).summary()
@@ -189,24 +189,24 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
 
 
 @pytest.mark.slow
-def test_both_programs_have_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_programs_give_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = simulated(items=80, raters=30, per_item=3)
     monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: True)
-    joint = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    integrated = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
     monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: False)
 
-    crowd = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    sampled = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
 
-    error = 5 * np.hypot(joint.summary()["mcse"], crowd.summary()["mcse"])
-    assert "score" in crowd.posterior
-    assert (abs(joint.summary()["mean"] - crowd.summary()["mean"]) < error).all()
-    severity = crowd.raters()["mean"] + crowd.quantities["mean"].values.mean()
-    posterior = Posterior(crowd.posterior, ratings, rb.GaussianICC().problem(ratings))
+    error = 5 * np.hypot(integrated.summary()["mcse"], sampled.summary()["mcse"])
+    assert "score" in sampled.posterior
+    assert (abs(integrated.summary()["mean"] - sampled.summary()["mean"]) < error).all()
+    severity = sampled.raters()["mean"] + sampled.quantities["mean"].values.mean()
+    posterior = Posterior(sampled.posterior, ratings, rb.GaussianICC().problem(ratings))
     levels = rb.GaussianICC().levels(posterior, np.random.default_rng(1))
     np.testing.assert_allclose(np.mean(list(levels), axis=0), severity, rtol=1e-9)
-    # sds of 0.4 or less: of 2000 draws or more, means differ by 0.013 or so, and sds by 3%.
-    items = (joint.items(draws=2000), crowd.items(draws=2000))
-    for one, other in ((joint.raters(), crowd.raters()), items):
+    # Posterior sds are at most 0.4: with 2000 draws means differ by about 0.013 and sds by 3%.
+    items = (integrated.items(draws=2000), sampled.items(draws=2000))
+    for one, other in ((integrated.raters(), sampled.raters()), items):
         assert one["mean"].to_numpy() == pytest.approx(other["mean"].to_numpy(), abs=0.1)
         assert one["sd"].to_numpy() == pytest.approx(other["sd"].to_numpy(), rel=0.25)
 
@@ -215,7 +215,7 @@ def test_both_programs_have_the_same_posterior(monkeypatch: pytest.MonkeyPatch) 
     ("items", "raters", "program"),
     [(500, 20, "gaussian_icc"), (20, 500, "gaussian_icc"), (300, 200, "gaussian_icc_crowd")],
 )
-def test_cheaper_program_is_taken(items: int, raters: int, program: str) -> None:
+def test_cheaper_program_is_chosen(items: int, raters: int, program: str) -> None:
     rng = np.random.default_rng(1)
     cells = rng.random((items, raters)) < 0.3
     ratings = rb.Ratings.from_wide(np.where(cells, rng.normal(size=cells.shape), np.nan))
@@ -227,7 +227,7 @@ def test_cheaper_program_is_taken(items: int, raters: int, program: str) -> None
 
 
 @pytest.mark.slow
-def test_roles_of_items_and_raters_swap_where_raters_are_more() -> None:
+def test_items_and_raters_swap_roles_if_there_are_more_raters() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
     mirrored = rb.Ratings.from_frame(
         ratings.to_frame().rename(columns={"item": "rater", "rater": "item"})
@@ -243,19 +243,19 @@ def test_roles_of_items_and_raters_swap_where_raters_are_more() -> None:
     )
     error = 5 * np.hypot(one["mcse"], other["mcse"])
     assert (abs(one["mean"] - other["mean"]) < error).all()
-    # sds of 0.4 or less: of 2000 draws, means differ by 0.013 or so.
+    # Posterior sds are at most 0.4: with 2000 draws means differ by about 0.013.
     assert fit.items(draws=2000)["mean"].to_numpy() == pytest.approx(
         mirror.raters()["mean"].to_numpy(), abs=0.1
     )
 
 
-def test_shifted_and_stretched_ratings_give_the_same_icc() -> None:
+def test_icc_is_invariant_to_shifting_and_scaling_ratings() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
     frame = ratings.to_frame()
-    far = rb.Ratings.from_frame(frame.assign(rating=1e9 + 1e6 * frame["rating"]))
+    rescaled = rb.Ratings.from_frame(frame.assign(rating=1e9 + 1e6 * frame["rating"]))
 
     one = rb.GaussianICC().fit(ratings, seed=1).summary()
-    other = rb.GaussianICC().fit(far, seed=1).summary()
+    other = rb.GaussianICC().fit(rescaled, seed=1).summary()
 
     back = other["mean"] / pd.Series({name: 1e6 for name in SDS}).reindex(other.index).fillna(1)
     back["mean"] = (other["mean"]["mean"] - 1e9) / 1e6
@@ -263,17 +263,17 @@ def test_shifted_and_stretched_ratings_give_the_same_icc() -> None:
     assert (abs(back - one["mean"]) < error).all()
 
 
-def test_priors_in_force_are_shown() -> None:
+def test_priors_lists_given_and_default_priors() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
-    spread = ratings.values.std()
+    sd = ratings.values.std()
 
     priors = rb.GaussianICC(prior_sd_rater=rb.HalfStudentT(4, 1)).priors(ratings)
 
     assert priors == {
-        "mean": rb.Normal(ratings.values.mean(), 2.5 * spread),
-        "sd_item": rb.HalfNormal(spread),
+        "mean": rb.Normal(ratings.values.mean(), 2.5 * sd),
+        "sd_item": rb.HalfNormal(sd),
         "sd_rater": rb.HalfStudentT(4, 1),
-        "sd_residual": rb.HalfNormal(spread),
+        "sd_residual": rb.HalfNormal(sd),
     }
 
 
@@ -284,7 +284,7 @@ def test_priors_in_force_are_shown() -> None:
         lambda item, rater: rater,
         lambda item, rater: item + 0.1 * rater,
     ],
-    ids=["agreement", "severity alone", "agreement up to severity"],
+    ids=["agreement", "severity only", "agreement up to severity"],
 )
 def test_ratings_without_residual_are_refused(
     rating: Callable[[Array, Array], Array],
@@ -300,19 +300,19 @@ def test_ratings_without_residual_are_refused(
 def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
     fit = rb.GaussianICC().fit(three_ratings(), seed=1)
 
-    # A chain in 40 is caught where rounding makes a spike of the density: see the next test.
+    # One chain in 40 is stuck at a spike of the density caused by rounding: see the next test.
     assert all(np.isfinite(values).all() for values in fit.quantities.values())
     assert ((fit.quantities["icc"] >= 0) & (fit.quantities["icc"] <= 1)).all()
 
 
 @pytest.mark.xfail(
     raises=(AssertionError, RuntimeError),
-    reason="the crossed normal density cancels where the residual is below 1e-8 of the effects",
+    reason="the density loses all digits if the residual sd is below 1e-8 of the effects' sds",
 )
-def test_design_with_as_many_effects_as_ratings_has_a_density_without_residual() -> None:
+def test_density_is_constant_near_zero_residual_if_effects_are_as_many_as_ratings() -> None:
     data = rb.GaussianICC().stan_data(three_ratings())
 
-    # Of log sds: next to no residual the density of the ratings is constant, and so is the prior.
+    # Without the Jacobian. Near a residual of 0 the likelihood and the prior are constant.
     small, smaller = (
         evaluate("gaussian_icc", data, {"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": sd})[0]
         - math.log(sd)
@@ -325,7 +325,7 @@ def test_design_with_as_many_effects_as_ratings_has_a_density_without_residual()
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("seed", range(3))
-def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
+def test_small_sparse_designs_have_few_divergences(seed: int) -> None:
     ratings = simulated(items=6, raters=6, per_item=2, seed=seed)
 
     fit = rb.GaussianICC().fit(ratings, seed=1)
@@ -333,7 +333,7 @@ def test_small_sparse_tables_bring_few_divergences(seed: int) -> None:
     assert fit.diagnostics().divergences <= 4
 
 
-def test_simulated_ratings_vary_as_asked() -> None:
+def test_simulated_ratings_have_the_given_parameters() -> None:
     parameters = {"mean": 5, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}
 
     ratings = rb.GaussianICC().simulate(COMPLETE, np.random.default_rng(1), parameters=parameters)
@@ -341,7 +341,7 @@ def test_simulated_ratings_vary_as_asked() -> None:
     wide = ratings.to_frame().pivot(index="item", columns="rater", values="rating")
     by_item, by_rater = wide.mean(axis=1), wide.mean(axis=0)
     residual = wide.sub(by_item, axis=0).sub(by_rater, axis=1)
-    error = 4 / math.sqrt(2 * 300)  # of a standard deviation of 300
+    error = 4 / math.sqrt(2 * 300)  # relative, of a standard deviation estimated from 300 values
     assert ratings.scale == "numeric"
     assert by_item.mean() == pytest.approx(5, abs=4 * math.hypot(2, 1) / math.sqrt(300))
     assert by_item.std() == pytest.approx(2, rel=error)
@@ -349,7 +349,7 @@ def test_simulated_ratings_vary_as_asked() -> None:
     assert residual.to_numpy().std() == pytest.approx(0.5, rel=0.02)
 
 
-def test_parameters_that_are_not_given_come_from_their_priors() -> None:
+def test_missing_parameters_are_drawn_from_their_priors() -> None:
     model = rb.GaussianICC(
         prior_mean=rb.Normal(3, 2),
         prior_sd_item=rb.HalfNormal(1),
@@ -360,14 +360,14 @@ def test_parameters_that_are_not_given_come_from_their_priors() -> None:
 
     drawn = pd.DataFrame([model.draw_parameters(SMALL, rng) for _ in range(200)], dtype=float)
 
-    # Means of half bells are 0.8 scales, or little more; within 4 standard errors of 200 draws.
+    # The mean of a half-normal is 0.8 scales, that of a half-t slightly more; 4 standard errors.
     assert drawn["mean"].mean() == pytest.approx(3, abs=0.57)
     assert drawn["sd_item"].mean() == pytest.approx(0.798, abs=0.17)
     assert drawn["sd_rater"].mean() == pytest.approx(1.64, abs=0.36)
     assert drawn["sd_residual"].mean() == pytest.approx(2.394, abs=0.52)
 
 
-def test_ratings_are_simulated_for_a_design_of_ratings() -> None:
+def test_ratings_are_simulated_for_the_design_of_existing_ratings() -> None:
     ratings = simulated(items=20, raters=5, per_item=3)
     parameters = {"mean": 50, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}
 
@@ -391,7 +391,7 @@ def test_ratings_are_simulated_for_a_design_of_ratings() -> None:
         (rb.GaussianICC(), {"sd": 1}, "parameters: GaussianICC has no sd"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(
+def test_simulation_without_proper_prior_or_known_parameter_is_refused(
     model: rb.GaussianICC, parameters: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -411,7 +411,7 @@ def test_prior_of_the_wrong_kind_is_refused(name: str, prior: Any) -> None:
         rb.GaussianICC(**{name: prior})
 
 
-def test_prior_of_the_mean_that_the_ratings_contradict_is_refused() -> None:
+def test_prior_mean_that_contradicts_the_ratings_is_refused() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
 
     with pytest.raises(ValueError, match="prior_mean must not contradict the ratings"):
@@ -419,7 +419,7 @@ def test_prior_of_the_mean_that_the_ratings_contradict_is_refused() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
-def test_ratings_beyond_the_range_of_squares_are_refused(scale: float) -> None:
+def test_ratings_whose_squares_overflow_or_underflow_are_refused(scale: float) -> None:
     ratings = rb.Ratings.from_wide(scale * np.arange(12.0).reshape(4, 3) ** 2)
 
     with pytest.raises(rb.RatingsError, match="Rescale the ratings"):
@@ -462,13 +462,13 @@ def program_data(
 def evaluate(
     program: str, data: Mapping[str, Any], point: Mapping[str, Any]
 ) -> tuple[float, Array]:
-    """Log density and gradient on the unconstrained scale, by Stan."""
+    """Log density and gradient by Stan on the unconstrained scale."""
     table = stan.load(program).log_prob(dict(point), dict(data), sig_figs=17)
     return float(table["lp__"].iloc[0]), table.iloc[0, 1:].to_numpy(float)
 
 
 def log_joint(table: LongTable, sds: Array, swapped: bool) -> float:
-    """Log density of ratings and standard deviations by a dense covariance."""
+    """Joint log density of ratings and standard deviations with a dense covariance matrix."""
     mean, sd = PRIORS["prior_mean"]
     covariance = dense_covariance(table, Deviations(*sds).swap(swapped)) + sd**2
     dense = multivariate_normal(np.full(len(table.ratings), mean - CENTER), covariance)

@@ -1,4 +1,4 @@
-"""GaussianXCC: its Stan program is the model, and its posteriors the published ones."""
+"""GaussianXCC: its Stan program matches the dense density, its posteriors published ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ PRIORS: dict[str, Any] = {
     "prior_sd_residual": [3.0, 2.0],
     "prior_lkj": 1.7,
 }
-CENTERS = np.array([0.4, -0.2, 0.0])  # taken off the ratings; of no consequence
+CENTERS = np.array(
+    [0.4, -0.2, 0.0]
+)  # subtracted from the ratings; any value gives the same density
 
 REFERENCE: dict[str, dict[str, dict[str, float]]] = {
     "shared": {
@@ -59,13 +61,13 @@ REFERENCE: dict[str, dict[str, dict[str, float]]] = {
 
 Load = Callable[[str], pd.DataFrame]
 QUICK: dict[str, Any] = {"chains": 2, "warmup": 200, "draws": 100}
-too_quick = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+short_chains = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 @pytest.mark.slow
 @settings(max_examples=15)
 @given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
-def test_density_is_the_dense_one(table: PooledTable, per_pool: bool, seed: int) -> None:
+def test_density_equals_the_dense_density(table: PooledTable, per_pool: bool, seed: int) -> None:
     pools = int(table.pool.max()) + 1
     sizes = np.cumsum([pools, pools, pools if per_pool else 1])
     rng = np.random.default_rng(seed)
@@ -90,7 +92,7 @@ def test_density_is_the_dense_one(table: PooledTable, per_pool: bool, seed: int)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("residual", ["shared", "per_pool"])
-def test_posterior_is_the_reference_one(dataset: Load, residual: Any) -> None:
+def test_posterior_matches_the_reference(dataset: Load, residual: Any) -> None:
     ratings = rb.Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
     prior = rb.HalfNormal(2.5)
     model = rb.GaussianXCC(
@@ -107,13 +109,13 @@ def test_posterior_is_the_reference_one(dataset: Load, residual: Any) -> None:
     assert fit.diagnostics().problems == []
     for quantity, figures in REFERENCE[residual].items():
         found = summary.loc[quantity].to_dict()
-        # some thousands of draws each, of which one half or less are effective there
+        # several thousand draws each; at most half of the reference's are effective
         error = 0.0006 + 4 * found["sd"] / math.sqrt(1000)
         for column, figure in figures.items():
-            # An end of a 90% interval is known 2.1 times as badly as a normal mean, and a long
-            # tail's still worse.
-            of_end = 3 if column.startswith(("lower", "upper")) else 1
-            assert found[column] == pytest.approx(figure, abs=of_end * error), (quantity, column)
+            # The Monte Carlo error of the end of a 90% interval is 2.1 times that of the mean for a
+            # normal posterior, and larger for one with a long tail.
+            factor = 3 if column.startswith(("lower", "upper")) else 1
+            assert found[column] == pytest.approx(figure, abs=factor * error), (quantity, column)
 
 
 @pytest.mark.slow
@@ -127,18 +129,18 @@ def test_warm_start_changes_the_speed_and_not_the_posterior() -> None:
     assert (abs(warm["mean"] - cold["mean"]) < error).all()
 
 
-def test_geometry_is_known_where_the_ratings_are_many() -> None:
-    few = simulated(items=8, raters=3, per_item=2)
-    many = simulated(items=300, raters=30, per_item=3)
+def test_warm_start_sets_the_metric_if_there_are_enough_ratings() -> None:
+    small = simulated(items=8, raters=3, per_item=2)
+    large = simulated(items=300, raters=30, per_item=3)
 
-    starts = [rb.GaussianXCC().start(rb.GaussianXCC().problem(x)) for x in (few, many)]
+    starts = [rb.GaussianXCC().start(rb.GaussianXCC().problem(x)) for x in (small, large)]
 
     assert starts[0].geometry is None
     assert starts[1].geometry is not None
 
 
-@too_quick
-def test_pools_and_pairs_have_the_users_names() -> None:
+@short_chains
+def test_pools_and_pairs_have_the_ids_of_the_user() -> None:
     ratings = simulated(items=20, raters=4, per_item=2, pools=3)
 
     fit = rb.GaussianXCC().fit(ratings, seed=1, **QUICK)
@@ -150,21 +152,21 @@ def test_pools_and_pairs_have_the_users_names() -> None:
     assert "unnormalized_xcc[B, C]" in fit.summary().index
 
 
-@too_quick
-def test_one_residual_for_all_pools_is_one_number() -> None:
+@short_chains
+def test_residual_has_a_pool_dimension_only_if_it_differs_between_pools() -> None:
     ratings = simulated(items=20, raters=4, per_item=2)
 
-    shared, own = (
+    shared, per_pool = (
         rb.GaussianXCC(residual=residual).fit(ratings, seed=1, **QUICK).quantities
         for residual in ("shared", "per_pool")
     )
 
     assert shared["sd_residual"].dims == ("chain", "draw")
-    assert own["sd_residual"].dims == ("chain", "draw", "pool")
+    assert per_pool["sd_residual"].dims == ("chain", "draw", "pool")
 
 
-@too_quick
-def test_quantities_are_those_of_the_parameters() -> None:
+@short_chains
+def test_quantities_follow_from_the_parameters() -> None:
     ratings = simulated(items=20, raters=4, per_item=2, pools=3)
 
     draws = rb.GaussianXCC().fit(ratings, seed=1, **QUICK).quantities.isel(chain=0, draw=0)
@@ -177,8 +179,8 @@ def test_quantities_are_those_of_the_parameters() -> None:
     )
 
 
-@too_quick
-def test_pools_in_the_other_order_give_the_same_agreement() -> None:
+@short_chains
+def test_agreement_is_invariant_to_the_order_of_pools() -> None:
     ratings = simulated(items=60, raters=6, per_item=3)
     frame = ratings.to_frame()
     swapped = rb.Ratings.from_frame(
@@ -193,7 +195,7 @@ def test_pools_in_the_other_order_give_the_same_agreement() -> None:
 
 
 @pytest.mark.slow
-def test_items_have_an_effect_in_each_pool_and_raters_one() -> None:
+def test_items_have_an_effect_for_each_pool_and_raters_only_one() -> None:
     ratings = simulated(items=40, raters=6, per_item=3, severity={"A": 0.0, "B": 1.0})
 
     fit = rb.GaussianXCC().fit(ratings, seed=1)
@@ -208,7 +210,7 @@ def test_items_have_an_effect_in_each_pool_and_raters_one() -> None:
 
 
 @pytest.mark.slow
-def test_item_that_a_pool_has_not_rated_is_foretold_by_the_other() -> None:
+def test_effect_of_an_item_that_one_pool_did_not_rate_is_predicted_from_the_other() -> None:
     frame = simulated(items=60, raters=6, per_item=4, rho=0.8).to_frame()
     ratings = rb.Ratings.from_frame(
         frame[(frame["item"] > 0) | (frame["pool"] == "A")], pool="pool"
@@ -218,12 +220,12 @@ def test_item_that_a_pool_has_not_rated_is_foretold_by_the_other() -> None:
 
     assert items["ratings"].loc[0].tolist() == [4, 0]
     assert np.sign(items["mean"][0, "B"]) == np.sign(items["mean"][0, "A"])
-    # The other pool leaves 1 - 0.8^2 of the variance open: sds of 0.6 and 0.34, each known to 3%.
+    # Given the other pool the variance is still 1 - 0.8^2: sds of 0.6 and 0.34, each with 3% error.
     assert items["sd"][0, "B"] > 1.3 * items["sd"][0, "A"]
 
 
 @pytest.mark.slow
-def test_pools_without_common_items_leave_the_prior_of_their_correlation() -> None:
+def test_correlation_of_pools_without_common_items_keeps_its_prior() -> None:
     frame = simulated(items=60, raters=6, per_item=3).to_frame()
     ratings = rb.Ratings.from_frame(
         frame[(frame["item"] < 30) == (frame["pool"] == "A")], pool="pool"
@@ -238,21 +240,21 @@ def test_pools_without_common_items_leave_the_prior_of_their_correlation() -> No
     assert fit.diagnostics().divergences == 0
 
 
-@too_quick
-def test_prior_of_the_correlation_can_be_tightened() -> None:
+@short_chains
+def test_larger_prior_lkj_shrinks_the_correlation() -> None:
     ratings = simulated(items=10, raters=3, per_item=2, rho=0.9)
 
-    loose, tight = (
+    wide, narrow = (
         rb.GaussianXCC(prior_lkj=shape).fit(ratings, seed=1, **QUICK).quantities
         for shape in (1.0, 50.0)
     )
 
-    means = [fit["normalized_xcc"].values.mean() for fit in (loose, tight)]
+    means = [fit["normalized_xcc"].values.mean() for fit in (wide, narrow)]
     assert means[1] < means[0] - 0.1
 
 
 @pytest.mark.slow
-@too_quick
+@short_chains
 @pytest.mark.parametrize("raters", [1, 2])
 def test_smallest_designs_are_fitted(raters: int) -> None:
     ratings = simulated(items=12, raters=raters, per_item=1)
@@ -264,17 +266,17 @@ def test_smallest_designs_are_fitted(raters: int) -> None:
 
 
 @pytest.mark.slow
-@too_quick
-def test_shifted_and_stretched_ratings_give_the_same_agreement() -> None:
+@short_chains
+def test_agreement_is_invariant_to_shifting_and_scaling_ratings() -> None:
     ratings = simulated(items=60, raters=6, per_item=3)
     frame = ratings.to_frame()
-    far = rb.Ratings.from_frame(frame.assign(rating=1e7 + 1e5 * frame["rating"]), pool="pool")
+    rescaled = rb.Ratings.from_frame(frame.assign(rating=1e7 + 1e5 * frame["rating"]), pool="pool")
 
-    one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).summary() for x in (ratings, far))
+    one, other = (rb.GaussianXCC().fit(x, seed=1, **QUICK).summary() for x in (ratings, rescaled))
 
-    same = ["normalized_xcc[A, B]", "icc[A]", "icc[B]"]
-    stretched = ["sd_item[A]", "sd_item[B]"]
-    for names, unit in ((same, 1.0), (stretched, 1e5)):
+    invariant = ["normalized_xcc[A, B]", "icc[A]", "icc[B]"]
+    scaled = ["sd_item[A]", "sd_item[B]"]
+    for names, unit in ((invariant, 1.0), (scaled, 1e5)):
         difference = other["mean"][names] / unit - one["mean"][names]
         error = np.hypot(one["mcse"][names], other["mcse"][names] / unit)
         assert (abs(difference) < 5 * error).all()
@@ -297,7 +299,7 @@ def test_ratings_without_two_pools_are_refused(pool: str | None, found: str) -> 
         lambda item, rater, noise: item + 0.1 * rater,
         lambda item, rater, noise: np.where(rater < 3, item, (item * 7) % 5) + 0.1 * rater,
     ],
-    ids=["of pools", "within pools"],
+    ids=["between pools", "within pools"],
 )
 def test_perfect_agreement_is_refused(residual: Any, rating: Callable[..., Array]) -> None:
     frame = crossed(rating)
@@ -306,8 +308,8 @@ def test_perfect_agreement_is_refused(residual: Any, rating: Callable[..., Array
         rb.GaussianXCC(residual=residual).fit(frame)
 
 
-@too_quick
-def test_perfect_agreement_in_one_pool_is_no_matter_if_all_share_a_residual() -> None:
+@short_chains
+def test_perfect_agreement_in_one_pool_is_accepted_with_a_shared_residual() -> None:
     ratings = crossed(lambda item, rater, noise: item + (rater > 2) * noise)
 
     fit = rb.GaussianXCC().fit(ratings, seed=1, **QUICK)
@@ -317,7 +319,7 @@ def test_perfect_agreement_in_one_pool_is_no_matter_if_all_share_a_residual() ->
     assert np.isfinite(fit.quantities["icc"]).all()
 
 
-def test_designs_that_would_fill_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_designs_that_need_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian_pools, "MAX_SIZE", 100)
 
     with pytest.raises(
@@ -327,15 +329,15 @@ def test_designs_that_would_fill_the_memory_are_refused(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("residual", ["shared", "per_pool"])
-def test_simulated_pools_differ_as_asked(residual: Any) -> None:
+def test_simulated_pools_have_the_given_parameters(residual: Any) -> None:
     item, rater = np.indices((400, 200)).reshape(2, -1)
     design = pd.DataFrame({"item": item, "rater": rater, "pool": np.where(rater < 100, "a", "b")})
-    own = {"shared": [0.5], "per_pool": [0.5, 2.0]}[residual]
+    sd_residual = {"shared": [0.5], "per_pool": [0.5, 2.0]}[residual]
     parameters = {
         "mean": [5, 9],
         "sd_item": [2, 1],
         "sd_rater": [0, 1],
-        "sd_residual": own,
+        "sd_residual": sd_residual,
         "factor_item": [[1, 0], [0.6, 0.8]],
     }
 
@@ -346,19 +348,19 @@ def test_simulated_pools_differ_as_asked(residual: Any) -> None:
     frame = ratings.to_frame()
     by_item = frame.pivot_table(index="item", columns="pool", values="rating")
     by_rater = frame.groupby(["pool", "rater"])["rating"].mean()
-    left = frame["rating"] - frame.groupby(["item", "pool"])["rating"].transform("mean")
-    left -= left.groupby(frame["rater"]).transform("mean")
-    # 4 standard errors of 400 items and 100 raters, means of whose ratings hardly vary by residual
+    remainder = frame["rating"] - frame.groupby(["item", "pool"])["rating"].transform("mean")
+    remainder -= remainder.groupby(frame["rater"]).transform("mean")
+    # 4 standard errors for 400 items and 100 raters; residuals hardly change their mean ratings.
     assert by_item.mean().tolist() == pytest.approx([5, 9], abs=0.5)
     assert by_item.std().tolist() == pytest.approx([2, 1], rel=0.15)
     assert by_item.corr().loc["a", "b"] == pytest.approx(0.6, abs=0.14)
     assert by_rater.groupby("pool").std().tolist() == pytest.approx([0, 1], abs=0.3)
-    assert left.groupby(frame["pool"]).std().tolist() == pytest.approx(
-        np.resize(own, 2).tolist(), rel=0.03
+    assert remainder.groupby(frame["pool"]).std().tolist() == pytest.approx(
+        np.resize(sd_residual, 2).tolist(), rel=0.03
     )
 
 
-def test_parameters_that_are_not_given_come_from_their_priors() -> None:
+def test_missing_parameters_are_drawn_from_their_priors() -> None:
     normal, half = rb.Normal(3, 2), rb.HalfNormal(1)
     model = rb.GaussianXCC(
         prior_mean=normal, prior_sd_item=half, prior_sd_rater=half, prior_sd_residual=half
@@ -373,7 +375,7 @@ def test_parameters_that_are_not_given_come_from_their_priors() -> None:
     assert shapes == {
         "mean": (3,), "sd_item": (3,), "sd_rater": (3,), "sd_residual": (1,), "factor_item": (3, 3),
     }  # fmt: skip
-    # Each correlation is 2 Beta(1.5, 1.5) - 1 under LKJ(1): its sd is 0.5, and has an error of 0.02
+    # Under LKJ(1) each correlation is 2 Beta(1.5, 1.5) - 1, with an sd of 0.5, estimated to 0.02.
     assert np.std(correlations) == pytest.approx(0.5, abs=0.08)
 
 
@@ -386,21 +388,21 @@ def test_parameters_that_are_not_given_come_from_their_priors() -> None:
         ({"prior_sd_rater": 0.5}, TypeError, "prior_sd_rater must be a HalfNormal"),
     ],
 )
-def test_impossible_hyperparameters_are_refused(
+def test_invalid_hyperparameters_are_refused(
     arguments: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
         rb.GaussianXCC(**arguments)
 
 
-def test_prior_of_the_mean_that_a_pool_contradicts_is_refused() -> None:
+def test_prior_mean_that_contradicts_the_ratings_of_a_pool_is_refused() -> None:
     ratings = simulated(items=20, raters=3, per_item=2, severity={"A": 0.0, "B": 100.0})
 
     with pytest.raises(ValueError, match="prior_mean must not contradict the ratings"):
         rb.GaussianXCC(prior_mean=rb.Normal(0, 1)).fit(ratings)
 
 
-def test_priors_in_force_are_shown() -> None:
+def test_priors_lists_given_and_default_priors() -> None:
     ratings = simulated(items=20, raters=3, per_item=2)
     values, pool = ratings.values, ratings.to_frame()["pool"].to_numpy()
     sd = values.std()
@@ -427,15 +429,15 @@ def simulated(
     severity: Mapping[str, float] | None = None,
     seed: int = 5,
 ) -> rb.Ratings:
-    """Ratings of each item by some raters of each pool."""
+    """Ratings of each item by ``per_item`` raters of each pool."""
     rng = np.random.default_rng(seed)
     common = rng.normal(0, math.sqrt(rho), items)
     parts = []
     for pool in "ABC"[:pools]:
         rater = np.concatenate([rng.choice(raters, per_item, replace=False) for _ in range(items)])
         item = np.repeat(np.arange(items), per_item)
-        own = rng.normal(0, math.sqrt(1 - rho), items)
-        rating = (common + own)[item] + rng.normal(0, 0.4, raters)[rater]
+        specific = rng.normal(0, math.sqrt(1 - rho), items)
+        rating = (common + specific)[item] + rng.normal(0, 0.4, raters)[rater]
         rating += (severity or {}).get(pool, 0.0) + rng.normal(0, 0.7, len(item))
         names = [f"{pool}{number:02}" for number in rater]
         parts.append(pd.DataFrame({"item": item, "rater": names, "rating": rating, "pool": pool}))
@@ -443,7 +445,7 @@ def simulated(
 
 
 def crossed(rating: Callable[..., Array]) -> rb.Ratings:
-    """Ratings of 9 items by all of 3 raters in each of two pools."""
+    """Complete ratings of 9 items by 3 raters in each of two pools."""
     item, rater = (codes.ravel() for codes in np.mgrid[:9, :6])
     noise = np.random.default_rng(1).normal(size=len(item))
     return rb.Ratings.from_frame(
@@ -460,7 +462,7 @@ def crossed(rating: Callable[..., Array]) -> rb.Ratings:
 
 
 def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Array]:
-    """Log density and gradient on the unconstrained scale, by Stan."""
+    """Log density and gradient by Stan on the unconstrained scale."""
     pools = int(table.pool.max()) + 1
     item, rater, residual, corr = np.split(free, sizes)
     data = {
@@ -483,17 +485,17 @@ def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Arra
 
 
 def log_ratings(table: PooledTable, root: Array, rater: Array, residual: Array) -> float:
-    """Log density of the ratings by a dense covariance, effects and means integrated out."""
+    """Log density of the ratings with effects and means integrated out, by a dense covariance."""
     pool = table.pool[table.rater]
     mean, sd = PRIOR_MEAN[pool].T
     covariance = table.covariance(root @ root.T, rater, residual)
-    of_means = np.where(pool[:, None] == pool, sd**2, 0)
-    dense = multivariate_normal(mean - CENTERS[pool], covariance + of_means)
+    mean_covariance = np.where(pool[:, None] == pool, sd**2, 0)
+    dense = multivariate_normal(mean - CENTERS[pool], covariance + mean_covariance)
     return float(dense.logpdf(table.ratings))
 
 
 def log_sd_priors(item: Array, rater: Array, residual: Array) -> float:
     halves = (t(4).logpdf(item), halfnorm(scale=1.5).logpdf(rater))
-    rest = t(3, scale=2).logpdf(residual)
+    log_residual = t(3, scale=2).logpdf(residual)
     folded = (len(item) + len(residual)) * math.log(2)
-    return float(sum(half.sum() for half in halves) + rest.sum() + folded)
+    return float(sum(half.sum() for half in halves) + log_residual.sum() + folded)

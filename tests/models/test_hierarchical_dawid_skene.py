@@ -1,4 +1,4 @@
-"""Hierarchical Dawid-Skene: its program is the model, and raters borrow from one another."""
+"""Hierarchical Dawid-Skene: the program matches a plain formula, and raters are pooled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reliabayes.inference.problem import stan_data
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
 from tests.designs import slopes
 
-# What is tested is where draws lie; how well they mix has tests of its own.
+# These tests check the location of draws; other tests check convergence.
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
@@ -34,7 +34,7 @@ OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
 @pytest.fixture
 def ratings() -> rb.Ratings:
-    """Three categories; two true ones are known, and the last rater rates a single item."""
+    """Three categories; two items have a known category, and the last rater rates a single item."""
     rng = np.random.default_rng(3)
     frame = crossed(10, 3).assign(rating=rng.integers(0, 3, 30))
     frame.loc[30] = {"item": 0, "rater": 3, "rating": 2}
@@ -43,7 +43,7 @@ def ratings() -> rb.Ratings:
 
 
 @pytest.mark.parametrize("model", [MODEL, OTHER_PRIORS])
-def test_program_is_the_model_written_plainly(
+def test_stan_density_equals_the_plain_formula(
     model: HierarchicalDawidSkene, ratings: rb.Ratings
 ) -> None:
     one, other = random_points(model, ratings, 2)
@@ -54,7 +54,7 @@ def test_program_is_the_model_written_plainly(
     assert found == pytest.approx(expected, abs=1e-8)
 
 
-def test_gradient_is_the_slope_of_the_density(ratings: rb.Ratings) -> None:
+def test_gradient_equals_finite_differences(ratings: rb.Ratings) -> None:
     problem = MODEL.problem(ratings)
     start = MODEL.start(problem)
     data = stan_data(problem, start.centring)
@@ -78,7 +78,7 @@ def test_gradient_is_the_slope_of_the_density(ratings: rb.Ratings) -> None:
 
 
 @pytest.mark.parametrize("model", [MODEL, OTHER_PRIORS])
-def test_em_climbs_the_density_of_the_program(
+def test_objective_of_em_equals_the_stan_density(
     model: HierarchicalDawidSkene, ratings: rb.Ratings
 ) -> None:
     problem = model.point_estimate_problem(ratings, priors=True)
@@ -98,8 +98,10 @@ def test_em_climbs_the_density_of_the_program(
 @pytest.mark.slow
 @pytest.mark.parametrize(("items", "raters", "categories"), [(30, 4, 2), (60, 20, 3), (40, 3, 6)])
 @pytest.mark.parametrize("start", range(3))
-def test_em_never_goes_down(items: int, raters: int, categories: int, start: int) -> None:
-    ratings = crowd(items, raters, categories, seed=start)
+def test_em_never_decreases_the_objective(
+    items: int, raters: int, categories: int, start: int
+) -> None:
+    ratings = simulated(items, raters, categories, seed=start)
 
     found = MODEL.em(ratings, restarts=start, seed=1)
 
@@ -107,34 +109,34 @@ def test_em_never_goes_down(items: int, raters: int, categories: int, start: int
     assert found.converged
 
 
-def test_em_ends_where_no_step_is_likelier() -> None:
-    ratings = crowd(60, 5, 3, seed=1)
+def test_em_converges_to_a_local_maximum_of_the_density() -> None:
+    ratings = simulated(60, 5, 3, seed=1)
     start = MODEL.start(MODEL.problem(ratings))
     mode = density(MODEL, ratings, start.point, jacobian=True)
 
-    around = [start.create_inits(seed=seed, chains=1)[0] for seed in range(10)]
+    nearby = [start.create_inits(seed=seed, chains=1)[0] for seed in range(10)]
 
-    assert all(density(MODEL, ratings, point, jacobian=True) < mode for point in around)
+    assert all(density(MODEL, ratings, point, jacobian=True) < mode for point in nearby)
 
 
-def test_raters_who_cannot_differ_have_one_confusion_matrix() -> None:
-    ratings = crowd(300, 6, 3, seed=2)
-    alike = HierarchicalDawidSkene(
+def test_tight_prior_spread_gives_all_raters_the_same_confusion_matrix() -> None:
+    ratings = simulated(300, 6, 3, seed=2)
+    shrunk = HierarchicalDawidSkene(
         prior_location=rb.Normal(-2, 20), prior_spread=rb.HalfNormal(1e-4)
     )
 
-    found = alike.em(ratings)
+    found = shrunk.em(ratings)
 
-    # The likeliest matrix for all is that of the ratings of all, weighted by the true categories.
+    # The estimate of a common matrix pools all ratings, weighted by posterior true categories.
     weight = found.category_probabilities().to_numpy()[ratings.item]
     counts = weight.T @ np.eye(3)[ratings.category]
-    shares = counts / counts.sum(axis=1, keepdims=True)
+    proportions = counts / counts.sum(axis=1, keepdims=True)
     assert float(found.quantities["confusion"].std("rater").max()) < 1e-3
-    assert found.quantities["typical_confusion"].values == pytest.approx(shares, abs=2e-3)
+    assert found.quantities["typical_confusion"].values == pytest.approx(proportions, abs=2e-3)
 
 
-def test_raters_who_may_differ_in_any_way_are_those_of_dawid_and_skene() -> None:
-    ratings = crowd(3000, 6, 3, seed=2)
+def test_wide_prior_spread_gives_the_estimates_of_dawid_and_skene() -> None:
+    ratings = simulated(3000, 6, 3, seed=2)
     free = HierarchicalDawidSkene(prior_location=rb.Normal(-2, 20), prior_spread=rb.HalfNormal(50))
 
     found = free.em(ratings).quantities["confusion"]
@@ -144,7 +146,7 @@ def test_raters_who_may_differ_in_any_way_are_those_of_dawid_and_skene() -> None
 
 
 @pytest.mark.slow
-def test_rater_of_a_single_item_is_taken_to_be_like_the_others() -> None:
+def test_accuracy_of_a_rater_with_a_single_rating_shrinks_to_that_of_the_others() -> None:
     truth = {"prevalence": [0.5, 0.5], "location": [-2.0, -1.0], "spread": [0.2, 0.2]}
     drawn = MODEL.simulate(crossed(200, 10), np.random.default_rng(1), parameters=truth)
     frame = drawn.to_frame().query("rater < 9 or item == 0")
@@ -154,13 +156,13 @@ def test_rater_of_a_single_item_is_taken_to_be_like_the_others() -> None:
     accuracy = fit.raters()["accuracy"]
     typical = fit.quantities["typical_confusion"].mean(("chain", "draw")).values
     assert accuracy.drop(9).min() < accuracy[9] < accuracy.drop(9).max()
-    # Some 900 ratings tell each, and the raters differ by 0.2 / sqrt(10) in the mean of log odds.
+    # About 900 ratings inform each; the mean log odds of the raters has an sd of 0.2 / sqrt(10).
     assert typical[[0, 1], [1, 0]] == pytest.approx(expit([-2.0, -1.0]), abs=0.06)
 
 
-def test_crowd_of_few_ratings_each_is_closer_to_the_truth_than_dawid_skene() -> None:
+def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
     rng = np.random.default_rng(4)
-    design = crowd(300, 60, 2, seed=4)
+    design = simulated(300, 60, 2, seed=4)
     truth = {
         **MODEL.draw_parameters(design, rng),
         "location": np.array([-1.5, -1.5]),
@@ -169,11 +171,11 @@ def test_crowd_of_few_ratings_each_is_closer_to_the_truth_than_dawid_skene() -> 
     ratings = MODEL.simulate(design, rng, parameters=truth)
     true = MODEL.confusion(truth)
 
-    pooled, apart = (
+    pooled, unpooled = (
         model.em(ratings, priors=True).quantities["confusion"] for model in (MODEL, rb.DawidSkene())
     )
 
-    error, other = (float(np.abs(found.values - true).mean()) for found in (pooled, apart))
+    error, other = (float(np.abs(found.values - true).mean()) for found in (pooled, unpooled))
     assert error < 0.7 * other
 
 
@@ -195,18 +197,16 @@ def test_simulated_parameters_are_recovered() -> None:
     assert np.abs(found - MODEL.confusion(truth)).mean() < 0.02
 
 
-def test_sampler_adapts_where_true_categories_stay_uncertain() -> None:
-    clear, unclear = crowd(100, 10, 2, seed=6), crowd(100, 2, 2, seed=6)
+def test_sampler_adapts_its_metric_if_true_categories_are_uncertain() -> None:
+    certain, uncertain = simulated(100, 10, 2, seed=6), simulated(100, 2, 2, seed=6)
 
-    starts = [MODEL.start(MODEL.problem(ratings)) for ratings in (clear, unclear)]
+    starts = [MODEL.start(MODEL.problem(ratings)) for ratings in (certain, uncertain)]
 
     assert [start.adapt_metric for start in starts] == [False, True]
 
 
 @pytest.mark.parametrize("spread", [1e-200, 1e-20, 1e2])
-def test_density_is_a_number_however_alike_or_unlike_raters_are(
-    spread: float, ratings: rb.Ratings
-) -> None:
+def test_density_is_finite_for_extreme_spreads(spread: float, ratings: rb.Ratings) -> None:
     (point,) = random_points(MODEL, ratings, 1)
 
     found = density(MODEL, ratings, point | {"spread": np.full(6, spread)}, jacobian=True)
@@ -214,7 +214,7 @@ def test_density_is_a_number_however_alike_or_unlike_raters_are(
     assert math.isfinite(found)
 
 
-def test_category_that_nobody_used_is_fitted() -> None:
+def test_unused_category_is_fitted() -> None:
     frame = crossed(20, 4).assign(rating=np.tile([0, 0, 1, 1, 1], 16))
     ratings = rb.Ratings.from_frame(frame, scale="nominal", categories=range(3))
 
@@ -223,15 +223,15 @@ def test_category_that_nobody_used_is_fitted() -> None:
     assert float(prevalence[2]) < 0.05
 
 
-def test_typical_accuracy_expected_is_the_same_for_any_number_of_categories() -> None:
-    two, many = (MODEL.priors(n)["location"][0] for n in (2, 50))
+def test_prior_of_typical_accuracy_does_not_depend_on_the_number_of_categories() -> None:
+    for_two, for_fifty = (MODEL.priors(n)["location"][0] for n in (2, 50))
 
-    right = [1 / (1 + (n - 1) * math.exp(mean)) for n, mean in ((2, two), (50, many))]
+    accuracy = [1 / (1 + (n - 1) * math.exp(mean)) for n, mean in ((2, for_two), (50, for_fifty))]
 
-    assert right == pytest.approx([expit(2.0)] * 2)
+    assert accuracy == pytest.approx([expit(2.0)] * 2)
 
 
-def test_prior_that_leaves_open_which_category_is_which_is_refused() -> None:
+def test_prior_that_does_not_identify_the_categories_is_refused() -> None:
     with pytest.raises(ValueError, match="prior_location must have a finite sd"):
         HierarchicalDawidSkene(prior_location=rb.Normal(-2, math.inf))
 
@@ -241,8 +241,8 @@ def crossed(items: int, raters: int) -> pd.DataFrame:
     return pairs.to_frame(index=False)
 
 
-def crowd(items: int, raters: int, categories: int, *, seed: int) -> rb.Ratings:
-    """Ratings drawn from the model, each item rated by up to five raters."""
+def simulated(items: int, raters: int, categories: int, *, seed: int) -> rb.Ratings:
+    """Ratings simulated from the model; each item has up to five raters."""
     rng = np.random.default_rng(seed)
     chosen = [rng.choice(raters, min(5, raters), replace=False) for _ in range(items)]
     frame = pd.DataFrame({"item": np.arange(items), "rater": chosen}).explode("rater")
@@ -267,7 +267,7 @@ def density(
 def plain_density(
     model: HierarchicalDawidSkene, ratings: rb.Ratings, point: Mapping[str, Array]
 ) -> float:
-    """Log density of ratings and parameters, item by item and rater by rater."""
+    """Log density of ratings and parameters in plain loops over items and ratings."""
     total = 0.0
     rows_of = [np.flatnonzero(ratings.item == item) for item in range(ratings.n_items)]
     assert ratings.gold_category is not None
@@ -280,12 +280,12 @@ def plain_density(
             by_truth *= softmax(log_odds, axis=1)[:, ratings.category[row]]
         total += math.log(by_truth.sum() if gold < 0 else by_truth[gold])
     scale, df = model.prior_spread.scale, getattr(model.prior_spread, "df", None)
-    of_spread = halfnorm(scale=scale) if df is None else t(df, scale=scale)
+    spread_prior = halfnorm(scale=scale) if df is None else t(df, scale=scale)
     mean = model.prior_location.mean - math.log(2)
     return float(
         total
         + dirichlet(model.prior_prevalence.of(3)).logpdf(point["prevalence"])
         + norm(mean, model.prior_location.sd).logpdf(point["location"]).sum()
-        + of_spread.logpdf(point["spread"]).sum()
+        + spread_prior.logpdf(point["spread"]).sum()
         + norm().logpdf(point["effect"]).sum()
     )

@@ -1,4 +1,7 @@
-"""LogitXCC and OrdinalXCC of three pools: scores of items are sampled, summed to compare models."""
+"""LogitXCC and OrdinalXCC of three pools, whose item scores are sampled.
+
+Only the likelihood for comparing models integrates them out.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ POOLS = 3
 
 
 @every_model
-def test_model_gives_just_what_its_program_reads(name: str) -> None:
+def test_stan_data_has_exactly_the_inputs_of_the_program(name: str) -> None:
     model, _ = MODELS[name]
 
     ratings, _ = small(name, 1)
@@ -56,7 +59,7 @@ def test_model_gives_just_what_its_program_reads(name: str) -> None:
 @every_model
 @settings(max_examples=2)
 @given(seed=st.integers(0, 2**16))
-def test_density_is_that_of_effects_raters_and_ratings(name: str, seed: int) -> None:
+def test_density_equals_the_plain_formula(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, first = small(name, seed)
     problem = model.problem(ratings)
@@ -74,7 +77,7 @@ def test_density_is_that_of_effects_raters_and_ratings(name: str, seed: int) -> 
         for at in points
     ]
 
-    # Stan leaves constants out, which do not change from point to point.
+    # Stan drops constants, so compare differences between points.
     by_scipy = [log_density(model, ratings, at, centring) for at in points]
     assert np.diff(by_program) == pytest.approx(np.diff(by_scipy), rel=1e-7, abs=1e-5)
 
@@ -83,7 +86,7 @@ def test_density_is_that_of_effects_raters_and_ratings(name: str, seed: int) -> 
 @pytest.mark.parametrize("name", ["logit", "ordinal"])
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
-def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+def test_gradient_equals_finite_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, _ = small(name, seed)
 
@@ -96,7 +99,7 @@ def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
-def test_likelihood_is_the_integral_over_effects_of_items(name: str, seed: int) -> None:
+def test_likelihood_integrates_out_item_effects(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, point = small(name, seed)
 
@@ -105,7 +108,7 @@ def test_likelihood_is_the_integral_over_effects_of_items(name: str, seed: int) 
     assert found == pytest.approx(by_lattice(model, ratings, point), abs=1e-4)
 
 
-def test_ratings_of_many_items_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_likelihood_does_not_depend_on_the_chunk_size(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, point = small("ordinal", 1)
     model, problem = rb.OrdinalXCC(nodes=5), rb.OrdinalXCC().problem(ratings)
     whole = model.log_likelihood(point, problem)
@@ -121,7 +124,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 @pytest.mark.slow
-def test_posterior_is_around_what_the_ratings_are_drawn_from() -> None:
+def test_posterior_covers_the_simulated_parameters() -> None:
     fit = fitted()
 
     truth = {"normalized_xcc": RHO, "sd_item": SD_ITEM, "sd_rater": SD_RATER, "mean": MEAN}
@@ -134,37 +137,37 @@ def test_posterior_is_around_what_the_ratings_are_drawn_from() -> None:
 
 
 @pytest.mark.slow
-def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() -> None:
+def test_item_scores_and_rater_severities_correlate_with_mean_ratings() -> None:
     fit = fitted()
 
     items, raters = fit.items(draws=100), fit.raters()
 
     frame = fit.ratings.to_frame()
-    shares = frame.groupby(["item", "pool"])["rating"].mean()
-    seen = items[items["ratings"] > 0]
+    mean_ratings = frame.groupby(["item", "pool"])["rating"].mean()
+    rated = items[items["ratings"] > 0]
     assert items.index.names == ["item", "pool"]
-    assert np.corrcoef(seen["mean"], shares.reindex(seen.index))[0, 1] > 0.85
+    assert np.corrcoef(rated["mean"], mean_ratings.reindex(rated.index))[0, 1] > 0.85
     assert raters.groupby("pool").size().tolist() == [4, 4, 4]
-    of_raters = frame.groupby("rater")["rating"].mean().reindex(raters.index)
+    rater_means = frame.groupby("rater")["rating"].mean().reindex(raters.index)
     for pool, table in raters.groupby("pool"):
-        assert np.corrcoef(table["mean"], of_raters[table.index])[0, 1] > 0.8, pool
+        assert np.corrcoef(table["mean"], rater_means[table.index])[0, 1] > 0.8, pool
 
 
-def test_pairs_can_be_contrasted_and_probabilities_of_ratings_are_left_out() -> None:
+def test_pairs_can_be_contrasted_and_likelihoods_are_not_quantities() -> None:
     fit = fitted()
 
     contrast = fit.contrast("xcc", ("b", "a"), ("c", "a")).summary()
 
-    of_pair = fit.quantities["normalized_xcc"].sel
-    difference = of_pair(pair="a, b") - of_pair(pair="a, c")
+    select = fit.quantities["normalized_xcc"].sel
+    difference = select(pair="a, b") - select(pair="a, c")
     assert contrast.loc["normalized_xcc", "mean"] == pytest.approx(float(difference.mean()))
     assert not {"log_likelihood", "bits_per_rating"} & set(fit.quantities)
-    # 0.5 or more in the long run; that of 100 replicates has a Monte Carlo error of 0.05.
+    # The exact p-values are at least 0.5; with 100 replicates their Monte Carlo error is 0.05.
     assert (fit.check(draws=100).p_values > 0.2).all()
 
 
 @pytest.mark.posteriors
-def test_model_that_holds_is_preferred_to_one_without_agreement() -> None:
+def test_comparison_prefers_the_true_model_to_one_without_agreement() -> None:
     fit = fitted()
     none = rb.LogitXCC(prior_lkj=300).fit(fit.ratings, seed=1, chains=2, draws=50)
 
@@ -174,18 +177,18 @@ def test_model_that_holds_is_preferred_to_one_without_agreement() -> None:
 
 
 @pytest.mark.posteriors
-def test_pair_of_three_pools_is_that_of_two_where_the_third_says_little() -> None:
+def test_two_pools_have_the_same_posterior_with_a_third_that_is_nearly_empty() -> None:
     frame = fitted().ratings.to_frame()
-    little = frame[(frame["pool"] != "c") | ((frame["item"] < 2) & (frame["rater"] < "c2"))]
-    # A correlation of three whose matrix is LKJ(1) is LKJ(1.5).
-    both = [
-        (rb.LogitXCC(), little),
-        (rb.LogitXCC(prior_lkj=1.5), little[little["pool"] != "c"]),
+    reduced = frame[(frame["pool"] != "c") | ((frame["item"] < 2) & (frame["rater"] < "c2"))]
+    # Under LKJ(1) for three pools, the marginal prior of each correlation is LKJ(1.5).
+    models = [
+        (rb.LogitXCC(), reduced),
+        (rb.LogitXCC(prior_lkj=1.5), reduced[reduced["pool"] != "c"]),
     ]
 
     fits = [
         model.fit(rb.Ratings.from_frame(part, pool="pool"), seed=1, chains=2, draws=1000)
-        for model, part in both
+        for model, part in models
     ]
 
     names = ["normalized_xcc[a, b]", "unnormalized_xcc[a, b]", "icc[a]", "icc[b]", "mean[b]"]
@@ -195,17 +198,17 @@ def test_pair_of_three_pools_is_that_of_two_where_the_third_says_little() -> Non
     assert three["sd"].to_numpy() == pytest.approx(two["sd"].to_numpy(), rel=0.2)
 
 
-LITTLE = {
+SPARSE = {
     "two raters each": "rater in ('a0', 'a1', 'b0', 'b1', 'c0', 'c1')",
-    "one pool alone": "pool == 'a' and item < 20 or pool == 'b' and item >= 20 or pool == 'c'",
-    "no items shared": "item % 3 == (pool == 'b') + 2 * (pool == 'c')",
+    "two disjoint pools": "pool == 'a' and item < 20 or pool == 'b' and item >= 20 or pool == 'c'",
+    "no common items": "item % 3 == (pool == 'b') + 2 * (pool == 'c')",
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LITTLE)
-def test_pools_with_little_give_a_posterior_without_holes(name: str) -> None:
-    frame = fitted().ratings.to_frame().query(LITTLE[name])
+@pytest.mark.parametrize("name", SPARSE)
+def test_sparse_designs_give_finite_posteriors(name: str) -> None:
+    frame = fitted().ratings.to_frame().query(SPARSE[name])
 
     fit = rb.LogitXCC().fit(rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, draws=20)
 
@@ -215,13 +218,13 @@ def test_pools_with_little_give_a_posterior_without_holes(name: str) -> None:
 
 
 def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
-    """A few ratings by two raters of each of three pools, and the point that they are drawn at."""
+    """A small design with two raters in each of three pools, and the true parameters."""
     model, n_categories = MODELS[name]
     rng = np.random.default_rng(seed)
     pairs = pd.MultiIndex.from_product([range(4), range(2 * POOLS)], names=["item", "rater"])
     design = pairs.to_frame(index=False).assign(pool=lambda x: x["rater"] // 2)
     design = design.query("not (item == 0 and pool == 1) and not (item == 1 and pool != 2)")
-    blank = rb.Ratings.from_frame(
+    template = rb.Ratings.from_frame(
         design.assign(rating=np.arange(len(design)) % n_categories),
         categories=range(n_categories),
         pool="pool",
@@ -235,9 +238,9 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
     if model.has_steps:
         given_["step"] = rng.uniform(0.2, 1.5, (POOLS, n_categories - 2))
     levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
-    while True:  # until the ratings differ
+    while True:  # redraw if all ratings are equal
         with contextlib.suppress(rb.RatingsError):
-            ratings = model.simulate(blank, rng, parameters=given_)
+            ratings = model.simulate(template, rng, parameters=given_)
             return ratings, {key: np.asarray(x) for key, x in {**given_, "level": levels}.items()}
 
 
@@ -247,23 +250,23 @@ def with_scores(point: Point, ratings: rb.Ratings, seed: int) -> dict[str, Array
 
 
 def effects(point: Point, centring: ScoreCentring, score: Array) -> Array:
-    """Effects (G, I) of items in the pools."""
+    """Item effects (G, I) by pool."""
     shift = (point["level"] - centring.level_mean).reshape(POOLS, 2).mean(axis=1)
     root = point["sd_item"][:, None] * point["factor_item"]
-    of_effects = centring.effect_precision, centring.effect_weighted_mean
-    return np.asarray(root @ standard_scores(score.reshape(POOLS, -1), root, shift, *of_effects))
+    prior = centring.effect_precision, centring.effect_weighted_mean
+    return np.asarray(root @ standard_scores(score.reshape(POOLS, -1), root, shift, *prior))
 
 
 def log_density(
     model: PooledScoreModel, ratings: rb.Ratings, at: Point, centring: ScoreCentring
 ) -> float:
-    """Log density of parameters and scores: of effects, and how they stretch what is sampled."""
+    """Log density of parameters and scores: that of the effects plus the log Jacobian."""
     score = at["score"]
 
-    def one(k: int) -> Array:
+    def gradient(k: int) -> Array:
         return slopes(lambda x: float(effects(at, centring, x).ravel()[k]), score.ravel())
 
-    stretch = np.linalg.slogdet([one(k) for k in range(score.size)])[1]
+    log_jacobian = np.linalg.slogdet([gradient(k) for k in range(score.size)])[1]
     found = effects(at, centring, score)
     factor, sd_item, sd_rater, level = (
         at[name] for name in ("factor_item", "sd_item", "sd_rater", "level")
@@ -272,10 +275,10 @@ def log_density(
     step = at.get("step", np.empty((POOLS, 0)))
     cut = np.cumsum(np.column_stack([-at["mean"], step]), axis=1)
     location = 5 if model.has_steps else 2.5
-    # Of the Cholesky factor; its prior is flat in the correlation.
+    # Prior of the Cholesky factor; that of the correlations is flat.
     lkj = np.arange(POOLS - 1, -1, -1) @ np.log(factor.diagonal())
     return float(
-        stretch
+        log_jacobian
         + np.sum(multivariate_normal(np.zeros(POOLS), covariance).logpdf(found.T))
         + np.sum(log_ratings(model, ratings, at, found))
         + np.sum(norm.logpdf(cut, 0, location))
@@ -287,26 +290,26 @@ def log_density(
 
 def log_ratings(model: PooledScoreModel, ratings: rb.Ratings, at: Point, effect: Array) -> Array:
     """Log-probability (N, ...) of each rating, given effects (G, I, ...)."""
-    share: Any = expit if model.link == "logit" else norm.cdf
+    cdf: Any = expit if model.link == "logit" else norm.cdf
     step = at.get("step", np.empty((POOLS, 0)))
     edge, first = np.full((POOLS, 1), np.inf), np.zeros((POOLS, 1))
     cut = np.concatenate([-edge, first, np.cumsum(step, axis=1), edge], axis=1)
     pool = ratings.rater // 2
     upper, lower = (cut[pool, ratings.category + side] for side in (0, 1))
-    of_rating = effect[pool, ratings.item].T + at["level"][ratings.rater]
-    probability = share(of_rating - upper) - share(of_rating - lower)
+    score = effect[pool, ratings.item].T + at["level"][ratings.rater]
+    probability = cdf(score - upper) - cdf(score - lower)
     return np.asarray(np.log(np.maximum(probability, 1e-300)).T)
 
 
 def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> float:
-    """Log-likelihood by a fine sum over the three standard scores of an item."""
+    """Log-likelihood by a fine grid over the three standard scores of an item."""
     node = np.linspace(-7, 7, 57)
     score = np.stack(np.meshgrid(node, node, node, indexing="ij")).reshape(POOLS, -1)
     root = point["sd_item"][:, None] * point["factor_item"]
     effect = np.repeat((root @ score)[:, None], ratings.n_items, axis=1)
-    said = log_ratings(model, ratings, point, effect)
+    log_rating = log_ratings(model, ratings, point, effect)
     weight = norm.logpdf(score).sum(axis=0) + POOLS * math.log(node[1] - node[0])
-    by_item = [said[ratings.item == item].sum(axis=0) for item in range(ratings.n_items)]
+    by_item = [log_rating[ratings.item == item].sum(axis=0) for item in range(ratings.n_items)]
     return float(sum(logsumexp(total + weight) for total in by_item))
 
 
@@ -316,7 +319,7 @@ SD_RATER, MEAN = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, -0.4])
 
 @functools.cache
 def fitted() -> rb.Fit:
-    """A fit of 60 items that three pools of four raters rated, most of them."""
+    """Fit of 60 items and three pools of four raters; one pool did not rate the first six items."""
     design = pd.DataFrame(
         [(i, f"{pool}{j}", pool) for i in range(60) for pool in "abc" for j in range(4)],
         columns=["item", "rater", "pool"],
@@ -327,7 +330,7 @@ def fitted() -> rb.Fit:
         "sd_item": SD_ITEM,
         "sd_rater": SD_RATER,
         "mean": MEAN,
-        "factor_item": np.linalg.cholesky(matrix.T),  # which reads the lower triangle
+        "factor_item": np.linalg.cholesky(matrix.T),  # reads the lower triangle only
     }
     ratings = rb.LogitXCC().simulate(design, np.random.default_rng(1), parameters=parameters)
     return rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=150)

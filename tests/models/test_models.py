@@ -1,4 +1,4 @@
-"""What holds of every model in MODELS."""
+"""Properties that every model in MODELS has."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ONE_CHAIN = QUICK | {"chains": 1, "parallel_chains": 1}
 
 @pytest.fixture
 def ratings(model: RatingModel) -> rb.Ratings:
-    """Ratings that the model can be fitted to."""
-    return suited(model)
+    """Ratings to which the model can be fitted."""
+    return suitable_ratings(model)
 
 
 @every_model
@@ -42,7 +42,9 @@ def test_model_cannot_be_changed(model: RatingModel) -> None:
 
 
 @every_model
-def test_model_gives_just_what_its_program_reads(model: RatingModel, ratings: rb.Ratings) -> None:
+def test_stan_data_has_exactly_the_inputs_of_the_program(
+    model: RatingModel, ratings: rb.Ratings
+) -> None:
     program = ROOT / "stan" / f"{model.program(model.problem(ratings))}.stan"
 
     data = model.stan_data(ratings)
@@ -52,7 +54,7 @@ def test_model_gives_just_what_its_program_reads(model: RatingModel, ratings: rb
 
 @pytest.mark.slow
 @every_model
-def test_model_reports_the_quantities_it_promises(model: RatingModel) -> None:
+def test_quantities_are_those_in_reports_and_in_order(model: RatingModel) -> None:
     fit = fitted(model)
 
     assert set(fit.quantities) <= set(model.reports)
@@ -61,26 +63,26 @@ def test_model_reports_the_quantities_it_promises(model: RatingModel) -> None:
 
 @pytest.mark.slow
 @every_model
-def test_same_seed_gives_the_same_draws_however_many_chains_run_at_once(
+def test_draws_depend_on_the_seed_and_not_on_the_number_of_parallel_chains(
     model: RatingModel, ratings: rb.Ratings
 ) -> None:
-    together, fewer = fitted(model), fitted(model, chains=1)
+    parallel, one_chain = fitted(model), fitted(model, chains=1)
 
-    one_by_one = model.fit(ratings, **(QUICK | {"parallel_chains": 1}))
+    sequential = model.fit(ratings, **(QUICK | {"parallel_chains": 1}))
     other = model.fit(ratings, **(ONE_CHAIN | {"seed": 4}))
 
-    xr.testing.assert_identical(one_by_one.posterior, together.posterior)
-    xr.testing.assert_identical(one_by_one.posterior.isel(chain=slice(1)), fewer.posterior)
-    assert not fewer.posterior.equals(other.posterior)
+    xr.testing.assert_identical(sequential.posterior, parallel.posterior)
+    xr.testing.assert_identical(sequential.posterior.isel(chain=slice(1)), one_chain.posterior)
+    assert not one_chain.posterior.equals(other.posterior)
 
 
-# The tests of Ratings prove for all tables that the order of rows and the ids never reach a model;
-# one model shows that the whole way from the table to the draws keeps to it.
+# The tests of Ratings show for all tables that neither the order of rows nor ids reach a model.
+# Here one model shows it end to end, from the table to the draws.
 
 
-def test_order_of_rows_leaves_no_trace() -> None:
+def test_order_of_rows_does_not_change_draws() -> None:
     model = rb.GaussianXCC()
-    frame = suited(model).to_frame().sample(frac=1, random_state=2)
+    frame = suitable_ratings(model).to_frame().sample(frac=1, random_state=2)
     shuffled = rb.Ratings.from_frame(frame, pool="pool")
 
     one, other = fitted(model, chains=1), model.fit(shuffled, **ONE_CHAIN)
@@ -88,9 +90,9 @@ def test_order_of_rows_leaves_no_trace() -> None:
     xr.testing.assert_identical(one.posterior, other.posterior)
 
 
-def test_ids_change_nothing_but_labels() -> None:
+def test_ids_only_change_labels() -> None:
     model = rb.GaussianXCC()
-    frame = suited(model).to_frame()
+    frame = suitable_ratings(model).to_frame()
     renamed = rb.Ratings.from_frame(
         frame.assign(item=frame["item"] + 1000, rater=frame["rater"].map("rater {}".format)),
         pool="pool",
@@ -106,9 +108,7 @@ def test_ids_change_nothing_but_labels() -> None:
 
 @pytest.mark.slow
 @every_model
-def test_fit_comes_back_from_disk_as_it_was(
-    model: RatingModel, ratings: rb.Ratings, tmp_path: Path
-) -> None:
+def test_saved_fit_loads_unchanged(model: RatingModel, ratings: rb.Ratings, tmp_path: Path) -> None:
     fit = fitted(model)
 
     fit.save(tmp_path / "fit.nc")
@@ -124,18 +124,20 @@ def test_fit_comes_back_from_disk_as_it_was(
 
 @pytest.mark.slow
 @every_model
-def test_earlier_fit_offers_starting_points(model: RatingModel, ratings: rb.Ratings) -> None:
+def test_earlier_fit_can_be_a_warm_start(model: RatingModel, ratings: rb.Ratings) -> None:
     earlier = fitted(model, chains=1)
 
     later = model.fit(ratings, warm_start=earlier, **ONE_CHAIN)
 
     assert later.posterior.sizes == earlier.posterior.sizes
-    few, more = (earlier.create_inits(seed=1, chains=chains) for chains in (2, 3))
-    assert all(np.array_equal(few[1][name], more[1][name]) for name in few[1])
+    two, three = (earlier.create_inits(seed=1, chains=chains) for chains in (2, 3))
+    assert all(np.array_equal(two[1][name], three[1][name]) for name in two[1])
 
 
 @every_model
-def test_em_never_goes_down_and_starts_differ(model: RatingModel, ratings: rb.Ratings) -> None:
+def test_em_never_decreases_and_chains_start_at_different_points(
+    model: RatingModel, ratings: rb.Ratings
+) -> None:
     start = model.start(model.problem(ratings))
 
     inits = start.create_inits(seed=1, chains=4)
@@ -145,24 +147,24 @@ def test_em_never_goes_down_and_starts_differ(model: RatingModel, ratings: rb.Ra
 
 
 @every_model
-def test_program_is_laid_out_by_stanc(model: RatingModel) -> None:
+def test_stan_program_is_formatted_by_stanc(model: RatingModel) -> None:
     for program in (ROOT / "stan").glob(f"{model.name().replace('-', '_')}*.stan"):
         text = program.read_text()
 
-        laid_out = Toolchain.find().stanc("--auto-format", "--max-line-length=100", program)
+        formatted = Toolchain.find().stanc("--auto-format", "--max-line-length=100", program)
 
-        assert text == laid_out
+        assert text == formatted
 
 
 @functools.cache
 def fitted(model: RatingModel, chains: int = 2) -> rb.Fit:
-    """A quick fit, made once for all tests."""
-    return model.fit(suited(model), **(QUICK if chains == 2 else ONE_CHAIN))
+    """Short fit, shared by all tests."""
+    return model.fit(suitable_ratings(model), **(QUICK if chains == 2 else ONE_CHAIN))
 
 
 @functools.cache
-def suited(model: RatingModel) -> rb.Ratings:
-    """Numbers from 0 to 2 by raters of two pools: three categories, or two if it takes no more."""
+def suitable_ratings(model: RatingModel) -> rb.Ratings:
+    """Ratings 0, 1 and 2 by two pools, or binary ratings if the model only takes two categories."""
     rng = np.random.default_rng(1)
     item, rater = (codes.ravel() for codes in np.mgrid[:30, :6])
     noise = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 6)[rater] + rng.normal(0, 0.5, 180)

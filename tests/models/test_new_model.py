@@ -1,4 +1,4 @@
-"""A model outside the package is a first-class model, with a dimension of its own."""
+"""A user's model outside the package, with its own dimension, works as those in the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRUE = {"x": 0.8, "y": 0.3}
 def model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: Callable[[str], Path]
 ) -> rb.RatingModel:
-    """The model, imported from a user's module, with its program in a user's folder."""
+    """The model imported from a user's module, with its Stan program in a user's folder."""
     shutil.copy(ROOT / "tests" / "models" / "vendor_accuracy.py", tmp_path / "my_models.py")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "my_models", raising=False)
@@ -37,20 +37,20 @@ def model(
 
 @pytest.fixture
 def ratings() -> rb.Ratings:
-    """Ratings in two categories of 150 items, by three raters of each of two vendors."""
+    """Binary ratings of 150 items by three raters from each of two vendors."""
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, 150)
     raters = ["x1", "x2", "x3", "y1", "y2", "y3"]
     item, place = np.mgrid[:150, :6].reshape(2, -1)
-    known = np.array([TRUE[rater[0]] for rater in raters])[place]
+    accuracy = np.array([TRUE[rater[0]] for rater in raters])[place]
     guess = rng.integers(0, 2, len(item))
-    rating = np.where(rng.random(len(item)) < known, truth[item], guess)
+    rating = np.where(rng.random(len(item)) < accuracy, truth[item], guess)
     frame = pd.DataFrame({"item": item, "rater": np.array(raters)[place], "rating": rating})
     return rb.Ratings.from_frame(frame)
 
 
 @pytest.mark.slow
-def test_model_of_a_user_finds_its_parameters_along_its_own_dimension(
+def test_users_model_recovers_parameters_along_its_own_dimension(
     model: rb.RatingModel, ratings: rb.Ratings
 ) -> None:
     fit = model.fit(ratings, seed=1, chains=2)
@@ -64,7 +64,7 @@ def test_model_of_a_user_finds_its_parameters_along_its_own_dimension(
 
 
 @pytest.mark.slow
-def test_fit_of_a_users_model_comes_back_from_disk(
+def test_saved_fit_of_a_users_model_loads_unchanged(
     model: rb.RatingModel, ratings: rb.Ratings, tmp_path: Path
 ) -> None:
     fit = model.fit(ratings, seed=1, chains=1, draws=500)

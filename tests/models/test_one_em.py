@@ -1,4 +1,4 @@
-"""EM runs once for each fit, and never for a fit that was loaded."""
+"""EM runs once for each fit, and never for a loaded fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUICK: dict[str, Any] = {"chains": 1, "warmup": 50, "draws": 25, "seed": 3}
 
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the models whose `start`, which runs EM, was called."""
+    """Record the names of models whose `start`, which runs EM, is called."""
     called: list[str] = []
     for model in rb.MODELS:
         original = model.start
@@ -35,7 +35,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("warm_start", [True, False], ids=["warm", "cold"])
 @pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=lambda model: model.name())
-def test_em_runs_once(model: RatingModel, warm_start: bool, starts: list[str]) -> None:
+def test_em_runs_once_for_each_fit(model: RatingModel, warm_start: bool, starts: list[str]) -> None:
     fit = model.fit(ratings(model, pools=2), warm_start=warm_start, **QUICK)
 
     fit.summary()
@@ -47,7 +47,7 @@ def test_em_runs_once(model: RatingModel, warm_start: bool, starts: list[str]) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=lambda x: x.name())
-def test_loaded_fit_of_three_pools_has_items_without_em(
+def test_loaded_fit_of_three_pools_computes_items_without_em(
     model: RatingModel, tmp_path: Path, starts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fit = model.fit(ratings(model, pools=3), **QUICK)
@@ -62,7 +62,7 @@ def test_loaded_fit_of_three_pools_has_items_without_em(
 
 
 def ratings(model: RatingModel, pools: int) -> rb.Ratings:
-    """Two categories, or numbers, of 30 items by three raters of each pool."""
+    """Binary or numeric ratings of 30 items by three raters of each pool."""
     rng = np.random.default_rng(1)
     item, rater = (codes.ravel() for codes in np.mgrid[:30, : 3 * pools])
     score = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 3 * pools)[rater]

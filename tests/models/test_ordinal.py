@@ -1,4 +1,4 @@
-"""LogitICC and OrdinalICC: their programs are the model, their integrals and posteriors right."""
+"""LogitICC and OrdinalICC: densities, quadrature over item effects, and posteriors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MODELS: dict[str, tuple[LatentScoreModel, int]] = {
     "probit": (rb.LogitICC(link="probit"), 2),
     "ordinal": (rb.OrdinalICC(), 4),
     "ordinal probit": (rb.OrdinalICC(link="probit"), 3),
-    "ordinal of two": (rb.OrdinalICC(), 2),
+    "ordinal, 2 categories": (rb.OrdinalICC(), 2),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
@@ -48,7 +48,7 @@ ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
 @every_model
 @settings(max_examples=8)
 @given(seed=st.integers(0, 2**16))
-def test_density_is_the_integral_over_item_effects(name: str, seed: int) -> None:
+def test_density_integrates_out_item_effects(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, point = small(name, seed)
 
@@ -61,7 +61,7 @@ def test_density_is_the_integral_over_item_effects(name: str, seed: int) -> None
 @every_model
 @settings(max_examples=4)
 @given(seed=st.integers(0, 2**16))
-def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+def test_gradient_equals_finite_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, _ = small(name, seed)
 
@@ -70,21 +70,21 @@ def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-def test_twice_the_categories_with_no_room_between_are_the_same_ratings() -> None:
-    two, point = small("ordinal of two", 3)
+def test_category_of_zero_width_does_not_change_the_density() -> None:
+    two, point = small("ordinal, 2 categories", 3)
     frame = two.to_frame()
     more = rb.Ratings.from_frame(frame, scale="ordered", categories=[0, 0.5, 1], replicates="keep")
 
     as_two = evaluate(rb.OrdinalICC(), two, point)
     as_three = evaluate(rb.OrdinalICC(), more, {**point, "step": np.array([1e-9])})
 
-    extra = -0.5 * ((1e-9 - float(point["mean"])) / 5) ** 2
-    assert as_three - extra == pytest.approx(as_two, abs=1e-6)
+    log_prior_of_cut = -0.5 * ((1e-9 - float(point["mean"])) / 5) ** 2
+    assert as_three - log_prior_of_cut == pytest.approx(as_two, abs=1e-6)
 
 
 @pytest.mark.slow
 @every_model
-def test_likelihood_in_numpy_is_that_of_the_program(name: str) -> None:
+def test_likelihood_in_numpy_integrates_out_item_effects(name: str) -> None:
     model, _ = MODELS[name]
     ratings, point = small(name, 5)
     problem = replace(model, nodes=201).problem(ratings)
@@ -94,15 +94,15 @@ def test_likelihood_in_numpy_is_that_of_the_program(name: str) -> None:
     assert in_numpy == pytest.approx(by_quadrature(model, ratings, point, priors=False), abs=1e-6)
 
 
-# Integrals.
+# Quadrature.
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.2, 1.0, 4.0])
-@pytest.mark.parametrize("most", [2, 5, 40])
-def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
+@pytest.mark.parametrize("per_item", [2, 5, 40])
+def test_default_quadrature_over_item_effects_is_accurate(sd: float, per_item: int) -> None:
     design = pd.DataFrame(
-        [(i, j) for i in range(60) for j in range(most)], columns=["item", "rater"]
+        [(i, j) for i in range(60) for j in range(per_item)], columns=["item", "rater"]
     )
     parameters = {"mean": 0.3, "sd_item": sd, "sd_rater": 0.5}
     model = rb.LogitICC()
@@ -117,10 +117,10 @@ def test_nodes_resolve_the_effects_of_items(sd: float, most: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # nothing is said of chains
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # short chains
 @pytest.mark.parametrize("name", ["logit", "ordinal probit"])
 @pytest.mark.parametrize(("items", "times"), [(10, 3), (50, 2)])
-def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
+def test_default_quadrature_is_accurate_for_few_items(name: str, items: int, times: int) -> None:
     model, n_categories = MODELS[name]
     cells = [(item, rater) for item in range(items) for rater in range(times)]
     design = pd.DataFrame(cells, columns=["item", "rater"])
@@ -132,9 +132,9 @@ def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
         rng = np.random.default_rng(seed)
         ratings = model.simulate(design, rng, categories=range(n_categories), parameters=parameters)
         fit = model.fit(ratings, seed=seed, chains=2, draws=500)
-        # The error differs between draws by orders of magnitude, so that a single draw says
-        # little. Of the tenth with the largest sds an eighth exceeds the limit for the hardest of
-        # these ratings: 6 of 50, with a standard error of 2 to 3, and not 25.
+        # The error varies between draws by orders of magnitude, so take the median of the draws
+        # with the largest sds. For the hardest of these ratings about 6 of the 50 draws (standard
+        # error 2 to 3) exceed the limit; the median exceeds it only if 25 do.
         by_sd = np.argsort(fit.posterior["sd_item"].values, axis=None)[-100::2]
         single_draws = (
             fit.posterior.isel(chain=[chain], draw=[draw])
@@ -147,7 +147,7 @@ def test_few_items_have_nodes_enough(name: str, items: int, times: int) -> None:
         assert np.median(errors) < 1e-3
 
 
-def test_raters_far_apart_do_not_hide_how_items_differ() -> None:
+def test_initial_sd_of_items_is_accurate_for_very_different_raters() -> None:
     design = pd.DataFrame([(i, j) for i in range(4000) for j in (0, 1)], columns=["item", "rater"])
     model = rb.LogitICC()
     parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.5, "level": [-1.5, 1.5]}
@@ -159,7 +159,7 @@ def test_raters_far_apart_do_not_hide_how_items_differ() -> None:
 
 
 @pytest.mark.slow
-def test_coarse_nodes_are_told_with_a_remedy() -> None:
+def test_warning_about_too_few_nodes_recommends_a_number() -> None:
     ratings = rb.Ratings.from_frame(load_or_skip("bluebirds")[["item", "rater", "rating"]])
 
     with pytest.warns(rb.ConvergenceWarning, match=r"nodes=\d+"):
@@ -169,19 +169,19 @@ def test_coarse_nodes_are_told_with_a_remedy() -> None:
 
 
 @every_model
-def test_icc_of_observed_ratings_is_that_of_many_ratings(name: str) -> None:
+def test_observed_icc_equals_the_correlation_of_simulated_ratings(name: str) -> None:
     model, n_categories = MODELS[name]
     design = pd.DataFrame({"item": np.repeat(np.arange(9), 2), "rater": [0, 1] * 9})
     given_: dict[str, Any] = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
     if model.has_steps:
         given_["step"] = [0.8] * (n_categories - 2)
     rng = np.random.default_rng(2)
-    blank = model.simulate(design, rng, categories=range(n_categories), parameters=given_)
+    template = model.simulate(design, rng, categories=range(n_categories), parameters=given_)
     one_draw = {name: np.asarray(x, float)[None, None] for name, x in given_.items()}
     one_draw["level"] = np.zeros((1, 1, 2))
 
-    problem = model.problem(blank)
-    posterior = Posterior(model.labelled(one_draw, problem), blank, problem)
+    problem = model.problem(template)
+    posterior = Posterior(model.labelled(one_draw, problem), template, problem)
     found = model.quantities(posterior).squeeze()
 
     item, rater = (sd * rng.standard_normal((2, 400_000)) for sd in (1.5, 0.8))
@@ -200,35 +200,35 @@ def test_icc_of_observed_ratings_is_that_of_many_ratings(name: str) -> None:
     )
     severity = float(found["labeler_icc_observed"])
     assert np.corrcoef(first, same_rater)[0, 1] == pytest.approx(severity, abs=0.008)
-    shares = np.bincount(first, minlength=n_categories) / len(first)
-    assert np.atleast_1d(found["rate"])[-1] == pytest.approx(shares[-1], abs=0.004)
+    proportions = np.bincount(first, minlength=n_categories) / len(first)
+    assert np.atleast_1d(found["rate"])[-1] == pytest.approx(proportions[-1], abs=0.004)
     residual = math.pi**2 / 3 if model.link == "logit" else 1.0
     assert float(found["icc"]) == pytest.approx(1.5**2 / (1.5**2 + 0.8**2 + residual))
 
 
-def test_means_of_ratings_are_as_reliable_as_the_fit_says() -> None:
+def test_icc_k_equals_the_correlation_of_simulated_mean_ratings() -> None:
     model, rng = rb.LogitICC(), np.random.default_rng(3)
     pairs = pd.MultiIndex.from_product([range(9), range(2)], names=["item", "rater"])
     given_ = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
-    blank = model.simulate(pairs.to_frame(index=False), rng, parameters=given_)
+    template = model.simulate(pairs.to_frame(index=False), rng, parameters=given_)
     draws = {name: np.full((1, 4), value) for name, value in given_.items()}
     levels = np.zeros((1, 4, 2))
-    posterior = model.labelled({**draws, "level": levels}, model.problem(blank))
-    made = Settings.checked(chains=1, warmup=0, draws=4, seed=1)
+    posterior = model.labelled({**draws, "level": levels}, model.problem(template))
+    fit_settings = Settings.checked(chains=1, warmup=0, draws=4, seed=1)
 
-    said = rb.Fit(model, blank, posterior, xr.Dataset(), made).icc_k(3)
+    icc_3 = rb.Fit(model, template, posterior, xr.Dataset(), fit_settings).icc_k(3)
 
     score = 0.4 + 1.5 * rng.standard_normal(100_000) + 0.8 * rng.standard_normal((6, 100_000))
     means = (score + rng.logistic(size=score.shape) > 0).reshape(2, 3, -1).mean(axis=1)
     error = 1 / math.sqrt(100_000)
-    assert float(said.mean()) == pytest.approx(np.corrcoef(*means)[0, 1], abs=4 * error)
+    assert float(icc_3.mean()) == pytest.approx(np.corrcoef(*means)[0, 1], abs=4 * error)
 
 
 # Posteriors.
 
 
 @pytest.mark.slow
-def test_posterior_of_bluebirds_is_the_reference() -> None:
+def test_posterior_for_bluebirds_matches_the_reference() -> None:
     fit = bluebirds()
 
     table = fit.summary()
@@ -241,7 +241,7 @@ def test_posterior_of_bluebirds_is_the_reference() -> None:
     }
     for name, figures in reference.items():
         for column, figure in figures.items():
-            # The reference comes from a sampler, too, with an error like ours or somewhat more.
+            # The reference was sampled, too; its Monte Carlo error is about as large as ours.
             error = 0.0005 + 6 * standard_errors(fit, column)[name]
             assert table.loc[name, column] == pytest.approx(figure, abs=error), (name, column)
     found = fit.diagnostics()
@@ -250,7 +250,7 @@ def test_posterior_of_bluebirds_is_the_reference() -> None:
 
 
 @pytest.mark.posteriors
-def test_wider_priors_move_the_posterior_of_bluebirds_as_in_the_reference() -> None:
+def test_posterior_for_bluebirds_under_wider_priors_matches_the_reference() -> None:
     table = bluebirds(2.5).summary()
 
     found = table.loc[["sd_item", "sd_rater", "icc", "labeler_icc"], "mean"]
@@ -258,15 +258,15 @@ def test_wider_priors_move_the_posterior_of_bluebirds_as_in_the_reference() -> N
 
 
 @pytest.mark.slow
-def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() -> None:
+def test_item_scores_and_rater_severities_correlate_with_mean_ratings() -> None:
     fit = bluebirds()
 
     items, raters = fit.items(), fit.raters()
 
     frame = fit.ratings.to_frame()
     for table, by in ((items, "item"), (raters, "rater")):
-        shares = frame.groupby(by)["rating"].mean()
-        assert np.corrcoef(table["mean"], shares.reindex(table.index))[0, 1] > 0.95
+        mean_ratings = frame.groupby(by)["rating"].mean()
+        assert np.corrcoef(table["mean"], mean_ratings.reindex(table.index))[0, 1] > 0.95
         assert (table["lower_90"] < table["median"]).all()
         assert list(table.columns[:3]) == ["ratings", "mean", "sd"]
     assert items["mean"].mean() == pytest.approx(0, abs=0.2)
@@ -274,7 +274,7 @@ def test_scores_of_items_and_severities_of_raters_lie_where_the_ratings_are() ->
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_model_that_holds_passes_its_check_and_is_preferred_to_one_that_does_not() -> None:
+def test_true_model_passes_its_check_and_is_preferred_to_a_wrong_model() -> None:
     pairs = pd.MultiIndex.from_product([range(100), range(6)], names=["item", "rater"])
     parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.0}
     ratings = rb.LogitICC().simulate(
@@ -287,7 +287,7 @@ def test_model_that_holds_passes_its_check_and_is_preferred_to_one_that_does_not
 
     compared = rb.compare({"severity": right, "none": wrong})
 
-    # In the long run 0.23 or more and below 0.01; of 200 replicates, six Monte Carlo errors away.
+    # Exact p-values are at least 0.23, and below 0.01: six Monte Carlo errors away from 0.05.
     assert (right.check().p_values > 0.05).all()
     assert wrong.check().p_values["raters"] < 0.05
     assert compared.index[0] == "severity"
@@ -297,7 +297,7 @@ def test_model_that_holds_passes_its_check_and_is_preferred_to_one_that_does_not
 
 
 def separated() -> pd.DataFrame:
-    """Items all ones or all zeros, and a rater who always says 0."""
+    """Perfectly separated items, and a rater who always gives 0."""
     frame = pd.DataFrame([(i, j) for i in range(12) for j in range(4)], columns=["item", "rater"])
     return frame.assign(rating=((frame["item"] % 2 == 0) & (frame["rater"] != 3)).astype(int))
 
@@ -305,7 +305,7 @@ def separated() -> pd.DataFrame:
 DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
     "separated": separated,
     "two raters": lambda: separated().query("rater < 2"),
-    "one rating an item": lambda: separated().query("item // 3 == rater or item == 0"),
+    "one rating per item": lambda: separated().query("item // 3 == rater or item == 0"),
     "two items": lambda: pd.DataFrame(
         {"item": [0, 1] * 30, "rater": np.repeat(range(30), 2), "rating": [0, 1, 1] * 20}
     ),
@@ -316,9 +316,7 @@ DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=["logit", "ordinal"])
-def test_degenerate_ratings_give_a_posterior_without_holes(
-    model: LatentScoreModel, name: str
-) -> None:
+def test_degenerate_ratings_give_finite_posteriors(model: LatentScoreModel, name: str) -> None:
     ratings = rb.Ratings.from_frame(DEGENERATE[name]())
 
     fit = model.fit(ratings, seed=1, chains=2, draws=100)
@@ -328,14 +326,14 @@ def test_degenerate_ratings_give_a_posterior_without_holes(
     assert fit.items().notna().all(axis=None)
 
 
-def test_other_than_two_categories_are_refused() -> None:
+def test_numbers_of_categories_other_than_two_are_refused() -> None:
     frame = pd.DataFrame({"item": [1, 1, 2], "rater": [1, 2, 1], "rating": [1, 2, 3]})
 
     with pytest.raises(rb.RatingsError, match="two categories"):
         rb.LogitICC().fit(rb.Ratings.from_frame(frame))
 
 
-def test_categories_without_order_are_refused() -> None:
+def test_unordered_categories_are_refused() -> None:
     frame = pd.DataFrame({"item": [1, 1, 2], "rater": [1, 2, 1], "rating": ["a", "b", "c"]})
 
     with pytest.raises(rb.RatingsError, match='scale="ordered"'):
@@ -349,14 +347,14 @@ def test_categories_without_order_are_refused() -> None:
         (lambda: rb.OrdinalICC(nodes=2), "nodes"),
     ],
 )
-def test_impossible_choices_are_refused(make: Callable[[], Any], words: str) -> None:
+def test_invalid_hyperparameters_are_refused(make: Callable[[], Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
 
 
 @functools.cache
 def bluebirds(scale: float = 1.0) -> rb.Fit:
-    """The fit of the reference, made once for all tests."""
+    """Fit of the model of the reference, shared by all tests."""
     frame = load_or_skip("bluebirds")[["item", "rater", "rating"]]
     prior = rb.HalfNormal(scale)
     model = rb.LogitICC(prior_sd_item=prior, prior_sd_rater=prior)
@@ -364,12 +362,12 @@ def bluebirds(scale: float = 1.0) -> rb.Fit:
 
 
 def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
-    """A few ratings, some of them by the same rater, and the point that they are drawn at."""
+    """A small design with replicates, and the true parameters."""
     model, n_categories = MODELS[name]
     rng = np.random.default_rng(seed)
     design = pd.DataFrame({"item": np.append(range(5), rng.integers(0, 5, 12))})
     design["rater"] = np.append(range(3), rng.integers(0, 3, 14))
-    blank = rb.Ratings.from_frame(
+    template = rb.Ratings.from_frame(
         design.assign(rating=np.arange(17) % n_categories),
         categories=range(n_categories),
         replicates="keep",
@@ -379,17 +377,17 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
     if model.has_steps:
         given_["step"] = rng.uniform(0.2, 1.5, n_categories - 2)
     given_["level"] = given_["mean"] + given_["sd_rater"] * rng.normal(size=3)
-    while True:  # until the ratings differ
+    while True:  # redraw if all ratings are equal
         with contextlib.suppress(rb.RatingsError):
-            ratings = model.simulate(blank, rng, parameters=given_)
+            ratings = model.simulate(template, rng, parameters=given_)
             return ratings, {name: np.asarray(x) for name, x in given_.items()}
 
 
 def by_quadrature(
     model: LatentScoreModel, ratings: rb.Ratings, point: Point, priors: bool = True
 ) -> float:
-    """Log density, item effects integrated one by one; priors but for constants, if wanted."""
-    share: Callable[[Any], Any] = expit if model.link == "logit" else norm.cdf
+    """Log density by adaptive integration for each item; the priors omit constants."""
+    cdf: Callable[[Any], Any] = expit if model.link == "logit" else norm.cdf
     mean, sd_item, sd_rater = (float(point[name]) for name in ("mean", "sd_item", "sd_rater"))
     step: Array = point.get("step", np.empty(0))
     cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
@@ -399,11 +397,11 @@ def by_quadrature(
         level, category = point["level"][ratings.rater[rows]], ratings.category[rows]
 
         def joint(u: float, level: Any = level, category: Any = category) -> float:
-            chance = share(level + u - cut[category]) - share(level + u - cut[category + 1])
-            return float(np.prod(chance) * norm.pdf(u, 0, sd_item))
+            probability = cdf(level + u - cut[category]) - cdf(level + u - cut[category + 1])
+            return float(np.prod(probability) * norm.pdf(u, 0, sd_item))
 
-        whole = quad(joint, -9 * sd_item, 9 * sd_item, epsabs=0, epsrel=1e-11, limit=200)
-        total += math.log(whole[0])
+        integral = quad(joint, -9 * sd_item, 9 * sd_item, epsabs=0, epsrel=1e-11, limit=200)
+        total += math.log(integral[0])
     if not priors:
         return total
     location = 2.5 if isinstance(model, rb.LogitICC) else 5
@@ -417,7 +415,7 @@ def by_quadrature(
 
 
 def evaluate(model: LatentScoreModel, ratings: rb.Ratings, point: Mapping[str, Any]) -> float:
-    """Log density of the Stan program, without Jacobian of its transforms."""
+    """Log density of the Stan program, without the Jacobian of its transforms."""
     fine = replace(model, nodes=201)
     program = stan.load(model.program(fine.problem(ratings)))
     data = fine.stan_data(ratings)

@@ -1,4 +1,4 @@
-"""LogitXCC and OrdinalXCC: their programs are the model, their integrals and posteriors right."""
+"""LogitXCC and OrdinalXCC of two pools: densities, quadrature and posteriors."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ every_model = pytest.mark.parametrize("name", MODELS)
 @every_model
 @settings(max_examples=4)
 @given(seed=st.integers(0, 2**16), rho=st.sampled_from([-0.6, 0.0, 0.5, 0.9, 0.98, 0.999]))
-def test_likelihood_is_the_integral_over_pairs_of_item_effects(
-    name: str, seed: int, rho: float
-) -> None:
+def test_likelihood_integrates_out_pairs_of_item_effects(name: str, seed: int, rho: float) -> None:
     model, _ = MODELS[name]
     ratings, point = small(name, seed, rho)
     fine = replace(model, nodes=61)
@@ -52,42 +50,44 @@ def test_likelihood_is_the_integral_over_pairs_of_item_effects(
     )
 
     assert in_numpy == pytest.approx(by_lattice(model, ratings, point), abs=1e-6)
-    # Between two points that differ in the correlation alone nothing but the likelihood changes.
+    # The points differ only in the correlation, whose prior is flat: only the likelihood changes.
     difference = model.log_likelihood(shifted(point), problem) - in_numpy
     assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
 
 
 @pytest.mark.slow
-def test_pools_that_contradict_each_other_hundreds_of_times_are_no_trouble() -> None:
-    ratings = contradicting(300)
+def test_likelihood_is_accurate_for_pools_that_strongly_disagree() -> None:
+    ratings = disagreeing(300)
     data = rb.LogitXCC(nodes=601).stan_data(ratings)
-    points = [contradicted(rho) for rho in (0.999, 0.99)]
+    points = [disagreeing_point(rho) for rho in (0.999, 0.99)]
 
     by_program = log_densities(data, points)
-    expected = [in_logarithms(ratings, point) for point in points]
+    expected = [by_log_lattice(ratings, point) for point in points]
 
-    # Nothing but the likelihood changes: the prior of the correlation is flat.
+    # Only the likelihood changes, because the prior of the correlation is flat.
     assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
     assert expected[0] < -600
 
 
 @pytest.mark.slow
-def test_items_with_many_ratings_are_known_at_few_nodes() -> None:
-    ratings, points = crowds(0.97)
+def test_quadrature_is_accurate_for_items_with_many_ratings() -> None:
+    ratings, points = large_pools(0.97)
     model = rb.LogitXCC(nodes=141)
 
     by_program = log_densities(model.stan_data(ratings), points)
     found, differences = gradients(model, ratings, seed=2)
 
-    expected = [in_logarithms(ratings, point) for point in points]
+    expected = [by_log_lattice(ratings, point) for point in points]
     assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
     assert found == pytest.approx(differences, rel=1e-5, abs=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("sd_rater", "acceptance"), [(1.0, 0.8), (0.05, 0.98)], ids=["told", "hardly any"]
+    ("sd_rater", "acceptance"),
+    [(1.0, 0.8), (0.05, 0.98)],
+    ids=["large differences", "small differences"],
 )
-def test_steps_are_larger_where_ratings_tell_how_raters_differ(
+def test_target_acceptance_is_lower_if_raters_clearly_differ(
     sd_rater: float, acceptance: float
 ) -> None:
     rng = np.random.default_rng(3)
@@ -100,7 +100,7 @@ def test_steps_are_larger_where_ratings_tell_how_raters_differ(
     assert start.target_acceptance == acceptance
 
 
-def test_correlation_next_to_one_is_no_trouble() -> None:
+def test_density_is_continuous_as_the_correlation_approaches_one() -> None:
     ratings, point = small("logit", 1, 0.5)
     data = rb.LogitXCC(nodes=61).stan_data(ratings)
     program = stan.load("logit_xcc")
@@ -115,8 +115,8 @@ def test_correlation_next_to_one_is_no_trouble() -> None:
 
 
 @pytest.mark.slow
-def test_gradient_is_right_where_pools_contradict_each_other() -> None:
-    found, expected = gradients(rb.LogitXCC(nodes=101), contradicting(300), seed=1)
+def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
+    found, expected = gradients(rb.LogitXCC(nodes=101), disagreeing(300), seed=1)
 
     assert found == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
@@ -125,7 +125,7 @@ def test_gradient_is_right_where_pools_contradict_each_other() -> None:
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
-def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
+def test_gradient_equals_finite_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
     ratings, _ = small(name, seed, 0.5)
 
@@ -137,7 +137,9 @@ def test_gradient_is_that_of_differences(name: str, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
 @every_model
-def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: float) -> None:
+def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
+    name: str, rho: float
+) -> None:
     model, n_categories = MODELS[name]
     given_: dict[str, Any] = {
         "sd_item": [1.5, 2.0],
@@ -148,11 +150,11 @@ def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: f
     }
     if model.has_steps:
         given_["step"] = np.full((2, n_categories - 2), 0.8)
-    blank, _ = small(name, 1, rho)
+    template, _ = small(name, 1, rho)
     one_draw = {key: np.asarray(x, float)[None, None] for key, x in given_.items()}
 
-    problem = model.problem(blank)
-    posterior = Posterior(model.labelled(one_draw, problem), blank, problem)
+    problem = model.problem(template)
+    posterior = Posterior(model.labelled(one_draw, problem), template, problem)
     found = model.quantities(posterior).squeeze()
 
     rng = np.random.default_rng(2)
@@ -174,26 +176,26 @@ def test_agreement_of_observed_ratings_is_that_of_many_ratings(name: str, rho: f
     assert float(found["normalized_xcc"]) == pytest.approx(rho)
 
 
-HATE = {
+REFERENCE = {
     "hate_speech": {"rho": (0.827, 0.036), "icc": (0.766, 0.724), "xcc": (0.613, 0.061)},
     "offensive": {"rho": (0.883, 0.026), "icc": (0.633, 0.707), "xcc": (0.589, 0.055)},
 }
 
 
 @pytest.mark.posteriors
-@pytest.mark.parametrize("rating", HATE)
-def test_posterior_of_tweets_is_the_reference(rating: str) -> None:
+@pytest.mark.parametrize("rating", REFERENCE)
+def test_posterior_for_tweets_matches_the_reference(rating: str) -> None:
     ratings = rb.Ratings.from_frame(load_or_skip("hs_brexit"), rating=rating, pool="pool")
 
     fit = rb.LogitXCC().fit(ratings, seed=1)
 
-    reference = HATE[rating]
+    reference = REFERENCE[rating]
     for name, (mean, sd) in (
         ("normalized_xcc", reference["rho"]),
         ("unnormalized_xcc", reference["xcc"]),
     ):
         draws = fit.quantities[name]
-        # The reference has some 300 effective draws.
+        # The reference has about 300 effective draws.
         assert float(draws.mean()) == pytest.approx(mean, abs=0.15 * sd)
         assert float(draws.std()) == pytest.approx(sd, rel=0.15)
     iccs = fit.quantities["icc"].mean(("chain", "draw")).sel(pool=["control", "target"])
@@ -204,7 +206,7 @@ def test_posterior_of_tweets_is_the_reference(rating: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_pools_that_see_the_same_agree_and_items_have_scores_in_both() -> None:
+def test_correlation_is_recovered_and_items_have_scores_in_both_pools() -> None:
     fit = fitted(0.95)
 
     lower, upper = np.quantile(fit.quantities["normalized_xcc"], [0.005, 0.995])
@@ -218,7 +220,7 @@ def test_pools_that_see_the_same_agree_and_items_have_scores_in_both() -> None:
 
 @pytest.mark.posteriors
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_pools_that_share_no_items_leave_the_correlation_to_its_prior() -> None:
+def test_correlation_of_pools_without_common_items_keeps_its_prior() -> None:
     fit = fitted(0.0, shared=False)
 
     rho = fit.quantities["normalized_xcc"]
@@ -228,15 +230,15 @@ def test_pools_that_share_no_items_leave_the_correlation_to_its_prior() -> None:
 
 
 @pytest.mark.posteriors
-def test_similarities_of_words_in_grades_tell_what_they_tell_as_numbers() -> None:
+def test_word_similarities_in_categories_agree_as_in_the_gaussian_model() -> None:
     words = load_or_skip("wordsim_two_pools")
-    grades = pd.cut(words["rating"], [-1, 1, 3, 5, 7, 9, 10], labels=False)
-    ratings = rb.Ratings.from_frame(words.assign(rating=grades), pool="pool", categories=range(6))
+    category = pd.cut(words["rating"], [-1, 1, 3, 5, 7, 9, 10], labels=False)
+    ratings = rb.Ratings.from_frame(words.assign(rating=category), pool="pool", categories=range(6))
 
     fit = rb.OrdinalXCC().fit(ratings, seed=1, chains=2)
 
     rho = fit.quantities["normalized_xcc"]
-    # Of the Gaussian model of the numbers; grades tell a little less.
+    # Estimate of the Gaussian model of the numbers; the categories lose some information.
     assert float(rho.mean()) == pytest.approx(0.986, abs=0.03)
     assert fit.quantities["icc"].mean(("chain", "draw")).values == pytest.approx(
         [0.655, 0.710], abs=0.05
@@ -245,7 +247,7 @@ def test_similarities_of_words_in_grades_tell_what_they_tell_as_numbers() -> Non
 
 
 @pytest.mark.posteriors
-def test_crowds_take_larger_steps_and_find_the_truth() -> None:
+def test_parameters_of_large_pools_are_recovered_with_short_trajectories() -> None:
     rng = np.random.default_rng(1)
     design = rb.simulate.incomplete(600, 24, 3, rng, pools=2)
     factor = np.linalg.cholesky([[1, 0.9], [0.9, 1]])
@@ -272,7 +274,7 @@ def test_crowds_take_larger_steps_and_find_the_truth() -> None:
         pytest.param("rater < 3 or rater - 3 == item % 3", marks=pytest.mark.posteriors),
     ],
 )
-def test_pools_with_little_give_a_posterior_without_holes(query: str) -> None:
+def test_sparse_designs_give_finite_posteriors(query: str) -> None:
     frame = fitted(0.95).ratings.to_frame().query(query)
 
     fit = rb.LogitXCC().fit(rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, draws=100)
@@ -289,7 +291,7 @@ def test_one_pool_is_refused() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-def test_quantities_of_pairs_have_their_names() -> None:
+def test_quantities_of_pairs_are_named_by_their_pools() -> None:
     fit = fitted(0.95)
 
     assert fit.quantities["normalized_xcc"].indexes["pair"].tolist() == ["a, b"]
@@ -297,12 +299,12 @@ def test_quantities_of_pairs_have_their_names() -> None:
 
 
 def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
-    """A few ratings by two raters of each pool, and the point that they are drawn at."""
+    """A small design with two raters in each pool, and the true parameters."""
     model, n_categories = MODELS[name]
     rng = np.random.default_rng(seed)
     design = pd.DataFrame([(i, j) for i in range(5) for j in range(4)], columns=["item", "rater"])
     design = design.query("not (item == 0 and rater > 1) and not (item == 1 and rater < 2)")
-    blank = rb.Ratings.from_frame(
+    template = rb.Ratings.from_frame(
         design.assign(rating=np.arange(len(design)) % n_categories, pool=design["rater"] // 2),
         categories=range(n_categories),
         pool="pool",
@@ -315,25 +317,25 @@ def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
     }
     if model.has_steps:
         given_["step"] = rng.uniform(0.2, 1.5, (2, n_categories - 2))
-    while True:  # until the ratings differ
+    while True:  # redraw if all ratings are equal
         with contextlib.suppress(rb.RatingsError):
-            ratings = model.simulate(blank, rng, parameters=given_)
+            ratings = model.simulate(template, rng, parameters=given_)
             levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
             return ratings, {key: np.asarray(x) for key, x in {**given_, "level": levels}.items()}
 
 
-def contradicting(times: int) -> rb.Ratings:
-    """Two pools of two raters; of the first two items they say the contrary, many times over."""
+def disagreeing(times: int) -> rb.Ratings:
+    """Two pools of two raters; the pools disagree about two items in all ``times`` replicates."""
     design = pd.MultiIndex.from_product([range(3), range(4)], names=["item", "rater"])
     frame = design.to_frame(index=False).assign(pool=lambda x: x["rater"] // 2)
-    often = frame[frame["item"] < 2].loc[lambda x: x.index.repeat(times)]
-    rated = often.assign(rating=(often["item"] + often["pool"]) % 2)
-    rest = frame[frame["item"] == 2].assign(rating=[0, 1, 1, 0])
-    return rb.Ratings.from_frame(pd.concat([rated, rest]), pool="pool", replicates="keep")
+    repeated = frame[frame["item"] < 2].loc[lambda x: x.index.repeat(times)]
+    rated = repeated.assign(rating=(repeated["item"] + repeated["pool"]) % 2)
+    unrepeated = frame[frame["item"] == 2].assign(rating=[0, 1, 1, 0])
+    return rb.Ratings.from_frame(pd.concat([rated, unrepeated]), pool="pool", replicates="keep")
 
 
 def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
-    """Of the program of binary ratings by two pools."""
+    """Log densities of the program for binary ratings by two pools."""
     program = stan.load("logit_xcc")
     return [
         program.log_prob(dict(at), dict(data), jacobian=False, sig_figs=17)["lp__"][0]
@@ -341,8 +343,8 @@ def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
     ]
 
 
-def crowds(rho: float) -> tuple[rb.Ratings, list[Point]]:
-    """Items that two crowds have rated; two points, with different correlations."""
+def large_pools(rho: float) -> tuple[rb.Ratings, list[Point]]:
+    """Ratings by two pools of 25 raters; two points with different correlations."""
     rng = np.random.default_rng(5)
     frame = pd.MultiIndex.from_product([range(4), range(50)], names=["item", "rater"])
     design = frame.to_frame(index=False).assign(pool=lambda x: x["rater"] // 25)
@@ -353,12 +355,12 @@ def crowds(rho: float) -> tuple[rb.Ratings, list[Point]]:
         "factor_item": correlation.factor(np.arctanh([rho]), 2),
     }
     ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
-    spread = np.repeat(given_["sd_rater"], 25)
-    point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), spread)}
+    sd_rater = np.repeat(given_["sd_rater"], 25)
+    point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), sd_rater)}
     return ratings, [point, shifted(point)]
 
 
-def contradicted(rho: float) -> Point:
+def disagreeing_point(rho: float) -> Point:
     return {
         "sd_item": np.array([2.0, 1.5]),
         "sd_rater": np.array([0.5, 0.5]),
@@ -368,8 +370,8 @@ def contradicted(rho: float) -> Point:
     }
 
 
-def in_logarithms(ratings: rb.Ratings, point: Point) -> float:
-    """Log-likelihood of binary ratings by a fine sum over an item's two standard scores."""
+def by_log_lattice(ratings: rb.Ratings, point: Point) -> float:
+    """Log-likelihood of binary ratings by a fine grid over an item's effects, in log space."""
     node = np.linspace(-6, 6, 1601)
     rho = point["factor_item"][1, 0]
     covariance = [[1, rho], [rho, 1]]
@@ -391,14 +393,14 @@ def in_logarithms(ratings: rb.Ratings, point: Point) -> float:
 
 
 def shifted(point: Point) -> Point:
-    """The point with another correlation."""
+    """The same point with a different correlation."""
     free = correlation.free(point["factor_item"])
     return {**point, "factor_item": correlation.factor(0.9 * free, 2)}
 
 
 def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> float:
-    """Log-likelihood by a fine sum over the standard scores of an item, one item at a time."""
-    share: Any = expit if model.link == "logit" else norm.cdf
+    """Log-likelihood by a fine grid over the standard scores of each item."""
+    cdf: Any = expit if model.link == "logit" else norm.cdf
     node = np.linspace(-8, 8, 321)
     first, second = np.meshgrid(node, node, indexing="ij")
     weight = norm.pdf(first) * norm.pdf(second) * (node[1] - node[0]) ** 2
@@ -410,15 +412,15 @@ def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> fl
     assert ratings.rater_pool is not None
     total = 0.0
     for item in range(ratings.n_items):
-        chance = weight.copy()
+        probability = weight.copy()
         for row in np.flatnonzero(ratings.item == item):
             rater, category = ratings.rater[row], ratings.category[row]
             pool = ratings.rater_pool[rater]
             step = point["step"][pool] if model.has_steps else []
             cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
             at = point["level"][rater] + effect[pool]
-            chance *= share(at - cut[category]) - share(at - cut[category + 1])
-        total += math.log(chance.sum())
+            probability *= cdf(at - cut[category]) - cdf(at - cut[category + 1])
+        total += math.log(probability.sum())
     return total
 
 
@@ -426,7 +428,7 @@ FITS: dict[tuple[float, bool], rb.Fit] = {}
 
 
 def fitted(rho: float, shared: bool = True) -> rb.Fit:
-    """A fit of 80 items that two pools of three raters rated, or half of them each."""
+    """Fit of 80 items and two pools of three raters, who rate all items or disjoint halves."""
     if (rho, shared) not in FITS:
         pairs = pd.MultiIndex.from_product([range(80), range(6)], names=["item", "rater"])
         design = pairs.to_frame(index=False).assign(
@@ -440,7 +442,9 @@ def fitted(rho: float, shared: bool = True) -> rb.Fit:
             "mean": [0.0, 0.3],
             "factor_item": correlation.factor(np.arctanh([rho]), 2),
         }
-        blank = rb.Ratings.from_frame(design.assign(rating=np.arange(len(design)) % 2), pool="pool")
-        ratings = rb.LogitXCC().simulate(blank, np.random.default_rng(1), parameters=parameters)
+        template = rb.Ratings.from_frame(
+            design.assign(rating=np.arange(len(design)) % 2), pool="pool"
+        )
+        ratings = rb.LogitXCC().simulate(template, np.random.default_rng(1), parameters=parameters)
         FITS[rho, shared] = rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=200)
     return FITS[rho, shared]

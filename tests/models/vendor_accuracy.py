@@ -1,4 +1,4 @@
-"""A model with a dimension of its own, written outside the package as CONTRIBUTING says."""
+"""A model with its own dimension, written outside the package as CONTRIBUTING describes."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from reliabayes.ratings import Ratings
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VendorProblem(CategoricalProblem):
-    """Ratings in categories by raters of several vendors."""
+    """Categorical ratings by raters from several vendors."""
 
     vendor: Codes  # (R,) position of each rater's vendor
 
     def stan_data(self) -> StanData:
-        """As for all problems, and the vendors."""
+        """Add the vendors to the data of every categorical problem."""
         own = StanData({"L": self.size("vendor")}, {"vendor": self.vendor})
         return super().stan_data() | own
 
 
 @dataclass(frozen=True, kw_only=True)
 class VendorAccuracy(ConjugateModel[VendorProblem]):
-    """Raters of a vendor know the true category with the vendor's probability, or guess."""
+    """Raters know the true category with the probability of their vendor, and guess otherwise."""
 
     summary: ClassVar[str] = "accuracy by vendor"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", *CONFUSION_QUANTITIES)
@@ -44,7 +44,7 @@ class VendorAccuracy(ConjugateModel[VendorProblem]):
     prior_a: Beta = Beta(1.0, 1.0)
 
     def problem(self, ratings: Ratings) -> VendorProblem:
-        """A rater's vendor is the first letter of the id."""
+        """Take the first letter of each rater's id as the vendor."""
         base = self.categorical_problem(ratings)
         codes, vendors = pd.factorize(ratings.raters.str[0], sort=True)
         return extended(
@@ -52,29 +52,29 @@ class VendorAccuracy(ConjugateModel[VendorProblem]):
         )
 
     def parameters(self) -> tuple[Parameter, ...]:
-        """Prevalence, and accuracy by vendor."""
+        """Prevalence, and accuracy of each vendor."""
         prevalence = Parameter("prevalence", "simplex", ("true_category",))
         return prevalence, Parameter("a", "unit", ("vendor",))
 
     def priors(self, n_categories: int) -> dict[str, Array]:
-        """Numbers of the priors."""
+        """Hyperparameters of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "a": self.prior_a.stan,
         }
 
     def table(self, point: Point, problem: VendorProblem) -> Array:
-        """Log-probabilities (K, V) of a rating, by true category."""
+        """Log-probabilities (K, V) of a rating given each true category."""
         confusion = self.average_confusion(point, problem)
         return np.log(confusion.transpose(1, 2, 0).reshape(problem.n_categories, -1))
 
     def average_confusion(self, point: Point, problem: VendorProblem) -> Array:
-        """Probabilities of a rating (..., R, K, K) by true category."""
+        """Probabilities (..., R, K, K) of a rating given each true category."""
         guess = np.full(problem.n_categories, 1 / problem.n_categories)
         return known_or_guessed(point["a"][..., problem.vendor], guess)
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: VendorProblem) -> Point:
-        """Expected ratings that were known, and guessed ones, by vendor."""
+        """Expected numbers of known and of guessed ratings of each vendor."""
         counts = by_rater(expected, problem)
         known = np.broadcast_to(point["a"][problem.vendor, None], counts.shape[:2])
         guess = np.full_like(counts, 1 / problem.n_categories)

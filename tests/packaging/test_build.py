@@ -35,7 +35,9 @@ def test_second_build_compiles_nothing(
     assert os.access(tmp_path / "normal_mean", os.X_OK)
 
 
-def test_executables_can_be_moved_with_their_library(tmp_path: Path, compiled: object) -> None:
+def test_executables_run_after_moving_them_with_their_library(
+    tmp_path: Path, compiled: object
+) -> None:
     build([NORMAL], tmp_path / "here")
     shutil.move(tmp_path / "here", tmp_path / "there")
 
@@ -57,7 +59,7 @@ def test_programs_do_not_reveal_where_they_were_compiled(compiled: Callable[[str
     assert str(hatch_build.STAN).encode() not in program
 
 
-def test_missing_compiler_is_reported_with_the_remedy(
+def test_message_about_a_missing_compiler_says_how_to_install_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -67,7 +69,7 @@ def test_missing_compiler_is_reported_with_the_remedy(
         Toolchain.find()
 
 
-def test_faulty_program_is_refused_with_the_message_of_stanc(tmp_path: Path) -> None:
+def test_invalid_program_fails_with_the_message_of_stanc(tmp_path: Path) -> None:
     program = tmp_path / "faulty.stan"
     program.write_text("parameters { real x; } model { x ~ nrmal(0, 1); }")
 
@@ -75,7 +77,7 @@ def test_faulty_program_is_refused_with_the_message_of_stanc(tmp_path: Path) -> 
         build([program], tmp_path / "out")
 
 
-def test_refused_code_is_reported_with_the_message_of_the_compiler(
+def test_invalid_cpp_fails_with_the_message_of_the_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path))

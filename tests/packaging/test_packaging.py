@@ -1,4 +1,4 @@
-"""The wheel is all that a user needs: no compiler, no CmdStan, any supported Python."""
+"""The wheel works on any supported Python without a compiler or CmdStan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROGRAMS = sorted(path.stem for path in (ROOT / "stan").glob("*.stan"))
 INTERPRETERS = os.environ.get("RELIABAYES_INTERPRETERS", "").split() or [sys.executable]
 TESTED_WITH = [
     *("hypothesis", "polars", "pyarrow", "pytest", "pytest-xdist", "zstandard"),
-    *("hatchling", "httpstan==4.13.0"),  # to build programs of tests
+    *("hatchling", "httpstan==4.13.0"),  # to compile the test programs
     *("latex2mathml", "nbclient", "nbformat"),  # to read notebooks and the documentation
 ]
 
@@ -30,12 +30,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def test_wheel_is_of_this_platform_and_any_python(wheel: Path) -> None:
+def test_wheel_is_tagged_for_this_platform_and_any_python(wheel: Path) -> None:
     assert wheel.name.startswith("reliabayes-")
     assert "-py3-none-linux_" in wheel.name
 
 
-def test_wheel_holds_programs_that_may_run_with_their_sources(wheel: Path) -> None:
+def test_wheel_contains_executable_programs_and_their_sources(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
 
@@ -47,7 +47,7 @@ def test_wheel_holds_programs_that_may_run_with_their_sources(wheel: Path) -> No
     assert not [name for name in modes if name.endswith((".o", ".pyc"))]
 
 
-def test_wheel_needs_nothing_that_only_the_build_needs(wheel: Path) -> None:
+def test_wheel_does_not_require_build_dependencies(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith("/METADATA"))
         required = [
@@ -80,11 +80,11 @@ def test_tests_pass_on_the_installed_wheel(wheel: Path, tmp_path: Path, interpre
     run(python, "-m", "pip", "install", "--quiet", wheel, *TESTED_WITH)
 
     how = ["-q", "--numprocesses", "2", "--dist", "loadfile"]
-    if interpreter != INTERPRETERS[-1]:  # the newest runs all
+    if interpreter != INTERPRETERS[-1]:  # the newest interpreter runs all tests
         how.append("--quick")
-    said = run(python, "-m", "pytest", *how, ROOT / "tests", cwd=ROOT)
+    output = run(python, "-m", "pytest", *how, ROOT / "tests", cwd=ROOT)
 
-    assert " passed" in said
+    assert " passed" in output
 
 
 def test_editable_install_finds_its_programs(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_editable_install_finds_its_programs(tmp_path: Path) -> None:
 
 
 def environment(folder: Path, interpreter: str) -> Path:
-    """Interpreter of a fresh environment."""
+    """Create a fresh environment and return its interpreter."""
     run(interpreter, "-m", "venv", folder / "venv")
     return folder / "venv" / "bin" / "python"
 
