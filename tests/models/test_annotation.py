@@ -419,7 +419,9 @@ def test_chains_with_switched_labels_are_relabelled_with_a_warning(dataset: Load
     # Flat priors allow both labellings; with 39 raters of 108 items a chain keeps its first one.
     flat = rb.DawidSkene(prior_prevalence=rb.Dirichlet(1.0), prior_confusion=rb.Dirichlet(1.0))
 
-    with pytest.warns(rb.ConvergenceWarning, match=r"true categories had switched \(1\)"):
+    with pytest.warns(
+        rb.ConvergenceWarning, match=r"true categories had switched \(counted from 0: 1\)"
+    ):
         fit = flat.fit(ratings, seed=2, warm_start=start, chains=3, warmup=300, draws=300)
 
     assert fit.diagnostics().relabelled == (1,)
