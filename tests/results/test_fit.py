@@ -325,7 +325,7 @@ def test_fewer_draws_are_as_many_as_asked_for_and_spread_evenly(of_categories: r
 
 def test_what_a_model_cannot_tell_is_said(fit: rb.Fit) -> None:
     with pytest.raises(
-        AttributeError, match="GaussianICC has no true categories. Fit a model that has them"
+        AttributeError, match=r"GaussianICC has no true categories\. Fit a model that has them"
     ):
         fit.category_probabilities()
 
