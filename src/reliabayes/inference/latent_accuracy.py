@@ -79,8 +79,8 @@ class ExpectedAccuracy:
         mean = self.best_mean(alpha)
         eta_mean, eta_sd = self.priors["eta"]
         value = (self.knew * log_expit(odds) + (self.total - self.knew) * log_expit(-odds)).sum()
-        value += log_normal(alpha, mean, self.sd_alpha).sum()
-        value += log_normal(mean, *self.priors["mean_alpha"])
+        of_mean = log_normal(mean, *self.priors["mean_alpha"])
+        value += log_normal(alpha, mean, self.sd_alpha).sum() + of_mean
         value += log_normal(eta, eta_mean, eta_sd).sum()
         by_rater = slope.sum(axis=0)
         by_alpha = by_rater - (alpha - mean) / self.sd_alpha**2
