@@ -17,6 +17,7 @@ import pytest
 from cmdstanpy import CmdStanMCMC, CmdStanModel
 
 from reliabayes.arrays import Array
+from tests.monte_carlo import standard_error
 
 Compiled = Callable[[str], Path]
 
@@ -83,12 +84,8 @@ def files(folder: Path) -> set[str]:
 
 def assert_agrees(draws: Array, mean: float, sd: float) -> None:
     """Draws (chain, draw) estimate the exact mean and sd within five Monte Carlo errors."""
-    assert abs(draws.mean() - mean) < 5 * monte_carlo_error(draws, "mean")
-    assert abs(draws.std() - sd) < 5 * monte_carlo_error(draws, "sd")
-
-
-def monte_carlo_error(draws: Array, method: str) -> float:
-    return float(az.mcse(draws, method=method))  # type: ignore[no-untyped-call]
+    assert abs(draws.mean() - mean) < 5 * standard_error(draws, "mean")
+    assert abs(draws.std() - sd) < 5 * standard_error(draws, "sd")
 
 
 @pytest.mark.parametrize("metric", ["unit_e", "diag_e", "dense_e"])
