@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import reliabayes as rb
-from hatch_build import STAN, Toolchain
+from hatch_build import STAN, build
 from reliabayes.inference.problem import Problem
 
 
 def build_textbook(model: type[rb.RatingModel], out: Path, *options: str) -> Path:
     """Compile the reference program of a model with options of stanc, linked with our runner."""
-    tools = Toolchain.find()
     name = model.name().replace("-", "_")
-    program = out / "-".join([f"textbook_{name}", *options])
-    source = program.with_suffix(".cpp")
-    tools.stanc(*options, f"--o={source}", STAN / "reference" / f"{name}.stan")
-    tools.link([tools.compile_runner(), tools.compile(source, [source])], program)
-    shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
-    return program
+    folder = out / "-".join([f"textbook_{name}", *options])
+    build([STAN / "reference" / f"{name}.stan"], folder, options=options)
+    return folder / name
 
 
 def textbook_data(problem: Problem, ratings: rb.Ratings) -> dict[str, Any]:
@@ -40,15 +35,22 @@ def textbook_data(problem: Problem, ratings: rb.Ratings) -> dict[str, Any]:
         data |= {"G": len(ratings.pools), "pool": ratings.rater_pool + 1}
     if "category" not in problem.coords:
         return data | {"rating": ratings.values}
-    first = 0 if "mean" in problem.priors else 1  # binary ratings of logit models are 0 or 1
+    first = 0 if "cut" in problem.priors else 1  # binary ratings of logit models are 0 or 1
     return data | {"K": problem.size("category"), "rating": ratings.category + first}
 
 
 def textbook_priors(problem: Problem) -> dict[str, Any]:
-    """Numbers of the priors as reference programs read them: half normals by their scale."""
+    """Numbers of the priors as reference programs read them: half normals by their scale.
+
+    Of the models with cut points only those of two categories are measured; their programs have a
+    mean, which is the negative cut point.
+    """
+    priors = dict(problem.priors)
+    if "cut" in priors:
+        priors["mean"] = priors.pop("cut") * [-1, 1]
     return {
         f"prior_{name}": prior[1] if np.isinf(np.ravel(prior)[0]) else prior
-        for name, prior in problem.priors.items()
+        for name, prior in priors.items()
     }
 
 

@@ -5,9 +5,11 @@
 //
 //   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + pi^2 / 3)
 //
-// Cut points start from the first: cut = (0, step[1], step[1] + step[2], ...) - mean. Item effects are
-// integrated out by quadrature on equally spaced nodes: a state is a node.
-// McCullagh (1980), https://doi.org/10.1111/j.2517-6161.1980.tb01109.x.
+// Cut points start from the first: cut = (0, step[1], step[1] + step[2], ...) - mean. Two categories
+// have one cut point, and are the logit ICC with log odds mean + item effect + rater effect. Item
+// effects are integrated out by quadrature on equally spaced nodes: a state is a node.
+// McCullagh (1980), https://doi.org/10.1111/j.2517-6161.1980.tb01109.x;
+// Nakagawa, Johnson & Schielzeth (2017), https://doi.org/10.1098/rsif.2017.0213.
 functions {
   #include functions/ordinal.stanfunctions
   #include functions/priors.stanfunctions

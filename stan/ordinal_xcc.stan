@@ -6,7 +6,8 @@
 //
 //   normalized xCC = rho    unnormalized xCC = rho sqrt(ICC[1] ICC[2])
 //
-// Cut points start from the first, by pool: cut = (0, step[1], step[1] + step[2], ...) - mean.
+// Cut points start from the first, by pool: cut = (0, step[1], step[1] + step[2], ...) - mean. Two
+// categories have one, and are the logit xCC.
 // Item effects are integrated out by quadrature on equally spaced nodes. factor_item is the Cholesky
 // factor of their correlation.
 // Wong, Paritosh & Aroyo (2021), https://doi.org/10.18653/v1/2021.acl-long.548.

@@ -62,8 +62,11 @@ def page(name: Name) -> str:
 
 
 def programs(model: type[rb.RatingModel]) -> list[Path]:
-    """Its Stan programs in the package: the one of its name, and those for other sizes of data."""
-    name = _stem(model)
+    """Its Stan programs in the package: the one of its name, and those for other sizes of data.
+
+    Models of two categories have the programs of those of ordered categories.
+    """
+    name = _stem(model).replace("logit", "ordinal")
     return [STAN / f"{name}.stan", *sorted(STAN.glob(f"{name}_*.stan"))]
 
 

@@ -5,9 +5,7 @@
 //
 // After Paun et al. (2018), https://doi.org/10.1162/tacl_a_00040, with priors as data.
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
@@ -22,17 +20,13 @@ parameters {
 model {
   array[R, K] vector[K] log_confusion = log(confusion);
   array[I] vector[K] log_joint = rep_array(log(prevalence), I); // of true category and ratings
-  for (n in 1 : N) {
-    for (truth in 1 : K) {
+  for (n in 1 : N)
+    for (truth in 1 : K)
       log_joint[item[n], truth] += log_confusion[rater[n], truth, rating[n]];
-    }
-  }
   prevalence ~ dirichlet(prior_prevalence);
-  for (truth in 1 : K) {
+  for (truth in 1 : K)
     confusion[ : , truth] ~ dirichlet(prior_confusion[truth]);
-  }
-  for (i in 1 : I) {
+  for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
-  }
 }
 

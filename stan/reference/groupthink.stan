@@ -6,8 +6,7 @@
 //
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
+  int<lower=1> N, I; // ratings, items
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=K> rating; // the category
@@ -16,12 +15,10 @@ data {
 }
 transformed data {
   array[I] vector[K] proportion = rep_array(zeros_vector(K), I); // of each item's ratings
-  for (n in 1 : N) {
+  for (n in 1 : N)
     proportion[item[n], rating[n]] += 1;
-  }
-  for (i in 1 : I) {
+  for (i in 1 : I)
     proportion[i] /= sum(proportion[i]);
-  }
 }
 parameters {
   simplex[K] prevalence; // of the true categories
@@ -29,16 +26,13 @@ parameters {
 }
 model {
   array[I] vector[K] log_joint = rep_array(log(prevalence), I); // of true category and ratings
-  for (n in 1 : N) {
-    for (truth in 1 : K) {
+  for (n in 1 : N)
+    for (truth in 1 : K)
       log_joint[item[n], truth] += log(a * (rating[n] == truth)
                                        + (1 - a) * proportion[item[n], rating[n]]);
-    }
-  }
   prevalence ~ dirichlet(prior_prevalence);
   a ~ beta(prior_a[1], prior_a[2]);
-  for (i in 1 : I) {
+  for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
-  }
 }
 

@@ -7,9 +7,7 @@
 // An error is a pair of a true category and a wrong category; log odds are relative to the right one.
 // Paun et al. (2018), https://doi.org/10.1162/tacl_a_00040.
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
@@ -40,11 +38,9 @@ model {
   prevalence ~ dirichlet(prior_prevalence);
   location ~ normal(prior_location[1], prior_location[2]);
   spread ~ normal(0, prior_spread);
-  for (error in 1 : K * (K - 1)) {
+  for (error in 1 : K * (K - 1))
     effect[error] ~ std_normal();
-  }
-  for (i in 1 : I) {
+  for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
-  }
 }
 

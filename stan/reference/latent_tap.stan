@@ -6,33 +6,25 @@
 //
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
   array[N] int<lower=1, upper=K> rating; // the category
   int<lower=0> X; // covariates of raters
   matrix[R, X] covariate; // values by rater
-  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
-  vector[2] prior_mean_alpha; // mean and sd of a normal
-  real<lower=0> prior_sd_alpha; // scale of a half normal
-  real<lower=0> prior_sd_delta; // the same
-  vector[2] prior_eta; // mean and sd of normals
-  vector<lower=0>[K] prior_mean_p; // concentrations of a Dirichlet
-  real<lower=0> prior_concentration; // scale of a half normal
+  vector<lower=0>[K] prior_prevalence, prior_mean_p; // concentrations of Dirichlets
+  vector[2] prior_mean_alpha, prior_eta; // mean and sd of normals
+  real<lower=0> prior_sd_alpha, prior_sd_delta, prior_concentration; // scales of half normals
 }
 parameters {
-  simplex[K] prevalence; // of the true categories
+  simplex[K] prevalence, mean_p; // of the true categories, and of an average rater's guesses
   real mean_alpha; // accuracy of an average rater, in log odds
-  real<lower=0> sd_alpha; // of the accuracies of raters
+  real<lower=0> sd_alpha, sd_delta; // of accuracies between raters, and of difficulties
   vector[R] alpha; // accuracy of each rater, in log odds
-  real<lower=0> sd_delta; // of the difficulties of items
   vector[I] delta; // difficulty of each item, in log odds
   vector[X] eta; // slopes of the covariates
-  simplex[K] mean_p; // average distribution of guesses
-  real<lower=0> concentration; // of the raters' guesses around it
+  real<lower=0> concentration; // of the raters' guesses around the average
   array[R] simplex[K] p; // distribution of each rater's guesses over categories
 }
 model {
@@ -40,9 +32,8 @@ model {
   array[I] vector[K] log_joint = rep_array(log(prevalence), I); // of true category and ratings
   for (n in 1 : N) {
     real a = inv_logit(log_odds[rater[n]] - delta[item[n]]);
-    for (truth in 1 : K) {
+    for (truth in 1 : K)
       log_joint[item[n], truth] += log(a * (rating[n] == truth) + (1 - a) * p[rater[n], rating[n]]);
-    }
   }
   prevalence ~ dirichlet(prior_prevalence);
   mean_alpha ~ normal(prior_mean_alpha[1], prior_mean_alpha[2]);
@@ -54,8 +45,7 @@ model {
   mean_p ~ dirichlet(prior_mean_p);
   concentration ~ normal(0, prior_concentration);
   p ~ dirichlet(1 + concentration * mean_p);
-  for (i in 1 : I) {
+  for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
-  }
 }
 

@@ -6,42 +6,34 @@
 //
 //   normalized xCC of two pools = correlation[g, h]
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> G; // pools
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
   array[R] int<lower=1, upper=G> pool; // of each rater
   array[N] int<lower=0, upper=1> rating; // 1: the second category
   vector[2] prior_mean; // mean and sd of normals
-  real<lower=0> prior_sd_item; // scale of half normals
-  real<lower=0> prior_sd_rater; // the same
+  real<lower=0> prior_sd_item, prior_sd_rater; // scales of half normals
   real<lower=0> prior_lkj; // shape
-}
-transformed data {
-  array[N] int by = pool[rater]; // pool of each rating
-  array[N] int place; // position of its effect among the item effects, pool by pool
-  for (n in 1 : N) {
-    place[n] = (by[n] - 1) * I + item[n];
-  }
 }
 parameters {
   vector[G] mean; // log odds, by pool
-  vector<lower=0>[G] sd_item; // between items, by pool
-  vector<lower=0>[G] sd_rater; // between raters, by pool
+  vector<lower=0>[G] sd_item, sd_rater; // between items and between raters, by pool
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   matrix[I, G] item_score; // independent standard scores, which the factor turns into effects
   vector[R] rater_effect; // by rater
 }
 model {
-  vector[I * G] item_effect = to_vector(item_score * diag_pre_multiply(sd_item, factor_item)');
+  matrix[I, G] item_effect = item_score * diag_pre_multiply(sd_item, factor_item)';
+  vector[N] location = mean[pool[rater]] + rater_effect[rater];
+  for (n in 1 : N)
+    location[n] += item_effect[item[n], pool[rater[n]]];
   mean ~ normal(prior_mean[1], prior_mean[2]);
   sd_item ~ normal(0, prior_sd_item);
   sd_rater ~ normal(0, prior_sd_rater);
   factor_item ~ lkj_corr_cholesky(prior_lkj);
   to_vector(item_score) ~ std_normal();
   rater_effect ~ normal(0, sd_rater[pool]);
-  rating ~ bernoulli_logit(mean[by] + item_effect[place] + rater_effect[rater]);
+  rating ~ bernoulli_logit(location);
 }
 

@@ -6,9 +6,7 @@
 //
 // After Paun et al. (2018), https://doi.org/10.1162/tacl_a_00040, with priors as data.
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
@@ -23,16 +21,13 @@ parameters {
 model {
   // of true category and ratings
   array[I] vector[K] log_joint = rep_array(rep_vector(-log(K), K), I);
-  for (n in 1 : N) {
-    for (truth in 1 : K) {
+  for (n in 1 : N)
+    for (truth in 1 : K)
       log_joint[item[n], truth] += log(theta[rater[n]] * (rating[n] == truth)
                                        + (1 - theta[rater[n]]) * xi[rater[n], rating[n]]);
-    }
-  }
   theta ~ beta(prior_theta[1], prior_theta[2]);
   xi ~ dirichlet(prior_xi);
-  for (i in 1 : I) {
+  for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
-  }
 }
 

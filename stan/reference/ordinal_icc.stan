@@ -5,9 +5,7 @@
 //
 //   ICC = sd_item^2 / (sd_item^2 + sd_rater^2 + pi^2 / 3)
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it

@@ -6,9 +6,7 @@
 //
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 data {
-  int<lower=1> N; // ratings
-  int<lower=1> I; // items
-  int<lower=1> R; // raters
+  int<lower=1> N, I, R; // ratings, items, raters
   int<lower=2> K; // categories
   array[N] int<lower=1, upper=I> item; // the rated item
   array[N] int<lower=1, upper=R> rater; // who rated it
@@ -24,17 +22,14 @@ parameters {
 }
 model {
   array[I] vector[K] log_joint = log(t); // of true category and ratings
-  for (n in 1 : N) {
-    for (truth in 1 : K) {
+  for (n in 1 : N)
+    for (truth in 1 : K)
       log_joint[item[n], truth] += log(a[rater[n]] * (rating[n] == truth)
                                        + (1 - a[rater[n]]) * p[rater[n], rating[n]]);
-    }
-  }
   t ~ dirichlet(prior_t);
   a ~ beta(prior_a[1], prior_a[2]);
   p ~ dirichlet(prior_p);
-  for (i in 1 : I) {
+  for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
-  }
 }
 

@@ -235,7 +235,7 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
         "mean": rng.normal(size=POOLS),
         "factor_item": correlation.draw(POOLS, 1.0, rng),
     }
-    if model.has_steps:
+    if not model.binary:
         given_["step"] = rng.uniform(0.2, 1.5, (POOLS, n_categories - 2))
     levels = rng.normal(np.repeat(given_["mean"], 2), np.repeat(given_["sd_rater"], 2))
     while True:  # redraw if all ratings are equal
@@ -274,7 +274,7 @@ def log_density(
     covariance = (sd_item[:, None] * factor) @ (sd_item[:, None] * factor).T
     step = at.get("step", np.empty((POOLS, 0)))
     cut = np.cumsum(np.column_stack([-at["mean"], step]), axis=1)
-    location = 5 if model.has_steps else 2.5
+    location = 5 if not model.binary else 2.5
     # Prior of the Cholesky factor; that of the correlations is flat.
     lkj = np.arange(POOLS - 1, -1, -1) @ np.log(factor.diagonal())
     return float(

@@ -125,7 +125,7 @@ def test_default_quadrature_is_accurate_for_few_items(name: str, items: int, tim
     cells = [(item, rater) for item in range(items) for rater in range(times)]
     design = pd.DataFrame(cells, columns=["item", "rater"])
     parameters: dict[str, Any] = {"mean": 0.3, "sd_item": 1.0, "sd_rater": 0.7}
-    if model.has_steps:
+    if not model.binary:
         parameters["step"] = [0.8] * (n_categories - 2)
 
     for seed in range(3):
@@ -173,7 +173,7 @@ def test_observed_icc_equals_the_correlation_of_simulated_ratings(name: str) -> 
     model, n_categories = MODELS[name]
     design = pd.DataFrame({"item": np.repeat(np.arange(9), 2), "rater": [0, 1] * 9})
     given_: dict[str, Any] = {"mean": 0.4, "sd_item": 1.5, "sd_rater": 0.8}
-    if model.has_steps:
+    if not model.binary:
         given_["step"] = [0.8] * (n_categories - 2)
     rng = np.random.default_rng(2)
     template = model.simulate(design, rng, categories=range(n_categories), parameters=given_)
@@ -374,7 +374,7 @@ def small(name: str, seed: int) -> tuple[rb.Ratings, Point]:
     )
     given_: dict[str, Any] = {"mean": rng.normal()}
     given_ |= {name: rng.uniform(0.2, 2) for name in ("sd_item", "sd_rater")}
-    if model.has_steps:
+    if not model.binary:
         given_["step"] = rng.uniform(0.2, 1.5, n_categories - 2)
     given_["level"] = given_["mean"] + given_["sd_rater"] * rng.normal(size=3)
     while True:  # redraw if all ratings are equal

@@ -103,7 +103,7 @@ def test_target_acceptance_is_lower_if_raters_clearly_differ(
 def test_density_is_continuous_as_the_correlation_approaches_one() -> None:
     ratings, point = small("logit", 1, 0.5)
     data = rb.LogitXCC(nodes=61).stan_data(ratings)
-    program = stan.load("logit_xcc")
+    program = stan.load("ordinal_xcc")
 
     densities = [
         program.log_prob({**point, "factor_item": np.array(factor)}, data, jacobian=False)
@@ -148,7 +148,7 @@ def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
         "factor_item": correlation.factor(np.arctanh([rho]), 2),
         "level": np.zeros(4),
     }
-    if model.has_steps:
+    if not model.binary:
         given_["step"] = np.full((2, n_categories - 2), 0.8)
     template, _ = small(name, 1, rho)
     one_draw = {key: np.asarray(x, float)[None, None] for key, x in given_.items()}
@@ -161,7 +161,7 @@ def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
     items = rng.standard_normal((400_000, 2)) @ given_["factor_item"].T
     rated = []
     for pool in (0, 1):
-        steps = given_["step"][pool] if model.has_steps else []
+        steps = given_["step"][pool] if not model.binary else []
         cut = np.append(0.0, np.cumsum(steps)) - given_["mean"][pool]
         noise = (
             rng.logistic(size=len(items)) if model.link == "logit" else rng.normal(size=len(items))
@@ -315,7 +315,7 @@ def small(name: str, seed: int, rho: float) -> tuple[rb.Ratings, Point]:
         "mean": rng.normal(size=2),
         "factor_item": correlation.factor(np.arctanh([rho]), 2),
     }
-    if model.has_steps:
+    if not model.binary:
         given_["step"] = rng.uniform(0.2, 1.5, (2, n_categories - 2))
     while True:  # redraw if all ratings are equal
         with contextlib.suppress(rb.RatingsError):
@@ -336,7 +336,7 @@ def disagreeing(times: int) -> rb.Ratings:
 
 def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
     """Log densities of the program for binary ratings by two pools."""
-    program = stan.load("logit_xcc")
+    program = stan.load("ordinal_xcc")
     return [
         program.log_prob(dict(at), dict(data), jacobian=False, sig_figs=17)["lp__"][0]
         for at in points
@@ -416,7 +416,7 @@ def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> fl
         for row in np.flatnonzero(ratings.item == item):
             rater, category = ratings.rater[row], ratings.category[row]
             pool = ratings.rater_pool[rater]
-            step = point["step"][pool] if model.has_steps else []
+            step = point["step"][pool] if not model.binary else []
             cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
             at = point["level"][rater] + effect[pool]
             probability *= cdf(at - cut[category]) - cdf(at - cut[category + 1])

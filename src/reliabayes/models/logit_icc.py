@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS, ScoreProblem
+from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS
 from reliabayes.models.bases.one_population import OnePopulationModel
-from reliabayes.models.priors import Normal
+from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,22 +57,18 @@ class LogitICC(OnePopulationModel):
         "log_likelihood",
         "bits_per_rating",
     )
-    has_steps: ClassVar[bool] = False
+    binary: ClassVar[bool] = True
 
     prior_mean: Normal = Normal(0.0, 2.5)
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
-        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
-        return {
-            "mean": self.prior_mean.stan,
-            "sd_item": self.prior_sd_item.stan,
-            "sd_rater": self.prior_sd_rater.stan,
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_proper("prior_mean", self.prior_mean)
 
-    def cut_prior(self, problem: ScoreProblem) -> tuple[float, float]:
-        """The one cut point is the mean, negative."""
-        mean, sd = problem.priors["mean"]
-        return -mean, sd
+    @property
+    def cut_prior(self) -> Normal:
+        """The one cut point is the negative mean."""
+        return Normal(-self.prior_mean.mean, self.prior_mean.sd)
 
     def location_quantities(
         self, cut: Array, proportion: Array, dims: tuple[str, ...]

@@ -60,6 +60,6 @@ class LogitXCC(CorrelatedScoreModel):
     summary: ClassVar[str] = "agreement between pools of raters, in two categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *LogitICC.reports)
     one_pool_class: ClassVar[type[OnePopulationModel]] = LogitICC
-    has_steps: ClassVar[bool] = False
+    binary: ClassVar[bool] = True
 
     prior_mean: Normal = Normal(0.0, 2.5)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS, ScoreProblem
+from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS
 from reliabayes.models.bases.one_population import OnePopulationModel
-from reliabayes.models.priors import Normal
+from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,26 +57,18 @@ class OrdinalICC(OnePopulationModel):
         "log_likelihood",
         "bits_per_rating",
     )
-    has_steps: ClassVar[bool] = True
+    binary: ClassVar[bool] = False
 
     prior_cut: Normal = Normal(0.0, 5.0)
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
-        """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
-        return {
-            "cut": self.prior_cut.stan,
-            "sd_item": self.prior_sd_item.stan,
-            "sd_rater": self.prior_sd_rater.stan,
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_proper("prior_cut", self.prior_cut)
 
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the dimensions of the Stan program's variables."""
-        return {**super().dims(), "cut": ("below",)}
-
-    def cut_prior(self, problem: ScoreProblem) -> tuple[float, float]:
-        """Mean and sd, the same for all."""
-        mean, sd = problem.priors["cut"]
-        return mean, sd
+    @property
+    def cut_prior(self) -> Normal:
+        """The same for all."""
+        return self.prior_cut
 
     def location_quantities(
         self, cut: Array, proportion: Array, dims: tuple[str, ...]

@@ -60,6 +60,6 @@ class OrdinalXCC(CorrelatedScoreModel):
     summary: ClassVar[str] = "agreement between pools of raters, in ordered categories"
     reports: ClassVar[tuple[str, ...]] = (*XCC, *XCC_OBSERVED, *OrdinalICC.reports)
     one_pool_class: ClassVar[type[OnePopulationModel]] = OrdinalICC
-    has_steps: ClassVar[bool] = True
+    binary: ClassVar[bool] = False
 
     prior_cut: Normal = Normal(0.0, 5.0)

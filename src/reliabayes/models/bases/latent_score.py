@@ -33,7 +33,7 @@ from reliabayes.models.bases.hidden_state import (
     drawn_categories,
 )
 from reliabayes.models.bases.level_centring import LevelCentring
-from reliabayes.models.priors import HalfNormal, HalfStudentT, check_proper
+from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior, with_ids
@@ -85,7 +85,7 @@ class LatentScoreModel(HiddenStateModel[P]):
     prior_sd_item: HalfNormal | HalfStudentT = HalfNormal(2.5)
     prior_sd_rater: HalfNormal | HalfStudentT = HalfNormal(2.5)
 
-    has_steps: ClassVar[bool]  # whether there are several cut points
+    binary: ClassVar[bool]  # whether it is for two categories only
     adapts_metric_up_to: ClassVar[int] = 0  # levels and means are sampled nearly standard
 
     def __post_init__(self) -> None:
@@ -93,15 +93,13 @@ class LatentScoreModel(HiddenStateModel[P]):
             raise ValueError(f"link must be 'logit' or 'probit', not {self.link!r}.")
         if self.nodes is not None and self.nodes < 3:
             raise ValueError(f"nodes must be 3 or more, not {self.nodes}.")
-        for name in ("prior_mean", "prior_cut"):
-            if hasattr(self, name):
-                check_proper(name, getattr(self, name))
 
     # Definition.
 
+    @property
     @abstractmethod
-    def cut_prior(self, problem: P) -> tuple[float, float]:
-        """Mean and sd of the normal prior that all cut points have."""
+    def cut_prior(self) -> Normal:
+        """Prior of each cut point, before they are ordered."""
 
     @abstractmethod
     def location_quantities(
@@ -131,7 +129,7 @@ class LatentScoreModel(HiddenStateModel[P]):
 
     def score_problem(self, ratings: Ratings) -> CategoricalProblem:
         """What these problems have in common with others."""
-        require_ordered(ratings, type(self).__name__, self.has_steps)
+        require_ordered(ratings, type(self).__name__, binary=self.binary)
         base = self.categorical_problem(ratings)
         cuts = {"below": base.coords["category"][:-1], "between": base.coords["category"][1:-1]}
         return replace(base, coords={**base.coords, **cuts})
@@ -139,7 +137,7 @@ class LatentScoreModel(HiddenStateModel[P]):
     # The model at a point.
 
     def cut(self, point: Point) -> Array:
-        """Cut points (..., K - 1) between the categories."""
+        """Cut points (..., K - 1) between the categories; two categories have no steps."""
         step = point.get("step", np.empty((*np.shape(point["mean"]), 0)))
         first = np.zeros((*np.shape(point["mean"]), 1))
         from_first = np.concatenate([first, np.cumsum(step, axis=-1)], axis=-1)
@@ -294,12 +292,12 @@ def by_state(expected_ratings: Array, problem: CategoricalProblem) -> Array:
     return expected_ratings.reshape(shape).transpose(0, 2, 1)
 
 
-def require_ordered(ratings: Ratings, model: str, any_number: bool) -> None:
+def require_ordered(ratings: Ratings, model: str, *, binary: bool) -> None:
     """Refuse more than two categories where a model is for two, or categories without an order."""
     number = len(ratings.categories)
     if number <= 2:
         return
-    if not any_number:
+    if binary:
         rule, found = f"{model} is for two categories", f"{number}"
         remedy = f"If they are ordered, use {model.replace('Logit', 'Ordinal')}."
     elif ratings.scale == "nominal":

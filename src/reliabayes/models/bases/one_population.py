@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -42,24 +43,39 @@ SHRINKAGE_STEPS = 50  # of the fixed point of the sd of raters
 class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
     """A model of latent scores in which all raters are one population.
 
-    A subclass names the priors of the location, and whether there are several cut points.
+    A subclass has the prior of the location, and says how to report it.
     """
 
     # With few raters the sd of raters is poorly identified, so steps must be small.
     target_acceptance: ClassVar[float] = 0.9
 
+    def program(self, problem: ScoreProblem) -> str:
+        """The ordinal program, which includes two categories: they have one cut point."""
+        return "ordinal_icc"
+
     def parameters(self) -> tuple[Parameter, ...]:
         """Sds of items and raters, steps between cut points, location, and raters."""
-        step = [Parameter("step", "positive", ("between",))] if self.has_steps else []
         return (
             Parameter("sd_item", "positive"),
             Parameter("sd_rater", "positive"),
-            *step,
+            Parameter("step", "positive", ("between",)),
             Parameter("mean", "real"),
             Parameter("level", "real", ("rater",)),
         )
 
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the Stan program's variables."""
+        return {**super().dims(), "cut": ("below",)}
+
     # Data.
+
+    def priors(self, n_categories: int) -> dict[str, Array]:
+        """Values (2,) of each prior, in the order of Stan's data."""
+        return {
+            "cut": self.cut_prior.stan,
+            "sd_item": self.prior_sd_item.stan,
+            "sd_rater": self.prior_sd_rater.stan,
+        }
 
     def problem(self, ratings: Ratings) -> ScoreProblem:
         """Distinct items by their ratings, priors, and nodes."""
@@ -118,11 +134,10 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         cut = -ndtri(proportion) * np.sqrt(variance)
         point: dict[str, Array] = {
             "mean": np.array(-cut[0]),
+            "step": np.maximum(np.diff(cut), 0.05),
             "sd_item": np.array(np.sqrt(item * variance)),
             "sd_rater": np.array(np.sqrt(severity * variance)),
         }
-        if self.has_steps:
-            point["step"] = np.maximum(np.diff(cut), 0.05)
         return {**point, "level": np.full(base.n_raters, -cut[0])}
 
     # The model at a point.
@@ -151,12 +166,10 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         self, problem: ScoreProblem, rng: np.random.Generator, given: Point
     ) -> Point:
         """Parameters drawn from their priors; effects of raters conditional on those given."""
-        mean, sd = self.cut_prior(problem)
-        cut = np.sort(rng.normal(mean, sd, problem.n_categories - 1))
-        point = {"mean": np.array(-cut[0])}
+        prior = self.cut_prior
+        cut = np.sort(rng.normal(prior.mean, prior.sd, problem.n_categories - 1))
+        point = {"mean": np.array(-cut[0]), "step": np.diff(cut)}
         point |= {name: np.array(half_t(problem.priors[name], rng)) for name in SDS}
-        if self.has_steps:
-            point["step"] = np.diff(cut)
         point |= given
         effect = point["sd_rater"] * rng.standard_normal(problem.n_raters)
         return {**point, "level": point["mean"] + effect}
@@ -174,13 +187,12 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
     def log_prior(self, point: Point, problem: ScoreProblem) -> float:
         """Log density of location, steps and levels given the sd of raters."""
-        location, sd = self.cut_prior(problem)
         sd_item, sd_rater = float(point["sd_item"]), float(point["sd_rater"])
         return float(
-            log_normal(self.cut(point), location, sd).sum()
+            log_normal(self.cut(point), self.cut_prior.mean, self.cut_prior.sd).sum()
             + log_half_t(sd_item, problem.priors["sd_item"])
             + np.log(sd_item)
-            + np.log(point.get("step", np.ones(1))).sum()
+            + np.log(point["step"]).sum()
             + log_normal(self.effects(point, problem), 0.0, sd_rater).sum()
         )
 
@@ -218,9 +230,9 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         """A few quasi-Newton steps in all parameters but the sd of raters."""
         ratings = by_state(expected.ratings, problem)
         node, sd_rater = problem.nodes.node, float(point["sd_rater"])
-        mean_cut, sd_cut = self.cut_prior(problem)
+        mean_cut, sd_cut = self.cut_prior.mean, self.cut_prior.sd
         prior_sd_item = problem.priors["sd_item"]
-        n_steps = problem.n_categories - 2 if self.has_steps else 0
+        n_steps = problem.n_categories - 2
 
         def negative(x: Array) -> tuple[float, Array]:
             mean, sd_item, step, level = (
@@ -250,7 +262,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
             return -float(value), -np.concatenate(slope)
 
         level = point["mean"] + self.effects(point, problem)
-        logs = [np.log(point["sd_item"]), *np.log(point.get("step", np.empty(0)))]
+        logs = [np.log(point["sd_item"]), *np.log(point["step"])]
         start = np.concatenate([[point["mean"]], logs, level])
         found = scipy.optimize.minimize(
             negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 10}
@@ -259,9 +271,8 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
             **point,
             "mean": np.asarray(found[0]),
             "sd_item": np.exp(found[1]),
+            "step": np.exp(found[2 : 2 + n_steps]),
         }
-        if self.has_steps:
-            better["step"] = np.exp(found[2 : 2 + n_steps])
         return {**better, "level": found[2 + n_steps :]}
 
     def posterior_sd(self, point: Point, expected: Expected, problem: ScoreProblem) -> Point:
@@ -269,17 +280,15 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         sd_item, sd_rater = float(point["sd_item"]), float(point["sd_rater"])
         information = self.information(point, expected.ratings, problem)
         n_items, n_raters = expected.items.sum(), problem.n_raters
+        n_ratings = expected.ratings.sum()
         # Information of its ratings on an item, relative to the prior.
         reliability = information.sum() / n_items * sd_item**2
         of_raters = (1 + np.mean(1 / information) / sd_rater**2) / np.sqrt(2 * n_raters) + 0.1
         found = {
             "sd_item": np.array(min((1 + 1 / reliability) / np.sqrt(2 * n_items), 1.0)),
             "sd_rater": np.array(min(of_raters, 1.5)),
+            "step": np.full(problem.n_categories - 2, 3 / np.sqrt(n_ratings) + 0.02),
             "mean": np.array(1.0),
             "level": np.ones(n_raters),
         }
-        if self.has_steps:
-            n_ratings = expected.ratings.sum()
-            steps = problem.n_categories - 2
-            found["step"] = np.full(steps, 3 / np.sqrt(n_ratings) + 0.02)
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}

@@ -35,6 +35,7 @@ from reliabayes.models.bases.pool_parts import (
     root_of,
 )
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
+from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
@@ -93,14 +94,15 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         super().__post_init__()
         if not 0 < self.prior_lkj < math.inf:
             raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
+        assert self.one_pool  # which checks the priors that both have
 
     @abstractmethod
     def scores(self, n_pools: int) -> Scores:
         """How the scores of items are treated."""
 
     def program(self, problem: PooledProblem) -> str:
-        """The program that integrates scores out, or the one that samples them."""
-        return super().program(problem) + self.scores(problem.n_pools).program_suffix
+        """The ordinal program that integrates scores out, or the one that samples them."""
+        return "ordinal_xcc" + self.scores(problem.n_pools).program_suffix
 
     @property
     def one_pool(self) -> OnePopulationModel:
@@ -110,12 +112,11 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Those of the model of one pool, by pool, and the correlation; no sampled scores."""
-        step = [Parameter("step", "positive", ("pool", "between"))] if self.has_steps else []
         return (
             Parameter("sd_item", "positive", ("pool",)),
             Parameter("sd_rater", "positive", ("pool",)),
             Parameter("factor_item", "correlation", ("pool", "factor")),
-            *step,
+            Parameter("step", "positive", ("pool", "between")),
             Parameter("mean", "real", ("pool",)),
             Parameter("level", "real", ("rater",)),
         )
@@ -167,9 +168,10 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         """Items and pools."""
         return pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])
 
-    def cut_prior(self, problem: PooledProblem) -> tuple[float, float]:
+    @property
+    def cut_prior(self) -> Normal:
         """The same in all pools."""
-        return self.one_pool.cut_prior(problem)
+        return self.one_pool.cut_prior
 
     def location_quantities(
         self, cut: Array, proportion: Array, dims: tuple[str, ...]
@@ -182,12 +184,11 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
     ) -> Point:
         """Parameters drawn from their priors; effects of raters conditional on those given."""
         pools = problem.n_pools
-        cut = np.sort(rng.normal(*self.cut_prior(problem), (pools, problem.n_categories - 1)))
-        point: dict[str, Array] = {"mean": -cut[:, 0]}
+        prior = self.cut_prior
+        cut = np.sort(rng.normal(prior.mean, prior.sd, (pools, problem.n_categories - 1)))
+        point: dict[str, Array] = {"mean": -cut[:, 0], "step": np.diff(cut)}
         for name in SDS:
             point[name] = np.array([half_t(problem.priors[name], rng) for _ in range(pools)])
-        if self.has_steps:
-            point["step"] = np.diff(cut)
         point["factor_item"] = correlation.draw(pools, self.prior_lkj, rng)
         point |= given
         mean, sd_rater = (self.by_rater(point[name], problem) for name in ("mean", "sd_rater"))
