@@ -1,4 +1,12 @@
-"""Compile the Stan programs into the wheel, so that users need neither CmdStan nor a compiler."""
+"""Compile the Stan programs into the wheel, so that users need neither CmdStan nor a compiler.
+
+All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``.
+Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
+our own share a translation unit; changing a density recompiles only the programs that use it.
+
+``python hatch_build.py [program ...]`` compiles into the cache and shows progress; installing the
+package then only links.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +14,15 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +30,15 @@ import platformdirs
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 STAN = Path(__file__).resolve().parent / "stan"
+CPP = STAN / "cpp"
 PACKAGED = "reliabayes/_stan"
+EXECUTABLE = "reliabayes-stan"  # the name of a chain in lists of processes
+LAUNCHER = '#!/bin/sh\nexec "${0%/*}/reliabayes-stan" NAME "$@"\n'
+MAX_PROGRAMS = 4  # of a translation unit, so that processors share the work
 
 # As CmdStan compiles; portable code, so no flag that names a processor.
-OPTIMISED = ("-O3",)
+OPTIMISED = ("-O3", "-s")
+UNOPTIMISED = ("-O0",)
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined")
 DEFINES = (
     "-D_REENTRANT",
@@ -33,13 +48,44 @@ DEFINES = (
 )
 
 
+class Platform(NamedTuple):
+    """How an operating system links programs.
+
+    Attributes
+    ----------
+    library : str
+        File of the library that the executable loads.
+    options : tuple of str
+        Options of the linker: the executable finds its library beside itself.
+    advice : str
+        How to get a compiler.
+    """
+
+    library: str
+    options: tuple[str, ...]
+    advice: str
+
+
+PLATFORMS = {
+    "linux": Platform(
+        "libtbb.so.2",
+        ("-Wl,-rpath,$ORIGIN",),
+        "Install g++ (on Debian: apt install g++)",
+    ),
+    "darwin": Platform("libtbb.dylib", ("-Wl,-rpath,@loader_path",), "Run xcode-select --install"),
+}
+
+
 class StanBuildHook(BuildHookInterface[Any]):
-    """Puts every program of ``stan/``, with its source and the library it loads, into the wheel."""
+    """Puts the programs of ``stan/``, with their sources and the library they load, into the wheel.
+
+    ``RELIABAYES_BUILD`` names programs to compile instead of all.
+    """
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         self.out = Path(tempfile.mkdtemp(prefix="reliabayes-build-"))
         try:
-            build(sorted(STAN.glob("*.stan")), self.out)
+            build(packaged(os.environ.get("RELIABAYES_BUILD", "").split()), self.out)
         except BaseException as error:
             shutil.rmtree(self.out)
             if isinstance(error, BuildError):
@@ -47,12 +93,11 @@ class StanBuildHook(BuildHookInterface[Any]):
             raise
         included = {str(path): f"{PACKAGED}/{path.name}" for path in self.out.iterdir()}
         included[str(STAN)] = f"{PACKAGED}/source"
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data |= {
             "force_include": included,
             "force_include_editable": included,
             "pure_python": False,
-            "tag": f"py3-none-{platform}",
+            "tag": f"py3-none-{platform_tag()}",
         }
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
@@ -63,19 +108,119 @@ class BuildError(Exception):
     """What could not be built, in the words of the tool that refused."""
 
 
-def build(programs: Iterable[Path], out: Path, *, sanitize: bool = False) -> None:
-    """Compile Stan programs, link each with the runner, and put them into ``out``.
+def main(arguments: Sequence[str]) -> None:
+    """Compile programs into the cache, and say so."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            build(packaged(arguments), Path(folder))
+        except BuildError as error:
+            sys.exit(f"reliabayes: {error}")
+
+
+def packaged(names: Sequence[str]) -> list[Path]:
+    """Programs of the package by name; all if no name is given."""
+    programs = {path.stem: path for path in sorted(STAN.glob("*.stan"))}
+    unknown = [name for name in names if name not in programs]
+    if unknown:
+        choice = ", ".join(programs)
+        raise BuildError(f"no such program: {', '.join(unknown)}. Choose from {choice}.")
+    return [programs[name] for name in names or programs]
+
+
+def build(
+    programs: Iterable[Path],
+    out: Path,
+    *,
+    options: Sequence[str] = ("--O1",),
+    flags: Sequence[str] = OPTIMISED,
+) -> None:
+    """Compile Stan programs into one executable in ``out``, with a launcher for each of them.
 
     Objects are kept in a cache under the hash of all they are made of: a second build only links.
+
+    Parameters
+    ----------
+    programs : iterable of Path
+        Stan programs, with different names.
+    out : Path
+        Folder of the executable, the launchers and the library that they load.
+    options : sequence of str
+        Options of stanc.
+    flags : sequence of str
+        Flags of the compiler.
     """
-    tools = Toolchain.find(sanitize=sanitize)
-    out.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(tools.httpstan / "lib" / "libtbb.so.2", out)
+    tools, paths = Toolchain.find(flags), list(programs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        runner = pool.submit(tools.compile_runner)
-        objects = [(path.stem, pool.submit(tools.compile_program, path)) for path in programs]
-        for name, program in objects:
-            tools.link([runner.result(), program.result()], out / name)
+        texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
+        units = [RUNNER, *units_of(paths, texts)]
+        objects = [tools.object_of(unit) for unit in units]
+        new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
+        with progress(len(paths), len(new)) as done:
+            for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
+                compiled.result()
+                done()
+    out.mkdir(parents=True, exist_ok=True)
+    tools.link(objects, out / EXECUTABLE)
+    shutil.copy2(tools.library, out)
+    for path in paths:
+        launcher = out / path.stem
+        launcher.write_text(LAUNCHER.replace("NAME", path.stem))
+        launcher.chmod(0o755)
+
+
+class Unit(NamedTuple):
+    """A translation unit: C++ that is compiled together, and the headers of ours that it reads."""
+
+    name: str
+    text: str
+    headers: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, name: str, text: str) -> Unit:
+        """The unit of a text."""
+        return cls(name, text, tuple(sorted(set(headers_of(text, CPP)))))
+
+
+def units_of(paths: Sequence[Path], texts: Sequence[str]) -> Iterator[Unit]:
+    """Units of programs by their C++: programs with the same densities side by side."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for position, path in enumerate(paths):
+        groups.setdefault(densities_of(path), []).append(position)
+    for densities, members in groups.items():
+        number = -(-len(members) // MAX_PROGRAMS)
+        for part in (members[start::number] for start in range(number)):
+            lines = [f'#include "{header}.hpp"' for header in (*densities, "program")]
+            lines += [registered(paths[k].stem, texts[k]) for k in part]
+            yield Unit.of("-".join(paths[k].stem for k in part), "\n".join(lines))
+
+
+def densities_of(program: Path) -> tuple[str, ...]:
+    """Densities of ours that a program uses: ``item_mixture`` is in ``cpp/item_mixture.hpp``."""
+    text = re.sub(r"#include.*|//.*", "", program.read_text())
+    return tuple(path.stem for path in sorted(CPP.glob("*.hpp")) if path.stem in text)
+
+
+def registered(name: str, text: str) -> str:
+    """C++ of a program under its name, with line numbers of its own for messages."""
+    model = f"{name}_model_namespace::{name}_model"
+    profiles = f"{name}_model_namespace::profiles__"
+    return (
+        f'#line 1 "{name}.cpp"\n{text.partition("using stan_model")[0]}\n'
+        f"static const bool {name}_is_registered =\n"
+        f'    reliabayes::Registration::add<{model}>("{name}", {profiles});'
+    )
+
+
+def headers_of(text: str, folder: Path) -> Iterator[Path]:
+    """Headers of ours that a text reads, and those that these read."""
+    for name in re.findall(r'#include "([\w/.]+)"', text):
+        found = next((path for path in (folder / name, CPP / name) if path.exists()), None)
+        if found is not None:
+            yield found
+            yield from headers_of(found.read_text(), found.parent)
+
+
+RUNNER = Unit.of("runner", (CPP / "runner.cpp").read_text())
 
 
 class Toolchain(NamedTuple):
@@ -84,68 +229,99 @@ class Toolchain(NamedTuple):
     compiler: str
     flags: tuple[str, ...]
     httpstan: Path
+    platform: Platform
 
     @classmethod
-    def find(cls, *, sanitize: bool = False) -> Toolchain:
+    def find(cls, flags: Sequence[str] = OPTIMISED) -> Toolchain:
         """Tools of this machine, or a `BuildError` that says which is missing."""
-        if not sys.platform.startswith("linux"):
-            raise BuildError(f"building is supported on Linux only, and this is {sys.platform}.")
+        platform = PLATFORMS.get(sys.platform)
+        if platform is None:
+            raise BuildError(
+                f"building is supported on Linux and macOS, and this is {sys.platform}. "
+                "On Windows, use the Windows Subsystem for Linux."
+            )
         chosen = os.environ.get("CXX")
         names = [chosen] if chosen else ["g++", "clang++"]
         compiler = next(filter(None, map(shutil.which, names)), None)
         if compiler is None:
             raise BuildError(
                 f"the Stan programs need a C++17 compiler; found none of {', '.join(names)}. "
-                "Install g++ (on Debian: apt install g++), set CXX, or install a ready-made wheel."
+                f"{platform.advice}, set CXX, or install a ready-made wheel."
             )
         package = importlib.util.find_spec("httpstan")
         if package is None or package.origin is None:
             raise BuildError(
                 "httpstan, which carries Stan's headers, is not installed: pip install httpstan."
             )
-        flags = SANITIZED if sanitize else OPTIMISED
-        return cls(compiler, (*flags, *DEFINES), Path(package.origin).parent)
+        return cls(compiler, (*flags, *DEFINES), Path(package.origin).parent, platform)
 
-    def compile_runner(self) -> Path:
-        """Object file of the command line around Stan, which all programs share."""
-        source = STAN / "cpp" / "runner.cpp"
-        return self.compile(source, [source, *(STAN / "cpp" / "runner").glob("*.hpp")])
-
-    def compile_program(self, program: Path) -> Path:
-        """Object file of a Stan program; it finds densities of our own without a body of theirs."""
-        with tempfile.TemporaryDirectory() as folder:
-            source = Path(folder, f"{program.stem}.cpp")
-            self.stanc("--O1", f"--filename-in-msg={program.name}", f"--o={source}", program)
-            # The same wherever the checkout lies.
-            text = source.read_text().replace(f"{STAN}/", "").replace(str(STAN), "stan")
-            source.write_text(f'#include "densities.hpp"\n{text}')
-            return self.compile(source, [source, *(STAN / "cpp").glob("*.hpp")])
+    @property
+    def library(self) -> Path:
+        """Library that the executable loads."""
+        return self.httpstan / "lib" / self.platform.library
 
     def stanc(self, *arguments: str | Path) -> str:
         """Output of Stan's translator."""
         options = ("--allow-undefined", f"--include-paths={STAN}")
         return run(self.httpstan / "stanc", *options, *arguments)
 
-    def compile(self, source: Path, texts: Iterable[Path]) -> Path:
-        """Object file of a C++ source; from the cache where one of the same ``texts`` is there."""
+    def translate(self, program: Path, *options: str) -> str:
+        """C++ of a program, the same wherever the checkout lies."""
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder, "program.cpp")
+            self.stanc(*options, f"--filename-in-msg={program.name}", f"--o={target}", program)
+            text = target.read_text()
+        text = text.replace(f"{STAN}/", "").replace(str(STAN), "stan")
+        text = text.replace("stan::model::model_base_crtp", "reliabayes::ModelBase")
+        return text.replace("model_base_crtp", "ModelBase")
+
+    def object_of(self, unit: Unit) -> Path:
+        """Object file of a unit in the cache, which may not exist yet."""
         made_of = [run(self.compiler, "--version"), importlib.metadata.version("httpstan")]
-        by_name = sorted(texts, key=lambda path: path.name)  # wherever the checkout lies
-        made_of += [*self.flags, *(path.read_text() for path in by_name)]
+        made_of += [*self.flags, unit.text, *(path.read_text() for path in unit.headers)]
         digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
-        target = cache() / f"{source.stem}-{digest[:20]}.o"
-        if not target.exists():
-            partial = target.with_suffix(f".{os.getpid()}.partial")
-            includes = (f"-I{STAN / 'cpp'}", "-isystem", f"{self.httpstan / 'include'}")
-            options = ("-std=c++17", *self.flags, *includes, "-w")
+        return cache() / f"{unit.name[:60]}-{digest[:20]}.o"
+
+    def compile(self, unit: Unit) -> None:
+        """Compile a unit into the cache."""
+        target = self.object_of(unit)
+        partial = target.with_suffix(f".{os.getpid()}.partial")
+        includes = (f"-I{CPP}", "-isystem", f"{self.httpstan / 'include'}")
+        options = ("-std=c++17", *self.flags, *includes, "-w")
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, f"{unit.name[:60]}.cpp")
+            source.write_text(unit.text)
             run(self.compiler, *options, "-c", source, "-o", partial)
-            partial.replace(target)
-        return target
+        partial.replace(target)
 
     def link(self, objects: Sequence[Path], executable: Path) -> None:
         """Executable that finds its library beside itself, wherever both are put."""
-        libraries = (f"-L{self.httpstan / 'lib'}", "-ltbb", "-l:libsundials_nvecserial.a")
-        options = (*libraries, "-Wl,-rpath,$ORIGIN")
-        run(self.compiler, *self.flags, *objects, *options, "-o", executable)
+        sundials = self.httpstan / "lib" / "libsundials_nvecserial.a"
+        libraries: tuple[str | Path, ...] = (sundials, self.library, *self.platform.options)
+        run(self.compiler, *self.flags, *objects, *libraries, "-o", executable)
+
+
+@contextmanager
+def progress(programs: int, parts: int) -> Iterator[Callable[[], None]]:
+    """One line that counts the parts of a build as they are done; nothing if there are none."""
+    number = 0
+
+    def done() -> None:
+        nonlocal number
+        number += 1
+        print(f" {number}/{parts}", end="", file=sys.stderr, flush=True)
+
+    if parts:
+        line = f"Compiling {programs} Stan programs, {os.cpu_count()} processors, {parts} parts:"
+        print(line, end="", file=sys.stderr, flush=True)
+    yield done
+    if parts:
+        print(file=sys.stderr)
+
+
+def platform_tag() -> str:
+    """Tag of the wheel's platform."""
+    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
 
 
 def cache() -> Path:
@@ -164,3 +340,7 @@ def run(*command: str | Path) -> str:
         said = (result.stderr or result.stdout).strip()
         raise BuildError(f"{' '.join(words[:1])} failed with code {result.returncode}:\n{said}")
     return result.stdout
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,8 +1,9 @@
-// The command line of a compiled Stan program: takes CmdStan's arguments and writes CmdStan's files.
-// It is linked with every program, so nothing here depends on a particular one.
+// The command line of the compiled Stan programs: takes the name of one and CmdStan's arguments, and
+// writes CmdStan's files. Nothing here depends on a particular program.
 //
 // Covered are the methods sample, log_prob and diagnose, and info. Anything else is refused by name.
 
+#include "program.hpp"
 #include "runner/argument.hpp"
 #include "runner/command_line.hpp"
 #include "runner/describe.hpp"
@@ -26,11 +27,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-// Defined by stanc in each program.
-stan::model::model_base& new_model(stan::io::var_context& data, unsigned int seed,
-                                   std::ostream* messages);
-stan::math::profile_map& get_stan_profile_data();
 
 namespace reliabayes {
 
@@ -61,17 +57,17 @@ void refuse_overwriting(const Argument& section, const Argument& output) {
   }
 }
 
-std::unique_ptr<stan::model::model_base> load(const Argument& arguments) {
+std::unique_ptr<stan::model::model_base> load(const Program& program, const Argument& arguments) {
   const Argument& file = arguments["data"]["file"];
   const auto seed = static_cast<unsigned>(arguments["random"]["seed"].count());
   std::unique_ptr<stan::io::var_context> data = std::make_unique<stan::io::empty_var_context>();
   if (file.given) data = std::make_unique<JsonData>("data file", *file.given);
   return naming("data file=" + file.value(), [&] {
-    return std::unique_ptr<stan::model::model_base>(&new_model(*data, seed, &std::cout));
+    return std::unique_ptr<stan::model::model_base>(program.make(*data, seed, &std::cout));
   });
 }
 
-int run(const Argument& arguments) {
+int run(const Program& program, const Argument& arguments) {
   const Argument& method = arguments["method"];
   const Argument& init = arguments["init"];
   const Argument& output = arguments["output"];
@@ -87,7 +83,7 @@ int run(const Argument& arguments) {
   if (diagnostic_file.given) diagnostics.emplace("diagnostic_file", *diagnostic_file.given);
   if (profile_file.given) profile.emplace("profile_file", *profile_file.given);
 
-  const std::unique_ptr<stan::model::model_base> model = load(arguments);
+  const std::unique_ptr<stan::model::model_base> model = load(program, arguments);
   const int digits = output["sig_figs"].integer();
   CsvWriter draws(file, digits);
   write_header(file.stream(), arguments, *model);
@@ -107,7 +103,7 @@ int run(const Argument& arguments) {
                              in_words(logger.last_error()));
 
   if (profile) {
-    write_profile(profile->stream(), get_stan_profile_data());
+    write_profile(profile->stream(), *program.profiles);
     profile->publish();
   }
   if (diagnostics) diagnostics->publish();
@@ -117,7 +113,15 @@ int run(const Argument& arguments) {
   return outcome == Outcome::done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int main(const std::vector<std::string>& words) {
+const Program& chosen(const std::string& name) {
+  const auto found = programs().find(name);
+  if (found != programs().end()) return found->second;
+  std::string names;
+  for (const auto& each : programs()) names += (names.empty() ? "" : ", ") + each.first;
+  throw UsageError("program=" + name + ": expected one of " + names);
+}
+
+int main(const Program& program, const std::vector<std::string>& words) {
   Argument arguments = command_line();
   if (words == std::vector<std::string>{"info"}) {
     write_info(std::cout);
@@ -132,7 +136,7 @@ int main(const std::vector<std::string>& words) {
   for (const std::string& word : words) reader.read(word);
   if (!arguments["method"].given)
     throw UsageError("method: expected " + arguments["method"].expectation());
-  return run(arguments);
+  return run(program, arguments);
 }
 
 }  // namespace reliabayes
@@ -140,7 +144,9 @@ int main(const std::vector<std::string>& words) {
 // cmdstanpy recognises errors as lines that start with "Error:".
 int main(int argc, const char* argv[]) {
   try {
-    return reliabayes::main({argv + 1, argv + argc});
+    const std::vector<std::string> words{argv + 1, argv + argc};
+    const reliabayes::Program& program = reliabayes::chosen(words.empty() ? "" : words.front());
+    return reliabayes::main(program, {words.begin() + 1, words.end()});
   } catch (const std::exception& error) {
     std::cout << std::flush;
     std::cerr << "Error: " << reliabayes::in_words(error.what()) << std::endl;

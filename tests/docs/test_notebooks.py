@@ -14,7 +14,7 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from hatch_build import Toolchain
+from hatch_build import build
 from reliabayes import datasets
 from tests.conftest import ROOT
 
@@ -100,7 +100,7 @@ def test_runs_within_a_minute_without_warnings(
         dataset(name)
     for name, text in stan_programs(notebook):  # compile first, so that the time limit excludes g++
         (tmp_path / name).write_text(text)
-        Toolchain.find().compile_program(tmp_path / name)
+        build([tmp_path / name], tmp_path / "compiled")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # without the user's start-up files
     client = NotebookClient(notebook, resources={"metadata": {"path": str(tmp_path)}})
 

@@ -170,6 +170,6 @@ def chains_below(pid: int) -> list[psutil.Process]:
     found = []
     for child in psutil.Process(pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):  # the process has just ended
-            if "gaussian_icc" in child.name():
+            if child.name() == "reliabayes-stan":
                 found.append(child)
     return found

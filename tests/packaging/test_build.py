@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import hatch_build
-from hatch_build import BuildError, Toolchain, build
+from hatch_build import BuildError, Toolchain, Unit, build, registered, units_of
 from tests.conftest import ROOT
 
 NORMAL = ROOT / "tests" / "stan" / "normal_mean.stan"
@@ -53,10 +54,45 @@ def test_executables_run_after_moving_them_with_their_library(
 
 
 def test_programs_do_not_reveal_where_they_were_compiled(compiled: Callable[[str], Path]) -> None:
-    program = compiled("item_mixture").read_bytes()
+    executable = compiled("item_mixture").with_name("reliabayes-stan").read_bytes()
 
-    assert b"functions/item_mixture.stanfunctions" in program
-    assert str(hatch_build.STAN).encode() not in program
+    assert b"functions/item_mixture.stanfunctions" in executable
+    assert str(hatch_build.STAN).encode() not in executable
+
+
+def test_executable_lists_its_programs_if_given_an_unknown_one(
+    compiled: Callable[[str], Path],
+) -> None:
+    executable = compiled("echo").with_name("reliabayes-stan")
+
+    result = subprocess.run([executable, "ecko"], check=False, capture_output=True, text=True)
+
+    assert result.returncode == 1
+    assert result.stderr.startswith("Error: program=ecko: expected one of correlated, echo, ")
+
+
+def test_programs_with_the_same_densities_share_translation_units() -> None:
+    programs = hatch_build.packaged([])
+
+    units = [unit.name for unit in units_of(programs, [""] * len(programs))]
+
+    assert {"gaussian_icc-gaussian_xcc", "gaussian_icc_crowd", "ordinal_xcc"} < set(units)
+    assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 4]
+
+
+def test_headers_include_those_that_headers_include() -> None:
+    text = '#include "ordinal_pair_mixture.hpp"'
+
+    found = {path.stem for path in Unit.of("any", text).headers}
+
+    assert found >= {"ordinal_pair_mixture", "ordinal_table", "gradient"}
+    assert "crossed_normal" not in found
+
+
+def test_only_the_named_programs_are_packaged() -> None:
+    assert [path.stem for path in hatch_build.packaged(["tap", "mace"])] == ["tap", "mace"]
+    with pytest.raises(BuildError, match=r"no such program: tip. Choose from dawid_skene, "):
+        hatch_build.packaged(["tip"])
 
 
 def test_message_about_a_missing_compiler_says_how_to_install_one(
@@ -81,10 +117,41 @@ def test_invalid_cpp_fails_with_the_message_of_the_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path))
-    source = tmp_path / "wrong.cpp"
-    source.write_text("int main() { return nothing; }")
+    text = registered("wrong", "int main() { return nothing; }\nusing stan_model")
 
-    with pytest.raises(BuildError, match=r"nothing.* was not declared"):
-        Toolchain.find().compile(source, [source])
+    with pytest.raises(BuildError, match=r"wrong\.cpp:1.*nothing.* was not declared"):
+        Toolchain.find().compile(Unit.of("several-wrong", text))
 
     assert list((tmp_path / "objects").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("system", "library", "option"),
+    [
+        ("linux", "libtbb.so.2", "-Wl,-rpath,$ORIGIN"),
+        ("darwin", "libtbb.dylib", "-Wl,-rpath,@loader_path"),
+    ],
+)
+def test_executable_finds_its_library_beside_itself(
+    system: str, library: str, option: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setattr(hatch_build, "run", lambda *words: commands.append(list(map(str, words))))
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
+
+    tools = Toolchain.find()
+    tools.link([tmp_path / "one.o", tmp_path / "two.o"], tmp_path / "reliabayes-stan")
+
+    command = commands[0]
+    assert command[0] == "/usr/bin/g++"
+    assert command[-2:] == ["-o", str(tmp_path / "reliabayes-stan")]
+    assert option in command
+    assert str(tools.httpstan / "lib" / library) in command
+
+
+def test_other_systems_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+
+    with pytest.raises(BuildError, match=r"this is win32\. On Windows, use the Windows Subsystem"):
+        Toolchain.find()

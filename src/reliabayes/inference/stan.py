@@ -165,7 +165,7 @@ def sample(
             timeout=timeout,
         )
         try:
-            result = _interruptible(sampler, str(model.exe_file))
+            result = _interruptible(sampler, Path(str(model.exe_file)).parent)
         except TimeoutError as error:
             raise SamplingError(
                 f"{program}: a chain took longer than timeout={timeout:g} s. Raise the timeout, "
@@ -312,7 +312,7 @@ class _Silence(logging.Filter):
 _silent = _Silence()
 
 
-def _interruptible(run: Callable[[], Result], executable: str) -> Result:
+def _interruptible(run: Callable[[], Result], programs: Path) -> Result:
     """Result of ``run``; an interrupt of this process also ends the chains that it started.
 
     It runs in a thread of its own, because a main thread that waits without a time limit may not
@@ -328,7 +328,7 @@ def _interruptible(run: Callable[[], Result], executable: str) -> Result:
             # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
             while not future.done():
                 with contextlib.suppress(KeyboardInterrupt):
-                    _terminate(_child_processes() - others, executable)
+                    _terminate(_child_processes() - others, programs)
                     wait([future], timeout=0.02)
             raise
     return future.result()
@@ -340,8 +340,9 @@ def _child_processes() -> set[psutil.Process]:
     return set()
 
 
-def _terminate(processes: Iterable[psutil.Process], executable: str) -> None:
+def _terminate(processes: Iterable[psutil.Process], programs: Path) -> None:
+    """End the processes that run an executable of a folder."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
-            if process.exe() == executable:
+            if Path(process.exe()).parent == programs:
                 process.terminate()
