@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, Self
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
+import cmdstanpy
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
@@ -15,6 +21,8 @@ from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.gaussian_one_pool import Deviations
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.ratings import Ratings
+
+STEP = 1e-3  # of finite differences
 
 
 class LongTable(NamedTuple):
@@ -114,28 +122,49 @@ def pooled_tables() -> st.SearchStrategy[PooledTable]:
 def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, Array]:
     """Gradients near the mode on the unconstrained scale: by Stan, and by finite differences."""
     problem = model.problem(ratings)
-    program = stan.load(model.program(problem))
+    program = stan.folder() / model.program(problem)
     start = model.start(problem)
     data = stan_data(problem, start.centring)
     rng = np.random.default_rng(seed)
-    free = [np.asarray(x) + rng.normal(0, 0.5, np.shape(x)) for x in start.mode.values()]
-    ends = np.cumsum([part.size for part in free])[:-1]
+    free = {name: x + rng.normal(0, 0.5, np.shape(x)) for name, x in start.mode.items()}
+    at = np.concatenate([np.ravel(part) for part in free.values()])
+    points = np.vstack([at, at + four_point_moves(len(at))])
 
-    def evaluated(x: Array) -> Array:
-        parts = [x.reshape(like.shape) for x, like in zip(np.split(x, ends), free, strict=True)]
-        point = start.constrain(dict(zip(start.mode, parts, strict=True)))
-        return np.asarray(program.log_prob(point, data, sig_figs=17).to_numpy(float)[0])
+    table = log_densities(program, data, unconstrained_params={"params_r": points})
+    constrained = log_densities(program, data, constrained_params=start.constrain(free))
 
-    at = np.concatenate([np.ravel(part) for part in free])
-    return evaluated(at)[1:], slopes(lambda x: float(evaluated(x)[0]), at)
+    values = table["lp__"].to_numpy()
+    assert values[0] == pytest.approx(constrained["lp__"].iloc[0])  # the same point for both
+    return table.iloc[0, 1:].to_numpy(float), four_point_slopes(values[1:])
 
 
-def slopes(function: Callable[[Array], float], at: Array, step: float = 1e-3) -> Array:
+def log_densities(
+    program: Path, data: Mapping[str, Any], *, jacobian: bool = True, **points: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Log densities ``lp__`` and their gradients at one or several points, a row for each."""
+    ((argument, values),) = points.items()
+    with tempfile.TemporaryDirectory() as folder:
+        cmdstanpy.write_stan_json(f"{folder}/data.json", dict(data))
+        cmdstanpy.write_stan_json(f"{folder}/points.json", dict(values))
+        words = f"log_prob {argument}=points.json jacobian={int(jacobian)} data file=data.json"
+        command = [str(program), *words.split(), "output", "sig_figs=17"]
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
+        return pd.read_csv(f"{folder}/output.csv", comment="#")
+
+
+def slopes(function: Callable[[Array], float], at: Array, step: float = STEP) -> Array:
     """Gradient by four-point central differences, with an error of the fourth order in the step."""
+    moves = four_point_moves(len(at), step)
+    return four_point_slopes([function(at + move) for move in moves], step)
 
-    def difference(move: Array) -> float:
-        return function(at + move) - function(at - move)
 
-    moves = step * np.eye(len(at))
-    near, far = ([difference(size * move) for move in moves] for size in (1, 2))
-    return np.asarray((8 * np.array(near) - np.array(far)) / (12 * step))
+def four_point_moves(size: int, step: float = STEP) -> Array:
+    """Moves (4 P, P) of a point in each of its P directions."""
+    return np.concatenate([factor * step * np.eye(size) for factor in (1, -1, 2, -2)])
+
+
+def four_point_slopes(values: ArrayLike, step: float = STEP) -> Array:
+    """Gradient (P,) from the values (4 P,) of a function after these moves."""
+    ahead, behind, far_ahead, far_behind = np.reshape(values, (4, -1))
+    return np.asarray((8 * (ahead - behind) - (far_ahead - far_behind)) / (12 * step))

@@ -100,7 +100,7 @@ def interrupted(folder: Path, mark: str, send: Callable[[int], None]) -> tuple[i
         start_new_session=True,
     )
     deadline = time.monotonic() + 30
-    while not marked(mark, "gaussian_icc") and time.monotonic() < deadline:
+    while not marked(mark, "reliabayes-stan") and time.monotonic() < deadline:
         time.sleep(0.05)
     send(process.pid)
     output, _ = process.communicate(timeout=20)

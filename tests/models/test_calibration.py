@@ -95,17 +95,7 @@ def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
     return calibrate(GAUSSIAN, partial(gaussian, DESIGNS[design]), n, seed=seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("program", ["gaussian_icc", "gaussian_icc_crowd"])
-def test_gaussian_posteriors_are_calibrated(program: str, choose: Choose) -> None:
-    choose(program)
-
-    found = calibrate_gaussian("incomplete", n=12, seed=1)
-
-    assert found.p_value > FALSE_ALARMS, str(found)
-
-
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_check_flags_ratings_from_another_model() -> None:
     doubled_severity = partial(gaussian, DESIGNS["swapped"], severity=2.0)
 
@@ -168,15 +158,6 @@ def pooled(
 ) -> tuple[Parameters, Ratings]:
     truth = pooled_prior_draw(model, design["pool"].nunique(), rng)
     return truth, pooled_ratings(truth, design, rng)
-
-
-@pytest.mark.slow
-def test_pooled_posteriors_are_calibrated() -> None:
-    model = XCC["shared"]
-
-    found = calibrate(model, partial(pooled, model, pooled_design(20, 2)), n=10, seed=6)
-
-    assert found.p_value > FALSE_ALARMS, str(found)
 
 
 @pytest.mark.calibration
@@ -276,16 +257,6 @@ def annotated(
             return truth, model.simulate(design, rng, categories=categories, parameters=truth)
         except rb.RatingsError:
             continue
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["dawid-skene", "rater-tap"])
-def test_annotation_posteriors_are_calibrated(name: str) -> None:
-    model, n_categories = ANNOTATION[name]
-
-    found = calibrate(model, partial(annotated, model, n_categories, few_raters()), n=12, seed=4)
-
-    assert found.p_value > FALSE_ALARMS, str(found)
 
 
 @pytest.mark.calibration

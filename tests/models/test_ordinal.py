@@ -227,7 +227,7 @@ def test_icc_k_equals_the_correlation_of_simulated_mean_ratings() -> None:
 # Posteriors.
 
 
-@pytest.mark.slow
+@pytest.mark.posteriors
 def test_posterior_for_bluebirds_matches_the_reference() -> None:
     fit = bluebirds()
 

@@ -7,13 +7,10 @@ distribution given the ratings, other effects of items on a grid, one item at a 
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import cmdstanpy
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,6 +22,7 @@ from hatch_build import STAN, UNOPTIMISED, Toolchain, build
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
 from reliabayes.models import Covariates, RatingModel
+from tests.designs import log_densities
 
 Point = Mapping[str, Any]
 Program = Callable[[str], Path]
@@ -564,12 +562,4 @@ def integrated(
 
 def evaluated(program: Path, data: Point, **points: Any) -> Array:
     """Log densities without the Jacobian of the transform to the unconstrained scale."""
-    ((argument, values),) = points.items()
-    with tempfile.TemporaryDirectory() as folder:
-        cmdstanpy.write_stan_json(f"{folder}/data.json", dict(data))
-        cmdstanpy.write_stan_json(f"{folder}/points.json", values)
-        words = f"log_prob {argument}=points.json jacobian=0 data file=data.json output sig_figs=17"
-        command = [str(program), *words.split()]
-        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert result.returncode == 0, result.stderr
-        return pd.read_csv(f"{folder}/output.csv", comment="#")["lp__"].to_numpy()
+    return log_densities(program, data, jacobian=False, **points)["lp__"].to_numpy()

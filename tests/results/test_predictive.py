@@ -106,7 +106,7 @@ def test_dawid_skene_misses_the_votes_on_dental_x_rays(
     assert all_positive["upper_90"] < 90
 
 
-@pytest.mark.slow
+@pytest.mark.posteriors
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_model_with_item_difficulty_fits_the_votes_on_dental_x_rays(
     dataset: Callable[[str], pd.DataFrame],
