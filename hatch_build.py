@@ -304,19 +304,18 @@ class Toolchain(NamedTuple):
 @contextmanager
 def progress(programs: int, parts: int) -> Iterator[Callable[[], None]]:
     """One line that counts the parts of a build as they are done; nothing if there are none."""
-    number = 0
+    numbers = iter(range(1, parts + 1))
 
-    def done() -> None:
-        nonlocal number
-        number += 1
-        print(f" {number}/{parts}", end="", file=sys.stderr, flush=True)
+    def show(text: str) -> None:
+        if parts:
+            print(text, end="", file=sys.stderr, flush=True)
 
-    if parts:
-        line = f"Compiling {programs} Stan programs, {os.cpu_count()} processors, {parts} parts:"
-        print(line, end="", file=sys.stderr, flush=True)
-    yield done
-    if parts:
-        print(file=sys.stderr)
+    at_once = min(parts, os.cpu_count() or 1)
+    show(f"Compiling {programs} Stan programs in {parts} parts, {at_once} at a time:")
+    try:
+        yield lambda: show(f" {next(numbers)}")
+    finally:
+        show("\n")
 
 
 def platform_tag() -> str:

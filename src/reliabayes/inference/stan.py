@@ -204,7 +204,7 @@ def load(program: str) -> cmdstanpy.CmdStanModel:
     if not executable.exists():
         raise SamplingError(
             f"The compiled Stan program {program!r} is not in {folder()}. It comes with "
-            "installation: pip install reliabayes, or pip install -e . in a checkout."
+            "installation: pip install reliabayes, or make in a checkout."
         )
     return cmdstanpy.CmdStanModel(exe_file=executable)
 
