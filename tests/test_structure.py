@@ -15,7 +15,7 @@ LONGEST = 350  # lines of a source file
 
 # From the lowest up; what stands together does not import each other.
 ORDER = (
-    ("arrays", "errors"),
+    ("arrays", "choices", "errors"),
     ("files", "wording"),
     ("guidelines",),
     ("ratings",),

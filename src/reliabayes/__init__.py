@@ -1,37 +1,75 @@
-"""How far to trust human ratings: reliability and validity with honest uncertainty."""
+"""How far to trust human ratings: reliability and validity with honest uncertainty.
 
-from reliabayes import agreement, datasets, guidelines, models, plots, simulate
-from reliabayes.errors import ConvergenceWarning, RatingsError, SamplingError
-from reliabayes.html_report import report
-from reliabayes.models import *  # noqa: F403
-from reliabayes.ratings import Ratings
-from reliabayes.ratings.reading import read_ratings
-from reliabayes.results import quantities
-from reliabayes.results.comparison import compare
-from reliabayes.results.contrast import Contrast
-from reliabayes.results.fit import Fit
-from reliabayes.results.leave_one_out import LeaveOneOut
-from reliabayes.results.point_estimate import PointEstimate
-from reliabayes.results.predictive import PredictiveChecks
+Each name is imported when it is first used, so that the package and its command line start fast.
+"""
 
-__all__ = [
-    "Contrast",
-    "ConvergenceWarning",
-    "Fit",
-    "LeaveOneOut",
-    "PointEstimate",
-    "PredictiveChecks",
-    "Ratings",
-    "RatingsError",
-    "SamplingError",
-    "agreement",
-    "compare",
-    "datasets",
-    "guidelines",
-    "plots",
-    "quantities",
-    "read_ratings",
-    "report",
-    "simulate",
-]
-__all__ += models.__all__
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # "as" says that a name is public
+    from reliabayes import agreement as agreement
+    from reliabayes import datasets as datasets
+    from reliabayes import guidelines as guidelines
+    from reliabayes import models as models
+    from reliabayes import plots as plots
+    from reliabayes import simulate as simulate
+    from reliabayes.errors import ConvergenceWarning as ConvergenceWarning
+    from reliabayes.errors import RatingsError as RatingsError
+    from reliabayes.errors import SamplingError as SamplingError
+    from reliabayes.html_report import report as report
+    from reliabayes.models import *  # noqa: F403
+    from reliabayes.ratings import Ratings as Ratings
+    from reliabayes.ratings.reading import read_ratings as read_ratings
+    from reliabayes.results import quantities as quantities
+    from reliabayes.results.comparison import compare as compare
+    from reliabayes.results.contrast import Contrast as Contrast
+    from reliabayes.results.fit import Fit as Fit
+    from reliabayes.results.leave_one_out import LeaveOneOut as LeaveOneOut
+    from reliabayes.results.point_estimate import PointEstimate as PointEstimate
+    from reliabayes.results.predictive import PredictiveChecks as PredictiveChecks
+else:
+    # Where the names above come from. All others are those of `models`, which knows its names.
+    _MODULES = {
+        "agreement": "reliabayes.agreement",
+        "datasets": "reliabayes.datasets",
+        "guidelines": "reliabayes.guidelines",
+        "models": "reliabayes.models",
+        "plots": "reliabayes.plots",
+        "quantities": "reliabayes.results.quantities",
+        "simulate": "reliabayes.simulate",
+    }
+    _OBJECTS = {
+        "Contrast": "reliabayes.results.contrast",
+        "ConvergenceWarning": "reliabayes.errors",
+        "Fit": "reliabayes.results.fit",
+        "LeaveOneOut": "reliabayes.results.leave_one_out",
+        "PointEstimate": "reliabayes.results.point_estimate",
+        "PredictiveChecks": "reliabayes.results.predictive",
+        "Ratings": "reliabayes.ratings",
+        "RatingsError": "reliabayes.errors",
+        "SamplingError": "reliabayes.errors",
+        "compare": "reliabayes.results.comparison",
+        "read_ratings": "reliabayes.ratings.reading",
+        "report": "reliabayes.html_report",
+    }
+
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            value = import_module(_MODULES[name])
+        elif name in _OBJECTS:
+            value = getattr(import_module(_OBJECTS[name]), name)
+        elif name == "__all__":
+            value = sorted({*_MODULES, *_OBJECTS, *_models().__all__} - {"models"})
+        elif not name.startswith("_") and name in _models().__all__:
+            value = getattr(_models(), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__getattr__("__all__"), "models"})
+
+    def _models() -> ModuleType:
+        return import_module("reliabayes.models")

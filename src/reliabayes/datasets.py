@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from reliabayes.ratings.columns import Scale
+from reliabayes.choices import Scale
 
 __all__ = ["Dataset", "about", "catalogue", "load", "names"]
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:  # the command line catches these errors even where it needs no numbers
+    import numpy as np
+    import numpy.typing as npt
 
 N_SHOWN = 5
 
@@ -127,8 +129,8 @@ class Fault:
         Fault
             The fault, with its first rows and their values.
         """
-        first = np.flatnonzero(mask)[:N_SHOWN]
-        n_rows = int(np.count_nonzero(mask))
+        first = mask.nonzero()[0][:N_SHOWN]
+        n_rows = int(mask.sum())
         return cls(
             place=place,
             rule=rule,

@@ -8,8 +8,6 @@ from itertools import islice
 from numbers import Real
 from typing import Any
 
-import numpy as np
-
 from reliabayes.errors import N_SHOWN
 
 # Comparing an unknown id with more ids than this takes noticeable time.
@@ -29,7 +27,7 @@ def shown(value: Any) -> str:
     str
         Such as ``2``, ``0.5`` or ``'yes'``.
     """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return repr(value)
     number = float(value)
     return str(value) if isinstance(value, int) else f"{number:.15g}"

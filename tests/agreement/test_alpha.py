@@ -12,7 +12,7 @@ from hypothesis import given
 from reliabayes import Ratings, RatingsError
 from reliabayes.agreement import krippendorff_alpha
 from reliabayes.agreement.alpha import Metric
-from reliabayes.ratings import Scale
+from reliabayes.choices import Scale
 from tests import pairwise
 from tests.pairwise import Distance, Table, some, tables
 

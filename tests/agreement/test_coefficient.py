@@ -21,6 +21,7 @@ from reliabayes import Ratings, RatingsError, agreement
 from reliabayes.agreement import Coefficient
 from reliabayes.agreement.resampling import DistinctRows, resample_raters
 from reliabayes.arrays import Array
+from reliabayes.choices import Method
 from tests import pairwise
 from tests.pairwise import Table, some, tables
 
@@ -307,7 +308,7 @@ def test_the_jackknife_leaves_out_one_rater_at_a_time(ratings: Ratings) -> None:
 
 
 @pytest.mark.parametrize("method", ["percentile", "jackknife", "bca"])
-def test_two_raters_are_neither_resampled_nor_left_out(method: agreement.interval.Method) -> None:
+def test_two_raters_are_neither_resampled_nor_left_out(method: Method) -> None:
     alpha = agreement.krippendorff_alpha(Ratings.from_wide(np.array([[1, 1], [2, 2], [3, 4]])))
 
     with pytest.raises(RatingsError, match=r"requires at least three raters, .* found 2"):

@@ -27,8 +27,8 @@ from reliabayes.agreement import (
     normalized_kappa_x,
     percent_agreement,
 )
-from reliabayes.agreement.interval import Method
 from reliabayes.arrays import Array
+from reliabayes.choices import Method
 
 Simulated = Callable[[np.random.Generator, int], Ratings]
 

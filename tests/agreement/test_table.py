@@ -11,10 +11,9 @@ import pytest
 
 from reliabayes import Ratings, RatingsError, agreement, datasets
 from reliabayes.agreement import Coefficient, Interval
-from reliabayes.agreement.interval import Method, Over
 from reliabayes.agreement.intraclass import IccName
+from reliabayes.choices import Method, Over, Scale
 from reliabayes.guidelines import GUIDELINES
-from reliabayes.ratings import Scale
 
 SAMPLES = 400
 POOL = {0: "a", 1: "a", 2: "b", 3: "b"}

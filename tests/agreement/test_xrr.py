@@ -12,7 +12,7 @@ from hypothesis import given
 from reliabayes import Ratings, RatingsError
 from reliabayes.agreement import cohen_kappa, kappa_x, krippendorff_alpha, normalized_kappa_x
 from reliabayes.agreement.scales import DistanceName
-from reliabayes.ratings import Scale
+from reliabayes.choices import Scale
 from tests import pairwise
 from tests.pairwise import Table, some, tables
 

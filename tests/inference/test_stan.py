@@ -29,8 +29,9 @@ import os, signal, threading
 import numpy as np
 import reliabayes as rb
 ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(40, 30)))
+model = rb.GaussianICC()
 threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-rb.GaussianICC().fit(ratings, seed=1, draws=10_000_000)
+model.fit(ratings, seed=1, draws=10_000_000)
 """
 
 

@@ -13,8 +13,6 @@ import pandas as pd
 
 from reliabayes.agreement.interval import (
     Interval,
-    Method,
-    Over,
     bca_probabilities,
     central_probabilities,
     check_choice,
@@ -25,6 +23,7 @@ from reliabayes.agreement.rater_pools import pool_by_rater, union_of_raters
 from reliabayes.agreement.resampling import Formula
 from reliabayes.agreement.sampling_distribution import SamplingDistribution
 from reliabayes.arrays import Array
+from reliabayes.choices import Method, Over
 from reliabayes.ratings import Ratings
 
 ONE_CATEGORY = "all ratings are the same, so that chance alone gives perfect agreement (0/0)"

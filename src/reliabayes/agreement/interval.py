@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
-
-Over = Literal["items", "raters", "both"]
-Method = Literal["percentile", "bca", "jackknife", "analytic"]
+from reliabayes.choices import Method, Over
 
 
 @dataclass(frozen=True, kw_only=True)

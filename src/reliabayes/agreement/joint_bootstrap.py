@@ -9,9 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.interval import Interval, Over, central_probabilities
+from reliabayes.agreement.interval import Interval, central_probabilities
 from reliabayes.agreement.item_rows import Rows, join_columns, n_columns
 from reliabayes.arrays import Array
+from reliabayes.choices import Over
 
 Coefficients = Mapping[str, Coefficient]
 

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.agreement import resampling
-from reliabayes.agreement.interval import Over
 from reliabayes.agreement.item_rows import Rows, column_sums
 from reliabayes.agreement.rater_pools import require_resamplable
 from reliabayes.agreement.resampling import DistinctRows, Formula
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Over
 
 
 @dataclass(frozen=True, eq=False)

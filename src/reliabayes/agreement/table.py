@@ -19,15 +19,16 @@ from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
 from reliabayes.agreement.icc_sums import is_once_each
 from reliabayes.agreement.information import information_agreement
-from reliabayes.agreement.interval import Interval, Method, Over, check_interval_options
+from reliabayes.agreement.interval import Interval, check_interval_options
 from reliabayes.agreement.intraclass import IccName, icc
 from reliabayes.agreement.joint_bootstrap import percentile_intervals
 from reliabayes.agreement.percent import percent_agreement
 from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
+from reliabayes.choices import Method, Over, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.guidelines import Guideline, interpret, named
-from reliabayes.ratings import Ratings, Scale
+from reliabayes.ratings import Ratings
 
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")

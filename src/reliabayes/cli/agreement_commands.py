@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 import reliabayes as rb
-from reliabayes.agreement.interval import Method, Over
+from reliabayes.choices import Match, Method, Over
 from reliabayes.cli.fit_results import json_design
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import JsonFile, Prob, check_outputs, writable
 from reliabayes.cli.output import (
     STDOUT,
+    installed_version,
     json_value,
     make_table,
     print_message,
@@ -24,7 +23,6 @@ from reliabayes.cli.output import (
     write_text,
 )
 from reliabayes.cli.ratings_file import RatingsFile
-from reliabayes.simulate.matrices import Match
 from reliabayes.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def agree(
     if json_file is not None:
         source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
         report = {
-            "version": version("reliabayes"),
+            "version": installed_version(),
             "data": {**source, **json_design(ratings)},
             "sampling": sampling,
             "guideline": table.attrs.get("guideline"),
@@ -144,6 +142,8 @@ def simulate(
     ] = STDOUT,
 ) -> None:
     """Simulate ratings with a given agreement, as a table that other commands read."""
+    import numpy as np
+
     ratings = rb.simulate.rating_matrix(
         agreement=agreement,
         rng=np.random.default_rng(seed),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +16,7 @@ from reliabayes.cli.output import (
     FAILURE,
     INTERRUPTED,
     exit_with,
+    installed_version,
     print_text,
     warnings_as_messages,
 )
@@ -62,7 +62,7 @@ def main() -> None:
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        print_text(f"reliabayes {version('reliabayes')}")
+        print_text(f"reliabayes {installed_version()}")
         raise typer.Exit
 
 

@@ -23,7 +23,6 @@ from reliabayes.cli.output import STDOUT, make_table, print_table, write_json
 from reliabayes.cli.ratings_file import RatingsFileWithGold
 from reliabayes.cli.sampling import Sampling, fit_models
 from reliabayes.files import replacing
-from reliabayes.results.comparison import refuses_comparison
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -105,6 +104,8 @@ def compare(
     sampling: Sampling,
 ) -> None:
     """Compare how well models predict the ratings of a held-out item, in bits per rating."""
+    from reliabayes.results.comparison import refuses_comparison
+
     chosen = models_named(models)
     if len(chosen) < 2:
         raise typer.BadParameter("--models must name two or more models, separated by commas.")

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import reliabayes as rb
-from reliabayes.cli.output import json_value, make_table, print_message, print_table
+from reliabayes.cli.output import (
+    installed_version,
+    json_value,
+    make_table,
+    print_message,
+    print_table,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +117,7 @@ def json_report(
     """
     return {
         "model": fitted.model.name(),
-        "version": version("reliabayes"),
+        "version": installed_version(),
         "data": {**source, **json_design(fitted.ratings)},
         **_results(fitted, prob),
     }

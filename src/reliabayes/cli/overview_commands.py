@@ -8,13 +8,11 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
-from reliabayes import datasets
 from reliabayes.cli.fit_results import print_diagnostics, print_posterior
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import writable
 from reliabayes.cli.output import make_table, print_table, print_text
 from reliabayes.cli.ratings_file import RatingsFile
-from reliabayes.html_report import answer
 
 
 @with_option_groups
@@ -42,6 +40,8 @@ def demo(
     ] = None,
 ) -> None:
     """Print how reliable the ratings of a published table are, and what that means."""
+    from reliabayes.html_report import answer
+
     target = writable(report)
     _load("dawid_skene_1979")
     ratings = _load("shrout_fleiss_1979")
@@ -52,13 +52,13 @@ def demo(
     sentence = answer(fit).sentences[0]
     print_text(f"\nIn words: {sentence[0].lower()}{sentence[1:]}")
     if target is not None:
-        about = datasets.about("shrout_fleiss_1979")
+        about = rb.datasets.about("shrout_fleiss_1979")
         fit.report(target, title=f"{about.source}: {about.description}")
 
 
 def _load(name: str) -> rb.Ratings:
     """Return the ratings of a published table, and print what they are."""
-    about = datasets.about(name)
-    ratings = rb.Ratings.from_frame(datasets.load(name), scale=about.scale, replicates="keep")
+    about = rb.datasets.about(name)
+    ratings = rb.Ratings.from_frame(rb.datasets.load(name), scale=about.scale, replicates="keep")
     print_text(f"{about.source}: {about.description}.\n{ratings!r}\n")
     return ratings

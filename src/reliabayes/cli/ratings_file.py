@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
+from reliabayes.choices import Replicates, Scale
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with
-from reliabayes.ratings import Replicates, Scale
 
 ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.

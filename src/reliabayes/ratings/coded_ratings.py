@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.columns import Numbers, Scale
+from reliabayes.ratings.columns import Numbers
 from reliabayes.wording import listed
 
 AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])

@@ -9,8 +9,9 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.columns import Column, Labels, Numbers, Scale
+from reliabayes.ratings.columns import Column, Labels, Numbers
 
 NUMBER_KINDS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 

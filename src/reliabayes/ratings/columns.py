@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.choices import Scale
 from reliabayes.errors import Fault
 from reliabayes.wording import shown
 
-Scale: TypeAlias = Literal["nominal", "ordered", "numeric"]
 Rows: TypeAlias = npt.NDArray[np.intp]
 
 

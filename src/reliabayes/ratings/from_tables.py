@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
+from reliabayes.choices import Replicates, Scale
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.coding import coded_fields
-from reliabayes.ratings.columns import Scale
 from reliabayes.ratings.shapes import Pools, table_from_counts, table_from_long, table_from_wide
-from reliabayes.ratings.table import Replicates
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

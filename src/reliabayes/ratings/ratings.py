@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Mask
+from reliabayes.choices import Method, Over
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.coding import coded_fields, coded_table, long_frame
@@ -18,7 +19,6 @@ from reliabayes.ratings.from_tables import RatingsFromTables
 from reliabayes.wording import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from reliabayes.agreement.interval import Method, Over
     from reliabayes.guidelines import Guideline
 
 

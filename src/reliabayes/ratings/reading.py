@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.columns import Scale
 from reliabayes.ratings.file_formats import (
     PARQUET_SUFFIXES,
     format_suffix,
@@ -25,7 +25,6 @@ from reliabayes.ratings.file_formats import (
 )
 from reliabayes.ratings.frames import named_columns, role_faults
 from reliabayes.ratings.ratings import Ratings
-from reliabayes.ratings.table import Replicates
 from reliabayes.wording import listed
 
 ROLES = ("item", "rater", "rating", "pool", "gold")

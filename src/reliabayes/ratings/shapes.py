@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
-from reliabayes.ratings.columns import Column, Labels, Scale
+from reliabayes.ratings.columns import Column, Labels
 from reliabayes.ratings.frames import ALIASES, as_eager, named_columns
-from reliabayes.ratings.table import Replicates, Table
+from reliabayes.ratings.table import Table
 from reliabayes.wording import listed, shown
 
 Pools: TypeAlias = Mapping[Any, Hashable]

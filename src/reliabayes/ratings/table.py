@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reliabayes.ratings.columns import Column, Labels, Rows, Scale, on_scale
-
-Replicates: TypeAlias = Literal["error", "keep"]
+from reliabayes.choices import Replicates, Scale
+from reliabayes.ratings.columns import Column, Labels, Rows, on_scale
 
 
 @dataclass(frozen=True)

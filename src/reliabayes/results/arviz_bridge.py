@@ -1,4 +1,7 @@
-"""What arviz computes of draws, alike for its 0.x and 1.x lines: the only file that knows arviz."""
+"""What arviz computes of draws, alike for its 0.x and 1.x lines: the only file that knows arviz.
+
+Its import takes a second, so that no fit needs it: `chain_statistics` has its convergence measures.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,6 @@ def for_arviz(groups: Mapping[str, xr.Dataset]) -> Any:
     return xr.DataTree.from_dict(dict(groups))
 
 
-def convergence(draws: xr.Dataset) -> dict[str, xr.Dataset]:
-    """Effective sample sizes, R-hat and Monte Carlo error of each variable, by their names."""
-    az = _arviz()
-    with np.errstate(all="ignore"):  # draws that never move give nan, which is reported as such
-        return {
-            "ess_bulk": az.ess(draws, method="bulk"),
-            "ess_tail": az.ess(draws, method="tail"),
-            "r_hat": az.rhat(draws) if draws.sizes["chain"] > 1 else _unknown(draws),
-            "mcse": az.mcse(draws, method="mean"),
-        }
-
-
 def psis_loo(log_likelihood: xr.DataArray) -> tuple[Array, Array, Array]:
     """Log predictive density of each held-out item, effective parameters, Pareto k; each (D,).
 
@@ -60,10 +51,6 @@ def psis_loo(log_likelihood: xr.DataArray) -> tuple[Array, Array, Array]:
         pareto_k[part] = found.pareto_k
         in_sample[part] = logsumexp(of_part.values, axis=(0, 1)) - np.log(n_draws)
     return elpd, in_sample - elpd, pareto_k
-
-
-def _unknown(draws: xr.Dataset) -> xr.Dataset:
-    return xr.full_like(draws.isel(chain=0, draw=0, drop=True), np.nan)
 
 
 def _arviz() -> ModuleType:

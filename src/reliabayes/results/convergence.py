@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.results import arviz_bridge
+from reliabayes.results.chain_statistics import ess_bulk, ess_tail, mcse_mean, r_hat
 from reliabayes.results.summaries import scalars
+
+MEASURES = {"ess_bulk": ess_bulk, "ess_tail": ess_tail, "r_hat": r_hat, "mcse": mcse_mean}
 
 
 class Convergence:
@@ -36,11 +39,12 @@ class Convergence:
 
     def _table(self, name: str) -> pd.DataFrame:
         if name not in self._tables:
-            measures = arviz_bridge.convergence(self._quantities[[name]])
-            self._tables[name] = pd.DataFrame(
-                {
-                    measure: {label: float(value) for label, value in scalars(name, found[name])}
-                    for measure, found in measures.items()
-                }
-            )
+            draws = dict(scalars(name, self._quantities[name].astype(float)))
+            with np.errstate(all="ignore"):  # draws that never move give nan, reported as such
+                self._tables[name] = pd.DataFrame(
+                    {
+                        measure: {label: function(values) for label, values in draws.items()}
+                        for measure, function in MEASURES.items()
+                    }
+                )
         return self._tables[name]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Codes, Mask
+from reliabayes.choices import Match
 from reliabayes.ratings import Ratings
-
-Match = Literal["observed"]
 
 
 def rating_matrix(

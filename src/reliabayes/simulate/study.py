@@ -30,8 +30,9 @@ from reliabayes.agreement import (
 )
 from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.intraclass import NAMES, icc
+from reliabayes.choices import Match
 from reliabayes.ratings import Ratings
-from reliabayes.simulate.matrices import Match, MatrixPlan, is_unanimous
+from reliabayes.simulate.matrices import MatrixPlan, is_unanimous
 
 Coefficients = Mapping[str, Callable[[Ratings], Coefficient]]
 

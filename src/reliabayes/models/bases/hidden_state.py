@@ -13,6 +13,7 @@ import xarray as xr
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
@@ -21,7 +22,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
-from reliabayes.ratings import Ratings, Scale
+from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 

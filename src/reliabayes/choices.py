@@ -1,0 +1,14 @@
+"""Arguments that are one of a few words, apart from the modules that take them.
+
+The command line needs these words for its help, which must not import the rest of the package.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Scale: TypeAlias = Literal["nominal", "ordered", "numeric"]  # how categories relate
+Replicates: TypeAlias = Literal["error", "keep"]  # what happens if a rater rates an item twice
+Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a larger population
+Method: TypeAlias = Literal["percentile", "bca", "jackknife", "analytic"]  # of intervals
+Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly

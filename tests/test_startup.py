@@ -1,0 +1,85 @@
+"""Starting is fast: what the package imports, and that all its names are there nevertheless."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+import reliabayes as rb
+from reliabayes import models
+from tests.conftest import ROOT
+
+SLOW = ("arviz", "cmdstanpy", "matplotlib", "narwhals", "numpy", "pandas", "scipy", "xarray")
+NAMES: list[str] = rb.__all__  # type: ignore[attr-defined]
+HELP = """
+import sys
+from reliabayes.cli import main
+sys.argv[0] = "reliabayes"
+try:
+    main()
+except SystemExit:
+    pass
+"""
+FIT = """
+import reliabayes as rb
+table = rb.datasets.load("shrout_fleiss_1979")
+fit = rb.GaussianICC().fit(rb.Ratings.from_frame(table), seed=1)
+fit.summary(), fit.diagnostics(), fit.items(), fit.raters()
+"""
+
+
+def test_the_package_imports_its_modules_when_they_are_used() -> None:
+    assert imported_by("import reliabayes", SLOW) == set()
+
+
+@pytest.mark.parametrize("command", ["", "fit", "compare", "report", "agree", "simulate", "demo"])
+def test_help_imports_nothing_that_computes(command: str) -> None:
+    assert imported_by(HELP, SLOW, *command.split(), "--help") == set()
+
+
+@pytest.mark.slow
+def test_a_fit_imports_neither_plots_nor_arviz() -> None:
+    slow = ("arviz", "jinja2", "matplotlib", "pooch", "scipy.stats")
+
+    assert imported_by(FIT, slow) == set()
+
+
+def test_type_checkers_see_the_names_of_the_package() -> None:
+    source = ast.parse((ROOT / "src/reliabayes/__init__.py").read_text())
+    (block,) = (node for node in source.body if isinstance(node, ast.If))
+    seen = {
+        alias.name
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert (seen - {"*", "models"}) | set(models.__all__) == set(NAMES)
+
+
+def test_each_name_is_found_and_listed() -> None:
+    names: dict[str, object] = {}
+    exec("from reliabayes import *", names)
+
+    assert {name for name in NAMES if names[name] is not getattr(rb, name)} == set()
+    assert {*NAMES, "models"} <= set(dir(rb))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'reliabayes' has no attribute 'GaussianICD'"):
+        rb.GaussianICD  # type: ignore[attr-defined] # noqa: B018
+
+
+def imported_by(code: str, modules: tuple[str, ...], *arguments: str) -> set[str]:
+    """Which of the modules a new process has imported after running code."""
+    report = f"\nimport sys\nprint('|', *{{*sys.modules}} & {{*{modules!r}}})"
+    done = subprocess.run(
+        [sys.executable, "-c", code + report, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.splitlines()[-1].split()[1:])
