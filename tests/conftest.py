@@ -18,6 +18,7 @@ hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = sorted(ROOT.glob("tests/stan/*.stan"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,7 +41,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     out = tmp_path_factory.mktemp("programs")
     sanitize = os.environ.get("RELIABAYES_SANITIZE") == "1"
     flags = hatch_build.SANITIZED if sanitize else hatch_build.OPTIMISED
-    hatch_build.build(sorted(ROOT.glob("tests/stan/*.stan")), out, flags=flags)
+    hatch_build.build(PROGRAMS, out, flags=flags)
     return lambda name: out / name
 
 

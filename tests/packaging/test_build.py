@@ -13,9 +13,7 @@ import pytest
 
 import hatch_build
 from hatch_build import BuildError, Toolchain, Unit, build, registered, units_of
-from tests.conftest import ROOT
-
-NORMAL = ROOT / "tests" / "stan" / "normal_mean.stan"
+from tests.conftest import PROGRAMS
 
 
 def test_second_build_compiles_nothing(
@@ -30,7 +28,7 @@ def test_second_build_compiles_nothing(
 
     monkeypatch.setattr(hatch_build, "run", record)
 
-    build([NORMAL], tmp_path)
+    build(PROGRAMS, tmp_path)
 
     assert not [command for command in commands if " -c " in command]
     assert os.access(tmp_path / "normal_mean", os.X_OK)
@@ -39,7 +37,7 @@ def test_second_build_compiles_nothing(
 def test_executables_run_after_moving_them_with_their_library(
     tmp_path: Path, compiled: object
 ) -> None:
-    build([NORMAL], tmp_path / "here")
+    build(PROGRAMS, tmp_path / "here")
     shutil.move(tmp_path / "here", tmp_path / "there")
 
     answer = subprocess.run(
