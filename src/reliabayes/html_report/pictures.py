@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -37,11 +37,15 @@ def picture(draw: Callable[[], Axes], *, as_bitmap: bool = False) -> Picture:
     Picture
         Title and note of the plot are texts, not part of the picture.
     """
-    light, dark = (_on_background(scheme, draw, as_bitmap) for scheme in ("light", "dark"))
+    light, places = _on_background("light", draw, as_bitmap)
+    dark, _ = _on_background("dark", draw, as_bitmap, places)
     return replace(light, on_dark=dark.on_light)
 
 
-def _on_background(scheme: str, draw: Callable[[], Axes], as_bitmap: bool) -> Picture:
+def _on_background(
+    scheme: str, draw: Callable[[], Axes], as_bitmap: bool, places: Sequence[Any] | None = None
+) -> tuple[Picture, Sequence[Any]]:
+    """Picture, and places of its axes, which are the same on both backgrounds."""
     import matplotlib.pyplot as plt
 
     own: dict[str, Any] = {
@@ -56,11 +60,16 @@ def _on_background(scheme: str, draw: Callable[[], Axes], as_bitmap: bool) -> Pi
         figure: Any = ax.figure
         try:
             finding, note = _take_texts(ax)
+            if places is not None:  # arranging axes takes as long as drawing them
+                figure.set_layout_engine("none")
+                for axes, place in zip(figure.axes, places, strict=True):
+                    axes.set_position(place)
             url = _data_url(figure, as_bitmap)
+            places = [axes.get_position() for axes in figure.axes]
             width, height = (int(CSS_DPI * inches) for inches in figure.get_size_inches())
         finally:
             plt.close(figure)
-    return Picture(url, url, finding, note, width, height)
+    return Picture(url, url, finding, note, width, height), places
 
 
 def _take_texts(ax: Any) -> tuple[str, str]:
