@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
+from platform import machine
 from typing import Any, NamedTuple
 
 import platformdirs
@@ -69,7 +70,7 @@ class Platform(NamedTuple):
 PLATFORMS = {
     "linux": Platform(
         "libtbb.so.2",
-        ("-Wl,-rpath,$ORIGIN",),
+        ("-Wl,-rpath,$ORIGIN", "-pthread"),
         "Install g++ (on Debian: apt install g++)",
     ),
     "darwin": Platform("libtbb.dylib", ("-Wl,-rpath,@loader_path",), "Run xcode-select --install"),
@@ -319,8 +320,9 @@ def progress(programs: int, parts: int) -> Iterator[Callable[[], None]]:
 
 
 def platform_tag() -> str:
-    """Tag of the wheel's platform."""
-    return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    """Tag of the wheel's platform; programs are for one architecture even if Python is for two."""
+    here = sysconfig.get_platform().replace("universal2", machine())
+    return here.replace("-", "_").replace(".", "_")
 
 
 def cache() -> Path:

@@ -96,6 +96,7 @@ def test_only_the_named_programs_are_packaged() -> None:
 def test_message_about_a_missing_compiler_says_how_to_install_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CXX", raising=False)
 
@@ -117,7 +118,7 @@ def test_invalid_cpp_fails_with_the_message_of_the_compiler(
     monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path))
     text = registered("wrong", "int main() { return nothing; }\nusing stan_model")
 
-    with pytest.raises(BuildError, match=r"wrong\.cpp:1.*nothing.* was not declared"):
+    with pytest.raises(BuildError, match=r"wrong\.cpp:1.*nothing"):
         Toolchain.find().compile(Unit.of("several-wrong", text))
 
     assert list((tmp_path / "objects").iterdir()) == []
