@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import tomllib
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -277,6 +278,8 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(_catalogue())
 
 def _pooch() -> Any:
     """Import pooch when data are first requested."""
-    import pooch  # type: ignore[import-untyped]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
+        import pooch  # type: ignore[import-untyped]
 
     return pooch

@@ -149,9 +149,13 @@ def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    children = wait_for_chains(process.pid)
+    try:
+        children = wait_for_chains(process.pid)
 
-    _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
     assert process.returncode == -signal.SIGINT
     assert b"KeyboardInterrupt" in stderr
