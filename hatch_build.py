@@ -156,7 +156,8 @@ def build(
         units = [RUNNER, *units_of(paths, texts)]
         objects = [tools.object_of(unit) for unit in units]
         new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
-        with progress(len(paths), len(new)) as done:
+        number = sum(unit.name.count("-") + 1 for unit in new if unit != RUNNER)
+        with progress(number, len(new)) as done:
             for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
                 compiled.result()
                 done()
@@ -312,7 +313,7 @@ def progress(programs: int, parts: int) -> Iterator[Callable[[], None]]:
             print(text, end="", file=sys.stderr, flush=True)
 
     at_once = min(parts, os.cpu_count() or 1)
-    show(f"Compiling {programs} Stan programs in {parts} parts, {at_once} at a time:")
+    show(f"Compiling Stan programs ({programs}), parts to do: {parts}, {at_once} at a time:")
     try:
         yield lambda: show(f" {next(numbers)}")
     finally:
