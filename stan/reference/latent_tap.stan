@@ -20,30 +20,29 @@ data {
 parameters {
   simplex[K] prevalence, mean_p; // of the true categories, and of an average rater's guesses
   real mean_alpha; // accuracy of an average rater, in log odds
-  real<lower=0> sd_alpha, sd_delta; // of accuracies between raters, and of difficulties
+  // sds of accuracies between raters and of difficulties; concentration of guesses around the average
+  real<lower=0> sd_alpha, sd_delta, concentration;
   vector[R] alpha; // accuracy of each rater, in log odds
   vector[I] delta; // difficulty of each item, in log odds
   vector[X] eta; // slopes of the covariates
-  real<lower=0> concentration; // of the raters' guesses around the average
   array[R] simplex[K] p; // distribution of each rater's guesses over categories
 }
 model {
-  vector[R] log_odds = alpha + covariate * eta;
   array[I] vector[K] log_joint = rep_array(log(prevalence), I); // of true category and ratings
   for (n in 1 : N) {
-    real a = inv_logit(log_odds[rater[n]] - delta[item[n]]);
+    real a = inv_logit(alpha[rater[n]] + covariate[rater[n]] * eta - delta[item[n]]);
     for (truth in 1 : K)
       log_joint[item[n], truth] += log(a * (rating[n] == truth) + (1 - a) * p[rater[n], rating[n]]);
   }
   prevalence ~ dirichlet(prior_prevalence);
   mean_alpha ~ normal(prior_mean_alpha[1], prior_mean_alpha[2]);
   sd_alpha ~ normal(0, prior_sd_alpha);
-  alpha ~ normal(mean_alpha, sd_alpha);
   sd_delta ~ normal(0, prior_sd_delta);
+  concentration ~ normal(0, prior_concentration);
+  alpha ~ normal(mean_alpha, sd_alpha);
   delta ~ normal(0, sd_delta);
   eta ~ normal(prior_eta[1], prior_eta[2]);
   mean_p ~ dirichlet(prior_mean_p);
-  concentration ~ normal(0, prior_concentration);
   p ~ dirichlet(1 + concentration * mean_p);
   for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category

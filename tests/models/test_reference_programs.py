@@ -188,8 +188,8 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
             "p": p,
         }
         simplexes = [*stick(prevalence), *stick(mean_p)]
-        before = [*simplexes, mean, np.log(sd), np.log(sd_delta), *alpha]
-        after = [*eta, np.log(concentration), *np.ravel([stick(x) for x in p])]
+        before = [*simplexes, mean, *np.log([sd, sd_delta, concentration]), *alpha]
+        after = [*eta, *np.ravel([stick(x) for x in p])]
         places = len(before) + np.arange(ITEMS)[:, None]
         # Scores of the packaged program are accuracies, shifted and divided by their scales.
         packaged.append(density(stan.folder() / "latent_tap", data, point) - np.log(scale).sum())
