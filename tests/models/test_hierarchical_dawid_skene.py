@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy.stats import dirichlet, halfnorm, norm, t
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
+from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
 from tests.designs import slopes
@@ -81,7 +83,10 @@ def test_gradient_equals_finite_differences(ratings: rb.Ratings) -> None:
 def test_objective_of_em_equals_the_stan_density(
     model: HierarchicalDawidSkene, ratings: rb.Ratings
 ) -> None:
-    problem = model.point_estimate_problem(ratings, priors=True)
+    problem = model.problem(ratings)
+    centring = model.start(problem).centring
+    assert isinstance(centring, LogOddsCentring)
+    problem = replace(problem, precision=centring.log_odds_precision)  # as the program has it
     one, other = random_points(model, ratings, 2)
 
     def objective(point: Mapping[str, Array]) -> float:

@@ -72,7 +72,9 @@ def test_draws_depend_on_the_seed_and_not_on_the_number_of_parallel_chains(
     other = model.fit(ratings, **(ONE_CHAIN | {"seed": 4}))
 
     xr.testing.assert_identical(sequential.posterior, parallel.posterior)
-    xr.testing.assert_identical(sequential.posterior.isel(chain=slice(1)), one_chain.posterior)
+    if sequential.modes.empty:  # their masses are estimated from all chains
+        first = sequential.posterior.isel(chain=slice(1))
+        xr.testing.assert_identical(first, one_chain.posterior)
     assert not one_chain.posterior.equals(other.posterior)
 
 

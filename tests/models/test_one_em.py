@@ -1,4 +1,4 @@
-"""EM runs once for each fit, and never for a loaded fit."""
+"""Modes are looked for once for each fit, and never for a loaded fit."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ QUICK: dict[str, Any] = {"chains": 1, "warmup": 50, "draws": 25, "seed": 3}
 
 @pytest.fixture
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Record the names of models whose `start`, which runs EM, is called."""
+    """Record the names of models whose `starts`, which runs EM, is called."""
     called: list[str] = []
     for model in rb.MODELS:
-        original = model.start
+        original = model.starts
 
         def counted(self: Any, problem: Any, original: Any = original) -> Any:
             called.append(type(self).__name__)
             return original(self, problem)
 
-        monkeypatch.setattr(model, "start", counted)
+        monkeypatch.setattr(model, "starts", counted)
     return called
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("warm_start", [True, False], ids=["warm", "cold"])
 @pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=lambda model: model.name())
-def test_em_runs_once_for_each_fit(model: RatingModel, warm_start: bool, starts: list[str]) -> None:
+def test_modes_are_found_once_for_each_fit(
+    model: RatingModel, warm_start: bool, starts: list[str]
+) -> None:
     fit = model.fit(ratings(model, pools=2), warm_start=warm_start, **QUICK)
 
     fit.summary()

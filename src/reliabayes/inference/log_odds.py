@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 
 from reliabayes.arrays import Array
 from reliabayes.inference.densities import log_half_t, log_normal
@@ -37,7 +37,7 @@ class LogOddsProblem:
 
     def value(self, location: Array, log_odds: Array) -> Array:
         """Log density (K,) by true category, up to constants."""
-        normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))
+        normaliser = _log_total(log_odds)
         likely = (self.wrong * log_odds).sum(axis=-1) - self.total * normaliser
         shrunk = self.precision * (log_odds - location) ** 2
         of_location = log_normal(location, *self.prior).sum(axis=-1)
@@ -50,7 +50,7 @@ class LogOddsProblem:
         odds is a diagonal matrix less an outer product, which the Sherman-Morrison formula inverts.
         """
         mean, sd = self.prior
-        normaliser = np.logaddexp(0, logsumexp(log_odds, axis=-1))[..., None]
+        normaliser = _log_total(log_odds)[..., None]
         wrong, right = np.exp(log_odds - normaliser), np.exp(-normaliser[..., 0])
         expected = self.total[..., None] * wrong
         diagonal = expected + self.precision
@@ -72,6 +72,13 @@ class LogOddsProblem:
         return of_location, alone + solve(
             np.broadcast_to(self.precision * of_location, alone.shape)
         )
+
+
+def _log_total(log_odds: Array) -> Array:
+    """Log of 1 plus the sum of odds along the last axis; scipy's takes several times as long."""
+    largest = np.maximum(log_odds.max(axis=-1), 0)
+    total = np.exp(-largest) + np.exp(log_odds - largest[..., None]).sum(axis=-1)
+    return np.asarray(largest + np.log(total))
 
 
 def newton_steps(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -124,6 +125,28 @@ class Parameter:
         variance = polygamma(1, pseudo_counts[..., :-1]) + polygamma(1, remaining[..., 1:])
         sd = np.sqrt(variance)
         return np.asarray(sd if self.support == "simplex" else sd[..., 0])
+
+
+def to_free(parameters: Sequence[Parameter], point: Mapping[str, Array]) -> Array:
+    """Draws (...) of all parameters, by name, as points (..., P) on the unconstrained scale."""
+    parts = []
+    for parameter in parameters:
+        free = parameter.unconstrain(point[parameter.name])
+        parts.append(free.reshape(*free.shape[: free.ndim - len(parameter.dims)], -1))
+    return np.concatenate(parts, axis=-1)
+
+
+def from_free(
+    parameters: Sequence[Parameter], points: Array, sizes: Callable[[str], int]
+) -> dict[str, Array]:
+    """Points (..., P) on the unconstrained scale as draws (...) of all parameters, by name."""
+    found, used = {}, 0
+    for parameter in parameters:
+        shape = parameter.free_shape(sizes)
+        until = used + math.prod(shape)
+        free = points[..., used:until].reshape(*points.shape[:-1], *shape)
+        found[parameter.name], used = parameter.constrain(free), until
+    return found
 
 
 _CONSTRAIN: Mapping[str, Any] = {"real": np.array, "positive": np.exp, "unit": expit}

@@ -33,6 +33,8 @@ with warnings.catch_warnings():
 
 Result = TypeVar("Result")
 
+write_json = cmdstanpy.write_stan_json
+
 MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
 
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them

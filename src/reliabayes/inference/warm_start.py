@@ -53,6 +53,8 @@ class WarmStart:
         Objective of EM after each step; empty if EM had no part in it.
     centring : StanPart or None
         Location and scale relative to which the program samples, if they depend on the data.
+    climbs : int
+        How many climbs of EM ended at this mode.
     """
 
     mode: Mapping[str, Any]
@@ -64,6 +66,7 @@ class WarmStart:
     target_acceptance: float = 0.8
     path: tuple[float, ...] = ()
     centring: StanPart | None = None
+    climbs: int = 1
 
     @property
     def point(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -14,7 +13,7 @@ from scipy.special import log_softmax, softmax, xlogy
 
 from reliabayes.arrays import Array
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
-from reliabayes.inference.em import Point
+from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
     LogOddsProblem,
     error_matrices,
@@ -24,18 +23,22 @@ from reliabayes.inference.log_odds import (
     own_log_odds,
     sd_of_log_spread,
 )
+from reliabayes.inference.log_odds_centring import LogOddsCentring, centre_and_scale
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import StanData, StanPart, extended
+from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, AnnotationModel, by_rater
+from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.multimodal import MultimodalModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 
 # Proportion of the information that known true categories would give, from which the curvature at
 # the mode is a good guide to the posterior.
 ENOUGH_INFORMATION = 0.75
+# Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
+MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,33 +48,14 @@ class HierarchicalProblem(CategoricalProblem):
     Attributes
     ----------
     precision : array of shape (E, R)
-        Precision of each rater's log odds given their ratings, for the Laplace approximation in EM;
-        zeros before a first, rough run of EM.
+        Precision of raters' log odds for the Laplace approximation in EM; zeros until EM sets it.
     """
 
     precision: Array
 
 
-@dataclass(frozen=True, eq=False)
-class LogOddsCentring:
-    """Each rater's log odds of errors by their own ratings alone.
-
-    Attributes
-    ----------
-    log_odds_mean, log_odds_precision : array of shape (E, R)
-        Mean and precision; the program samples effects relative to both.
-    """
-
-    log_odds_mean: Array
-    log_odds_precision: Array
-
-    def stan_data(self) -> StanData:
-        """Data for the Stan program."""
-        return StanData(values=vars(self))
-
-
 @dataclass(frozen=True, kw_only=True)
-class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
+class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
     r"""True categories of items, and confusion matrices of raters who resemble one another.
 
     .. math:: \log(\pi_{jhk} / \pi_{jhh}) = \mu_{hk} + \sigma_{hk}\, z_{jhk},
@@ -192,20 +176,16 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
 
     # Centring.
 
-    def centring(self, problem: HierarchicalProblem) -> LogOddsCentring:
-        """Each rater's log odds by their own ratings, at a point that EM reaches roughly."""
-        point = self.run_em(problem, None, 30, 1e-2).point
+    def centring_at(self, point: Point, problem: HierarchicalProblem) -> LogOddsCentring:
+        """Each rater's log odds by their own ratings, with the states expected at a point."""
         expected, _ = self._expected_by_rater(point, problem)
         mean, precision = own_log_odds(_log_odds(point), expected)
         return LogOddsCentring(mean.T, precision.T)
 
-    def point_estimate_problem(self, ratings: Ratings, priors: bool) -> HierarchicalProblem:
-        """The problem that EM solves, with the precision for its Laplace approximation."""
-        problem = self.problem(ratings)
-        precision = self.centring(problem).log_odds_precision
-        none = np.zeros(problem.n_categories)
-        flat = {**problem.priors, "prevalence": none}  # the others make the model
-        return replace(problem, precision=precision, priors=problem.priors if priors else flat)
+    def without_priors(self, problem: HierarchicalProblem) -> HierarchicalProblem:
+        """The same problem with a flat prior of the prevalence; the others make the model."""
+        flat = np.zeros(problem.n_categories)
+        return replace(problem, priors={**problem.priors, "prevalence": flat})
 
     def _expected_by_rater(self, point: Point, problem: HierarchicalProblem) -> tuple[Array, Array]:
         """Expected ratings (R, K, K) of each rater, and the variance of their states."""
@@ -215,6 +195,33 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         return by_rater(expected, problem), by_rater(variance, problem)
 
     # Expectation maximisation.
+
+    def run_em(
+        self,
+        problem: HierarchicalProblem,
+        rng: np.random.Generator | None,
+        max_iterations: int,
+        tolerance: float,
+    ) -> Climb:
+        """EM from the votes, or from random states, first roughly with effects at their mode."""
+        states = self.initial_states(problem, rng)
+        first = self.maximise(self.midpoint(problem), problem.mixture.expected(states), problem)
+        rough = super().climb_from(first, problem, 30, 1e-2)
+        return self.climb_from(rough.point, problem, max_iterations, tolerance)
+
+    def climb_from(
+        self, start: Point, problem: HierarchicalProblem, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM from a point; the Laplace approximation is made anew where it ends."""
+        found = Climb(start, (-math.inf,), False)
+        for _ in range(1 if tolerance > FINE_TOLERANCE else MAX_ROUNDS):
+            before = found
+            precision = self.centring_at(before.point, problem).log_odds_precision
+            at_precision = replace(problem, precision=precision)
+            found = super().climb_from(before.point, at_precision, max_iterations, tolerance)
+            if abs(found.path[-1] - before.path[-1]) < SMALL_GAIN:
+                break
+        return found
 
     def log_prior(self, point: Point, problem: HierarchicalProblem) -> float:
         """Log density of the priors on the unconstrained scale, up to constants."""
@@ -273,16 +280,13 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
             "effect": np.sqrt((1 + spread**2 * problem.precision) / ratio),
         }
 
-    def start(self, problem: HierarchicalProblem) -> WarmStart:
-        """Mode of the posterior on the unconstrained scale, and its curvature, by EM.
-
-        Where true categories remain uncertain, the curvature at the mode is a poor guide.
-        """
-        centring = self.centring(problem)
+    def start_at(self, found: Climb, problem: HierarchicalProblem) -> WarmStart:
+        """Around a mode; where true categories are uncertain, its curvature is a poor guide."""
+        centring = self.centring_at(found.point, problem)
         problem = replace(problem, precision=centring.log_odds_precision)
-        start = super().start(problem)
+        start = super().start_at(found, problem)
         point = start.point
-        mean, scale = _centre_and_scale(point, centring)
+        mean, scale = centre_and_scale(point, centring)
         is_poor = self._information(point, problem) < ENOUGH_INFORMATION
         return replace(
             start,
@@ -299,13 +303,27 @@ class HierarchicalDawidSkene(AnnotationModel[HierarchicalProblem]):
         return replace(
             super().cold_start(problem, centring),
             constrain=partial(self._constrain_effects, centring=centring),
+            target_acceptance=0.95,
         )
 
-    def _constrain_effects(
-        self, free: Mapping[str, Any], centring: LogOddsCentring
-    ) -> dict[str, Any]:
+    def to_free(self, point: Point, centring: StanPart | None) -> Array:
+        """Points (..., P) on Stan's unconstrained scale; effects are standard scores there."""
+        assert isinstance(centring, LogOddsCentring)
+        mean, scale = centre_and_scale(point, centring)
+        return super().to_free({**point, "effect": (point["effect"] - mean) / scale}, centring)
+
+    def from_free(
+        self, points: Array, centring: StanPart | None, problem: HierarchicalProblem
+    ) -> Point:
+        """Draws (...) of the parameters, of points (..., P) on Stan's unconstrained scale."""
+        assert isinstance(centring, LogOddsCentring)
+        point = super().from_free(points, centring, problem)
+        mean, scale = centre_and_scale(point, centring)
+        return {**point, "effect": mean + scale * point["effect"]}
+
+    def _constrain_effects(self, free: Point, centring: LogOddsCentring) -> dict[str, Any]:
         point = self.constrain(free)
-        mean, scale = _centre_and_scale(point, centring)
+        mean, scale = centre_and_scale(point, centring)
         return {**point, "effect": (mean + scale * np.asarray(free["effect"])).tolist()}
 
     def _information(self, point: Point, problem: HierarchicalProblem) -> float:
@@ -329,11 +347,3 @@ def _log_odds(point: Point) -> Array:
     """Log odds (..., R, E) of the errors of each rater."""
     by_error = point["location"][..., None] + point["spread"][..., None] * point["effect"]
     return np.asarray(np.moveaxis(by_error, -1, -2))
-
-
-def _centre_and_scale(point: Mapping[str, Any], centring: LogOddsCentring) -> tuple[Array, Array]:
-    """Mean and scale of effects (E, R) of which the unconstrained ones are standard scores."""
-    location, spread = (np.asarray(point[name])[:, None] for name in ("location", "spread"))
-    precision = centring.log_odds_precision
-    variance = 1 / (1 + spread**2 * precision)
-    return variance * spread * precision * (centring.log_odds_mean - location), np.sqrt(variance)

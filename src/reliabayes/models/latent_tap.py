@@ -16,16 +16,16 @@ from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.difficulty import NO_DIFFICULTY, LatentTAPProblem, difficulty_nodes
 from reliabayes.models.bases.know_or_guess import known_or_guessed
+from reliabayes.models.bases.multimodal import MultimodalModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatentTAP(AnnotationModel[LatentTAPProblem]):
+class LatentTAP(MultimodalModel[LatentTAPProblem]):
     r"""Accuracy of raters in log odds, less the difficulty of the item.
 
     .. math:: \operatorname{logit} a_{ij} = \alpha_j - \delta_i + x_j' \eta

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import xarray as xr
 
+from reliabayes.results.modes import are_weighed
 from reliabayes.results.settings import Settings
 
 MAX_R_HAT = 1.01
@@ -41,6 +42,8 @@ class Diagnostics:
         Quadrature error of the log-likelihood, in nats; at most 1e-3 is good.
     nodes : int
         Number of nodes of the quadrature; 0 if the model has none.
+    unweighed_modes : int
+        Number of modes of the posterior whose shares are not known; 0 is good.
 
     References
     ----------
@@ -58,6 +61,7 @@ class Diagnostics:
     relabelled: tuple[int, ...] = ()
     integration_error: float = 0.0
     nodes: int = 0
+    unweighed_modes: int = 0
 
     @classmethod
     def of(
@@ -83,6 +87,7 @@ class Diagnostics:
             relabelled=settings.relabelled,
             integration_error=integration_error,
             nodes=nodes,
+            unweighed_modes=0 if are_weighed(settings.modes) else len(settings.modes),
         )
 
     @property
@@ -90,6 +95,11 @@ class Diagnostics:
         """What is wrong with the draws, with the numbers; empty if all is well."""
         enough = ESS_PER_CHAIN * self.chains
         checks = [
+            (
+                self.unweighed_modes > 0,
+                f"the posterior may have {self.unweighed_modes} modes, whose shares could not be "
+                "estimated: the draws may miss one, or have too much of it",
+            ),
             (self.chains == 1, "one chain cannot show whether it has converged: use chains=4"),
             (
                 self.chains > 1 and not self.r_hat <= MAX_R_HAT,  # nan is no good either

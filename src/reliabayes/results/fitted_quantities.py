@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from reliabayes.errors import ConvergenceWarning
+from reliabayes.errors import ConvergenceWarning, ModesWarning
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
@@ -19,6 +19,7 @@ from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.model import Model
+from reliabayes.results.modes import are_weighed, shares_in_words, table_of_modes
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.results.summaries import Interval, describe, scalars
@@ -108,6 +109,31 @@ class FittedQuantities:
     def _integration(self) -> tuple[int, float]:
         return self.model.integration_error(self._draws())
 
+    @property
+    def modes(self) -> pd.DataFrame:
+        """Modes of the posterior of true categories, where it has several; else no rows.
+
+        Chains start at every mode that climbs of EM from 21 starts have found and that may hold
+        more than e^-5 of the posterior. The draws have each mode's share of the posterior, by
+        bridge sampling; ``sample_stats["mode"]`` says which mode a draw is from.
+
+        Returns
+        -------
+        DataFrame
+            A row for each mode, the heaviest first. Columns: mass, its share of posterior and
+            draws (nan if chains did not start at it); error, the standard error of the log of the
+            mass in nats; log_posterior, the log density in nats up to a constant; climbs, how many
+            of EM ended there; items, how many have another most probable category than at the
+            heaviest mode; rater, whose accuracy differs most from that at the heaviest mode, with
+            accuracy and accuracy_first, the mean accuracies at both.
+
+        References
+        ----------
+        Meng & Wong (1996). https://www.jstor.org/stable/24306045
+        """
+        of_draw = self.sample_stats["mode"].values if "mode" in self.sample_stats else None
+        return table_of_modes(self.model, self._draws(), of_draw, self.settings.modes)
+
     def warn_if_unreliable(self) -> None:
         """Warn, once and with the numbers, if the draws may not represent the posterior."""
         if problems := self.diagnostics().problems:
@@ -115,6 +141,15 @@ class FittedQuantities:
                 f"{type(self.model).__name__}: the draws may not represent the posterior: "
                 f"{'; '.join(problems)}. Try warm_start=False with more draws, or tighter priors.",
                 ConvergenceWarning,
+                stacklevel=3,
+            )
+        modes = self.settings.modes
+        if modes and are_weighed(modes):
+            warnings.warn(
+                f"{type(self.model).__name__}: the posterior has {shares_in_words(modes)}: the "
+                "ratings can be read in more than one way. The draws have each mode's share, and "
+                "fit.modes says how they differ.",
+                ModesWarning,
                 stacklevel=3,
             )
 

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 import xarray as xr
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Mask
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.ratings import Ratings
 
@@ -53,6 +53,17 @@ class Posterior(Generic[P_co]):
         per_chain = min(-(-wanted // chains), draws)
         kept = np.arange(per_chain) * draws // per_chain
         return replace(self, draws=self.draws.isel(draw=kept))
+
+    def selected(self, kept: Mask) -> Posterior[P_co]:
+        """Some of the draws (chains, draws), as one chain."""
+        one = self.draws.isel(
+            {
+                dim: xr.DataArray(at, dims="sample")
+                for dim, at in zip(("chain", "draw"), kept.nonzero(), strict=True)
+            }
+        ).drop_vars(("chain", "draw"), errors="ignore")
+        one = one.rename(sample="draw").expand_dims("chain")
+        return replace(self, draws=one.transpose("chain", "draw", ...))
 
     def arrays(self) -> dict[str, Array]:
         """Draws (chains, draws, ...) of each parameter by name."""

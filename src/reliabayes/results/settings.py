@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+from reliabayes.results.modes import Mode
+
 VERSION = version("reliabayes")
 
 
@@ -27,6 +29,8 @@ class Settings:
         Of Stan and of this package.
     relabelled : tuple of int
         Chains, from 0, whose true categories had switched and were relabelled.
+    modes : tuple of Mode
+        Modes of the posterior, the heaviest first; empty if it has one.
     """
 
     chains: int
@@ -37,6 +41,7 @@ class Settings:
     stan_version: str = ""
     version: str = VERSION
     relabelled: tuple[int, ...] = ()
+    modes: tuple[Mode, ...] = ()
 
     @classmethod
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:

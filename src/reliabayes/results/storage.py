@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from reliabayes.files import replacing
 from reliabayes.inference.problem import StanPart
 from reliabayes.ratings import Ratings
 from reliabayes.results.model import Model
+from reliabayes.results.modes import Mode
 from reliabayes.results.settings import Settings
 
 FORMAT = 2
@@ -91,14 +92,16 @@ def load(path: str | os.PathLike[str]) -> Iterator[SavedFit]:
                 raise ValueError(f"its format must be {FORMAT}, and it is {found}")
             groups = {name: group.to_dataset().load() for name, group in tree.children.items()}
             about = {str(key): value for key, value in tree.attrs.items()}
-        settings = Settings(**json.loads(about["settings"]))
+        settings = json.loads(about["settings"])
+        settings["relabelled"] = tuple(settings["relabelled"])
+        settings["modes"] = tuple(Mode(**mode) for mode in settings.get("modes", ()))
         yield SavedFit(
             unpack_fields(json.loads(about["model"])),
             Ratings(**unpack(groups["ratings"])),
             groups["posterior"],
             tuple(map(str, np.atleast_1d(about["parameters"]))),
             groups["sample_stats"],
-            replace(settings, relabelled=tuple(settings.relabelled)),
+            Settings(**settings),
             unpack_arrays(groups["centring"]) if "centring" in groups else None,
         )
     except UnknownClassError as error:

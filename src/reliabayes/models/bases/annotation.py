@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.optimize import linear_sum_assignment
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.errors import ConvergenceWarning
 from reliabayes.inference.em import Point
-from reliabayes.inference.warm_start import WarmStart
+from reliabayes.inference.parameters import from_free, to_free
+from reliabayes.inference.problem import StanPart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
@@ -45,7 +46,6 @@ class AnnotationModel(EMModel[P]):
     """
 
     has_true_categories: ClassVar[bool] = True
-    permutable: ClassVar[bool] = False  # whether the likelihood allows categories to switch labels
 
     def confusion(self, point: Point) -> Array | None:
         """Probabilities of a rating (..., [R,] K, K) by true category; None if there are none."""
@@ -119,14 +119,27 @@ class AnnotationModel(EMModel[P]):
         RatingsError
             The ratings do not suit the model.
 
+        Warns
+        -----
+        ConvergenceWarning
+            The best run had not converged.
+
         References
         ----------
         Dempster, Laird & Rubin (1977), https://doi.org/10.1111/j.2517-6161.1977.tb01600.x
         """
-        problem = self.point_estimate_problem(ratings, priors)
+        problem = self.problem(ratings) if priors else self.without_priors(self.problem(ratings))
         random = (np.random.default_rng([seed, start]) for start in range(restarts))
         runs = (self.run_em(problem, rng, max_iterations, tolerance) for rng in [None, *random])
         best = max(runs, key=lambda found: found.path[-1])
+        if not best.converged:
+            warnings.warn(
+                f"{type(self).__name__}: EM had not converged after {len(best.path) - 1:,} steps; "
+                f"the last ten raised the objective by {best.path[-1] - best.path[-11:][0]:.2g} "
+                "nats. Raise max_iterations or tolerance.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         one_draw = {name: value[None, None] for name, value in best.point.items()}
         return PointEstimate(
             self,
@@ -136,11 +149,6 @@ class AnnotationModel(EMModel[P]):
             best.path,
             best.converged,
         )
-
-    def point_estimate_problem(self, ratings: Ratings, priors: bool) -> P:
-        """The problem that EM solves; without ``priors``, priors have no weight."""
-        problem = self.problem(ratings)
-        return problem if priors else self.without_priors(problem)
 
     def without_priors(self, problem: P) -> P:
         """The same problem with priors that add nothing to the ratings."""
@@ -157,17 +165,38 @@ class AnnotationModel(EMModel[P]):
         return self.table(point, problem), columns
 
     def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:
-        """Proportions (D, H) of votes for each state, or random ones; gold where it is known."""
+        """Proportions (D, H) of votes for each state, or random ones; gold where it is known.
+
+        In random ones some raters count for much and most for little, so that each part of the
+        raters has its say; votes are mixed with noise, and two categories may have changed places.
+        """
         mixture, n_categories = problem.mixture, problem.n_categories
         is_vote = np.eye(n_categories)
-        votes = np.asarray(mixture.counts @ is_vote[problem.cells.category])
+        weight = np.ones(problem.n_raters)
         if rng is not None:
-            votes = rng.dirichlet(np.ones(n_categories), len(votes))
+            weight = rng.standard_gamma(0.2, problem.n_raters) + 1e-9
+        own = weight[problem.cells.rater, None] * is_vote[problem.cells.category]
+        votes = np.asarray(mixture.counts @ own)
+        if rng is not None:
+            votes /= votes.sum(axis=1, keepdims=True)
+            noise = 1.0 if self.exchangeable_raters else rng.random()
+            votes += noise * (rng.dirichlet(np.ones(n_categories), len(votes)) - votes)
+            one, other = rng.choice(n_categories, 2, replace=False)
+            if rng.random() < 0.5:
+                votes[:, [one, other]] = votes[:, [other, one]]
         known = mixture.kind > 0
         votes[known] = is_vote[mixture.kind[known] - 1]
         weight = np.exp(self.log_weight(self.midpoint(problem), problem))
         state = votes[:, self.truth(problem)] * weight
         return np.asarray(state / state.sum(axis=1, keepdims=True))
+
+    def to_free(self, point: Point, centring: StanPart | None) -> Array:
+        """Points (..., P) on Stan's unconstrained scale, of draws (...) of the parameters."""
+        return to_free(self.parameters(), point)
+
+    def from_free(self, points: Array, centring: StanPart | None, problem: P) -> Point:
+        """Draws (...) of the parameters, of points (..., P) on Stan's unconstrained scale."""
+        return from_free(self.parameters(), points, problem.size)
 
     # Results.
 
@@ -283,33 +312,6 @@ class AnnotationModel(EMModel[P]):
         possible = np.vstack([np.eye(n_categories), np.ones(n_categories)])  # -1, unknown, is last
         of_item = possible[ratings.gold_category][:, self.truth(problem)]
         return drawn_categories(of_item * weight, rng)
-
-    # Label switching.
-
-    def relabel(
-        self, drawn: Mapping[str, Array], start: WarmStart, problem: P
-    ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
-        """Draws with true categories labelled as at the mode, and the chains that had switched.
-
-        Each chain takes the permutation that brings its mean confusion closest to the mode's.
-        """
-        if not self.permutable:
-            return drawn, ()
-        at_mode = self.confusion(start.point)
-        draws, switched = {name: values.copy() for name, values in drawn.items()}, []
-        for chain in range(len(next(iter(drawn.values())))):
-            of_chain = self.confusion({name: x[chain].mean(axis=0) for name, x in drawn.items()})
-            assert of_chain is not None
-            assert at_mode is not None
-            overlap = np.einsum("rhk,rgk->hg", np.sqrt(at_mode), np.sqrt(of_chain))
-            _, order = linear_sum_assignment(overlap, maximize=True)
-            if (order == np.arange(len(order))).all():
-                continue
-            switched.append(chain)
-            for name, dims in self.dims().items():
-                for axis in (i for i, dim in enumerate(dims) if dim == "true_category"):
-                    draws[name][chain] = draws[name][chain].take(order, axis=axis + 1)
-        return draws, tuple(switched)
 
 
 def by_rater(expected: Expected, problem: CategoricalProblem) -> Array:

@@ -13,13 +13,13 @@ from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.multimodal import MultimodalModel
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
-class ConjugateModel(AnnotationModel[P]):
+class ConjugateModel(MultimodalModel[P]):
     """A model whose parameters are all probabilities, so that expected ratings count for them."""
 
     @abstractmethod

@@ -44,6 +44,12 @@ class EMModel(HiddenStateModel[P]):
         self, problem: P, rng: np.random.Generator | None, max_iterations: int, tolerance: float
     ) -> Climb:
         """EM from the votes, or from random states; the objective is the posterior density."""
+        states = self.initial_states(problem, rng)
+        first = self.maximise(self.midpoint(problem), problem.mixture.expected(states), problem)
+        return self.climb_from(first, problem, max_iterations, tolerance)
+
+    def climb_from(self, start: Point, problem: P, max_iterations: int, tolerance: float) -> Climb:
+        """EM from a point."""
         mixture = problem.mixture
 
         def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
@@ -51,11 +57,9 @@ class EMModel(HiddenStateModel[P]):
             objective = mixture.total(log_probability) + self.log_prior(point, problem)
             return objective, lambda: self.maximise(point, mixture.expected(state), problem)
 
-        states = self.initial_states(problem, rng)
-        first = self.maximise(self.midpoint(problem), mixture.expected(states), problem)
         return climb(
             evaluate,
-            first,
+            start,
             max_iterations=max_iterations,
             tolerance=tolerance,
             is_allowed=self.in_support,

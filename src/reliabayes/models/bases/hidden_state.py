@@ -214,7 +214,12 @@ class HiddenStateModel(RatingModel[P]):
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         middle = {p.name: np.zeros(p.free_shape(problem.size)) for p in self.parameters()}
         sd = {name: np.full_like(zero, 0.5) for name, zero in middle.items()}
-        return WarmStart(mode=middle, sd=sd, constrain=self.constrain)
+        return WarmStart(
+            mode=middle,
+            sd=sd,
+            constrain=self.constrain,
+            target_acceptance=self.target_acceptance,
+        )
 
     def midpoint(self, problem: P) -> Point:
         """The middle of the range of each parameter."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic
 
@@ -17,13 +17,15 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.inference import stan
 from reliabayes.inference.problem import Problem, StanPart, stan_data
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.models.bases.sampling import check_arguments, geometry_of, sampled
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
+from reliabayes.results.modes import Combined
 from reliabayes.results.posterior import Posterior, with_ids
-from reliabayes.results.settings import Settings, whole_number
+from reliabayes.results.settings import Settings
 
 P = TypeVar("P", bound=Problem, default=Any)
 
@@ -104,11 +106,16 @@ class RatingModel(ABC, Generic[P]):
         """Stan program that samples from the posterior; by default the class in snake_case."""
         return self.name().replace("-", "_")
 
-    def relabel(
-        self, drawn: Mapping[str, Array], start: WarmStart, problem: P
-    ) -> tuple[Mapping[str, Array], tuple[int, ...]]:
-        """Draws with the same labels in all chains, and the chains that had switched, from 0."""
-        return drawn, ()
+    def starts(self, problem: P) -> tuple[WarmStart, ...]:
+        """A start at each mode that may hold a share of the posterior, the heaviest first."""
+        return (self.start(problem),)
+
+    def combine(
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, seed: int
+    ) -> Combined:
+        """One set of draws from runs of the sampler at each of several modes, or from one run."""
+        (run,) = runs
+        return Combined(run.parameters, run.statistics)
 
     # Results.
 
@@ -289,62 +296,52 @@ class RatingModel(ABC, Generic[P]):
         ConvergenceWarning
             The chains disagree, are too short, or diverged.
         """
-        if not isinstance(ratings, Ratings):
-            raise TypeError(
-                f"ratings must be Ratings, not {type(ratings).__name__}. Make them with "
-                "Ratings.from_frame(table, item=..., rater=..., rating=...)."
-            )
-        if not isinstance(warm_start, bool) and not hasattr(warm_start, "create_inits"):
-            raise TypeError(f"warm_start must be True, False or a fit, not {warm_start!r}.")
-        if parallel_chains is not None:
-            parallel_chains = whole_number("parallel_chains", parallel_chains, least=1)
-        if timeout is not None and not timeout > 0:
-            raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
+        check_arguments(ratings, warm_start, parallel_chains, timeout)
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
         # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
-            start = self.start(problem)
-            chosen = self._chosen_start(warm_start, start, problem)
-        geometry = chosen.geometry if isinstance(chosen, WarmStart) else None
+            modes = self.starts(problem)
+            starts = self._chosen_starts(warm_start, modes, problem)
         if warmup is None:
-            settings = replace(settings, warmup=default_warmup(geometry))
-        drawn = stan.sample(
-            self.program(problem),
-            stan_data(problem, start.centring),
-            chains=settings.chains,
-            warmup=settings.warmup,
-            draws=settings.draws,
-            seed=settings.seed,
-            inits=chosen.create_inits(seed=settings.seed, chains=settings.chains),
-            geometry=geometry,
-            acceptance=chosen.target_acceptance if isinstance(chosen, WarmStart) else 0.8,
-            parallel_chains=parallel_chains,
-            progress=progress,
-            output_dir=output_dir,
-            timeout=timeout,
-        )
-        parameters, relabelled = self.relabel(drawn.parameters, start, problem)
+            settings = replace(settings, warmup=max(default_warmup(geometry_of(x)) for x in starts))
+        runs = [
+            sampled(
+                self.program(problem),
+                stan_data(problem, mode.centring),
+                start,
+                settings,
+                parallel_chains=parallel_chains,
+                progress=progress,
+                output_dir=output_dir,
+                timeout=timeout,
+            )
+            for start, mode in zip(starts, modes, strict=False)
+        ]
+        drawn = self.combine(modes, runs, problem, settings.seed)
         fit = Fit(
             self,
             ratings,
-            self.labelled(parameters, problem),
+            self.labelled(drawn.parameters, problem),
             self.labelled(drawn.statistics, problem),
             replace(
                 settings,
-                max_tree_depth=drawn.max_tree_depth,
-                stan_version=drawn.stan_version,
-                relabelled=relabelled,
+                max_tree_depth=runs[0].max_tree_depth,
+                stan_version=runs[0].stan_version,
+                relabelled=drawn.relabelled,
+                modes=drawn.modes,
             ),
-            start.centring,
+            modes[0].centring,
         )
         vars(fit)["problem"] = problem  # the cached property, already known
         fit.warn_if_unreliable()
         return fit
 
-    def _chosen_start(self, warm_start: bool | Start, start: WarmStart, problem: P) -> Start:
+    def _chosen_starts(
+        self, warm_start: bool | Start, modes: Sequence[WarmStart], problem: P
+    ) -> Sequence[Start]:
         if not isinstance(warm_start, bool):
-            return warm_start
-        return start if warm_start else self.cold_start(problem, start.centring)
+            return (warm_start,)
+        return modes if warm_start else (self.cold_start(problem, modes[0].centring),)

@@ -1,0 +1,193 @@
+"""Draws from runs of the sampler at several modes, combined by the modes' masses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.inference.em import Point
+from reliabayes.inference.log_density import log_densities
+from reliabayes.inference.problem import stan_data
+from reliabayes.inference.stan import Draws
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.modes import states_at
+from reliabayes.results.bridge import Mass, bridge, shares
+from reliabayes.results.modes import Combined, Mode
+
+STAYED = 0.25  # least share of the draws that stay at their mode, if it is one by itself
+LEAST_SHARE = 0.005  # of the posterior at a mode that is kept
+
+
+def combine(
+    model: AnnotationModel,
+    modes: Sequence[WarmStart],
+    runs: Sequence[Draws],
+    problem: CategoricalProblem,
+    seed: int,
+) -> Combined:
+    """Draws of all runs, in proportion to the posterior's mass around their modes.
+
+    A point belongs to the mode whose true categories its own come closest to. The mass there is
+    estimated by bridge sampling from the draws that have stayed.
+
+    Parameters
+    ----------
+    model : AnnotationModel
+        The model.
+    modes : sequence of WarmStart
+        Starts at each mode.
+    runs : sequence of Draws
+        From each of them.
+    problem : Problem
+        That of the ratings.
+    seed : int
+        Of the order of the draws.
+
+    Returns
+    -------
+    Combined
+    """
+    modes, runs, stayed = _separate(model, modes, runs, problem)
+    if len(modes) > 1:
+        rng = np.random.default_rng(seed)
+        mass = [
+            _mass(model, at, modes, runs[at], stayed[at], problem, rng) for at in range(len(modes))
+        ]
+        share = shares(np.array([each.log for each in mass]))
+        order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
+        share = share[order] / share[order].sum()
+        modes, runs, stayed, mass = ([x[at] for at in order] for x in (modes, runs, stayed, mass))
+        if len(modes) > 1:
+            mixed = interleaved(runs, stayed, share, rng)
+            records = tuple(map(_record, modes, mass, share))
+            return Combined(mixed.parameters, mixed.statistics, records)
+    return Combined(runs[0].parameters, runs[0].statistics)
+
+
+def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
+    """Draws of one run that did not start at the modes, which have the mass nan."""
+    unknown = tuple(_record(mode, Mass(0, math.inf), math.nan) for mode in modes)
+    return Combined(run.parameters, run.statistics, unknown)
+
+
+def interleaved(
+    runs: Sequence[Draws], stayed: Sequence[Mask], share: Array, rng: np.random.Generator
+) -> Draws:
+    """Chains in which each mode has its share of the draws.
+
+    The draws of a mode keep their order in a chain and lie between those of the others at random,
+    so that the chains' autocorrelation and their agreement still show how each has mixed. The
+    statistic ``mode`` says which mode a draw is from.
+
+    Parameters
+    ----------
+    runs : sequence of Draws
+        By mode, all of the same shape.
+    stayed : sequence of array of bool, shape (chains, draws)
+        Which of the draws are taken from; some of each run.
+    share : array of shape (M,)
+        Of the modes; the sum is 1.
+    rng : Generator
+        Source of the order.
+
+    Returns
+    -------
+    Draws
+    """
+    chains, draws = stayed[0].shape
+    count = np.diff(np.round(np.cumsum(share) * draws).astype(int), prepend=0)
+    of_mode = rng.permuted(np.tile(np.repeat(np.arange(len(runs)), count), (chains, 1)), axis=1)
+    taken = [
+        [_spread(own[chain], own, chain, number) for chain in range(chains)]
+        for own, number in zip(stayed, count, strict=True)
+    ]
+
+    def mixed(kind: str, name: str) -> Array:
+        by_run: list[Array] = [getattr(run, kind)[name] for run in runs]
+        out = np.empty_like(by_run[0])
+        for mode, values in enumerate(by_run):
+            for chain in range(chains):
+                out[chain, of_mode[chain] == mode] = values[taken[mode][chain]]
+        return out
+
+    return replace(
+        runs[0],
+        parameters={name: mixed("parameters", name) for name in runs[0].parameters},
+        statistics={name: mixed("statistics", name) for name in runs[0].statistics}
+        | {"mode": of_mode},
+    )
+
+
+def _spread(own: Mask, every: Mask, chain: int, number: int) -> tuple[Codes, Codes]:
+    """So many draws of a chain, spread evenly over those that stayed; of any chain if none did."""
+    at = own.nonzero()[0]
+    rows, columns = (np.full(len(at), chain), at) if len(at) else every.nonzero()
+    chosen = np.arange(number) * len(rows) // max(number, 1)
+    return rows[chosen].astype(np.int32), columns[chosen].astype(np.int32)
+
+
+def _separate(
+    model: AnnotationModel,
+    modes: Sequence[WarmStart],
+    runs: Sequence[Draws],
+    problem: CategoricalProblem,
+) -> tuple[list[WarmStart], list[Draws], list[Mask]]:
+    """Modes at which chains stay, their runs, and which draws (chains, draws) have stayed."""
+    modes, runs = list(modes), list(runs)
+    states = [states_at(model, mode.point, problem) for mode in modes]
+    while len(modes) > 1:
+        at = [_nearest(model, run.parameters, states, problem) for run in runs]
+        share = [float((own == mode).mean()) for mode, own in enumerate(at)]
+        left = int(np.argmin(share))
+        if share[left] >= STAYED:
+            return modes, runs, [own == mode for mode, own in enumerate(at)]
+        for each in (modes, runs, states):
+            del each[left]
+    return modes, runs, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
+
+
+def _nearest(
+    model: AnnotationModel, draws: Point, states: Sequence[Array], problem: CategoricalProblem
+) -> Codes:
+    """The mode (...) whose true categories those at each draw (...) come closest to."""
+    names = [p.name for p in model.parameters()]
+    known, weight = np.array(states), problem.mixture.multiplicity[:, None]
+    first = model.parameters()[0]
+    shape = draws[first.name].shape[: draws[first.name].ndim - len(first.dims)]
+    found = np.empty(shape, np.int32)
+    for at in np.ndindex(shape):
+        state = states_at(model, {name: draws[name][at] for name in names}, problem)
+        found[at] = (weight * np.abs(known - state)).sum(axis=(1, 2)).argmin()
+    return found
+
+
+def _mass(
+    model: AnnotationModel,
+    at: int,
+    modes: Sequence[WarmStart],
+    run: Draws,
+    stayed: Mask,
+    problem: CategoricalProblem,
+    rng: np.random.Generator,
+) -> Mass:
+    """Log mass of the posterior around a mode."""
+    program, centring = model.program(problem), modes[at].centring
+    data = stan_data(problem, centring)
+    states = [states_at(model, mode.point, problem) for mode in modes]
+
+    def evaluate(points: Array) -> Array:
+        there = _nearest(model, model.from_free(points, centring, problem), states, problem) == at
+        return np.where(there, log_densities(program, data, points), -np.inf)
+
+    draws = model.to_free(run.parameters, centring)[stayed]
+    return bridge(draws, run.statistics["lp"][stayed], evaluate, rng)
+
+
+def _record(start: WarmStart, mass: Mass, share: float) -> Mode:
+    return Mode(float(share), mass.error, start.path[-1], start.climbs)

@@ -1,0 +1,144 @@
+"""Modes of a posterior with hidden states, by climbs of EM from many starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.em import Climb, Point
+from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+
+STARTS = 20  # random ones, besides the votes
+SEED = 1979  # of the starts: the same ratings have the same modes
+ROUGH_ITERATIONS, ROUGH_TOLERANCE = 50, 1e-2  # of a climb that may end at a mode that is known
+ITERATIONS, TOLERANCE = 300, 1e-4
+MANY_COUNTS = 5_000  # of distinct items, from which on rough climbs take a part of the items
+SAME = 0.1  # share of the items of a state that may differ at one mode
+WORTH = 7.0  # nats below the heaviest mode: 5, and the error of their approximation
+FINISHED = 8  # rough climbs that are finished
+MOST = 6  # modes that are sampled
+
+
+class Mode(NamedTuple):
+    """A mode that climbs of EM end at.
+
+    Attributes
+    ----------
+    climb : Climb
+        One of them.
+    state : array of shape (D, K)
+        Probabilities of the true categories of distinct items.
+    log_mass : float
+        Approximate log of the posterior's mass around it, in nats, up to a constant.
+    climbs : int
+        How many ended there.
+    """
+
+    climb: Climb
+    state: Array
+    log_mass: float
+    climbs: int
+
+
+def find_modes(
+    model: AnnotationModel,
+    problem: CategoricalProblem,
+    aligned: Callable[[Point, Array], Point] = lambda point, state: point,
+) -> list[Mode]:
+    """Modes that may hold a share of the posterior, the heaviest first.
+
+    Climbs start from the votes and from random states. Rough ones, on a part of the items if there
+    are many, decide which are finished: those that do not end where another did.
+
+    Parameters
+    ----------
+    model : AnnotationModel
+        The model.
+    problem : Problem
+        That of the ratings.
+    aligned : callable
+        Gives a point whose true categories, where nothing tells them apart, come closest to states
+        (D, K) at another point.
+
+    Returns
+    -------
+    list of Mode
+        Those within 7 nats of the heaviest, by a Laplace approximation; at most 6.
+    """
+    found = [_mode(model, problem, model.run_em(problem, None, ITERATIONS, TOLERANCE))]
+    for rough, climbs in _rough_ends(model, problem):
+        rough = aligned(rough, found[0].state)
+        at = nearest([mode.state for mode in found], states_at(model, rough, problem), problem)
+        if at is None:
+            climb = model.climb_from(rough, problem, ITERATIONS, TOLERANCE)
+            new = _mode(model, problem, climb)
+            at = nearest([mode.state for mode in found], new.state, problem)
+            if at is None:
+                found.append(new._replace(climbs=climbs))
+                continue
+        found[at] = found[at]._replace(climbs=found[at].climbs + climbs)
+    found.sort(key=lambda mode: -mode.log_mass)
+    return [mode for mode in found if mode.log_mass > found[0].log_mass - WORTH][:MOST]
+
+
+def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tuple[Point, int]]:
+    """Where rough climbs from random starts end, the highest first, and how many end at each."""
+    part = _part(problem)
+    found: list[tuple[Climb, Array, int]] = []
+    for start in range(STARTS):
+        rng = np.random.default_rng([SEED, start])
+        climb = model.run_em(part, rng, ROUGH_ITERATIONS, ROUGH_TOLERANCE)
+        state = states_at(model, climb.point, part)
+        at = nearest([known for _, known, _ in found], state, part)
+        if at is None:
+            found.append((climb, state, 1))
+        else:
+            best = max((climb, found[at][0]), key=lambda each: each.path[-1])
+            found[at] = best, found[at][1], found[at][2] + 1
+    found.sort(key=lambda each: -each[0].path[-1])
+    return [(climb.point, climbs) for climb, _, climbs in found[:FINISHED]]
+
+
+def nearest(states: Sequence[Array], state: Array, problem: CategoricalProblem) -> int | None:
+    """Which of the modes, by their states (D, K), has these but for a tenth of the items of any."""
+    weight = problem.mixture.multiplicity[:, None]
+    for at, known in enumerate(states):
+        apart = (weight * np.abs(known - state)).sum(axis=0)
+        both = (weight * (known + state)).sum(axis=0)
+        if (apart <= SAME * np.maximum(both, 1)).all():
+            return at
+    return None
+
+
+def _mode(model: AnnotationModel, problem: CategoricalProblem, climb: Climb) -> Mode:
+    sd = model.start_at(climb, problem).sd
+    log_mass = climb.path[-1] + sum(float(np.log(each).sum()) for each in sd.values())
+    return Mode(climb, states_at(model, climb.point, problem), log_mass, 1)
+
+
+def matched(known: Array, state: Array, problem: CategoricalProblem) -> Codes:
+    """Which columns of states (D, K) come closest to each of the columns of others."""
+    overlap = np.asarray(known.T @ (problem.mixture.multiplicity[:, None] * state))
+    return linear_sum_assignment(overlap, maximize=True)[1].astype(np.int32)
+
+
+def states_at(model: AnnotationModel, point: Point, problem: CategoricalProblem) -> Array:
+    """Probabilities (D, K) of the true categories of distinct items at a point."""
+    _, state = problem.mixture.posterior(*model.columns(point, problem))
+    return np.asarray(state @ np.eye(problem.n_categories)[model.truth(problem)])
+
+
+def _part(problem: CategoricalProblem) -> CategoricalProblem:
+    """The problem of some of the items, if there are many."""
+    mixture = problem.mixture
+    n_items, n_counts = len(mixture.multiplicity), mixture.counts.nnz
+    if n_counts <= MANY_COUNTS:
+        return problem
+    chosen = np.random.default_rng(SEED).random(n_items) < MANY_COUNTS / n_counts
+    return replace(problem, mixture=mixture.part(chosen))

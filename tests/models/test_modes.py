@@ -1,0 +1,157 @@
+"""Posteriors with several modes: all are found, each has its share, and the fit says so."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.models.bases import modes
+from reliabayes.models.bases.annotation import AnnotationModel
+
+# These tests are of modes; with so few draws R-hat may be too high.
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+EVERY = (rb.DawidSkene(), rb.MACE(), rb.RaterTAP(), rb.HierarchicalDawidSkene())
+every_model = pytest.mark.parametrize("model", EVERY, ids=lambda model: model.name())
+
+
+def rated(categories: Array) -> rb.Ratings:
+    """Complete ratings (items, raters)."""
+    item, rater = np.indices(categories.shape)
+    long = {"item": item.ravel(), "rater": rater.ravel(), "rating": categories.ravel()}
+    return rb.Ratings.from_frame(
+        pd.DataFrame(long), item="item", rater="rater", rating="rating", scale="nominal"
+    )
+
+
+def by_raters_of(accuracy: Array, rng: np.random.Generator) -> Array:
+    """Categories 0 and 1 (60, raters) by raters who are right with given probabilities."""
+    truth = rng.integers(0, 2, (60, 1))
+    is_right = rng.random((60, len(accuracy))) < accuracy
+    return np.where(is_right, truth, 1 - truth)
+
+
+def mirrored_camps(seed: int, accuracy: float = 0.85) -> rb.Ratings:
+    """Two camps of five raters; items in pairs, of which one camp rates one as the other the other.
+
+    If the camps change places and the items of each pair, too, the ratings are the same. So the
+    modes in which one camp is right and in which the other is have the same mass.
+    """
+    rng = np.random.default_rng(seed)
+    one = by_raters_of(np.full(5, accuracy), rng)
+    pair = rng.permutation(60).reshape(30, 2)
+    partner = np.empty(60, int)
+    partner[pair] = pair[:, ::-1]
+    return rated(np.hstack([one, one[partner]]))
+
+
+def ratings_of_camps(ratings: rb.Ratings) -> tuple[Array, Array]:
+    """How many of each camp rate an item 1."""
+    table = np.zeros((ratings.n_items, ratings.n_raters))
+    table[ratings.item, ratings.rater] = ratings.category
+    return table[:, :5].sum(axis=1), table[:, 5:].sum(axis=1)
+
+
+def camps(seed: int) -> rb.Ratings:
+    """Two camps of five raters, each right in 85% of the items about a criterion of its own."""
+    rng = np.random.default_rng(seed)
+    return rated(np.hstack([by_raters_of(np.full(5, 0.85), rng) for _ in range(2)]))
+
+
+def near_chance(seed: int) -> rb.Ratings:
+    """Six raters who are right in 55% of the items."""
+    return rated(by_raters_of(np.full(6, 0.55), np.random.default_rng(seed)))
+
+
+def worse_than_chance(seed: int) -> rb.Ratings:
+    """Four good raters, and three who are wrong in three of four items."""
+    accuracy = np.repeat([0.8, 0.25], [4, 3])
+    return rated(by_raters_of(accuracy, np.random.default_rng(seed)))
+
+
+@pytest.mark.slow
+@every_model
+def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(model: AnnotationModel) -> None:
+    ratings = mirrored_camps(seed=4)
+
+    with pytest.warns(rb.ModesWarning, match="2 modes"):
+        fit = model.fit(ratings, seed=1, draws=400)
+
+    assert len(fit.modes) == 2
+    error = fit.modes["error"].max()
+    assert fit.modes["mass"].to_numpy() == pytest.approx(0.5, abs=4 * error + 0.01)
+    assert error < 0.1
+    assert fit.diagnostics().r_hat < 1.03
+    one, other = ratings_of_camps(ratings)
+    opposed = np.abs(one - other) >= 4
+    assert opposed.sum() > 5
+    assert fit.items()["probability"].to_numpy()[opposed].max() < 0.75
+
+
+@pytest.mark.slow
+def test_modes_are_kept_in_the_file(tmp_path: Path) -> None:
+    with pytest.warns(rb.ModesWarning):
+        fit = rb.DawidSkene().fit(mirrored_camps(seed=4), seed=1, draws=100)
+    fit.save(tmp_path / "fit.nc")
+
+    pd.testing.assert_frame_equal(rb.Fit.load(tmp_path / "fit.nc").modes, fit.modes)
+
+
+def test_posterior_of_good_raters_has_one_mode() -> None:
+    ratings = rated(by_raters_of(np.full(5, 0.85), np.random.default_rng(1)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", rb.ModesWarning)
+        fit = rb.DawidSkene().fit(ratings, seed=1, draws=100, warmup=50)
+
+    assert fit.modes.empty
+    assert "mode" not in fit.sample_stats
+
+
+@pytest.mark.slow
+def test_dispersed_starts_do_not_weigh_modes_and_say_so() -> None:
+    with pytest.warns(rb.ConvergenceWarning, match="may have 2 modes"):
+        fit = rb.DawidSkene().fit(mirrored_camps(seed=4), seed=1, draws=200, warm_start=False)
+
+    assert fit.modes["mass"].isna().all()
+
+
+@pytest.mark.slow
+def test_labels_that_priors_do_not_know_are_no_modes() -> None:
+    flat = rb.DawidSkene(prior_confusion=rb.Dirichlet(1.0), prior_prevalence=rb.Dirichlet(1.0))
+    ratings = rated(by_raters_of(np.full(5, 0.85), np.random.default_rng(2)))
+
+    assert len(flat.starts(flat.problem(ratings))) == 1
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("simulate", [mirrored_camps, camps, near_chance, worse_than_chance])
+@every_model
+def test_many_more_climbs_find_no_heavier_mode(
+    model: AnnotationModel, simulate: Callable[[int], rb.Ratings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missed = []
+    for seed in range(100):
+        problem = model.problem(simulate(seed))
+        found = modes.find_modes(model, problem)
+        with monkeypatch.context() as many:
+            many.setattr(modes, "STARTS", 100)
+            many.setattr(modes, "FINISHED", 100)
+            many.setattr(modes, "SEED", 7)
+            every = modes.find_modes(model, problem)
+        heavy = max(mode.log_mass for mode in [*found, *every]) - 3
+        known = [mode.state for mode in found]
+        if any(
+            mode.log_mass > heavy and modes.nearest(known, mode.state, problem) is None
+            for mode in every
+        ):
+            missed.append(seed)
+
+    assert len(missed) <= 2
