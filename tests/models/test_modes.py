@@ -96,12 +96,16 @@ def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(model: Annotati
 
 
 @pytest.mark.slow
-def test_modes_are_kept_in_the_file(tmp_path: Path) -> None:
+def test_file_and_report_have_the_modes(tmp_path: Path) -> None:
     with pytest.warns(rb.ModesWarning):
         fit = rb.DawidSkene().fit(mirrored_camps(seed=4), seed=1, draws=100)
     fit.save(tmp_path / "fit.nc")
+    fit.report(tmp_path / "report.html")
 
     pd.testing.assert_frame_equal(rb.Fit.load(tmp_path / "fit.nc").modes, fit.modes)
+    page = (tmp_path / "report.html").read_text()
+    assert "the ratings can be read in 2 ways" in page
+    assert f"Reading 2, with {fit.modes['mass'][1]:.0%}: {fit.modes['items'][1]} items" in page
 
 
 def test_posterior_of_good_raters_has_one_mode() -> None:

@@ -88,12 +88,18 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
         print_message(fitted)
         return
     found, settings = fitted.diagnostics(), fitted.settings
+    if fitted.readings:
+        print_message(" ".join(fitted.readings))
     print_message(
         f"{settings.chains} chains of {settings.draws} draws, seed {settings.seed}: "
         f"largest R-hat {found.r_hat:.3f}, smallest ESS {found.ess_bulk:.0f} (bulk) and "
         f"{found.ess_tail:.0f} (tail), {found.divergences} divergent transitions, "
         f"{found.tree_depth_hits} at the maximum tree depth, smallest E-BFMI {found.bfmi:.2f}."
     )
+
+
+def _json_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: json_value(value) for key, value in row.items()}
 
 
 def json_report(
@@ -170,6 +176,7 @@ def _results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> dict[str, Any]:
         "diagnostics": {
             **{key: json_value(value) for key, value in asdict(fitted.diagnostics()).items()},
             "problems": fitted.diagnostics().problems,
-            "settings": asdict(fitted.settings),
+            "settings": asdict(fitted.settings)
+            | {"modes": [_json_row(asdict(mode)) for mode in fitted.settings.modes]},
         },
     }

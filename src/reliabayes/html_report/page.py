@@ -92,6 +92,7 @@ def report(
         lead=ordered[0],
         others=ordered[1:],
         with_problems=[each for each in ordered if each.problems],
+        with_readings=[each for each in ordered if each.fit.readings],
         compared=next((x for x in compared.blocks if isinstance(x, Picture)), None),
         sections=[
             data(ratings, source or {}, prob),

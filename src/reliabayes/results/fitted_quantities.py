@@ -19,7 +19,12 @@ from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.model import Model
-from reliabayes.results.modes import are_weighed, shares_in_words, table_of_modes
+from reliabayes.results.modes import (
+    are_weighed,
+    differences_in_words,
+    shares_in_words,
+    table_of_modes,
+)
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.results.summaries import Interval, describe, scalars
@@ -133,6 +138,11 @@ class FittedQuantities:
         """
         of_draw = self.sample_stats["mode"].values if "mode" in self.sample_stats else None
         return table_of_modes(self.model, self._draws(), of_draw, self.settings.modes)
+
+    @cached_property
+    def readings(self) -> list[str]:
+        """How other modes differ from the heaviest, a sentence each; none if there is one."""
+        return differences_in_words(self.modes) if are_weighed(self.settings.modes) else []
 
     def warn_if_unreliable(self) -> None:
         """Warn, once and with the numbers, if the draws may not represent the posterior."""

@@ -68,6 +68,24 @@ def shares_in_words(modes: tuple[Mode, ...]) -> str:
     return f"{len(modes)} modes, with {', '.join(first)} and {last} of its mass"
 
 
+def differences_in_words(table: pd.DataFrame) -> list[str]:
+    """A sentence on each mode but the heaviest, from the table of modes."""
+    sentences = []
+    for at in range(1, len(table)):
+        row = table.iloc[at].to_dict()
+        text = (
+            f"Reading {at + 1}, with {row['mass']:.0%}: {int(row['items']):,} items have another "
+        )
+        text += "most probable category"
+        if "rater" in row:
+            text += (
+                f", and rater {row['rater']} an accuracy of {row['accuracy']:.0%} instead of "
+                f"{row['accuracy_first']:.0%}"
+            )
+        sentences.append(f"{text}.")
+    return sentences
+
+
 def table_of_modes(
     model: Model, posterior: Posterior[Any], of_draw: Codes | None, modes: tuple[Mode, ...]
 ) -> pd.DataFrame:
@@ -84,7 +102,7 @@ def table_of_modes(
     if mean:
         farthest = [int(np.abs(each.values - mean[0].values).argmax()) for each in mean]
         raters = mean[0].indexes["rater"]
-        table["rater"] = pd.Series([raters[at] for at in farthest], index).where(index > 0)
+        table["rater"] = pd.Series([None, *(raters[at] for at in farthest[1:])], index, object)
         table["accuracy"] = [float(x[at]) for x, at in zip(mean, farthest, strict=True)]
         table["accuracy_first"] = [float(mean[0][at]) for at in farthest]
     return table

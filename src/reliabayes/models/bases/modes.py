@@ -19,7 +19,7 @@ SEED = 1979  # of the starts: the same ratings have the same modes
 ROUGH_ITERATIONS, ROUGH_TOLERANCE = 50, 1e-2  # of a climb that may end at a mode that is known
 ITERATIONS, TOLERANCE = 300, 1e-4
 MANY_COUNTS = 5_000  # of distinct items, from which on rough climbs take a part of the items
-SAME = 0.1  # share of the items of a state that may differ at one mode
+SAME = 0.05  # share of the items of a state that may differ at one mode
 WORTH = 7.0  # nats below the heaviest mode: 5, and the error of their approximation
 FINISHED = 8  # rough climbs that are finished
 MOST = 6  # modes that are sampled
@@ -106,7 +106,7 @@ def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tup
 
 
 def nearest(states: Sequence[Array], state: Array, problem: CategoricalProblem) -> int | None:
-    """Which of the modes, by their states (D, K), has these but for a tenth of the items of any."""
+    """Which of the modes, by their states (D, K), has these but for 5% of the items of any."""
     weight = problem.mixture.multiplicity[:, None]
     for at, known in enumerate(states):
         apart = (weight * np.abs(known - state)).sum(axis=0)
