@@ -78,6 +78,18 @@ def test_draws_depend_on_the_seed_and_not_on_the_number_of_parallel_chains(
     assert not one_chain.posterior.equals(other.posterior)
 
 
+@every_model
+def test_dispersed_starts_keep_the_acceptance_of_the_warm_start(
+    model: RatingModel, ratings: rb.Ratings
+) -> None:
+    problem = model.problem(ratings)
+    warm = model.start(problem)
+
+    cold = model.cold_start(problem, warm.centring)
+
+    assert cold.target_acceptance >= warm.target_acceptance
+
+
 # The tests of Ratings show for all tables that neither the order of rows nor ids reach a model.
 # Here one model shows it end to end, from the table to the draws.
 

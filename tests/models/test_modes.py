@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -125,6 +126,41 @@ def test_dispersed_starts_do_not_weigh_modes_and_say_so() -> None:
         fit = rb.DawidSkene().fit(mirrored_camps(seed=4), seed=1, draws=200, warm_start=False)
 
     assert fit.modes["mass"].isna().all()
+
+
+def at_modes(model: rb.DawidSkene, ratings: rb.Ratings) -> tuple[Any, Any, dict[str, Array]]:
+    """Problem, start, and a chain of two draws at the start and at each mode found after it."""
+    problem = model.problem(ratings)
+    starts = model.starts(problem)
+    points = [start.point for start in starts]
+    drawn = {name: np.array([[at[name]] * 2 for at in points]) for name in points[0]}
+    return problem, starts[0], drawn
+
+
+def test_chain_whose_labels_the_priors_rule_out_takes_those_of_the_priors() -> None:
+    model = rb.DawidSkene()
+    ratings = rated(by_raters_of(np.full(5, 0.85), np.random.default_rng(1)))
+    problem, start, drawn = at_modes(model, ratings)
+    inverted = {
+        "prevalence": drawn["prevalence"][..., ::-1],
+        "confusion": drawn["confusion"][..., ::-1, :],
+    }
+
+    labelled, switched = model.relabel(inverted, start, problem)
+
+    assert switched == (0,)
+    assert labelled["confusion"] == pytest.approx(drawn["confusion"])
+    assert labelled["prevalence"] == pytest.approx(drawn["prevalence"])
+
+
+def test_chain_at_another_mode_keeps_its_labels() -> None:
+    problem, start, drawn = at_modes(rb.DawidSkene(), mirrored_camps(seed=4))
+    assert len(drawn["prevalence"]) == 2
+
+    labelled, switched = rb.DawidSkene().relabel(drawn, start, problem)
+
+    assert switched == ()
+    assert labelled["confusion"] == pytest.approx(drawn["confusion"])
 
 
 @pytest.mark.slow

@@ -266,8 +266,9 @@ class RatingModel(ABC, Generic[P]):
         draws : int, default 1000
             Draws kept of each chain.
         seed : int, optional
-            Any whole number from 0 to 2**31 - 1. The same seed gives the same draws, however many
-            chains run at once. None takes a fresh one, which the fit keeps.
+            Any whole number from 0 to 2**31 - 1. The same seed gives the same draws of one build
+            of the package, however many chains run at once; elsewhere rounding differs, and draws
+            with it. None takes a fresh one, which the fit keeps.
         warm_start : bool or Fit, default True
             Start around the mode, with metric and step size from its curvature; False for dispersed
             starts and full adaptation; an earlier `Fit` to start from its draws.
