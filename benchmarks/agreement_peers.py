@@ -24,7 +24,7 @@ from benchmarks.annotated import annotate
 from benchmarks.simulated import simulate
 from reliabayes.agreement import Coefficient
 from reliabayes.agreement.alpha import Metric
-from reliabayes.agreement.intraclass import NAMES
+from reliabayes.agreement.icc_names import NAMES
 from reliabayes.arrays import Array
 
 Indices = NDArray[np.intp]

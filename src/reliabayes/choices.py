@@ -10,5 +10,7 @@ from typing import Literal, TypeAlias
 Scale: TypeAlias = Literal["nominal", "ordered", "numeric"]  # how categories relate
 Replicates: TypeAlias = Literal["error", "keep"]  # what happens if a rater rates an item twice
 Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a larger population
-Method: TypeAlias = Literal["percentile", "bca", "jackknife", "analytic"]  # of intervals
+Method: TypeAlias = Literal[  # of intervals
+    "model", "log", "percentile", "bca", "jackknife", "analytic"
+]
 Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly

@@ -11,7 +11,7 @@ import pytest
 
 from reliabayes import Ratings, RatingsError, agreement, datasets
 from reliabayes.agreement import Coefficient, Interval
-from reliabayes.agreement.intraclass import IccName
+from reliabayes.agreement.icc_names import IccName
 from reliabayes.choices import Method, Over, Scale
 from reliabayes.guidelines import GUIDELINES
 
@@ -132,18 +132,18 @@ def test_iccs_are_the_published_ones() -> None:
 def test_intervals_differ_from_those_of_each_coefficient_only_by_sampling(
     over: Over, label: str, function: Function
 ) -> None:
-    ratings = Ratings.from_wide(simulated(6), scale="nominal")
+    ratings = Ratings.from_wide(simulated(10), scale="nominal")
 
-    table = ratings.agreement(over=over, replicates=SAMPLES, seed=1)
+    table = ratings.agreement(over=over, method="percentile", replicates=SAMPLES, seed=1)
 
-    alone = function(ratings).interval(over=over, replicates=SAMPLES, seed=2)
+    alone = function(ratings).interval(over=over, method="percentile", replicates=SAMPLES, seed=2)
     assert table.loc[label, "lower_95"] == pytest.approx(
         alone.lower, abs=monte_carlo_tolerance(alone)
     )
     assert table.loc[label, "upper_95"] == pytest.approx(
         alone.upper, abs=monte_carlo_tolerance(alone)
     )
-    assert table.attrs["over"] == over
+    assert set(table["over"]) == {over}
 
 
 @pytest.mark.slow
@@ -154,9 +154,9 @@ def test_intervals_of_iccs_differ_from_those_of_each_only_by_sampling(
 ) -> None:
     ratings = Ratings.from_wide(simulated(missing=missing))
 
-    table = ratings.agreement(replicates=SAMPLES, seed=1)
+    table = ratings.agreement(method="percentile", replicates=SAMPLES, seed=1)
 
-    alone = agreement.icc(ratings, name).interval(replicates=SAMPLES, seed=2)
+    alone = agreement.icc(ratings, name).interval(method="percentile", replicates=SAMPLES, seed=2)
     assert table.loc[name, "lower_95"] == pytest.approx(
         alone.lower, abs=monte_carlo_tolerance(alone)
     )
@@ -177,21 +177,23 @@ def test_other_methods_give_the_interval_of_each_coefficient(method: Method) -> 
         alone.standard_error,
         alone.lower,
         alone.upper,
+        "items",
+        method,
     ]
 
 
 def test_column_names_contain_the_probability() -> None:
     table = Ratings.from_wide(simulated(2)).agreement(prob=0.8, method="analytic")
 
-    assert list(table) == ["value", "standard_error", "lower_80", "upper_80"]
+    assert list(table) == ["value", "standard_error", "lower_80", "upper_80", "over", "method"]
 
 
 def test_the_same_seed_gives_the_same_table_for_any_number_of_jobs() -> None:
     ratings = Ratings.from_wide(simulated())
 
-    one = ratings.agreement(replicates=300, seed=3)
+    one = ratings.agreement(method="percentile", replicates=300, seed=3)
     with joblib.parallel_config(backend="threading"):
-        two = ratings.agreement(replicates=300, seed=3, n_jobs=2)
+        two = ratings.agreement(method="percentile", replicates=300, seed=3, n_jobs=2)
 
     pd.testing.assert_frame_equal(one, two, check_exact=True)
 
@@ -230,7 +232,7 @@ def test_undefined_coefficients_are_nan_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="normalized kappa_x is undefined: a pool's alpha is not"):
         table = ratings.agreement(method="analytic", guideline="fleiss")
 
-    assert table.T["normalized kappa_x"].isna().tolist() == [True] * 4 + [False]
+    assert table.T["normalized kappa_x"].isna().tolist() == [True] * 4 + [False] * 3
     assert table.loc["normalized kappa_x", "word"] == "undefined"
     assert table.T["kappa_x"].notna().all()
 
@@ -259,20 +261,20 @@ def test_two_way_iccs_of_many_raters_are_not_bootstrapped() -> None:
     ratings = Ratings.from_wide(simulated(26, missing=0.1))
 
     with pytest.warns(
-        UserWarning, match=r"^ICC\(2,1\), ICC\(2,k\), .* 25 or fewer raters.*icc_table"
+        UserWarning, match=r"^ICC\(2,1\), ICC\(2,k\), .* 25 or fewer raters.*\"model\""
     ):
-        table = ratings.agreement(replicates=10)
+        table = ratings.agreement(method="percentile", replicates=10)
 
     assert set(table.index) == {"alpha (interval)", "ICC(1,1)", "ICC(1,k)"}
 
 
 def test_two_way_iccs_of_incomplete_designs_have_no_interval_over_raters() -> None:
-    ratings = Ratings.from_wide(simulated(missing=0.2))
+    ratings = Ratings.from_wide(simulated(10, missing=0.2))
 
     with pytest.warns(UserWarning, match="^ICC.*: no interval.*incomplete design"):
-        table = ratings.agreement(over="raters", replicates=10)
+        table = ratings.agreement(over="raters", method="percentile", replicates=10)
 
-    assert table.T["ICC(2,1)"].isna().tolist() == [False, True, True, True]
+    assert table.T["ICC(2,1)"].isna().tolist() == [False, True, True, True, False, False]
     assert table.T["alpha (interval)"].notna().all()
 
 
@@ -280,7 +282,7 @@ def test_samples_without_a_value_cause_one_warning() -> None:
     ratings = Ratings.from_wide(np.array([["x", "x"], ["y", "y"], ["x", "y"]]))
 
     with pytest.warns(UserWarning, match=r"undefined in \d+ of 500 bootstrap samples") as caught:
-        ratings.agreement(replicates=500)
+        ratings.agreement(method="percentile", replicates=500)
 
     assert len(caught) == 1
 
@@ -309,9 +311,9 @@ def test_anonymous_raters_are_not_resampled() -> None:
     ("options", "message"),
     [
         ({"prob": 1.0}, "strictly between 0 and 1, not 1.0"),
-        ({"method": "boot"}, "method must be one of percentile"),
+        ({"method": "boot"}, "method must be one of model"),
         ({"over": "rater"}, "over must be one of items"),
-        ({"replicates": 1}, "at least 2, not 1"),
+        ({"replicates": 1, "method": "bca"}, "at least 2, not 1"),
         ({"guideline": "koo"}, "the name of a guideline; found 'koo'"),
         ({"method": "analytic", "over": "raters"}, 'supports over="items" only'),
     ],

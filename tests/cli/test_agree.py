@@ -19,6 +19,7 @@ from reliabayes.guidelines import GUIDELINES
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 PATIENTS = str(datasets.about("dawid_skene_1979").path())
 AGREE = ("agree", JUDGES, "--method", "analytic")
+PERCENTILE = ("agree", JUDGES, "--method", "percentile")
 SIMULATE = ("simulate", "--agreement", "0.6")
 ICCS = ["ICC(1,1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"]
 
@@ -39,8 +40,8 @@ def test_agree_prints_a_row_for_each_coefficient_and_nothing_else() -> None:
     result = run(*AGREE)
 
     header, *rows = result.stdout.splitlines()
-    assert header.split() == ["coefficient", "value", "se", "2.5%", "97.5%"]
-    assert [row.rsplit(maxsplit=4)[0].strip() for row in rows] == ["alpha (interval)", *ICCS]
+    assert header.split() == ["coefficient", "value", "se", "2.5%", "97.5%", "over", "method"]
+    assert [row.rsplit(maxsplit=6)[0].strip() for row in rows] == ["alpha (interval)", *ICCS]
     assert rows[3].split()[1] == "0.2898"  # Shrout & Fleiss (1979), Table 4: .29
     assert result.exit_code == 0
 
@@ -58,13 +59,13 @@ def test_a_guideline_adds_words_and_its_caution() -> None:
 
     header, *rows = result.stdout.splitlines()
     assert header.split()[-1] == "word"
-    assert rows[6].split() == ["ICC(3,k)", *rows[6].split()[1:5], "excellent"]
+    assert rows[6].split() == ["ICC(3,k)", *rows[6].split()[1:7], "excellent"]
     assert f"reliabayes: {GUIDELINES['koo_li'].caution}\n" in result.stderr
 
 
 def test_the_same_seed_draws_the_same_samples() -> None:
     one, same, other = (
-        run("agree", JUDGES, "--bootstrap", "50", "--seed", seed).stdout for seed in "112"
+        run(*PERCENTILE, "--bootstrap", "50", "--seed", seed).stdout for seed in "112"
     )
 
     assert one == same
@@ -82,7 +83,7 @@ def test_json_holds_the_coefficients_of_the_table(tmp_path: Path) -> None:
     assert result.stdout.startswith("coefficient")
     assert report["data"]["items"] == 6
     assert report["sampling"] == {
-        "over": "items",
+        "over": None,
         "method": "analytic",
         "replicates": 2000,
         "prob": 0.9,
@@ -94,6 +95,8 @@ def test_json_holds_the_coefficients_of_the_table(tmp_path: Path) -> None:
         "standard_error": row["standard_error"],
         "lower": row["lower_90"],
         "upper": row["upper_90"],
+        "over": "items",
+        "method": "analytic",
         "word": "poor",
     }
 

@@ -13,12 +13,13 @@ import pandas as pd
 
 from reliabayes.agreement.interval import (
     Interval,
-    bca_probabilities,
-    central_probabilities,
+    NormalModel,
     check_choice,
     check_interval_options,
 )
-from reliabayes.agreement.item_rows import Rows, align_items, join_columns, n_columns
+from reliabayes.agreement.interval_methods import Intervals
+from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.joined_sums import joined
 from reliabayes.agreement.rater_pools import pool_by_rater, union_of_raters
 from reliabayes.agreement.resampling import Formula
 from reliabayes.agreement.sampling_distribution import SamplingDistribution
@@ -32,8 +33,6 @@ ONE_CATEGORY = "all ratings are the same, so that chance alone gives perfect agr
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Coefficient:
     """A coefficient of agreement: a formula of statistics that are summed over items.
-
-    All intervals follow from that: a sample of items only changes the weights of the sums.
 
     Attributes
     ----------
@@ -62,6 +61,12 @@ class Coefficient:
     degrees_lost : int, default 1
         Degrees of freedom lost in the analytic standard error; 0 if the published formula divides
         by the number of items.
+    limit : float or None, default 1
+        Largest possible value, below which the method "log" keeps its limits.
+    model : NormalModel, optional
+        Interval under a model of normal effects, which is then the default.
+    n_paired : int, optional
+        Number of items with at least two ratings; by default that of all items.
     """
 
     name: str
@@ -73,6 +78,9 @@ class Coefficient:
     total: Callable[[], Array] | None = None
     undefined: str = ONE_CATEGORY
     degrees_lost: int = 1
+    limit: float | None = 1.0
+    model: NormalModel | None = None
+    n_paired: int | None = None
 
     @classmethod
     def of(
@@ -90,6 +98,7 @@ class Coefficient:
             raters=pool_by_rater(ratings),
             rows=rows,
             formula=formula,
+            n_paired=int(np.count_nonzero(ratings.ratings_per_item > 1)),
             **others,
         )
 
@@ -129,14 +138,21 @@ class Coefficient:
         if name not in self.parts:
             known = ", ".join(map(repr, self.parts)) or "none"
             raise ValueError(f"name must be one of the parts ({known}), not {name!r}.")
-        return replace(self, name=f"{self.name}, {name}", formula=self.parts[name], parts={})
+        return replace(
+            self,
+            name=f"{self.name}, {name}",
+            formula=self.parts[name],
+            parts={},
+            limit=None if "disagreement" in name else self.limit,
+            model=None,
+        )
 
     def interval(
         self,
         prob: float = 0.95,
         *,
-        over: Over = "items",
-        method: Method = "percentile",
+        over: Over | None = None,
+        method: Method | None = None,
         replicates: int = 2000,
         seed: int = 0,
         n_jobs: int = 1,
@@ -147,26 +163,41 @@ class Coefficient:
         ----------
         prob : float, default 0.95
             Nominal coverage, strictly between 0 and 1.
-        over : {"items", "raters", "both"}, default "items"
-            What is a sample from a larger population; raters are resampled within their pools.
-        method : {"percentile", "bca", "jackknife", "analytic"}, default "percentile"
-            Quantiles of the bootstrap; the same, corrected for bias and skewness; Student's t with
-            the jackknife standard error; normal with the standard error of the delta method, of
-            which the published formulas (Fleiss, Cohen & Everitt; Gwet) are special cases.
+        over : {"items", "raters", "both"}, optional
+            What is a sample from a larger population; raters are sampled within their pools. By
+            default what the model of an ICC says; for other coefficients "both", or "items" if
+            raters are anonymous, fewer than three or cannot be left out one by one, if all ratings
+            of each item agree, or if a method other than "log" is named.
+        method : {"model", "log", "percentile", "bca", "jackknife", "analytic"}, optional
+            By default "model" for ICCs and "log" for all others.
+
+            - "model": from normal effects of items, raters or both, for ICCs. F intervals of
+              Shrout & Fleiss in balanced designs; in others Wald's exact interval for ICC(1, .)
+              and ICC(3, .), and for ICC(2, .) that of the likelihood-ratio test.
+            - "log": Student's t on the scale of log(1 - coefficient), which keeps the limits below
+              1. The standard error is that of the delta method over items, and of leaving out
+              raters (30 groups of raters if there are more). Coefficients that may exceed 1, such
+              as differences, have it on their own scale.
+            - "percentile": quantiles of the bootstrap.
+            - "bca": the same, corrected for bias and skewness.
+            - "jackknife": Student's t with the jackknife standard error.
+            - "analytic": Student's t with the standard error of the delta method over items, of
+              which the published formulas (Fleiss, Cohen & Everitt; Gwet) are special cases.
         replicates : int, default 2000
-            Number of bootstrap samples; ignored by "jackknife" and "analytic".
+            Number of bootstrap samples.
         seed : int, default 0
             The same seed gives the same interval, for any ``n_jobs``.
         n_jobs : int, default 1
-            Number of joblib workers. Worthwhile when resampling raters, as each of these samples
-            costs a pass over the ratings.
+            Number of joblib workers, worthwhile for a bootstrap over raters.
 
         Returns
         -------
         Interval
-            Samples in which the coefficient is undefined, such as samples with one category only,
-            are excluded and counted. The jackknife and BCa give nan if the coefficient is
-            undefined without some item or rater.
+            Samples in which the coefficient is undefined are excluded and counted. The jackknife
+            and BCa give nan if it is undefined without some item or rater. If all ratings of each
+            of n items agree, whatever the method, the interval ends at (1 - prob)^(1/n), about
+            1 - 3/n for 95%: chance ratings of a proportion 3/n of items would go unnoticed that
+            often (rule of three). The page "Coverage of intervals" shows what intervals cover.
 
         Raises
         ------
@@ -176,32 +207,14 @@ class Coefficient:
         ValueError
             An option is out of range, or the method does not support ``over``.
 
-        Notes
-        -----
-        Coverage of 95% intervals over items in 2000 simulated data sets of 100 items (Monte Carlo
-        error 0.005): percentile 0.93 to 0.95; BCa and jackknife 0.94 to 0.95; for interval alpha
-        and ICCs, whose distributions are skewed, 0.93, 0.935 and 0.95. With 200 items all were
-        within 0.02 of 0.95. For `normalized_kappa_x` the bootstrap is biased upwards, with a
-        coverage of 0.90 (BCa 0.88) for 100 items and 0.94 for 200: use "jackknife" or "analytic",
-        which have 0.95.
-
         References
         ----------
-        Efron (1987), BCa. https://doi.org/10.1080/01621459.1987.10478410
+        BCa: Efron (1987), https://doi.org/10.1080/01621459.1987.10478410. "model": McGraw & Wong
+        (1996), https://doi.org/10.1037/1082-989X.1.1.30. Rule of three: Hanley & Lippman-Hand
+        (1983), https://doi.org/10.1001/jama.1983.03330370053031
         """
-        check_interval_options(prob, over, method)
-        if method == "analytic":
-            error = self._sampling.analytic_error(self.degrees_lost)
-            return Interval.normal(self.value, error, prob, over)
-        if method == "jackknife":
-            influences = self._sampling.jackknife_influences(over)
-            return Interval.student(self.value, influences, prob, over)
-        values = self.bootstrap(over=over, replicates=replicates, seed=seed, n_jobs=n_jobs)
-        probabilities = central_probabilities(prob)
-        if method == "bca":
-            influences = self._sampling.jackknife_influences(over)
-            probabilities = bca_probabilities(probabilities, values, self.value, influences)
-        return Interval.bootstrap(values, probabilities, prob, over, method)
+        options = {"replicates": replicates, "seed": seed, "n_jobs": n_jobs}
+        return self._intervals.interval(prob, over, method, options)
 
     def standard_error(
         self,
@@ -218,10 +231,8 @@ class Coefficient:
         ----------
         method : {"bootstrap", "jackknife", "analytic"}, default "bootstrap"
             Standard deviation of the bootstrap replicates, the jackknife or the delta method.
-        over : {"items", "raters", "both"}, default "items"
-            As for `interval`.
-        replicates, seed, n_jobs : int
-            As for `interval`.
+        over, replicates, seed, n_jobs : str and int
+            As for `interval`, but over items by default.
 
         Returns
         -------
@@ -230,10 +241,9 @@ class Coefficient:
         """
         check_choice("method", method, ("bootstrap", "jackknife", "analytic"))
         known: Method = "percentile" if method == "bootstrap" else method
-        interval = self.interval(
-            over=over, method=known, replicates=replicates, seed=seed, n_jobs=n_jobs
-        )
-        return interval.standard_error
+        check_interval_options(0.95, over, known)
+        options = {"replicates": replicates, "seed": seed, "n_jobs": n_jobs}
+        return self._intervals.by_method(0.95, over, known, options).standard_error
 
     def bootstrap(
         self, *, over: Over = "items", replicates: int = 2000, seed: int = 0, n_jobs: int = 1
@@ -242,10 +252,8 @@ class Coefficient:
 
         Parameters
         ----------
-        over : {"items", "raters", "both"}, default "items"
-            As for `interval`.
-        replicates, seed, n_jobs : int
-            As for `interval`.
+        over, replicates, seed, n_jobs : str and int
+            As for `interval`, but over items by default.
 
         Returns
         -------
@@ -253,8 +261,6 @@ class Coefficient:
             The coefficient of each sample; nan where it is undefined.
         """
         check_choice("over", over, get_args(Over))
-        if replicates < 2:
-            raise ValueError(f"replicates must be at least 2, not {replicates}.")
         return self._sampling.bootstrap(over, replicates, seed, n_jobs)
 
     def __sub__(self, other: Coefficient) -> Coefficient:
@@ -264,6 +270,18 @@ class Coefficient:
     @cached_property
     def _sampling(self) -> SamplingDistribution:
         return SamplingDistribution(self.raters, self.rows, self.formula)
+
+    @cached_property
+    def _intervals(self) -> Intervals:
+        return Intervals(
+            name=self.name,
+            value=self.value,
+            sampling=self._sampling,
+            degrees_lost=self.degrees_lost,
+            limit=self.limit,
+            model=self.model,
+            n_paired=len(self.items) if self.n_paired is None else self.n_paired,
+        )
 
 
 def difference(one: Coefficient, other: Coefficient) -> Coefficient:
@@ -321,19 +339,12 @@ def combined(
     """
     items = reduce(lambda some, more: some.union(more, sort=False), [c.items for c in coefficients])
     raters = union_of_raters([c.raters for c in coefficients])
-    edges = np.cumsum([n_columns(c._sampling.distinct_rows.rows) for c in coefficients])[:-1]
-
-    def own_rows(one: Coefficient, weights: Array | None) -> Rows:
-        if weights is not None and raters is not None and one.raters is not None:
-            weights = weights[raters.index.get_indexer(one.raters.index)]
-        return align_items(one.rows(weights), one.items, items)
-
-    def rows(weights: Array | None) -> Rows:
-        return join_columns([own_rows(c, weights) for c in coefficients])
-
-    def formula(sums: Array) -> Array:
-        blocks = np.split(sums, edges, axis=-1)
-        values = (c.formula(block) for c, block in zip(coefficients, blocks, strict=True))
-        return function(*values)
-
-    return Coefficient(name=name, items=items, raters=raters, rows=rows, formula=formula, **others)
+    rows, formula = joined(function, coefficients, items, raters)
+    return Coefficient(
+        name=name,
+        items=items,
+        raters=raters,
+        rows=rows,
+        formula=formula,
+        **{"limit": None, **others},
+    )

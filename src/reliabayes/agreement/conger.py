@@ -118,7 +118,7 @@ def iota(
         combined("", lambda *parts: np.sum(parts, axis=0), *[one.part(name) for one in variables])
         for name in ("observed disagreement", "expected disagreement")
     )
-    return combined("Iota", chance_corrected, observed, expected)
+    return combined("Iota", chance_corrected, observed, expected, limit=1.0)
 
 
 def _conger(ratings: Ratings, name: str, distance: Distance) -> Coefficient:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import NamedTuple
 
-from reliabayes.agreement.intraclass import IccName
+from reliabayes.agreement.icc_names import IccName
 
 
 class IccChoice(NamedTuple):

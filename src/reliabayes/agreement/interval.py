@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -25,10 +27,10 @@ class Interval:
         Nominal coverage.
     standard_error : float
         Standard error of the coefficient.
-    method : {"percentile", "bca", "jackknife", "analytic"}
+    method : {"model", "log", "percentile", "bca", "jackknife", "analytic"}
         How the interval was computed.
     over : {"items", "raters", "both"}
-        What was resampled or left out.
+        What counts as a sample from a larger population.
     replicates : int, default 0
         Number of bootstrap samples with a defined value; 0 without a bootstrap.
     undefined : int, default 0
@@ -68,28 +70,77 @@ class Interval:
         """Student's t interval around a value, given the jackknife influence of each unit."""
         n = len(influences)
         error = float(np.sqrt((influences**2).sum() * n / (n - 1))) if n > 1 else np.nan
-        multiplier = float(stdtrit(n - 1, (1 + prob) / 2))
-        return cls._symmetric(value, error, multiplier, prob, "jackknife", over)
+        return cls.around(value, error, n - 1, prob, "jackknife", over)
 
     @classmethod
-    def normal(cls, value: float, error: float, prob: float, over: Over) -> Interval:
-        """Normal interval around a value, given its standard error."""
-        multiplier = float(ndtri((1 + prob) / 2))
-        return cls._symmetric(value, error, multiplier, prob, "analytic", over)
-
-    @classmethod
-    def _symmetric(
-        cls, value: float, error: float, multiplier: float, prob: float, method: Method, over: Over
+    def around(
+        cls,
+        value: float,
+        error: float,
+        freedom: float,
+        prob: float,
+        method: Method,
+        over: Over,
+        *,
+        limit: float | None = None,
     ) -> Interval:
-        """Interval of a number of standard errors to either side."""
-        reach = multiplier * error
+        """Student's t interval, on the scale log(limit - value) if there is a limit."""
+        reach = float(stdtrit(freedom, (1 + prob) / 2)) * error
+        if limit is None or value >= limit:
+            lower, upper = value - reach, value + reach
+        else:
+            gap = limit - value
+            with np.errstate(over="ignore"):
+                lower, upper = limit - gap * np.exp(np.array([reach, -reach]) / gap)
         return cls(
-            lower=value - reach,
-            upper=value + reach,
+            lower=float(lower),
+            upper=float(upper),
             prob=prob,
             standard_error=error,
             method=method,
             over=over,
+        )
+
+    def admitting(self, value: float, n: int) -> Interval:
+        """Interval that admits what the n units seen, all alike, cannot exclude.
+
+        A proportion of units as large as 1 - (1 - prob)^(1/n), about 3 / n for 95%, may be missing
+        from a sample of n. In these units the coefficient may be 0 or 1 instead.
+        """
+        unseen = 1 - (1 - self.prob) ** (1 / n)
+        lower, upper = value * (1 - unseen), value + (1 - value) * unseen
+        return replace(self, lower=min(lower, value), upper=upper)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalModel:
+    """Interval of a coefficient under a model of normal effects.
+
+    Attributes
+    ----------
+    over : {"items", "raters", "both"}
+        What the model takes as a sample from a larger population.
+    limits : callable
+        Function from the nominal coverage to the lower and the upper limit.
+    error : callable
+        Function without arguments that returns the standard error.
+    """
+
+    over: Over
+    limits: Callable[[float], tuple[float, float]]
+    error: Callable[[], float]
+
+    def interval(self, prob: float) -> Interval:
+        """Interval of the model."""
+        lower, upper = self.limits(prob)
+        error = self.error() if math.isfinite(lower) else math.nan
+        return Interval(
+            lower=lower,
+            upper=upper,
+            prob=prob,
+            standard_error=error,
+            method="model",
+            over=self.over,
         )
 
 
@@ -163,13 +214,12 @@ def check_interval_options(prob: float, over: str, method: str) -> None:
     check_choice("method", method, get_args(Method))
     if method == "analytic" and over != "items":
         raise ValueError(
-            f'method "analytic" supports over="items" only, not over="{over}". '
-            'Pass method="percentile".'
+            f'method "analytic" supports over="items" only, not over="{over}". Pass method="log".'
         )
     if method == "jackknife" and over == "both":
         raise ValueError(
             'method "jackknife" supports over="items" or over="raters", not over="both". '
-            'Pass method="percentile".'
+            'Pass method="log".'
         )
 
 

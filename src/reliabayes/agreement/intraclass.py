@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from functools import cache
+from typing import get_args
 
 import numpy as np
 
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.icc_analysis import Analysis
+from reliabayes.agreement.icc_names import NAMES, UNDEFINED, Averaged, IccName
+from reliabayes.agreement.icc_names import single as single_of
 from reliabayes.agreement.icc_sums import (
     ColumnSums,
     IccSums,
@@ -15,15 +19,10 @@ from reliabayes.agreement.icc_sums import (
     TwoWaySums,
     is_once_each,
 )
+from reliabayes.agreement.interval import NormalModel
 from reliabayes.agreement.spearman_brown import step_up
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
-
-IccName = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
-Averaged = Literal["ratings", "columns"]
-
-NAMES: tuple[IccName, ...] = get_args(IccName)
-UNDEFINED = "the variance in its denominator is 0 (0/0)"
 
 
 def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings") -> Coefficient:
@@ -55,7 +54,8 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
     Returns
     -------
     Coefficient
-        The ICC. Intervals over raters require a balanced design.
+        The ICC. Its default interval follows from the model of normal effects, in any design; the
+        bootstrap over raters requires a balanced design.
 
     Raises
     ------
@@ -87,8 +87,22 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
         single = sums.single(totals)
         return single if name.endswith("1)") else step_up(single, sums.ratings_averaged(totals))
 
+    @cache
+    def analysis() -> Analysis:
+        return Analysis.of(ratings, single_of(name), k)
+
+    def limits(prob: float) -> tuple[float, float]:
+        return analysis().interval(prob) if name.endswith("1)") else analysis().averaged(prob)
+
+    model = NormalModel(
+        over="items" if name.startswith("ICC(3") else "both",
+        limits=limits,
+        error=lambda: analysis().standard_error(averaged=name.endswith("k)")),
+    )
     shown = f"{name}, k = {ratings.n_raters} columns" if k == "columns" else name
-    return Coefficient.of(ratings, shown, sums.rows, formula, total=sums.total, undefined=UNDEFINED)
+    return Coefficient.of(
+        ratings, shown, sums.rows, formula, total=sums.total, undefined=UNDEFINED, model=model
+    )
 
 
 def _sums(ratings: Ratings, name: IccName, k: Averaged) -> IccSums:

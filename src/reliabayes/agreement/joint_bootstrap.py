@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.interval import Interval, central_probabilities
+from reliabayes.agreement.interval_methods import warn_of_few_raters
 from reliabayes.agreement.item_rows import Rows, join_columns, n_columns
 from reliabayes.arrays import Array
 from reliabayes.choices import Over
@@ -43,6 +44,7 @@ def percentile_intervals(
         The interval of each coefficient.
     """
     weights = None if over == "items" else _distinct_weights(coefficients)
+    warn_of_few_raters(next(iter(coefficients.values())).raters, over, "percentile")
     rows = {label: each.rows(weights) for label, each in coefficients.items()}
     # Dense and sparse rows are sampled separately, or one sparse coefficient would make all sparse.
     is_sparse = {label: not isinstance(each, np.ndarray) for label, each in rows.items()}
@@ -52,9 +54,10 @@ def percentile_intervals(
         joint = _joint(group, rows)
         values = joint.bootstrap(over=over, replicates=replicates, seed=seed, n_jobs=n_jobs)
         for label, column in zip(group, values.T, strict=True):
-            intervals[label] = Interval.bootstrap(
+            found = Interval.bootstrap(
                 column, central_probabilities(prob), prob, over, "percentile"
             )
+            intervals[label] = group[label]._intervals.admitting(found)
     return intervals
 
 

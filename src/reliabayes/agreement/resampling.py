@@ -25,6 +25,7 @@ Formula = Callable[[Array], Array]
 Sampler = Callable[[np.random.Generator, int], Array]
 
 MAX_ELEMENTS = 2**22  # of an array that is computed at once, 32 MB
+MAX_GROUPS = 30  # of raters that are left out together, or of items in an interaction
 REPLICATES_PER_STREAM = 100  # replicates that share a stream of random numbers
 COMPLEX_STEP = 1e-100  # so small that the complex-step derivative has no truncation error
 
@@ -146,6 +147,29 @@ def resample_raters(pools: Codes, rng: np.random.Generator, replicates: int) -> 
     return drawn
 
 
+def groups_of_raters(pools: Codes) -> tuple[Codes, Codes]:
+    """Divide raters into groups that are left out together, each of one pool.
+
+    Parameters
+    ----------
+    pools : array of int, shape (R,)
+        Pool of each rater.
+
+    Returns
+    -------
+    group : array of int, shape (R,)
+        Group of each rater; every rater is a group as long as there are 30 or fewer.
+    pool : array of int, shape (G,)
+        Pool of each group.
+    """
+    sizes = np.bincount(pools)
+    n_groups = np.minimum(sizes, np.maximum(2, MAX_GROUPS * sizes // len(pools)))
+    position = pd.Series(pools).groupby(pools).cumcount().to_numpy()
+    first = np.cumsum(n_groups) - n_groups
+    group = first[pools] + position % n_groups[pools]
+    return group, np.repeat(np.arange(len(sizes)), n_groups)
+
+
 def leave_one_out(distinct: DistinctRows, formula: Formula) -> Array:
     """Evaluate a formula without each item.
 
@@ -184,9 +208,28 @@ def influence(distinct: DistinctRows, formula: Formula) -> Array:
     ----------
     Squire & Trapp (1998), complex-step derivatives. https://doi.org/10.1137/S003614459631241X
     """
-    at = distinct.total.astype(complex)
-    slopes = distinct.perturbed(formula, COMPLEX_STEP * 1j, at).imag / COMPLEX_STEP
-    return np.repeat(slopes, distinct.multiplicity)
+    return np.repeat(slopes(distinct, formula, distinct.total), distinct.multiplicity)
+
+
+def slopes(distinct: DistinctRows, formula: Formula, total: Array) -> Array:
+    """Differentiate a formula in the direction of each row.
+
+    Parameters
+    ----------
+    distinct : DistinctRows
+        The directions.
+    formula : callable
+        Analytic function of sums (..., S).
+    total : array of float, shape (S,)
+        Where to differentiate.
+
+    Returns
+    -------
+    array of float, shape (D,)
+        The derivatives.
+    """
+    at = total.astype(complex)
+    return distinct.perturbed(formula, COMPLEX_STEP * 1j, at).imag / COMPLEX_STEP
 
 
 def jackknife_influence(values: Array) -> Array:

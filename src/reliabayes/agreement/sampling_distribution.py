@@ -9,13 +9,67 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from reliabayes.agreement import resampling
-from reliabayes.agreement.item_rows import Rows, column_sums
+from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.item_rows import Rows, column_sums, n_columns, to_dense
 from reliabayes.agreement.rater_pools import require_resamplable
 from reliabayes.agreement.resampling import DistinctRows, Formula
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Over
+from reliabayes.errors import RatingsError
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutRaters:
+    """Values of a formula without each group of raters.
+
+    Attributes
+    ----------
+    values : array of float, shape (G,)
+        Values; nan where undefined.
+    pool : array of int, shape (G,)
+        Pool of each group.
+    cells : array of float, shape (G, H, S)
+        What each group of raters adds to the sums of each group of items.
+    """
+
+    values: Array
+    pool: Codes
+    cells: Array
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom."""
+        return len(self.pool) - int(self.pool.max()) - 1
+
+    @property
+    def variance(self) -> float:
+        """Variance over raters."""
+        return float(self._factor @ self._centred(self.values) ** 2)
+
+    def variance_of_cells(self, formula: Formula, total: Array) -> float:
+        """Variance over pairs of a group of raters and a group of items, by the delta method."""
+        flat = self.cells.reshape(-1, self.cells.shape[-1])
+        cells = DistinctRows(flat, np.ones(len(flat), np.int64))
+        slopes = resampling.slopes(cells, formula, total).reshape(self.cells.shape[:2])
+        centred = self._centred(slopes)
+        centred = centred - centred.mean(axis=1, keepdims=True)
+        n = centred.shape[1]
+        return float((self._factor @ centred**2).sum() * n / (n - 1))
+
+    @cached_property
+    def _factor(self) -> Array:
+        """(G,) factor (n - 1) / n of squared deviations, with the n groups of the same pool."""
+        n = np.bincount(self.pool)[self.pool]
+        return np.asarray((n - 1) / n)
+
+    def _centred(self, values: Array) -> Array:
+        """(G, ...) deviations from the mean of the groups of the same pool."""
+        member = np.eye(int(self.pool.max()) + 1)[self.pool]
+        mean = member.T @ values / member.sum(axis=0).reshape(-1, *[1] * (values.ndim - 1))
+        return np.asarray(values - mean[self.pool])
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +97,8 @@ class SamplingDistribution:
 
     def bootstrap(self, over: Over, replicates: int, seed: int, n_jobs: int) -> Array:
         """(replicates,) values of bootstrap samples; nan where undefined."""
+        if replicates < 2:
+            raise ValueError(f"replicates must be at least 2, not {replicates}.")
         sampler = {
             "items": self._sample_items,
             "raters": self._sample_raters,
@@ -63,7 +119,54 @@ class SamplingDistribution:
         """Standard error over items by the delta method."""
         slopes = resampling.influence(self.distinct_rows, self.formula)
         n = len(slopes)
-        return float(np.sqrt((slopes**2).sum() * n / (n - degrees_lost)))
+        return float(np.sqrt((slopes**2).sum() * n / (n - degrees_lost))) if n > 1 else np.nan
+
+    def variance(self, over: Over) -> tuple[float, float]:
+        """Variance of the value, and its degrees of freedom, without a bootstrap.
+
+        Over items by the delta method, over raters by leaving out groups of raters within pools,
+        over both by their sum less the variance of the cells, which both contain: Cameron, Gelbach
+        & Miller (2011), https://doi.org/10.1198/jbes.2010.07136. Degrees of freedom after
+        Satterthwaite.
+        """
+        n_items = self.distinct_rows.n_items
+        by_items = self.analytic_error(1) ** 2 if over != "raters" else 0.0
+        if over == "items":
+            return by_items, n_items - 1
+        raters = self.without_raters
+        by_raters = raters.variance
+        if over == "raters":
+            return by_raters, raters.freedom
+        freedom = ratio(
+            (by_items + by_raters) ** 2,
+            by_items**2 / (n_items - 1) + by_raters**2 / raters.freedom,
+            n_items - 1,
+        )
+        cells = raters.variance_of_cells(self.formula, self.distinct_rows.total)
+        return max(by_items + by_raters - cells, by_items), float(freedom)
+
+    @cached_property
+    def raters_can_be_left_out(self) -> bool:
+        """Whether the value is defined without each group of raters."""
+        try:
+            return not np.isnan(self.without_raters.values).any()
+        except RatingsError:
+            return False
+
+    @cached_property
+    def without_raters(self) -> WithoutRaters:
+        """Values without each group of raters."""
+        group, pool = resampling.groups_of_raters(self._rater_pool)
+        rows = self.rows(None)
+        n_items = rows.shape[0]
+        fitting = resampling.MAX_ELEMENTS // (len(pool) * n_columns(rows))
+        n_groups = min(n_items, resampling.MAX_GROUPS, max(2, fitting))
+        place = np.arange(n_items) % n_groups, np.arange(n_items)
+        member = sp.csr_array((np.ones(n_items), place))
+        whole = to_dense(member @ rows)
+        present = (group != left_out for left_out in range(len(pool)))
+        rest = np.array([to_dense(member @ self.rows(each.astype(float))) for each in present])
+        return WithoutRaters(self.formula(rest.sum(axis=1)), pool, whole - rest)
 
     def _without_each_item(self) -> Array:
         return resampling.leave_one_out(self.distinct_rows, self.formula)

@@ -17,10 +17,11 @@ from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
+from reliabayes.agreement.icc_names import IccName
 from reliabayes.agreement.icc_sums import is_once_each
 from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval, check_interval_options
-from reliabayes.agreement.intraclass import IccName, icc
+from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.joint_bootstrap import percentile_intervals
 from reliabayes.agreement.percent import percent_agreement
 from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
@@ -34,15 +35,16 @@ Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
-MAX_RATERS = 25  # in an incomplete design, where every sample maximises a likelihood
+# In an incomplete design, where every sample maximises a likelihood, and where a single one does.
+MAX_RATERS_OF_BOOTSTRAP, MAX_RATERS = 25, 400
 
 
 def agreement_table(
     ratings: Ratings,
     *,
     prob: float,
-    over: Over,
-    method: Method,
+    over: Over | None,
+    method: Method | None,
     replicates: int,
     seed: int,
     n_jobs: int,
@@ -56,10 +58,10 @@ def agreement_table(
         Any design.
     prob : float
         As for `Ratings.agreement`, like all further parameters.
-    over : {"items", "raters", "both"}
-        What is a sample from a larger population.
-    method : {"percentile", "bca", "jackknife", "analytic"}
-        How the intervals are computed.
+    over : {"items", "raters", "both"} or None
+        What is a sample from a larger population; None for the default of each coefficient.
+    method : {"model", "log", "percentile", "bca", "jackknife", "analytic"} or None
+        How the intervals are computed; None for the default of each coefficient.
     replicates, seed, n_jobs : int
         Number of bootstrap samples, their seed and the number of joblib workers.
     guideline : str or Guideline or None
@@ -68,13 +70,13 @@ def agreement_table(
     Returns
     -------
     DataFrame
-        Index coefficient, columns value, standard_error, lower_95, upper_95 (for ``prob=0.95``)
-        and, with a guideline, word.
+        Index coefficient, columns value, standard_error, lower_95, upper_95 (for ``prob=0.95``),
+        over, method and, with a guideline, word.
     """
-    check_interval_options(prob, over, method)
-    if over != "items":
+    check_interval_options(prob, over or "items", method or "log")
+    if over in ("raters", "both"):
         require_resamplable(pool_by_rater(ratings))
-    found = suitable(ratings)
+    found = suitable(ratings, bootstrapped=method in ("percentile", "bca"))
     table = pd.DataFrame({"value": {label: each.value for label, each in found.items()}})
     words = {} if guideline is None else {"word": _words(table["value"], guideline)}
     defined = {label: found[label] for label in table.index[table["value"].notna()]}
@@ -89,20 +91,23 @@ def agreement_table(
         table[column] = pd.Series(
             {label: getattr(interval, part) for label, interval in intervals.items()}, dtype=float
         )
-    table.attrs |= {"over": over, "method": method}
+    for part in ("over", "method"):
+        table[part] = [getattr(intervals.get(label), part, "") for label in table.index]
     if guideline is not None:
         chosen = named(guideline)
         table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
     return table.assign(**words).rename_axis("coefficient")
 
 
-def suitable(ratings: Ratings) -> dict[str, Coefficient]:
+def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
     """Compute the coefficients that suit the scale and the design.
 
     Parameters
     ----------
     ratings : Ratings
         Any design.
+    bootstrapped : bool
+        Whether to leave out coefficients whose bootstrap would take minutes.
 
     Returns
     -------
@@ -113,17 +118,21 @@ def suitable(ratings: Ratings) -> dict[str, Coefficient]:
     if not ratings.anonymous_raters:
         known = FOR_TWO_RATERS if ratings.n_raters == 2 else FOR_MORE_RATERS
         functions |= known[ratings.scale]
+        if ratings.scale == "numeric":
+            two_way = partial(_two_way_icc, bootstrapped=bootstrapped)
+            functions |= {name: partial(two_way, name=name) for name in TWO_WAY_ICCS}
     if ratings.rater_pool is not None:
         functions |= FOR_TWO_POOLS
     found = _apply_where_possible(functions, lambda function: function(ratings), "left out")
     return {label: replace(each, name=label) for label, each in found.items()}
 
 
-def _two_way_icc(ratings: Ratings, name: IccName) -> Coefficient:
-    """ICC(2, .) or ICC(3, .), unless its bootstrap would take minutes."""
-    if ratings.n_raters > MAX_RATERS and not is_once_each(ratings):
-        rule = f"an incomplete design must have {MAX_RATERS} or fewer raters for this table"
-        remedy = "Use icc_table, which does not resample, or fit GaussianICC."
+def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coefficient:
+    """ICC(2, .) or ICC(3, .), unless its interval would take minutes."""
+    most = MAX_RATERS_OF_BOOTSTRAP if bootstrapped else MAX_RATERS
+    if ratings.n_raters > most and not is_once_each(ratings):
+        rule = f"an incomplete design must have {most} or fewer raters for this interval"
+        remedy = 'Pass method="model", or fit GaussianICC.' if bootstrapped else "Fit GaussianICC."
         raise RatingsError([Fault("rater", rule, str(ratings.n_raters), remedy)])
     return icc(ratings, name)
 
@@ -149,19 +158,14 @@ FOR_ANY_RATERS: Mapping[Scale, Functions] = {
         "ICC(1,k)": partial(icc, name="ICC(1,k)"),
     },
 }
-TWO_WAY_ICCS: Functions = {
-    "ICC(2,1)": partial(_two_way_icc, name="ICC(2,1)"),
-    "ICC(2,k)": partial(_two_way_icc, name="ICC(2,k)"),
-    "ICC(3,1)": partial(_two_way_icc, name="ICC(3,1)"),
-    "ICC(3,k)": partial(_two_way_icc, name="ICC(3,k)"),
-}
+TWO_WAY_ICCS: tuple[IccName, ...] = ("ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)")
 FOR_TWO_RATERS: Mapping[Scale, Functions] = {
     "nominal": {"Cohen's kappa": cohen_kappa, "P_I": information_agreement},
     "ordered": {
         "Cohen's kappa (linear)": partial(cohen_kappa, weights="linear"),
         "Cohen's kappa (quadratic)": partial(cohen_kappa, weights="quadratic"),
     },
-    "numeric": TWO_WAY_ICCS,
+    "numeric": {},
 }
 FOR_MORE_RATERS: Mapping[Scale, Functions] = {
     "nominal": {"Conger's kappa": conger_kappa},
@@ -169,7 +173,7 @@ FOR_MORE_RATERS: Mapping[Scale, Functions] = {
         "Conger's kappa (linear)": partial(conger_kappa, weights="linear"),
         "Conger's kappa (quadratic)": partial(conger_kappa, weights="quadratic"),
     },
-    "numeric": TWO_WAY_ICCS,
+    "numeric": {},
 }
 FOR_TWO_POOLS: Functions = {"kappa_x": kappa_x, "normalized kappa_x": normalized_kappa_x}
 
@@ -184,23 +188,25 @@ def _intervals(
     ratings: Ratings,
     coefficients: Mapping[str, Coefficient],
     prob: float,
-    method: Method,
+    method: Method | None,
     sampling: Mapping[str, Any],
 ) -> dict[str, Interval]:
     """Interval of each coefficient; a warning names those without one, with the reason."""
-    if sampling["over"] != "items":
-        once = np.ones(ratings.n_raters)
-        resamplable = _apply_where_possible(
-            coefficients, lambda each: each.rows(once), "no interval"
+    if method != "percentile":
+        intervals = _apply_where_possible(
+            coefficients,
+            lambda each: each.interval(prob, method=_known(method, each), **sampling),
+            "no interval",
         )
-        coefficients = {label: coefficients[label] for label in resamplable}
-    if method == "percentile":
-        intervals = percentile_intervals(coefficients, prob, **sampling)
     else:
-        intervals = {
-            label: each.interval(prob, method=method, **sampling)
-            for label, each in coefficients.items()
-        }
+        over = sampling["over"] or "items"
+        if over != "items":
+            once = np.ones(ratings.n_raters)
+            resamplable = _apply_where_possible(
+                coefficients, lambda each: each.rows(once), "no interval"
+            )
+            coefficients = {label: coefficients[label] for label in resamplable}
+        intervals = percentile_intervals(coefficients, prob, **{**sampling, "over": over})
     undefined = {label: each.undefined for label, each in intervals.items() if each.undefined}
     if undefined:
         worst = max(undefined, key=undefined.__getitem__)
@@ -210,6 +216,11 @@ def _intervals(
             stacklevel=4,
         )
     return intervals
+
+
+def _known(method: Method | None, coefficient: Coefficient) -> Method | None:
+    """The method, or None where it is that of ICCs and the coefficient is none."""
+    return None if method == "model" and coefficient.model is None else method
 
 
 def _apply_where_possible(

@@ -146,6 +146,25 @@ class Products:
         square = Components(*(self.without_rounding(part) for part in parts))
         return MeanSquares(df, *(ratio(s, d) for s, d in zip(square, df, strict=True)))
 
+    def square_given_raters(self, ratio: float) -> Array:
+        """(...) generalised sum of squares with fixed raters (with a fixed mean if there are none).
+
+        ``ratio`` is the variance of items divided by the residual variance.
+        """
+        products = self.within + self._sum_over_sizes(1 / (self.sizes * (1 + ratio * self.sizes)))
+        fixed = slice(0, self.n_raters) if self.n_raters else slice(0, 1)
+        score = products[..., fixed, -1:]
+        explained = np.swapaxes(score, -1, -2) @ np.linalg.pinv(products[..., fixed, fixed]) @ score
+        return np.asarray(products[..., -1, -1] - explained[..., 0, 0])
+
+    def variance_of_ratios(self) -> Array:
+        """(..., 2, 2) covariances of the ratios of best fit, from their average information."""
+        information = self._derivatives(self.best_ratios()[0])[2]
+        free = np.diagonal(information, axis1=-2, axis2=-1) > 0
+        held = free[..., :, None] & free[..., None, :]
+        inverse = np.linalg.inv(np.where(held, information, np.eye(2)))
+        return np.asarray(np.where(held, 2 * inverse, 0.0))
+
     def without_rounding(self, part: Array) -> Array:
         """(...) a part of the sum of squares, 0 where it is within rounding error."""
         return np.where(np.abs(part) > ROUNDING * np.abs(self.sums[..., 0, -1, -1]), part, 0)

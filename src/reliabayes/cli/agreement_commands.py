@@ -50,10 +50,17 @@ def agree(
             help="Guideline whose words for sizes are added, such as koo-li.",
         ),
     ] = None,
-    method: Annotated[Method, typer.Option(help="How intervals are computed.")] = "percentile",
+    method: Annotated[
+        Method | None,
+        typer.Option(help="How intervals are computed; by default what suits the coefficient."),
+    ] = None,
     over: Annotated[
-        Over, typer.Option(help="What is treated as a sample from a larger population.")
-    ] = "items",
+        Over | None,
+        typer.Option(
+            help="What is treated as a sample from a larger population; by default items and "
+            "raters, where the coefficient allows it."
+        ),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(min=2, help="Number of bootstrap samples.")] = 2000,
     jobs: Annotated[
         int, typer.Option(help="Number of processes for the bootstrap; -1 for all processors.")

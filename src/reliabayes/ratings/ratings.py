@@ -100,8 +100,8 @@ class Ratings(RatingsFromTables):
         self,
         *,
         prob: float = 0.95,
-        over: Over = "items",
-        method: Method = "percentile",
+        over: Over | None = None,
+        method: Method | None = None,
         replicates: int = 2000,
         seed: int = 0,
         n_jobs: int = 1,
@@ -120,12 +120,13 @@ class Ratings(RatingsFromTables):
         ----------
         prob : float, default 0.95
             Probability of the intervals, strictly between 0 and 1.
-        over : {"items", "raters", "both"}, default "items"
-            What is a sample from a larger population; see `agreement.Coefficient.interval`.
-        method : {"percentile", "bca", "jackknife", "analytic"}, default "percentile"
-            How intervals are computed; see `agreement.Coefficient.interval`. Percentile intervals
-            of all coefficients come from the same bootstrap samples, and so take about as long as
-            one; other methods treat each coefficient separately.
+        over : {"items", "raters", "both"}, optional
+            What is a sample from a larger population; see `agreement.Coefficient.interval`. By
+            default both, as far as the design and the coefficient allow.
+        method : {"model", "log", "percentile", "bca", "jackknife", "analytic"}, optional
+            How intervals are computed; see `agreement.Coefficient.interval`. By default "model" for
+            ICCs and "log" for all others. Percentile intervals come from the same bootstrap
+            samples, and so take about as long as one.
         replicates : int, default 2000
             Number of bootstrap samples.
         seed : int, default 0
@@ -140,9 +141,10 @@ class Ratings(RatingsFromTables):
         -------
         DataFrame
             Index coefficient; columns value, standard_error, lower_95 and upper_95 (for
-            ``prob=0.95``), and word if there is a guideline. Undefined values are NaN. Coefficients
-            that cannot be computed are left out, and a warning says why. ``attrs`` holds over,
-            method and, if there is a guideline, its name and the caution to quote with its words.
+            ``prob=0.95``), over and method of the interval, and word if there is a guideline.
+            Undefined values are NaN. Coefficients that cannot be computed are left out, and a
+            warning says why. If there is a guideline, ``attrs`` holds its name and the caution to
+            quote with its words.
 
         Raises
         ------
@@ -156,9 +158,9 @@ class Ratings(RatingsFromTables):
         -----
         Numeric ratings with few categories, such as 1 to 5, get kappas if they are read with
         ``scale="ordered"``. ICC(2, .) and ICC(3, .) are left out for incomplete designs with more
-        than 25 raters, because each bootstrap sample would need a likelihood to be maximised; use
-        `agreement.icc_table`. `agreement` has more coefficients, such as Light's kappa and iota.
-        `agreement.Coefficient.interval` says which intervals have the stated coverage.
+        than 400 raters, or 25 with a bootstrap, each sample of which needs a likelihood to be
+        maximised. `agreement` has more coefficients, such as Light's kappa and iota. The
+        documentation has a table of the coverage of the intervals.
 
         Examples
         --------

@@ -29,7 +29,8 @@ from reliabayes.agreement import (
     percent_agreement,
 )
 from reliabayes.agreement.blocks import coefficient_by_block
-from reliabayes.agreement.intraclass import NAMES, icc
+from reliabayes.agreement.icc_names import NAMES
+from reliabayes.agreement.intraclass import icc
 from reliabayes.choices import Match
 from reliabayes.ratings import Ratings
 from reliabayes.simulate.matrices import MatrixPlan, is_unanimous

@@ -1,0 +1,164 @@
+"""How the interval of a coefficient is computed, and which interval it has by default."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.agreement.interval import (
+    Interval,
+    NormalModel,
+    bca_probabilities,
+    central_probabilities,
+    check_interval_options,
+)
+from reliabayes.agreement.rater_pools import require_resamplable
+from reliabayes.agreement.sampling_distribution import SamplingDistribution
+from reliabayes.choices import Method, Over
+
+CONSTANT = 1e-12  # standard error below which a coefficient cannot vary
+BY_RESAMPLING = ("log", "percentile", "bca", "jackknife")
+FEW_RATERS = 10  # below which a bootstrap over raters does not cover
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Intervals:
+    """The intervals of a coefficient.
+
+    Attributes
+    ----------
+    name : str
+        Name of the coefficient.
+    value : float
+        The coefficient.
+    sampling : SamplingDistribution
+        Its distribution over items and raters.
+    degrees_lost : int
+        As for `Coefficient`.
+    limit : float or None
+        As for `Coefficient`.
+    model : NormalModel or None
+        As for `Coefficient`.
+    n_paired : int
+        Number of items with at least two ratings.
+    """
+
+    name: str
+    value: float
+    sampling: SamplingDistribution
+    degrees_lost: int
+    limit: float | None
+    model: NormalModel | None
+    n_paired: int
+
+    def interval(
+        self,
+        prob: float,
+        over: Over | None,
+        method: Method | None,
+        options: Mapping[str, int],
+    ) -> Interval:
+        """Interval as `Coefficient.interval` describes it; options are those of the bootstrap."""
+        known_method = self.default_method(over) if method is None else method
+        known_over = self.default_over(known_method) if over is None else over
+        check_interval_options(prob, known_over, known_method)
+        if known_method in BY_RESAMPLING:
+            warn_of_few_raters(self.sampling.raters, known_over, known_method)
+        return self.admitting(self.by_method(prob, known_over, known_method, options))
+
+    def admitting(self, interval: Interval) -> Interval:
+        """Interval that is not without width only because all ratings agree."""
+        if not self.is_constant:
+            return interval
+        if interval.method == "model":  # what normal effects say of raters fails without variance
+            interval = replace(interval, over="items")
+        return interval.admitting(self.value, self._units(interval.over))
+
+    def default_method(self, over: Over | None) -> Method:
+        """Method unless one is named."""
+        is_of_model = self.model is not None and over in (None, self.model.over)
+        return "model" if is_of_model else "log"
+
+    def default_over(self, method: Method) -> Over:
+        """What is a sample from a larger population, unless it is named."""
+        if method == "model":
+            return self._require_model(None).over
+        is_both = method == "log" and not self.is_constant and self.sampling.raters_can_be_left_out
+        return "both" if is_both else "items"
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether no item could move the coefficient, as if all ratings of each item agree."""
+        if self.limit is None or np.isnan(self.value):
+            return False
+        return self.sampling.analytic_error(0) < CONSTANT
+
+    def by_method(
+        self, prob: float, over: Over, method: Method, options: Mapping[str, int]
+    ) -> Interval:
+        """Interval by a method, also if all ratings agree or raters are few."""
+        if method == "model":
+            return self._require_model(over).interval(prob)
+        if method == "analytic":
+            error = self.sampling.analytic_error(self.degrees_lost)
+            freedom = self.sampling.distinct_rows.n_items - 1
+            return Interval.around(self.value, error, freedom, prob, method, over)
+        if method == "log":
+            variance, degrees = self.sampling.variance(over)
+            error = float(np.sqrt(variance))
+            return Interval.around(self.value, error, degrees, prob, method, over, limit=self.limit)
+        if method == "jackknife":
+            influences = self.sampling.jackknife_influences(over)
+            return Interval.student(self.value, influences, prob, over)
+        values = self.sampling.bootstrap(over, **options)
+        probabilities = central_probabilities(prob)
+        if method == "bca":
+            influences = self.sampling.jackknife_influences(over)
+            probabilities = bca_probabilities(probabilities, values, self.value, influences)
+        return Interval.bootstrap(values, probabilities, prob, over, method)
+
+    def _require_model(self, over: Over | None) -> NormalModel:
+        if self.model is None:
+            raise ValueError(f'method "model" is for ICCs, not for {self.name}. Pass method="log".')
+        if over not in (None, self.model.over):
+            raise ValueError(
+                f'method "model" supports over="{self.model.over}" only for {self.name}, not '
+                f'over="{over}". Pass method="log".'
+            )
+        return self.model
+
+    def _units(self, over: Over) -> int:
+        """Number of units of which ratings that all agree are a sample."""
+        if over == "items" or self.sampling.raters is None:
+            return self.n_paired
+        n_raters = len(self.sampling.raters)
+        return n_raters if over == "raters" else min(self.n_paired, n_raters)
+
+
+def warn_of_few_raters(raters: pd.Series[Any] | None, over: Over, method: Method) -> None:
+    """Warn if a method does not cover with so few raters.
+
+    Parameters
+    ----------
+    raters : Series, shape (R,), or None
+        Pool of each rater.
+    over : {"items", "raters", "both"}
+        What is a sample from a larger population.
+    method : str
+        How the interval is computed.
+    """
+    n = len(require_resamplable(raters)) if over != "items" else FEW_RATERS
+    if n < FEW_RATERS and not (method == "log" and (over == "both" or n > 3)):
+        remedy = 'over="both"' if method == "log" else 'method="log"'
+        warnings.warn(
+            f'with {n} raters the interval over="{over}" by method "{method}" contains the '
+            f"coefficient of a population of raters less often than it states. Pass {remedy}, or "
+            'over="items" for these raters only.',
+            stacklevel=5,
+        )
