@@ -165,6 +165,13 @@ def test_items_with_one_rating_are_ignored() -> None:
     assert float(alone) == pytest.approx(float(krippendorff_alpha(table.ratings())), abs=1e-9)
 
 
+def test_the_ratio_metric_of_ordered_numbers_asks_for_the_numeric_scale() -> None:
+    ratings = Ratings.from_wide(np.array([[1, 2], [3, 3]]), scale="ordered")
+
+    with pytest.raises(RatingsError, match=r'found the ordered categories 1, 2, 3. .*"numeric"'):
+        krippendorff_alpha(ratings, "ratio")
+
+
 def test_the_ratio_metric_needs_non_negative_numbers() -> None:
     ratings = Ratings.from_wide(np.array([[-1, 2], [3, 4]]))
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from reliabayes import agreement
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
@@ -32,7 +33,7 @@ def faults_of(frame: Any, **options: Any) -> str:
 def test_missing_values(column: str) -> None:
     frame = FRAME.assign(**{column: FRAME[column].where(FRAME.index != 4)})
 
-    assert f"{column}: no value may be missing; found 1 missing (row 4). Drop" in faults_of(
+    assert f"{column}: no value may be missing; found 1 missing (row 4). " in faults_of(
         frame, pool="pool"
     )
 
@@ -82,6 +83,25 @@ def test_numbers_stored_as_text() -> None:
         "numeric (row 2: 'n/a'). "
         'Pass scale="numeric" to read them as numbers (fix the others first), or '
         'scale="nominal" to keep them as labels.'
+    )
+
+
+def test_a_text_that_only_reads_as_a_number_is_the_one_that_is_shown() -> None:
+    message = faults_of(FRAME.assign(rating=["1", "2", "00", "4", "5", "5"]))
+
+    assert message == (
+        "rating: ratings must be either numbers or labels; found numbers stored as text, and 1 not "
+        "written as a plain number (row 2: '00'). "
+        'Pass scale="numeric" to read them as numbers, or scale="nominal" to keep them as labels.'
+    )
+
+
+def test_missing_ratings_of_a_long_table_are_told_apart_from_those_not_made() -> None:
+    frame = FRAME.assign(rating=FRAME["rating"].where(FRAME.index != 4))
+
+    assert faults_of(frame) == (
+        "rating: no value may be missing; found 1 missing (row 4). If these ratings were not made, "
+        "as empty cells of a wide table, drop their rows: frame.dropna(subset=['rating'])."
     )
 
 
@@ -352,3 +372,52 @@ def test_cells_that_are_not_counts() -> None:
 def test_counts_of_a_category_without_a_column() -> None:
     with pytest.raises(RatingsError, match="categories: each category must be a column of counts"):
         Ratings.from_counts(pd.DataFrame({"yes": [1, 2], "no": [1, 0]}), categories=["yes", "not"])
+
+
+TABLE = np.array([[20, 10], [5, 15]])
+
+
+@pytest.mark.parametrize(
+    "table", [TABLE, pd.DataFrame(TABLE, index=["no", "yes"], columns=["no", "yes"])]
+)
+def test_contingency_table_given_as_counts(table: Any) -> None:
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_counts(table)
+
+    message = str(caught.value)
+    assert "rows must be items; found rows and columns of the same names" in message
+    assert "Ratings.from_wide(np.repeat(np.argwhere(table >= 0), table.ravel(), axis=0))" in message
+
+
+def test_contingency_table_read_as_its_message_says() -> None:
+    ratings = Ratings.from_wide(
+        np.repeat(np.argwhere(TABLE >= 0), TABLE.ravel(), axis=0), scale="nominal"
+    )
+
+    # Cohen (1960): observed 35/50, expected (30 * 25 + 20 * 25) / 50^2
+    assert float(agreement.cohen_kappa(ratings)) == pytest.approx((0.7 - 0.5) / 0.5)
+
+
+@pytest.mark.parametrize(
+    "options", [{"categories": ["no", "yes"]}, {"categories": [0, 1]}], ids=["words", "numbers"]
+)
+def test_square_counts_are_read_if_their_categories_are_named(options: Any) -> None:
+    assert Ratings.from_counts(TABLE, **options).counts.tolist() == TABLE.tolist()
+
+
+@pytest.mark.parametrize("name", ["id", "Item_ID", "subject", "Unnamed: 0"])
+def test_ids_of_items_left_in_a_wide_table(name: str) -> None:
+    frame = pd.DataFrame({name: [7, 8, 9], "anna": [1, 2, 3], "ben": [1, 2, 2]})
+
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_wide(frame)
+
+    assert f"columns: each column must be a rater; found {name!r}, which" in str(caught.value)
+    assert f"Pass item={name!r}" in str(caught.value)
+
+
+def test_row_numbers_left_in_a_wide_array() -> None:
+    array = np.column_stack([np.arange(1, 13), np.tile([1, 2, 3], 4), np.tile([1, 2, 2], 4)])
+
+    with pytest.raises(RatingsError, match=r"found 0, which numbers the rows. .*Drop it"):
+        Ratings.from_wide(array)

@@ -239,3 +239,23 @@ def test_a_missing_file_is_reported_with_a_similar_name(tmp_path: Path) -> None:
 
     with pytest.raises(FileNotFoundError, match=r"no such file; did you mean 'ratings.csv'\?"):
         read_ratings(tmp_path / "rating.csv")
+
+
+def test_one_text_among_numbers_is_shown_with_its_line(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{r},{i % 5}\n" for i in range(500) for r in "ab")
+    path = write(tmp_path, "r.csv", "item,rater,rating\n" + rows + "500,a,00\n")
+
+    with pytest.raises(RatingsError, match=r"1 not written as a plain number \(line 1002: '00'\)"):
+        read_ratings(path)
+
+
+@pytest.mark.parametrize("comment", ["# exported on Monday", "#version 2\n\n# of the ads"])
+def test_comments_above_the_header_are_named(tmp_path: Path, comment: str) -> None:
+    path = write(tmp_path, "r.csv", f"{comment}\nitem,rater,rating\n1,a,2\n1,b,3\n2,a,3\n2,b,3\n")
+
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(path)
+
+    assert str(caught.value).startswith("header: the first line must name the columns; found the ")
+    assert "comment '#" in str(caught.value)
+    assert "Remove the lines above the header." in str(caught.value)

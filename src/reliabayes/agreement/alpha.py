@@ -145,10 +145,15 @@ def _distance(ratings: Ratings, metric: Metric | Pairwise) -> Distance:
     if metric not in get_args(Metric):
         known = ", ".join(get_args(Metric))
         raise ValueError(f"metric must be one of {known}, or a function, not {metric!r}.")
+    if metric == "ratio" and ratings.scale != "numeric":
+        rule = 'ratings must be on a numeric scale for the metric "ratio"'
+        found = f"the {ratings.scale} categories {listed(ratings.categories)}"
+        remedy = 'If they are numbers, read them with scale="numeric".'
+        raise RatingsError([Fault("rating", rule, found, remedy)])
     values = category_positions(ratings)
     if metric == "interval":
         return Squared(values - values.mean())
-    if metric == "ratio" and (ratings.scale != "numeric" or values[0] < 0):
+    if metric == "ratio" and values[0] < 0:
         rule = 'ratings must be non-negative numbers for the metric "ratio"'
         raise RatingsError([Fault("rating", rule, listed(ratings.categories), 'Pass "interval".')])
     return Custom.of(values, _pairwise(metric, values[0], values[-1]))

@@ -15,6 +15,8 @@ from reliabayes.choices import Scale
 from reliabayes.errors import Fault
 from reliabayes.wording import shown
 
+# Numbers as files hold them; texts with a leading zero are ids or labels: 007 is not 7.
+NUMBER = r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf"
 Rows: TypeAlias = npt.NDArray[np.intp]
 
 

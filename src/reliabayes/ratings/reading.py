@@ -17,6 +17,7 @@ import pandas as pd
 
 from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.file_formats import (
     PARQUET_SUFFIXES,
     format_suffix,
@@ -33,7 +34,6 @@ DELIMITERS = ",;\t|"
 N_SAMPLED = 100
 # Texts with a leading zero are ids or labels, not numbers: 007 is not 7.
 WHOLE_NUMBER = r"0|-?[1-9][0-9]{0,17}"
-NUMBER = r"[-+]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf"
 
 
 def read_ratings(
@@ -161,6 +161,9 @@ def _find_layout(
     guess = "\t" if format_suffix(file) == ".tsv" else max(DELIMITERS, key=lines[0].count)
     layout = _Layout(file, guess if delimiter is None else delimiter, encoding)
     header, *first = csv.reader(lines, delimiter=layout.delimiter)
+    if header[0].lstrip().startswith("#") and not set(named.values()) & set(header):
+        rule, found = "the first line must name the columns", f"the comment {lines[0].strip()!r}"
+        raise RatingsError([Fault("header", rule, found, "Remove the lines above the header.")])
     faults = [*_delimiter_faults(header, layout), *role_faults(header, named)]
     if first and not set(named.values()) & set(header):
         faults += _no_header_faults(header, first[0])

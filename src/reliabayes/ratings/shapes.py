@@ -15,7 +15,13 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
 from reliabayes.ratings.columns import Column, Labels
-from reliabayes.ratings.frames import ALIASES, as_eager, named_columns
+from reliabayes.ratings.frames import as_eager, named_columns
+from reliabayes.ratings.shape_checks import (
+    refuse_contingency,
+    refuse_ids,
+    refuse_long,
+    refuse_repeated_items,
+)
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed, shown
 
@@ -110,7 +116,9 @@ def table_from_wide(
     """
     _check_options(scale, "error")
     items, golds, cells = _split(frame, item, gold)
-    _refuse_long(list(cells.columns))
+    refuse_long(list(cells.columns))
+    if item is None:
+        refuse_ids(cells)
     n_items, n_raters = cells.shape
     row, rater = np.tile(np.arange(n_items), n_raters), np.repeat(np.arange(n_raters), n_items)
     rating = read_values(_series(_stacked(cells)), "rating")
@@ -162,6 +170,8 @@ def table_from_counts(
     given = None if categories is None else list(categories)
     items, _, cells = _split(frame, item, None, given)
     names = list(cells.columns) if given is None else given
+    if given is None:
+        refuse_contingency(items, cells)
     counts = _whole_counts(cells, names)
     n_items, n_categories = counts.shape
     per_item = counts.sum(axis=1)
@@ -217,7 +227,7 @@ def _split(
         raise RatingsError([Fault("table", rule, found, "Pass a table with filled cells.")])
     items = columns["item"] if item is not None else _series(pd.Series(cells.index))
     labels = read_labels(items, "item" if item is None else item)
-    _refuse_repeated_items(labels)
+    refuse_repeated_items(labels)
     golds = None if gold is None else read_values(columns["gold"], gold)
     return labels, golds, cells
 
@@ -271,29 +281,6 @@ def _pool_of(raters: Sequence[Any], pool: Pools) -> Labels:
         remedy = "List each rater who gave ratings once."
         raise RatingsError([Fault("pool", rule, " and ".join(found), remedy)])
     return _labels([pools[rater] for rater in raters], "pool")
-
-
-def _refuse_long(columns: Sequence[Any]) -> None:
-    names = {str(name).strip().lower() for name in columns}
-    if all(names & {role, *ALIASES[role]} for role in ("rater", "rating")):
-        rule = "a wide table must have one column per rater, and no others but item and gold"
-        remedy = "If each row holds one rating, use Ratings.from_frame."
-        raise RatingsError([Fault("columns", rule, listed(columns, 20), remedy)])
-
-
-def _refuse_repeated_items(items: Labels) -> None:
-    is_repeated = pd.Series(items.codes).duplicated(keep=False).to_numpy()
-    is_invalid = is_repeated | items.missing
-    if is_invalid.any():
-        fault = Fault.in_rows(
-            items.name,
-            "each row must be a different item, with an id",
-            "{n} with a missing or repeated id",
-            "Merge or rename these rows; if raters rated items repeatedly, use Ratings.from_frame.",
-            mask=is_invalid,
-            values_at=items.at,
-        )
-        raise RatingsError([fault])
 
 
 def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.int64]:

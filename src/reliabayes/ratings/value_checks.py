@@ -10,7 +10,7 @@ import pandas as pd
 
 from reliabayes.arrays import Mask
 from reliabayes.errors import Fault
-from reliabayes.ratings.columns import Column, Labels, Numbers, as_numbers, fault_in
+from reliabayes.ratings.columns import NUMBER, Column, Labels, Numbers, as_numbers, fault_in
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
@@ -20,12 +20,18 @@ def missing_values(table: Table) -> Iterator[Fault]:
     for column in table.columns:
         if column is table.gold or not column.missing.any():
             continue
+        remedy = "Drop these rows, or fill in the values if they are known."
+        if column is table.rating:
+            remedy = (
+                "If these ratings were not made, as empty cells of a wide table, drop their rows: "
+                f"frame.dropna(subset=[{column.name!r}])."
+            )
         yield fault_in(
             column,
             column.missing,
             "no value may be missing",
             "{n} missing",
-            "Drop these rows, or fill in the values if they are known.",
+            remedy,
             show_values=False,
         )
 
@@ -72,11 +78,17 @@ def numbers_as_text(table: Table) -> Iterator[Fault]:
     if table.asked is not None or not isinstance(rating, Numbers) or rating.source is None:
         return
     is_word = _is_not_numeric(rating)
+    is_odd = ~_is_plain_number(rating.source) & ~rating.missing
+    found, shown = "numbers stored as text", ~rating.missing
+    if is_word.any():
+        found, shown = f"{found}, and {{n}} not numeric", is_word
+    elif is_odd.any():
+        found, shown = f"{found}, and {{n}} not written as a plain number", is_odd
     yield fault_in(
         rating,
-        is_word if is_word.any() else ~rating.missing,
+        shown,
         "ratings must be either numbers or labels",
-        "numbers stored as text" + (", and {n} not numeric" if is_word.any() else ""),
+        found,
         'Pass scale="numeric" to read them as numbers'
         + (" (fix the others first)" if is_word.any() else "")
         + ', or scale="nominal" to keep them as labels.',
@@ -171,6 +183,11 @@ def _is_among(column: Column, categories: pd.Index[Any]) -> Mask:
 
 def _is_not_numeric(column: Numbers) -> Mask:
     return np.isnan(column.floats) & ~column.missing
+
+
+def _is_plain_number(column: Labels) -> Mask:
+    is_plain = pd.Series(column.ids, dtype=object).astype(str).str.fullmatch(NUMBER)
+    return np.append(is_plain.to_numpy(np.bool_), False)[column.codes]
 
 
 def _categories(table: Table) -> pd.Index[Any] | None:

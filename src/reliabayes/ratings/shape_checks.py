@@ -1,0 +1,127 @@
+"""Checks of the shape of a wide table, or of counts: what its rows and columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.columns import Labels
+from reliabayes.ratings.frames import ALIASES
+from reliabayes.wording import listed, shown
+
+# Names of columns that hold ids of items, not the ratings of a rater.
+ID_NAMES = frozenset({"id", "index", "unnamed: 0", "item", *ALIASES["item"]})
+ID_NAMES |= {f"{name}_id" for name in ID_NAMES}
+FEWEST_NUMBERED_ROWS = 10  # by chance fewer rows may have the ratings 1, 2, 3, ...
+
+
+def refuse_long(columns: Sequence[Any]) -> None:
+    """Refuse a table whose columns have the names of a long one.
+
+    Parameters
+    ----------
+    columns : sequence
+        Names of the columns.
+
+    Raises
+    ------
+    RatingsError
+        It is so.
+    """
+    names = {str(name).strip().lower() for name in columns}
+    if all(names & {role, *ALIASES[role]} for role in ("rater", "rating")):
+        rule = "a wide table must have one column per rater, and no others but item and gold"
+        remedy = "If each row holds one rating, use Ratings.from_frame."
+        raise RatingsError([Fault("columns", rule, listed(columns, 20), remedy)])
+
+
+def refuse_ids(cells: pd.DataFrame) -> None:
+    """Refuse a column of item ids, which would count as a rater.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        A column for each rater.
+
+    Raises
+    ------
+    RatingsError
+        It is so.
+    """
+    names = [name for name in cells.columns if str(name).strip().lower() in ID_NAMES]
+    why, remedy = "is the name of a column of ids", "Pass item={!r}, or rename it if it is a rater."
+    if not names and len(cells) >= FEWEST_NUMBERED_ROWS:
+        names = [name for name in cells.columns if _numbers_the_rows(cells[name])]
+        why, remedy = "numbers the rows", "Drop it, or pass item=... if it holds the items."
+    if names:
+        rule = "each column must be a rater"
+        remedy = remedy.format(names[0])
+        raise RatingsError([Fault("columns", rule, f"{shown(names[0])}, which {why}", remedy)])
+
+
+def _numbers_the_rows(cells: pd.Series[Any]) -> bool:
+    if not pd.api.types.is_numeric_dtype(cells):
+        return False
+    from_zero = cells.to_numpy(np.float64, na_value=np.nan) - np.arange(len(cells))
+    return bool((from_zero == 0).all() or (from_zero == 1).all())
+
+
+def refuse_contingency(items: Labels, cells: pd.DataFrame) -> None:
+    """Refuse a table of two raters' categories, whose rows are no items.
+
+    Parameters
+    ----------
+    items : Labels
+        Item of each row.
+    cells : DataFrame
+        A column for each category.
+
+    Raises
+    ------
+    RatingsError
+        It is so.
+    """
+    if set(items.ids) != set(cells.columns) or len(items.codes) != cells.shape[1]:
+        return
+    is_numbered = isinstance(cells.index, pd.RangeIndex)
+    sums = cells.apply(pd.to_numeric, errors="coerce").sum(axis=1)
+    if is_numbered and (sums == sums.iloc[0]).all():
+        return
+    found = "rows and columns of the same names"
+    remedy = (
+        "If they are the categories of two raters, make a row for each item: "
+        "Ratings.from_wide(np.repeat(np.argwhere(table >= 0), table.ravel(), axis=0)), with "
+        "table = frame.to_numpy() for a frame. If rows are items, pass categories=... ."
+    )
+    raise RatingsError([Fault("counts", "rows must be items", found, remedy)])
+
+
+def refuse_repeated_items(items: Labels) -> None:
+    """Refuse rows of the same item, or of none.
+
+    Parameters
+    ----------
+    items : Labels
+        Item of each row.
+
+    Raises
+    ------
+    RatingsError
+        It is so.
+    """
+    is_repeated = pd.Series(items.codes).duplicated(keep=False).to_numpy()
+    is_invalid = is_repeated | items.missing
+    if is_invalid.any():
+        fault = Fault.in_rows(
+            items.name,
+            "each row must be a different item, with an id",
+            "{n} with a missing or repeated id",
+            "Merge or rename these rows; if raters rated items repeatedly, use Ratings.from_frame.",
+            mask=is_invalid,
+            values_at=items.at,
+        )
+        raise RatingsError([fault])
