@@ -61,6 +61,18 @@ def test_default_intervals_of_iccs_are_those_of_the_table_of_iccs(name: IccName)
     assert [interval.lower, interval.upper] == limits[["lower_90", "upper_90"]].tolist()
 
 
+def test_intervals_of_many_items_by_few_raters_span_the_published_and_the_likelihood_one() -> None:
+    rng = np.random.default_rng(3)
+    table = rng.normal(size=(60, 1)) + 0.7 * rng.normal(size=3) + 0.7 * rng.normal(size=(60, 3))
+    ratings = Ratings.from_wide(table)
+    analysis = Analysis.of(ratings, "ICC(2,1)", "ratings")
+
+    interval = agreement.icc(ratings, "ICC(2,1)").interval()
+
+    both = np.array([analysis.interval(0.95), analysis._likelihood_interval(0.95)])
+    assert (interval.lower, interval.upper) == (both[:, 0].min(), both[:, 1].max())
+
+
 @pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(3,1)"])
 def test_exact_intervals_of_balanced_designs_are_the_published_ones(name: IccName) -> None:
     analysis = Analysis.of(judges(), name, "ratings")
@@ -198,7 +210,7 @@ def test_the_table_admits_ignorance_of_unanimous_ratings_too() -> None:
 
 @pytest.mark.parametrize(
     ("over", "method"),
-    [("raters", None), ("raters", "percentile"), ("both", "percentile"), ("raters", "jackknife")],
+    [("raters", "bca"), ("raters", "percentile"), ("both", "percentile"), ("raters", "jackknife")],
 )
 def test_too_few_raters_for_an_interval_over_raters_cause_a_warning(
     over: Over, method: Method | None

@@ -63,8 +63,9 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     for single, averaged in SINGLE_AND_AVERAGED[: 1 if ratings.anonymous_raters else 3]:
         model = Analysis.of(ratings, single, k)
         mean = float(step_up(model.value, model.k))
-        rows[single] = [model.value, *model.test(), *model.interval(prob)]
-        rows[averaged] = [mean, *model.test(), *model.averaged(prob)]
+        limits = model.interval(prob)
+        rows[single] = [model.value, *model.test(), *limits]
+        rows[averaged] = [mean, *model.test(), *model.averaged(limits)]
     if any(np.isnan(value) for value, *_ in rows.values()):
         warnings.warn(f"At least one ICC is undefined: {UNDEFINED}.", stacklevel=2)
     level = f"{100 * prob:g}"

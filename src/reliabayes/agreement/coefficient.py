@@ -171,9 +171,9 @@ class Coefficient:
         method : {"model", "log", "percentile", "bca", "jackknife", "analytic"}, optional
             By default "model" for ICCs and "log" for all others.
 
-            - "model": from normal effects of items, raters or both, for ICCs. F intervals of
-              Shrout & Fleiss in balanced designs; in others Wald's exact interval for ICC(1, .)
-              and ICC(3, .), and for ICC(2, .) that of the likelihood-ratio test.
+            - "model": for ICCs, from normal effects. F intervals of Shrout & Fleiss in balanced
+              designs, for ICC(2, .) widened to that of the likelihood-ratio test; in others
+              Wald's exact interval, and for ICC(2, .) that of the likelihood-ratio test.
             - "log": Student's t on the scale of log(1 - coefficient), which keeps the limits below
               1. The standard error is that of the delta method over items, and of leaving out
               raters (30 groups of raters if there are more). Coefficients that may exceed 1, such

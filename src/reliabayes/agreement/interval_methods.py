@@ -23,7 +23,7 @@ from reliabayes.agreement.sampling_distribution import SamplingDistribution
 from reliabayes.choices import Method, Over
 
 CONSTANT = 1e-12  # standard error below which a coefficient cannot vary
-BY_RESAMPLING = ("log", "percentile", "bca", "jackknife")
+BY_RESAMPLING = ("percentile", "bca", "jackknife")
 FEW_RATERS = 10  # below which a bootstrap over raters does not cover
 
 
@@ -154,11 +154,10 @@ def warn_of_few_raters(raters: pd.Series[Any] | None, over: Over, method: Method
         How the interval is computed.
     """
     n = len(require_resamplable(raters)) if over != "items" else FEW_RATERS
-    if n < FEW_RATERS and not (method == "log" and (over == "both" or n > 3)):
-        remedy = 'over="both"' if method == "log" else 'method="log"'
+    if n < FEW_RATERS and method != "log":
         warnings.warn(
             f'with {n} raters the interval over="{over}" by method "{method}" contains the '
-            f"coefficient of a population of raters less often than it states. Pass {remedy}, or "
-            'over="items" for these raters only.',
+            'coefficient of a population of raters less often than it states. Pass method="log", '
+            'or over="items" for these raters only.',
             stacklevel=5,
         )

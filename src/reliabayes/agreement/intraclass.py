@@ -92,7 +92,8 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
         return Analysis.of(ratings, single_of(name), k)
 
     def limits(prob: float) -> tuple[float, float]:
-        return analysis().interval(prob) if name.endswith("1)") else analysis().averaged(prob)
+        single = analysis().covering_interval(prob)
+        return single if name.endswith("1)") else analysis().averaged(single)
 
     model = NormalModel(
         over="items" if name.startswith("ICC(3") else "both",
