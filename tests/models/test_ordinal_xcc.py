@@ -20,6 +20,7 @@ from scipy.stats import multivariate_normal, norm
 import reliabayes as rb
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
+from reliabayes.likelihoods.ordinal import Observed
 from reliabayes.models.bases.pooled_score import PooledScoreModel
 from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
@@ -448,3 +449,16 @@ def fitted(rho: float, shared: bool = True) -> rb.Fit:
         ratings = rb.LogitXCC().simulate(template, np.random.default_rng(1), parameters=parameters)
         FITS[rho, shared] = rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=200)
     return FITS[rho, shared]
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.99, 0.9999])
+@pytest.mark.parametrize("sd_item", [2.0, 8.0, 20.0])
+def test_covariance_of_ratings_is_that_of_two_signs(rho: float, sd_item: float) -> None:
+    scale = np.full((1, 2), sd_item), np.full((1, 2), 0.5), np.zeros((1, 2, 1))
+
+    found = float(Observed.of(*scale, "probit").covariance(np.array([rho]), 0, 1)[0])
+
+    # Sheppard (1899): both scores, of variance sd^2 + 1/4 + 1, are above 0 with this probability
+    expected = np.arcsin(rho * sd_item**2 / (sd_item**2 + 1.25)) / (2 * np.pi)
+    # Terms beyond 150 decrease with their number, for which they have the power of the first
+    assert found == pytest.approx(expected, abs=4e-4)

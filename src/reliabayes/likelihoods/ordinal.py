@@ -27,7 +27,7 @@ MAX_SPACING: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
 TINY = 1e-300  # least probability, so that its logarithm is a number
 CHUNK = 2_000_000  # probabilities at once: 16 MB
 EXPANSION_REACH = 9.0  # of the nodes of items where scores are expanded in Hermite polynomials
-TERMS = 60  # of that expansion
+TERMS = 150  # of that expansion, as many as nodes 0.25 apart resolve
 
 
 class CategoryProbabilities(NamedTuple):
@@ -137,7 +137,8 @@ class Observed(NamedTuple):
         """Covariance (...) of ratings of an item in two pools, the last dimension of the draws.
 
         With mean ratings expanded in Hermite polynomials of the standard scores, whose correlation
-        is rho (...), it is the sum of products of coefficients times powers of rho (Mehler).
+        is rho (...), it is the sum of products of coefficients times powers of rho (Mehler). What
+        the terms left out add at rho = 1 is known, and has the power of the first of them.
         """
         node, weight = Nodes.of(self.expected.shape[-1], EXPANSION_REACH)
         polynomials = np.empty((TERMS + 1, len(node)))  # normalised
@@ -148,8 +149,11 @@ class Observed(NamedTuple):
         first, second = (
             self.expected[..., pool, :] @ (weight * polynomials[1:]).T for pool in (one, other)
         )
-        powers = rho[..., None] ** np.arange(1, TERMS + 1)
-        return np.asarray((first * second * powers).sum(axis=-1))
+        powers = rho[..., None] ** np.arange(1, TERMS + 2)
+        one_mean, other_mean = (self.expected[..., pool, :] @ weight for pool in (one, other))
+        whole = (self.expected[..., one, :] * self.expected[..., other, :]) @ weight
+        rest = whole - one_mean * other_mean - (first * second).sum(axis=-1)
+        return np.asarray((first * second * powers[..., :-1]).sum(axis=-1) + rest * powers[..., -1])
 
 
 def _spacing(sd: float, link: Link) -> float:
