@@ -424,3 +424,25 @@ def least_squares_effects(frame: pd.DataFrame) -> dict[str, Any]:
     both = pd.get_dummies(frame[["item", "rater"]].astype(str), dtype=float)
     found = pd.Series(np.linalg.lstsq(both.to_numpy(), frame["rating"])[0], index=both.columns)
     return {kind: found[found.index.str.startswith(kind)] for kind in ("item", "rater")}
+
+
+def of_one_item_each() -> rb.Ratings:
+    """Raters with one item each: their severity cannot be told from residuals."""
+    values = np.random.default_rng(1).normal(size=12)
+    frame = {"item": np.arange(12) // 3, "rater": np.arange(12), "rating": values}
+    return rb.Ratings.from_frame(pd.DataFrame(frame))
+
+
+@pytest.mark.parametrize("name", TWO_WAY)
+def test_severity_of_raters_with_one_item_each_is_not_identified(name: IccName) -> None:
+    with pytest.raises(rb.RatingsError, match=r"found 12 raters with one rating each. Use ICC\(1"):
+        icc(of_one_item_each(), name)
+
+
+def test_raters_with_one_item_each_leave_the_one_way_iccs() -> None:
+    with pytest.warns(UserWarning, match=r"^ICC\(2, \.\) and ICC\(3, \.\) are left out") as caught:
+        table = icc_table(of_one_item_each())
+
+    assert table.index.tolist() == ["ICC(1,1)", "ICC(1,k)"]
+    assert table.notna().all(axis=None)
+    assert len(caught) == 1

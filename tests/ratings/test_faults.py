@@ -69,6 +69,18 @@ def test_ids_that_differ_only_in_whitespace(column: str) -> None:
     assert "(rows 2, 4: ' a', 'a '). Strip the column" in message
 
 
+@pytest.mark.parametrize("column", ["item", "rater", "rating"])
+def test_values_that_differ_only_in_how_unicode_composes_them(column: str) -> None:
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    frame = FRAME.assign(**{column: [composed, "b", decomposed, "c", "d", "e"]})
+
+    message = faults_of(frame, replicates="keep")
+
+    assert f"{column}: values must not differ only in the composition of characters" in message
+    assert "(row 2: " in message
+    assert "Normalise the column, for example with .str.normalize('NFC')." in message
+
+
 def test_ids_that_differ_in_case_are_two_ids() -> None:
     frame = FRAME.assign(rater=["x", "X"] * 3)
 

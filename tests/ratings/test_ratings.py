@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import reliabayes as rb
+from reliabayes.choices import Scale
 from reliabayes.errors import RatingsError
 from reliabayes.ratings import Ratings
 
@@ -478,3 +480,35 @@ def test_a_hundred_thousand_ratings_are_coded_correctly() -> None:
 def _columns(frame: pd.DataFrame) -> dict[str, list[Any]]:
     plain = frame.astype(object).replace({np.nan: None})
     return {str(name): column.tolist() for name, column in plain.items()}
+
+
+BIG = 2**53
+
+
+@pytest.mark.parametrize("kind", ["int64", "Int64", "object", "uint64"])
+def test_integer_categories_beyond_the_precision_of_floats_stay_apart(kind: str) -> None:
+    frame = pd.DataFrame(
+        {"item": [1, 1, 2, 2], "rater": [1, 2] * 2, "rating": [BIG, BIG + 1, BIG, BIG]}
+    ).astype({"rating": kind})
+
+    ratings = Ratings.from_frame(frame, scale="nominal")
+
+    assert ratings.categories.tolist() == [BIG, BIG + 1]
+
+
+def test_integers_beyond_the_precision_of_floats_are_labels() -> None:
+    ratings = Ratings.from_wide(np.array([[BIG, BIG + 1], [BIG, BIG]]))
+
+    assert ratings.scale == "nominal"
+    assert float(rb.agreement.percent_agreement(ratings)) == 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.* is undefined")
+@pytest.mark.parametrize("scale", ["nominal", "ordered"])
+def test_declared_categories_of_which_one_occurs_are_ratings(scale: Scale) -> None:
+    ratings = Ratings.from_wide(np.ones((4, 3)), scale=scale, categories=[1, 2])
+
+    table = ratings.agreement()
+
+    assert table.loc["percent agreement", "value"] == 1
+    assert table.filter(regex="AC|&", axis=0)["value"].tolist() == [1] * (1 + (scale == "nominal"))

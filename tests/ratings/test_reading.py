@@ -259,3 +259,11 @@ def test_comments_above_the_header_are_named(tmp_path: Path, comment: str) -> No
     assert str(caught.value).startswith("header: the first line must name the columns; found the ")
     assert "comment '#" in str(caught.value)
     assert "Remove the lines above the header." in str(caught.value)
+
+
+def test_whole_numbers_beyond_the_precision_of_floats_stay_apart(tmp_path: Path) -> None:
+    text = "item,rater,rating\n1,1,9007199254740992\n1,2,9007199254740993\n2,1,9007199254740992\n"
+
+    ratings = read_ratings(write(tmp_path, "r.csv", text), scale="nominal")
+
+    assert ratings.categories.tolist() == [2**53, 2**53 + 1]

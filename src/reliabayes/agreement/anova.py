@@ -60,7 +60,14 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     rows: dict[IccName, list[float]] = {}
-    for single, averaged in SINGLE_AND_AVERAGED[: 1 if ratings.anonymous_raters else 3]:
+    has_severity = not ratings.anonymous_raters and len(ratings) > ratings.n_raters
+    if not (has_severity or ratings.anonymous_raters):
+        warnings.warn(
+            "ICC(2, .) and ICC(3, .) are left out: with one rating by each rater, severity cannot "
+            "be told from residuals.",
+            stacklevel=2,
+        )
+    for single, averaged in SINGLE_AND_AVERAGED[: 3 if has_severity else 1]:
         model = Analysis.of(ratings, single, k)
         mean = float(step_up(model.value, model.k))
         limits = model.interval(prob)

@@ -53,6 +53,27 @@ def is_once_each(ratings: Ratings) -> bool:
     return ratings.is_complete and len(ratings) == ratings.n_pairs
 
 
+def require_several_items_per_rater(ratings: Ratings, name: str) -> None:
+    """Raise unless severity can be told from residuals.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric, by known raters.
+    name : str
+        Name of the ICC, with which the message starts.
+
+    Raises
+    ------
+    RatingsError
+        No rater has two ratings.
+    """
+    if len(ratings) == ratings.n_raters:
+        rule = "some rater must have two ratings, so that severity can be told from residuals"
+        found = f"{ratings.n_raters} raters with one rating each"
+        raise RatingsError([Fault(name, rule, found, "Use ICC(1,1) or ICC(1,k).")])
+
+
 def design_of(ratings: Ratings, name: str) -> Design:
     """Return the design that an ICC assumes, if its products fit into memory.
 

@@ -18,6 +18,7 @@ from reliabayes.agreement.icc_sums import (
     RestrictedSums,
     TwoWaySums,
     is_once_each,
+    require_several_items_per_rater,
 )
 from reliabayes.agreement.interval import NormalModel
 from reliabayes.agreement.spearman_brown import step_up
@@ -110,6 +111,7 @@ def _sums(ratings: Ratings, name: IccName, k: Averaged) -> IccSums:
     is_one_way = name.startswith("ICC(1")
     if not is_one_way:
         ratings.require_known_raters(name)
+        require_several_items_per_rater(ratings, name)
     if k == "columns":
         return ColumnSums(ratings, name)
     if is_one_way and np.ptp(ratings.ratings_per_item) == 0:

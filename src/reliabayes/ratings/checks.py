@@ -16,6 +16,7 @@ CHECKS: tuple[Check, ...] = (
     values.missing_values,
     values.mixed_types,
     values.padded_labels,
+    values.composed_characters,
     values.numbers_as_text,
     values.labels_on_numeric_scale,
     values.infinite_values,

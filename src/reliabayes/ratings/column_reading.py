@@ -13,6 +13,7 @@ from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.columns import Column, Labels, Numbers
 
+EXACT_FLOATS = 2**53  # from here on floats skip whole numbers
 NUMBER_KINDS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
@@ -47,14 +48,26 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
     Returns
     -------
     Numbers or Labels
-        Numbers if all values are, else labels.
+        Numbers if all values are, else labels; also whole numbers of 2^53 and more, which floats
+        would merge.
     """
-    if series.dtype.is_numeric():
+    if series.dtype.is_numeric() and not _is_beyond_floats(series):
         return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
     labels = _coded(series, name)
     if labels.declared is not None:
         return labels
-    return _sorted(labels) if labels.kind not in NUMBER_KINDS else Numbers(name, labels.floats)
+    is_number = labels.kind in NUMBER_KINDS and not any(map(_is_beyond_float, labels.ids))
+    return Numbers(name, labels.floats) if is_number else _sorted(labels)
+
+
+def _is_beyond_floats(series: nw.Series[Any]) -> bool:
+    if not series.dtype.is_integer() or series.len() == series.null_count():
+        return False
+    return _is_beyond_float(series.min()) or _is_beyond_float(series.max())
+
+
+def _is_beyond_float(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and abs(int(value)) >= EXACT_FLOATS
 
 
 def as_ids(values: Any) -> pd.Index[Any]:

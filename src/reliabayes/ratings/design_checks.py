@@ -92,8 +92,10 @@ def single_id(table: Table) -> Iterator[Fault]:
 
 
 def equal_ratings(table: Table) -> Iterator[Fault]:
-    """Yield a fault if all ratings are equal."""
+    """Yield a fault if all ratings are equal, unless other categories are declared."""
     rating = table.rating
+    if isinstance(rating, Labels) and (table.categories is not None or rating.declared):
+        return
     values = rating.codes if isinstance(rating, Labels) else rating.floats
     rows = np.flatnonzero(rating.is_readable)
     if len(rows) and values[rows].min() == values[rows].max():

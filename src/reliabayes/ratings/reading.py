@@ -33,6 +33,7 @@ DELIMITERS = ",;\t|"
 # Rows that are read to suggest columns if the named ones are absent.
 N_SAMPLED = 100
 # Texts with a leading zero are ids or labels, not numbers: 007 is not 7.
+LONG_NUMBER = 16  # digits, from which on floats may merge numbers
 WHOLE_NUMBER = r"0|-?[1-9][0-9]{0,17}"
 
 
@@ -216,6 +217,10 @@ def _values(texts: pd.Series[str]) -> Any:
     codes, values = pd.factorize(texts)
     if not values.str.fullmatch(NUMBER).all():
         return texts
+    if values.str.fullmatch(WHOLE_NUMBER).all() and values.str.len().max() >= LONG_NUMBER:
+        return pd.array(values.astype(np.int64).to_numpy(), dtype="Int64").take(
+            codes, allow_fill=True
+        )
     return np.append(values.astype(np.float64), np.nan)[codes]
 
 

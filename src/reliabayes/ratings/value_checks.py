@@ -72,6 +72,23 @@ def padded_labels(table: Table) -> Iterator[Fault]:
             )
 
 
+def composed_characters(table: Table) -> Iterator[Fault]:
+    """Yield a fault for each column with labels that differ only in how Unicode composes them."""
+    for column in table.columns:
+        if not isinstance(column, Labels) or column.kind != "string":
+            continue
+        composed = pd.Series(column.ids.astype(object)).str.normalize("NFC")
+        is_twin = (composed.duplicated(keep=False) & (composed != column.ids)).to_numpy()
+        if is_twin.any():
+            yield fault_in(
+                column,
+                np.append(is_twin, False)[column.codes],
+                "values must not differ only in the composition of characters, such as é",
+                "{n} that repeat another value in decomposed characters",
+                "Normalise the column, for example with .str.normalize('NFC').",
+            )
+
+
 def numbers_as_text(table: Table) -> Iterator[Fault]:
     """Yield a fault if most ratings are numbers stored as text, and no scale was chosen."""
     rating = table.rating
