@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -16,6 +18,15 @@ from reliabayes.choices import Method, Over, Scale
 UNANIMOUS = np.repeat([[1, 1, 1], [2, 2, 2]], 15, axis=0)
 
 
+_ = np.nan
+KRIPPENDORFF = np.array(
+    [
+        [1, 1, _, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4],
+        [4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [_, 5, 5, 5], [_, _, 1, 1], [_, _, 3, _],
+    ]
+)  # fmt: skip
+
+
 def judges() -> Ratings:
     return Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
 
@@ -23,10 +34,14 @@ def judges() -> Ratings:
 def guessed(raters: int, *, items: int = 30, missing: float = 0.0) -> Array:
     """Ratings by raters who guess in a third of them."""
     rng = np.random.default_rng(raters)
-    true, other = rng.integers(3, size=(items, 1)), rng.integers(3, size=(items, raters))
-    table = np.where(rng.random((items, raters)) < 0.65, true, other).astype(float)
+    table = guessed_by(rng, raters=raters, items=items)
     table[2:][rng.random((items - 2, raters)) < missing] = np.nan
     return table
+
+
+def guessed_by(rng: np.random.Generator, *, raters: int, items: int) -> Array:
+    true, other = rng.integers(3, size=(items, 1)), rng.integers(3, size=(items, raters))
+    return np.where(rng.random((items, raters)) < 0.65, true, other).astype(float)
 
 
 def nominal(table: Array) -> Ratings:
@@ -71,6 +86,15 @@ def test_intervals_of_many_items_by_few_raters_span_the_published_and_the_likeli
 
     both = np.array([analysis.interval(0.95), analysis._likelihood_interval(0.95)])
     assert (interval.lower, interval.upper) == (both[:, 0].min(), both[:, 1].max())
+
+
+def test_the_interval_of_a_negative_icc_starts_at_its_published_limit() -> None:
+    table = np.array([[1, 3, 2], [3, 1, 1], [2, 2, 3], [1, 2, 3], [3, 2, 2]])
+
+    coefficient = agreement.icc(Ratings.from_wide(table), "ICC(2,1)")
+
+    interval = coefficient.interval()
+    assert interval.lower < coefficient.value < 0 < interval.upper
 
 
 @pytest.mark.parametrize("name", ["ICC(1,1)", "ICC(3,1)"])
@@ -124,6 +148,53 @@ def test_limits_of_kappas_are_those_of_log_disagreement() -> None:
     expected = 1 - (1 - kappa.value) * np.exp([reach, -reach])
     assert (interval.lower, interval.upper) == pytest.approx(tuple(expected))
     assert (interval.over, interval.method) == ("items", "log")
+
+
+@pytest.mark.parametrize(
+    ("function", "published"),
+    [
+        (agreement.gwet_ac1, 0.14295),
+        (agreement.fleiss_kappa, 0.15302),
+        (agreement.brennan_prediger, 0.14472),
+    ],
+)
+def test_errors_of_gwet_are_those_that_irrcac_prints(
+    function: Callable[[Ratings], Coefficient], published: float
+) -> None:
+    """The twelve units of Krippendorff (2011), one of them rated once; irrCAC 0.4.4."""
+    coefficient = function(nominal(KRIPPENDORFF))
+
+    assert round(agreement.gwet_error(coefficient), 5) == published
+
+
+def test_errors_of_gwet_are_the_analytic_ones_without_singly_rated_items() -> None:
+    coefficient = agreement.gwet_ac1(nominal(KRIPPENDORFF[:-1]))
+
+    analytic = coefficient.standard_error(method="analytic")
+    assert agreement.gwet_error(coefficient) == pytest.approx(analytic)
+
+
+def test_errors_of_gwet_are_for_his_coefficients() -> None:
+    with pytest.raises(ValueError, match=r"must be AC1, AC2, .* not Krippendorff's alpha"):
+        agreement.gwet_error(agreement.krippendorff_alpha(nominal(KRIPPENDORFF)))
+
+
+@pytest.mark.slow
+def test_errors_of_gwet_are_too_large_if_items_are_rated_once() -> None:
+    """Half of 60 items are rated once: the standard deviation of AC1 over 400 samples."""
+    rng = np.random.default_rng(4)
+    found = []
+    for _ in range(400):
+        table = guessed_by(rng, raters=3, items=60)
+        table[rng.random(60) < 0.5, 1:] = np.nan
+        ac1 = agreement.gwet_ac1(nominal(table))
+        error = ac1.standard_error(method="analytic")
+        found.append((ac1.value, error, agreement.gwet_error(ac1)))
+    values, ours, gwet = np.array(found).T
+
+    # The standard deviation of 400 values has a relative error of 3.5%
+    assert ours.mean() / values.std() == pytest.approx(1, abs=0.12)
+    assert gwet.mean() / values.std() > 1.12
 
 
 def test_the_analytic_interval_has_students_t() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.item_rows import column_sums, join_columns
 from reliabayes.agreement.percent import corrected_by_proportions
 from reliabayes.agreement.scales import Weights, weight_table
+from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
@@ -117,6 +123,67 @@ def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
     Gwet's AC2: 0.8182
     """
     return _gwet(ratings, "Gwet's AC2", weights)
+
+
+def gwet_error(coefficient: Coefficient) -> float:
+    r"""Standard error that Gwet publishes and irrCAC prints, for designs with singly rated items.
+
+    .. math:: \frac{1}{n (n - 1)} \sum_i (\gamma_i - \gamma)^2,\quad
+       \gamma_i = \frac{n}{n_2} \frac{P_{o,i} - P_e}{1 - P_e} [m_i > 1]
+       - (1 - \gamma) \frac{d P_e}{1 - P_e}
+
+    for the square, with the n_2 of n items that have two ratings or more. It takes n_2 as known,
+    so that an item rated once counts as one without agreement, and is too large the more of them
+    there are: use ``standard_error(method="analytic")``, to which it is equal if there are none.
+
+    Parameters
+    ----------
+    coefficient : Coefficient
+        Of `gwet_ac1`, `gwet_ac2`, `brennan_prediger` or `fleiss_kappa`.
+
+    Returns
+    -------
+    float
+        The standard error.
+
+    Raises
+    ------
+    ValueError
+        It is another coefficient.
+
+    References
+    ----------
+    Gwet (2014), Handbook of inter-rater reliability, 4th ed., ISBN 978-0970806284.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reliabayes as rb
+    >>> table = np.array([["a", "a"], ["b", "b"], ["b", "a"], ["a", "a"], ["a", None]])
+    >>> ac1 = rb.agreement.gwet_ac1(rb.Ratings.from_wide(table))
+    >>> round(gwet_error(ac1), 3), round(ac1.standard_error(method="analytic"), 3)
+    (0.46, 0.452)
+    """
+    expected = coefficient.parts.get("expected agreement")
+    names = ("Gwet's", "Brennan", "Fleiss'")
+    if expected is None or not coefficient.name.startswith(names):
+        raise ValueError(
+            f"coefficient must be AC1, AC2, Brennan & Prediger's S or Fleiss' kappa, not "
+            f"{coefficient.name}."
+        )
+    rows = coefficient.rows(None)
+    n_items = rows.shape[0]
+    paired = float(column_sums(rows)[0]) / n_items
+
+    def formula(sums: Array) -> Array:
+        n, own = sums[..., 0], sums[..., 1:]
+        chance = expected(own)
+        return np.asarray((own[..., 1] - chance * own[..., 0]) / (n * paired * (1 - chance)))
+
+    with_ones = join_columns([np.ones((n_items, 1)), rows])
+    return replace(
+        coefficient, rows=lambda weights: with_ones, formula=formula, parts={}, total=None
+    ).standard_error(method="analytic")
 
 
 def _gwet(ratings: Ratings, name: str, weights: Weights | None) -> Coefficient:

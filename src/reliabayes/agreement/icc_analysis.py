@@ -175,7 +175,9 @@ class Analysis:
                 return outside
             return float(scipy.optimize.brentq(excess, inside, outside, xtol=1e-7))
 
-        return crossing(self.value, 0.0), crossing(self.value, NEARLY_ONE)
+        # The value of a balanced design may be negative, which the likelihood does not know.
+        estimate = float(self.products.components().icc(agreement=has_severity(self.name)))
+        return crossing(estimate, 0.0), crossing(estimate, NEARLY_ONE)
 
     def covering_interval(self, prob: float) -> tuple[float, float]:
         """Interval that covers also if raters are few and differ, as that of ICC(2,1) does not.
