@@ -66,7 +66,7 @@ class Table:
         """Table with a row per item and a column per rater."""
         return pd.DataFrame(self.rating)
 
-    def krippendorff(self, metric: str, drawn: Indices) -> float:
+    def krippendorff(self, metric: Any, drawn: Indices) -> float:
         """Krippendorff's alpha by krippendorff, from counts of categories."""
         counts = self.counts[drawn]
         found = krippendorff.alpha(

@@ -7,6 +7,7 @@ Numeric ratings are sums of normal effects.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from reliabayes.agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
+from reliabayes.agreement.icc_analysis import Analysis
 from reliabayes.arrays import Array, Codes
 
 Function = Callable[[Ratings], Coefficient]
@@ -48,7 +50,6 @@ ICCS: dict[str, Function] = {
 }
 METHODS: dict[str, dict[str, Any]] = {
     "default": {},
-    "items, log": {"over": "items", "method": "log"},
     "items, percentile": {"over": "items", "method": "percentile"},
     "both, percentile": {"over": "both", "method": "percentile"},
     "raters, log": {"over": "raters", "method": "log"},
@@ -130,6 +131,16 @@ def covered(
     return float(np.mean(hits))
 
 
+def covered_by_table(study: Study, data_sets: int) -> float:
+    """Proportion of data sets whose published interval of ICC(2,1) contains the true value."""
+    hits = []
+    for seed in range(data_sets):
+        ratings = of_numbers(study, np.random.default_rng([7, seed]), one_way=False)
+        lower, upper = Analysis.of(ratings, "ICC(2,1)", "ratings").interval(0.95)
+        hits.append(lower <= true_iccs()["ICC(2,1)"] <= upper)
+    return float(np.mean(hits))
+
+
 def _drawn(
     kind: str, study: Study, name: str, method: str, rng: np.random.Generator
 ) -> tuple[Coefficient, float]:
@@ -149,6 +160,8 @@ def rows(data_sets: int, bootstrapped: int) -> Iterator[tuple[str, str, str, flo
             for method in methods:
                 n = bootstrapped if "percentile" in method else data_sets
                 yield str(study), name, method, covered(kind, study, name, method, n, 300), n
+    for study in (SMALL, THREE, LONG, TEN):
+        yield str(study), "ICC(2,1)", "icc_table", covered_by_table(study, data_sets), data_sets
 
 
 SMALL, THREE, FIVE = Study(10, 3), Study(30, 3), Study(30, 5)
@@ -170,8 +183,6 @@ PLAN = (
     ("numbers", Study(30, 10, 3), tuple(ICCS), ("default",)),
 )
 
-if __name__ == "__main__":
-    import sys
-
+if __name__ == "__main__":  # data sets without and with a bootstrap, such as 1000 300
     for design, name, method, value, n in rows(*map(int, sys.argv[1:])):
         print(f"| {design} | {name} | {method} | {value:.3f} | {n} |", flush=True)

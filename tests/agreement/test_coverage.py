@@ -7,6 +7,7 @@ coverage of 0.95 by less than 0.0001.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -29,6 +30,8 @@ from reliabayes.agreement import (
 )
 from reliabayes.arrays import Array
 from reliabayes.choices import Method
+from tests.agreement.coverage import rows
+from tests.conftest import ROOT
 
 Simulated = Callable[[np.random.Generator, int], Ratings]
 
@@ -132,3 +135,40 @@ def test_normalized_kappa_x_has_nominal_coverage_without_a_bootstrap(method: Met
     covered = coverage(normalized_kappa_x, of_pools, method)
 
     assert BAND[0] <= covered <= BAND[1]
+
+
+def documented() -> dict[tuple[str, str, str], float]:
+    """Coverage in the tables of the documentation, by design, coefficient and method."""
+    found = {}
+    for table in re.findall(r"(?:^\|.*\n)+", (ROOT / "docs" / "coverage.md").read_text(), re.M):
+        lines = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()]
+        for design, *cells in lines[2:]:
+            name = cells[0] if lines[0][1] == "coefficient" else None
+            for column, cell in zip(lines[0][1:], cells, strict=True):
+                if re.fullmatch(r"0?\.\d+|1\.0+", cell):
+                    key = (column, "default") if name is None else (name, column)
+                    found[design, *key] = float(cell)
+    return found
+
+
+def test_the_documentation_states_the_coverage_of_each_default() -> None:
+    defaults = {key: value for key, value in documented().items() if key[2] == "default"}
+
+    assert len(defaults) == 53
+    assert min(defaults.values()) >= 0.91
+    assert np.mean(list(defaults.values())) == pytest.approx(0.95, abs=0.01)
+
+
+@pytest.mark.calibration
+def test_intervals_cover_as_often_as_the_documentation_states() -> None:
+    known = documented()
+
+    measured = {
+        (study, name, method): (value, n) for study, name, method, value, n in rows(400, 100)
+    }
+
+    assert set(measured) == set(known)
+    for key, (value, n) in measured.items():
+        n_known = 300 if "percentile" in key[2] else 1000
+        error = np.sqrt(known[key] * (1 - known[key]) * (1 / n + 1 / n_known))
+        assert value == pytest.approx(known[key], abs=4 * error), key

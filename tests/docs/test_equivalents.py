@@ -1,0 +1,130 @@
+"""Rows of "Coming from Python": both sides of each, computed by the peer and by the package.
+
+krippendorff and scikit-learn come with the development extra; pingouin and statsmodels with that of
+the documentation.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+
+ag = rb.agreement
+
+COUNTS = np.array([[3, 0, 0], [0, 2, 1], [0, 0, 3], [1, 2, 0]])
+# Two raters whose categories have gaps: none is 3 or 4.
+ONE, OTHER = np.array([1, 2, 5, 5, 1, 2, 2, 5]), np.array([1, 5, 5, 5, 1, 2, 1, 2])
+
+
+def table(*, missing: bool) -> Array:
+    """Ratings 1 to 4 of twelve items by three raters."""
+    rng = np.random.default_rng(6)
+    near = rng.integers(1, 5, (12, 1)) + rng.integers(-1, 2, (12, 3))
+    ratings = np.asarray(np.clip(near, 1, 4), np.float64)
+    if missing:
+        ratings[[2, 5, 9], [0, 1, 2]] = np.nan
+    return ratings
+
+
+def judges() -> pd.DataFrame:
+    return rb.datasets.load("shrout_fleiss_1979")
+
+
+def pair(**options: Any) -> rb.Ratings:
+    return rb.Ratings.from_wide(np.column_stack([ONE, OTHER]), **options)
+
+
+@pytest.mark.parametrize(
+    ("metric", "scale"), [("nominal", "nominal"), ("ordinal", "ordered"), ("interval", "numeric")]
+)
+def test_krippendorff_of_raters_in_rows(metric: Any, scale: Any) -> None:
+    peer = pytest.importorskip("krippendorff")
+    x = table(missing=True)
+
+    theirs = peer.alpha(reliability_data=x.T, level_of_measurement=metric)
+
+    ours = ag.krippendorff_alpha(rb.Ratings.from_wide(x, scale=scale), metric)
+    assert float(ours) == pytest.approx(theirs)
+
+
+def test_krippendorff_of_counts_is_of_the_interval_metric() -> None:
+    peer = pytest.importorskip("krippendorff")
+
+    theirs = peer.alpha(value_counts=COUNTS, value_domain=[1, 2, 3])
+
+    numeric = rb.Ratings.from_counts(COUNTS, categories=[1, 2, 3], scale="numeric")
+    nominal = rb.Ratings.from_counts(COUNTS, categories=[1, 2, 3])
+    assert float(ag.krippendorff_alpha(numeric)) == pytest.approx(theirs)
+    assert float(ag.krippendorff_alpha(nominal)) == pytest.approx(
+        peer.alpha(value_counts=COUNTS, value_domain=[1, 2, 3], level_of_measurement="nominal")
+    )
+
+
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_weighted_kappas_of_scikit_learn_count_categories_that_occur(weights: Any) -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+
+    ranked = metrics.cohen_kappa_score(ONE, OTHER, weights=weights)
+    spaced = metrics.cohen_kappa_score(ONE, OTHER, weights=weights, labels=range(1, 6))
+
+    assert float(ag.cohen_kappa(pair(scale="ordered"), weights)) == pytest.approx(ranked)
+    assert float(ag.cohen_kappa(pair(), weights)) == pytest.approx(spaced)
+    assert ranked != pytest.approx(spaced, abs=0.05)
+
+
+def test_kappa_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+
+    theirs = metrics.cohen_kappa_score(ONE, OTHER)
+
+    assert float(ag.cohen_kappa(pair(scale="nominal"))) == pytest.approx(theirs)
+
+
+@pytest.mark.docs
+def test_kappas_of_statsmodels() -> None:
+    peer = pytest.importorskip("statsmodels.stats.inter_rater")
+    contingency = pd.crosstab(ONE, OTHER).to_numpy()
+
+    found = peer.cohens_kappa(contingency)
+
+    kappa = ag.cohen_kappa(pair(scale="nominal"))
+    fleiss = rb.Ratings.from_counts(COUNTS, categories=[1, 2, 3])
+    assert float(kappa) == pytest.approx(found.kappa)
+    assert kappa.standard_error(method="analytic") == pytest.approx(found.std_kappa)
+    assert float(ag.fleiss_kappa(fleiss)) == pytest.approx(peer.fleiss_kappa(COUNTS))
+    randolph = peer.fleiss_kappa(COUNTS, method="randolph")
+    assert float(ag.brennan_prediger(fleiss)) == pytest.approx(randolph)
+
+
+@pytest.mark.docs
+def test_iccs_and_cronbachs_alpha_of_pingouin() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = pytest.importorskip("pingouin")
+        theirs = peer.intraclass_corr(judges(), targets="item", raters="rater", ratings="rating")
+        wide = judges().pivot(index="item", columns="rater", values="rating")
+        alpha = peer.cronbach_alpha(wide)[0]
+
+    ratings = rb.Ratings.from_frame(judges())
+    own = ag.icc_table(ratings)
+    assert own["value"].to_numpy() == pytest.approx(theirs["ICC"].to_numpy())
+    limits = np.array(theirs.filter(like="CI").iloc[:, 0].tolist())
+    assert own[["lower_95", "upper_95"]].to_numpy() == pytest.approx(limits, abs=0.006)
+    assert float(ag.icc(ratings, "ICC(3,k)")) == pytest.approx(alpha)
+
+
+def test_uncertainty_of_crowd_kit_is_the_entropy_of_votes() -> None:
+    """Its documented example: a task with three different labels has 1.0986, in nats."""
+    ratings = rb.Ratings.from_wide(np.array([["a", "b", "c"], ["a", "a", "b"]]))
+
+    share = ratings.counts / ratings.counts.sum(axis=1, keepdims=True)
+    entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=1)
+
+    assert entropy[0] == pytest.approx(1.0986122886681096)
