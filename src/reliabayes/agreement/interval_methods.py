@@ -97,6 +97,8 @@ class Intervals:
         """Whether no item could move the coefficient, as if all ratings of each item agree."""
         if self.limit is None or np.isnan(self.value):
             return False
+        if self.model is not None:  # whose statistics of items may be large
+            return self.value > 1 - CONSTANT
         return self.sampling.analytic_error(0) < CONSTANT
 
     def by_method(

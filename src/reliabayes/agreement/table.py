@@ -36,7 +36,7 @@ Argument = TypeVar("Argument")
 Result = TypeVar("Result")
 
 # In an incomplete design, where every sample maximises a likelihood, and where a single one does.
-MAX_RATERS_OF_BOOTSTRAP, MAX_RATERS = 25, 400
+MAX_RATERS_OF_BOOTSTRAP, MAX_RATERS = 25, 300
 
 
 def agreement_table(

@@ -158,7 +158,7 @@ class Ratings(RatingsFromTables):
         -----
         Numeric ratings with few categories, such as 1 to 5, get kappas if they are read with
         ``scale="ordered"``. ICC(2, .) and ICC(3, .) are left out for incomplete designs with more
-        than 400 raters, or 25 with a bootstrap, each sample of which needs a likelihood to be
+        than 300 raters, or 25 with a bootstrap, each sample of which needs a likelihood to be
         maximised. `agreement` has more coefficients, such as Light's kappa and iota. The
         documentation has a table of the coverage of the intervals.
 
