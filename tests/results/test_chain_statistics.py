@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reliabayes.arrays import Array
-from reliabayes.results.chain_statistics import ess_bulk, ess_tail, mcse_mean, r_hat
+from reliabayes.results.chain_statistics import BLOCK, measures
 
 
 def autoregressive(rng: np.random.Generator, coefficient: float, chains: int, draws: int) -> Array:
@@ -42,24 +42,43 @@ DRAWS = {
 
 @pytest.mark.parametrize("draws", DRAWS.values(), ids=DRAWS)
 def test_measures_agree_with_arviz(draws: Array) -> None:
+    found = measures(draws[None])
     with np.errstate(all="ignore"):
-        found = ess_bulk(draws), ess_tail(draws), mcse_mean(draws)
         expected = (
             az.ess(draws, method="bulk"),  # type: ignore[no-untyped-call]
             az.ess(draws, method="tail", prob=(0.05, 0.95)),  # type: ignore[no-untyped-call]
             az.mcse(draws, method="mean"),  # type: ignore[no-untyped-call]
         )
 
-    np.testing.assert_allclose(found, [float(x) for x in expected], rtol=1e-9)
+    for name, value in zip(("ess_bulk", "ess_tail", "mcse"), expected, strict=True):
+        np.testing.assert_allclose(found[name], float(value), rtol=1e-9, err_msg=name)
 
 
 @pytest.mark.parametrize("draws", [x for x in DRAWS.values() if len(x) > 1])
 def test_r_hat_agrees_with_arviz(draws: Array) -> None:
     with np.errstate(all="ignore"):
-        found, expected = r_hat(draws), float(az.rhat(draws))  # type: ignore[no-untyped-call]
+        expected = float(az.rhat(draws))  # type: ignore[no-untyped-call]
 
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    np.testing.assert_allclose(measures(draws[None])["r_hat"], expected, rtol=1e-12)
 
 
 def test_r_hat_of_one_chain_is_unknown() -> None:
-    assert np.isnan(r_hat(DRAWS["one chain"]))
+    assert np.isnan(measures(DRAWS["one chain"][None])["r_hat"])
+
+
+def test_each_number_is_measured_by_itself() -> None:
+    shape = (4, BLOCK // 16)  # of which a block has four
+    kinds = [
+        np.random.default_rng(2).standard_normal(shape),
+        np.ones(shape),
+        np.full(shape, np.nan),
+        np.arange(np.prod(shape)).reshape(shape) % 7.0,
+        autoregressive(np.random.default_rng(3), 0.9, *shape),
+        np.arange(np.prod(shape), dtype=float).reshape(shape),
+    ]
+
+    found = measures(np.stack(kinds))
+
+    for unit, draws in enumerate(kinds):
+        for name, values in measures(draws[None]).items():
+            np.testing.assert_allclose(found[name][unit], values[0], rtol=1e-12, err_msg=name)

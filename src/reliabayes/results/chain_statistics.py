@@ -1,8 +1,7 @@
-"""Effective sample sizes, R-hat and Monte Carlo error of one number, from its draws.
+"""Effective sample sizes, R-hat and Monte Carlo error of many numbers, from their draws.
 
 The definitions of Vehtari et al. (2021), and the numbers of arviz, whose import takes longer than
-a small fit. All functions take draws of shape (chains, draws), and return nan if one is nan or if
-a chain has fewer than four.
+a small fit and which computes one number at a time.
 
 References
 ----------
@@ -17,91 +16,125 @@ from scipy.special import ndtri
 
 from reliabayes.arrays import Array
 
+MEASURES = ("ess_bulk", "ess_tail", "r_hat", "mcse")
 TAIL = 0.05  # probability of the quantiles that stand for the tails
 MIN_DRAWS = 4  # of a chain
+BLOCK = 40_000  # draws of so many numbers at a time as fit into the processor's cache
 
 
-def ess_bulk(draws: Array) -> float:
-    """Effective sample size of rank-normalised draws."""
-    return _ess(_normal_scores(_halves(draws))) if _valid(draws) else np.nan
+def measures(draws: Array) -> dict[str, Array]:
+    """Convergence of numbers; nan if a draw is nan, or if a chain has fewer than four.
+
+    Parameters
+    ----------
+    draws : array of shape (U, chains, draws)
+        Draws of U numbers.
+
+    Returns
+    -------
+    dict of str to array of shape (U,)
+        ess_bulk, the effective sample size of the rank-normalised draws; ess_tail, the smaller one
+        of those of the 5% and 95% quantiles; r_hat, the rank-normalised split R-hat, 1 if the
+        chains agree and nan for one chain; mcse, the Monte Carlo standard error of the mean.
+    """
+    found = {measure: np.full(len(draws), np.nan) for measure in MEASURES}
+    if draws.shape[2] < MIN_DRAWS:
+        return found
+    complete = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
+    size = max(1, BLOCK // (draws.shape[1] * draws.shape[2]))
+    with np.errstate(all="ignore"):  # draws that never move have no R-hat
+        for start in range(0, len(complete), size):
+            block = complete[start : start + size]
+            for measure, values in _measures(draws[block]).items():
+                found[measure][block] = values
+    return found
 
 
-def ess_tail(draws: Array) -> float:
-    """Smaller one of the effective sample sizes of the 5% and 95% quantiles."""
-    if not _valid(draws):
-        return np.nan
-    limits = np.quantile(draws, [TAIL, 1 - TAIL])
-    return min(_ess(_halves((draws <= limit).astype(float))) for limit in limits)
-
-
-def r_hat(draws: Array) -> float:
-    """Rank-normalised split R-hat, 1 if the chains agree; nan for one chain."""
-    if len(draws) < 2 or not _valid(draws):
-        return np.nan
+def _measures(draws: Array) -> dict[str, Array]:
     halves = _halves(draws)
-    folded = np.abs(halves - np.median(halves))
-    return max(_potential_scale_reduction(_normal_scores(x)) for x in (halves, folded))
-
-
-def mcse_mean(draws: Array) -> float:
-    """Monte Carlo standard error of the mean of the draws."""
-    return float(draws.std(ddof=1) / np.sqrt(_ess(_halves(draws)))) if _valid(draws) else np.nan
-
-
-def _valid(draws: Array) -> bool:
-    return draws.shape[1] >= MIN_DRAWS and not np.isnan(draws).any()
+    scores = _normal_scores(halves)
+    limits = np.quantile(draws, [TAIL, 1 - TAIL], axis=(1, 2), keepdims=True)
+    tails = [_ess(_halves((draws <= limit).astype(float))) for limit in limits]
+    found = {
+        "ess_bulk": _ess(scores),
+        "ess_tail": np.minimum(*tails),
+        "mcse": draws.std(axis=(1, 2), ddof=1) / np.sqrt(_ess(halves)),
+    }
+    if draws.shape[1] > 1:
+        folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
+        found["r_hat"] = np.fmax(
+            _potential_scale_reduction(scores), _potential_scale_reduction(_normal_scores(folded))
+        )
+    return found
 
 
 def _halves(draws: Array) -> Array:
     """Both halves of each chain, without the middle draw of an odd number."""
-    half = draws.shape[1] // 2
-    return np.concatenate([draws[:, :half], draws[:, -half:]])
+    half = draws.shape[2] // 2
+    return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
 
 def _normal_scores(draws: Array) -> Array:
     """Normal quantiles of the ranks of the draws among all; equal draws have equal ranks."""
-    _, position, counts = np.unique(draws.ravel(), return_inverse=True, return_counts=True)
-    ranks = np.cumsum(counts) - (counts - 1) / 2
-    scores: Array = ndtri((ranks - 3 / 8) / (draws.size + 1 / 4))  # Blom's offset
-    return scores[position].reshape(draws.shape)
+    values = draws.reshape(len(draws), -1)
+    order = values.argsort(axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    size = values.shape[1]
+    rank = np.arange(1, size + 1, 0.5)  # ties have the mean of their ranks
+    quantiles: Array = ndtri((rank - 3 / 8) / (size + 1 / 4))  # Blom's offset
+    rises = np.ones((len(values), size + 1), bool)
+    rises[:, 1:-1] = ordered[:, 1:] > ordered[:, :-1]
+    place = np.arange(size)
+    if rises.all():
+        sorted_scores = np.broadcast_to(quantiles[2 * place], values.shape)
+    else:
+        first = np.maximum.accumulate(np.where(rises[:, :-1], place, 0), axis=1)
+        last = np.minimum.accumulate(np.where(rises[:, 1:], place, size)[:, ::-1], axis=1)
+        sorted_scores = quantiles[first + last[:, ::-1]]
+    scores = np.empty_like(values)
+    np.put_along_axis(scores, order, sorted_scores, axis=1)
+    return scores.reshape(draws.shape)
 
 
-def _potential_scale_reduction(draws: Array) -> float:
+def _potential_scale_reduction(draws: Array) -> Array:
     """Square root of the pooled variance of the draws over the variance within chains."""
-    n = draws.shape[1]
-    within = draws.var(axis=1, ddof=1).mean()
-    between = n * draws.mean(axis=1).var(ddof=1)
-    return float(np.sqrt((between / within + n - 1) / n))
+    n = draws.shape[2]
+    within = draws.var(axis=2, ddof=1).mean(axis=1)
+    between = n * draws.mean(axis=2).var(axis=1, ddof=1)
+    return np.sqrt((between / within + n - 1) / n)
 
 
-def _ess(draws: Array) -> float:
+def _ess(draws: Array) -> Array:
     """Effective sample size of the mean, with Geyer's truncation of the autocorrelations."""
-    if np.ptp(draws) < np.finfo(float).resolution:
-        return float(draws.size)
+    size = draws[0].size
     correlation = _autocorrelation(draws)
-    if np.isnan(correlation).any():
-        return np.nan
     # Sums of neighbours decrease and are positive, until the noise dominates.
-    n_pairs = max(1, (len(correlation) - 1) // 2)
-    pairs = correlation[: 2 * n_pairs].reshape(n_pairs, 2).sum(axis=1)
-    last = int(np.argmax(pairs <= 0)) if (pairs <= 0).any() else n_pairs - 1
-    remainder = correlation[2 * last]
-    if pairs[last] < 0:
-        remainder = max(remainder, 0.0)
-    time = -1 + 2 * np.minimum.accumulate(pairs[:last]).sum() + remainder
-    return float(draws.size / max(time, 1 / np.log10(draws.size)))
+    n_pairs = max(1, (correlation.shape[1] - 1) // 2)
+    pairs = correlation[:, : 2 * n_pairs].reshape(-1, n_pairs, 2).sum(axis=2)
+    dominated = pairs <= 0
+    dominated[:, -1] = True
+    last = dominated.argmax(axis=1)
+    units = np.arange(len(draws))
+    remainder = correlation[units, 2 * last]
+    remainder = np.where(pairs[units, last] < 0, np.maximum(remainder, 0), remainder)
+    sums = np.cumsum(np.minimum.accumulate(pairs, axis=1), axis=1)
+    before = np.where(last > 0, sums[units, last - 1], 0)
+    ess = size / np.maximum(-1 + 2 * before + remainder, 1 / np.log10(size))
+    ess[np.isnan(correlation).any(axis=1)] = np.nan
+    ess[np.ptp(draws, axis=(1, 2)) < np.finfo(float).resolution] = size
+    return ess
 
 
 def _autocorrelation(draws: Array) -> Array:
     """Correlation of draws with later ones of the same chain, by lag, from all chains together."""
-    n = draws.shape[1]
-    means = draws.mean(axis=1)
+    n = draws.shape[2]
+    means = draws.mean(axis=2)
     length = scipy.fft.next_fast_len(2 * n, real=True)  # twice as long, so that no end wraps
-    spectrum = scipy.fft.rfft(draws - means[:, None], n=length, axis=1)
-    power = (np.abs(spectrum) ** 2).mean(axis=0)
-    covariance = scipy.fft.irfft(power, n=length)[:n] / n
-    within = covariance[0] * n / (n - 1)
-    variance = covariance[0] + means.var(ddof=1)
+    spectrum = scipy.fft.rfft(draws - means[:, :, None], n=length, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    covariance = scipy.fft.irfft(power, n=length, axis=1)[:, :n] / n
+    within = covariance[:, :1] * n / (n - 1)
+    variance = covariance[:, :1] + means.var(axis=1, ddof=1)[:, None]
     correlation: Array = 1 - (within - covariance) / variance
-    correlation[0] = 1
+    correlation[:, 0] = 1
     return correlation

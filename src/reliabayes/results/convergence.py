@@ -9,10 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.results.chain_statistics import ess_bulk, ess_tail, mcse_mean, r_hat
+from reliabayes.results.chain_statistics import measures
 from reliabayes.results.summaries import scalars
-
-MEASURES = {"ess_bulk": ess_bulk, "ess_tail": ess_tail, "r_hat": r_hat, "mcse": mcse_mean}
 
 
 class Convergence:
@@ -40,11 +38,5 @@ class Convergence:
     def _table(self, name: str) -> pd.DataFrame:
         if name not in self._tables:
             draws = dict(scalars(name, self._quantities[name].astype(float)))
-            with np.errstate(all="ignore"):  # draws that never move give nan, reported as such
-                self._tables[name] = pd.DataFrame(
-                    {
-                        measure: {label: function(values) for label, values in draws.items()}
-                        for measure, function in MEASURES.items()
-                    }
-                )
+            self._tables[name] = pd.DataFrame(measures(np.stack([*draws.values()])), [*draws])
         return self._tables[name]
