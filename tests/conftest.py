@@ -14,7 +14,7 @@ import hatch_build
 from reliabayes import datasets
 
 # Every run uses the same examples, so that a new failure has a cause in the code.
-hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=50)
 hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal
 
 from reliabayes.arrays import Array
 from reliabayes.inference import correlation
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
-from tests.designs import PooledTable, pooled_tables, slopes
+from tests.designs import PooledTable, normal_log_density, pooled_tables, slopes
 
 numbers = st.floats(0.05, 4)
 seeds = st.integers(0, 2**16)
@@ -45,8 +44,8 @@ def covariance(table: PooledTable, at: Components) -> Array:
 def dense(table: PooledTable, at: Components, prior: MeanPrior) -> float:
     pool = table.pool[table.rater]
     mean_covariance = np.where(pool[:, None] == pool, 1 / prior.precision[pool], 0)
-    ratings = multivariate_normal(prior.offset[pool], covariance(table, at) + mean_covariance)
-    return float(ratings.logpdf(table.ratings))
+    whole = covariance(table, at) + mean_covariance
+    return normal_log_density(table.ratings, prior.offset[pool], whole)
 
 
 @given(table=pooled_tables(), seed=seeds)

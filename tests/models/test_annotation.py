@@ -19,7 +19,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.models.bases.annotation import AnnotationModel
 from tests.conftest import load_or_skip
-from tests.designs import slopes
+from tests.designs import four_point_moves, four_point_slopes, log_densities
 
 Point = dict[str, Array]
 Load = Callable[[str], pd.DataFrame]
@@ -579,25 +579,15 @@ def log_density(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> fl
 
 
 def check_gradient(model: AnnotationModel, ratings: rb.Ratings) -> None:
-    program = stan.load(model.program(model.problem(ratings)))
-    data = model.stan_data(ratings)
+    program = stan.folder() / model.program(model.problem(ratings))
     point, _ = random_points(model, ratings)
-    shapes = [(p, p.unconstrain(np.asarray(point[p.name]))) for p in model.parameters()]
-    at = np.concatenate([free.ravel() for _, free in shapes])
+    free = [p.unconstrain(np.asarray(point[p.name])).ravel() for p in model.parameters()]
+    at = np.concatenate(free)
+    points = np.vstack([at, at + four_point_moves(len(at))])
 
-    def constrained(free: Array) -> Point:
-        parts = np.split(free, np.cumsum([part.size for _, part in shapes])[:-1])
-        return {
-            p.name: p.constrain(part.reshape(like.shape))
-            for (p, like), part in zip(shapes, parts, strict=True)
-        }
+    table = log_densities(
+        program, model.stan_data(ratings), unconstrained_params={"params_r": points}
+    )
 
-    def density(free: Array) -> float:
-        table = program.log_prob(constrained(free), data, sig_figs=17)
-        return float(table["lp__"].iloc[0])
-
-    found = program.log_prob(constrained(at), data, sig_figs=17).iloc[0, 1:].to_numpy(float)
-    some = np.random.default_rng(1).permutation(len(at))[:4]
-    direction = np.eye(len(at))[some]
-    expected = slopes(lambda x: density(at + x @ direction), np.zeros(len(some)))
-    assert found[some] == pytest.approx(expected, rel=1e-5, abs=1e-5)
+    expected = four_point_slopes(table["lp__"].to_numpy()[1:])
+    assert table.iloc[0, 1:].to_numpy(float) == pytest.approx(expected, rel=1e-5, abs=1e-5)

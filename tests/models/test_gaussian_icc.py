@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import halfnorm, multivariate_normal, t
+from scipy.stats import halfnorm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -21,7 +21,13 @@ from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.models import gaussian_icc
 from reliabayes.results.posterior import Posterior
-from tests.designs import LongTable, dense_covariance, long_tables, slopes
+from tests.designs import (
+    LongTable,
+    dense_covariance,
+    long_tables,
+    normal_log_density,
+    slopes,
+)
 from tests.monte_carlo import standard_error, standard_errors
 
 SDS = ("sd_item", "sd_rater", "sd_residual")
@@ -104,15 +110,13 @@ def test_density_with_sampled_raters_equals_the_dense_density(
         levels = crowd.levels(score, sd, prior_mean) + CENTER
         column = np.eye(len(levels))[table.column]
         given_levels = dense_covariance(table, sd._replace(column=0.0))
-        prior = multivariate_normal(
-            np.full(len(levels), PRIORS["prior_mean"][0]),
-            sd.column**2 * np.eye(len(levels)) + PRIORS["prior_mean"][1] ** 2,
-        )
+        mean, sd_mean = PRIORS["prior_mean"]
+        prior = sd.column**2 * np.eye(len(levels)) + sd_mean**2
         scores = np.vstack([np.zeros(len(score)), np.eye(len(score))])
         moved = crowd.levels(scores, sd, prior_mean)
         return float(
-            multivariate_normal(column @ levels, given_levels).logpdf(table.ratings + CENTER)
-            + prior.logpdf(levels)
+            normal_log_density(table.ratings + CENTER, column @ levels, given_levels)
+            + normal_log_density(levels, np.full(len(levels), mean), prior)
             + np.linalg.slogdet(moved[1:] - moved[0])[1]
             + log_sd_priors(np.exp(log_sds))
             + log_sds.sum()
@@ -471,12 +475,10 @@ def log_joint(table: LongTable, sds: Array, swapped: bool) -> float:
     """Joint log density of ratings and standard deviations with a dense covariance matrix."""
     mean, sd = PRIORS["prior_mean"]
     covariance = dense_covariance(table, Deviations(*sds).swap(swapped)) + sd**2
-    dense = multivariate_normal(np.full(len(table.ratings), mean - CENTER), covariance)
-    return float(dense.logpdf(table.ratings)) + log_sd_priors(sds)
+    means = np.full(len(table.ratings), mean - CENTER)
+    return normal_log_density(table.ratings, means, covariance) + log_sd_priors(sds)
 
 
 def log_sd_priors(sds: Array) -> float:
-    return float(
-        t(4).logpdf(sds[0]) + halfnorm(scale=1.5).logpdf(sds[1])
-        + t(3, scale=2).logpdf(sds[2]) + 2 * math.log(2)
-    )  # fmt: skip
+    halves = t.logpdf(sds[0], 4) + t.logpdf(sds[2], 3, scale=2) + 2 * math.log(2)
+    return float(halves + halfnorm.logpdf(sds[1], scale=1.5))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import halfnorm, multivariate_normal, t
+from scipy.stats import halfnorm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -19,7 +19,7 @@ from reliabayes.inference import correlation, stan
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import PooledDesign
 from reliabayes.models.bases import gaussian_pools
-from tests.designs import PooledTable, pooled_tables, slopes
+from tests.designs import PooledTable, normal_log_density, pooled_tables, slopes
 from tests.monte_carlo import standard_error
 
 PRIOR_MEAN = np.array([[0.9, 2.0], [-0.3, 1.5], [0.1, 3.0]])
@@ -490,12 +490,11 @@ def log_ratings(table: PooledTable, root: Array, rater: Array, residual: Array) 
     mean, sd = PRIOR_MEAN[pool].T
     covariance = table.covariance(root @ root.T, rater, residual)
     mean_covariance = np.where(pool[:, None] == pool, sd**2, 0)
-    dense = multivariate_normal(mean - CENTERS[pool], covariance + mean_covariance)
-    return float(dense.logpdf(table.ratings))
+    return normal_log_density(table.ratings, mean - CENTERS[pool], covariance + mean_covariance)
 
 
 def log_sd_priors(item: Array, rater: Array, residual: Array) -> float:
-    halves = (t(4).logpdf(item), halfnorm(scale=1.5).logpdf(rater))
-    log_residual = t(3, scale=2).logpdf(residual)
+    halves = (t.logpdf(item, 4), halfnorm.logpdf(rater, scale=1.5))
+    log_residual = t.logpdf(residual, 3, scale=2)
     folded = (len(item) + len(residual)) * math.log(2)
     return float(sum(half.sum() for half in halves) + log_residual.sum() + folded)

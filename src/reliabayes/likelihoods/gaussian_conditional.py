@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
-import scipy.optimize
+from scipy.linalg.lapack import dtrtrs
 
 from reliabayes.arrays import Array
 
@@ -37,16 +36,32 @@ class Conditional(NamedTuple):
     factor: Array
     whitened: Array
 
+    @classmethod
+    def of(cls, precision: Array, score: Array) -> Conditional:
+        """Distribution with a precision, of which the score is the product with the mean."""
+        factor = np.linalg.cholesky(precision)
+        return cls(factor, _solve(factor, score))
+
     @property
     def mean(self) -> Array:
         """Expected effects, and expected means as distances from the centre."""
-        return scipy.linalg.solve_triangular(self.factor, self.whitened, lower=True, trans="T")
+        return _solve(self.factor, self.whitened, transposed=True)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the effects and means."""
+        inverse = _solve(self.factor, np.eye(len(self.factor)))
+        return inverse.T @ inverse
 
     def draw(self, means: Array, rng: np.random.Generator) -> Array:
         """Effects drawn given the data and the means, which the result repeats last."""
         noise = rng.standard_normal(len(self.whitened))
         last = slice(-len(means), None)
         noise[last] = self.factor[last, last].T @ means - self.whitened[last]
-        return scipy.linalg.solve_triangular(
-            self.factor, self.whitened + noise, lower=True, trans="T"
-        )
+        return _solve(self.factor, self.whitened + noise, transposed=True)
+
+
+def _solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
+    """Solution of a lower triangular system, without scipy's checks: they take longer than it."""
+    solution, _ = dtrtrs(factor, right, lower=1, trans=int(transposed))
+    return np.asarray(solution)

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
@@ -246,8 +245,7 @@ class CrossedSums:
         )
         score = weights @ self.moment
         score[-1] += prior.precision * prior.offset
-        factor = scipy.linalg.cholesky(precision, lower=True)
-        return Conditional(factor, scipy.linalg.solve_triangular(factor, score, lower=True))
+        return Conditional.of(precision, score)
 
     def draw_columns(
         self, sd: Deviations, means: Array, prior: MeanPrior, rng: np.random.Generator
@@ -279,8 +277,7 @@ class CrossedSums:
         """Standard deviations that maximise the expected log-likelihood: one step of EM."""
         given = self.given(sd, prior)
         mean = given.mean
-        second = scipy.linalg.cho_solve((given.factor, True), np.eye(len(mean)))
-        second += np.outer(mean, mean)
+        second = given.covariance + np.outer(mean, mean)
         # Expected square of the residual sums, given columns and mean, by pattern
         left = self.square - 2 * self.moment @ mean + np.tensordot(self.gram, second, axes=2)
         shrinkage = sd.shrinkage(self.n)

@@ -14,7 +14,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from reliabayes.arrays import Array, Codes, distinct_rows
 from reliabayes.inference.problem import StanData
@@ -169,15 +168,13 @@ class PooledSums:
     def _given(self, weights: Array, at: Components, prior: MeanPrior) -> Conditional:
         precision = np.zeros_like(self.gram[0])
         for g, h, place, cells in self._blocks:
-            block = (weights[:, g, h] @ cells).reshape(precision[place].shape)
+            block = (weights[:, g, h] @ cells).reshape(place[0].size, -1)
             precision[place] = precision.T[place] = block
         own = np.append(at.rater[self.pool] ** -2, prior.precision)
         precision[np.diag_indices_from(precision)] += own
         score = np.einsum("dah,dah->a", weights[:, self.pool_of], self.moment)
         score[len(self.pool) :] += prior.precision * prior.offset
-        factor = scipy.linalg.cholesky(precision, lower=True)
-        whitened = scipy.linalg.solve_triangular(factor, score, lower=True)
-        return Conditional(factor, whitened)
+        return Conditional.of(precision, score)
 
     def log_likelihood(self, at: Components, prior: MeanPrior) -> float:
         """Log density of the ratings, with effects and means integrated out.
@@ -208,8 +205,7 @@ class PooledSums:
         """
         items = at.given_ratings(self.n)
         given = self._given(self._weights(at, items), at, prior)
-        second = scipy.linalg.cho_solve((given.factor, True), np.eye(len(given.whitened)))
-        second += np.outer(given.mean, given.mean)
+        second = given.covariance + np.outer(given.mean, given.mean)
         whole, *by_pattern = self._expected_squares(given.mean, second)
         # In units of the root, so that it may be singular: effects = root @ standard
         inverse = np.linalg.inv(items.factor)

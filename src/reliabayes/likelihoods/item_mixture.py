@@ -10,6 +10,7 @@ this is the same in NumPy.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -141,7 +142,11 @@ class ItemMixture:
     def expected(self, state: Array) -> Expected:
         """Expected ratings and items, given the probabilities (D, H) of the states."""
         weighted = self.multiplicity * state.T
-        return Expected(np.asarray(self.counts.T @ weighted.T).T, weighted.sum(axis=1))
+        return Expected(np.asarray(self._by_cell @ weighted.T).T, weighted.sum(axis=1))
+
+    @cached_property
+    def _by_cell(self) -> sp.csc_array:
+        return self.counts.T
 
 
 def _hash(counts: sp.csr_array, kind: Codes) -> NDArray[np.void]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -28,15 +29,23 @@ class Convergence:
 
     def table(self, names: Sequence[str]) -> pd.DataFrame:
         """Columns ess_bulk, ess_tail, r_hat and mcse; a row for each value of the quantities."""
-        return pd.concat([self._table(name) for name in names])
+        self._measure([name for name in names if name not in self._tables])
+        return pd.concat([self._tables[name] for name in names])
 
     @cached_property
     def monitored(self) -> pd.DataFrame:
         """The table of all quantities but matrices, which repeat what others say of a rater."""
         return self.table([str(name) for name, x in self._quantities.items() if x.ndim <= 3])
 
-    def _table(self, name: str) -> pd.DataFrame:
-        if name not in self._tables:
-            draws = dict(scalars(name, self._quantities[name].astype(float)))
-            self._tables[name] = pd.DataFrame(measures(np.stack([*draws.values()])), [*draws])
-        return self._tables[name]
+    def _measure(self, names: Sequence[str]) -> None:
+        """Measure all values of some quantities at once."""
+        if not names:
+            return
+        draws = [dict(scalars(name, self._quantities[name].astype(float))) for name in names]
+        labels = [label for each in draws for label in each]
+        table = pd.DataFrame(
+            measures(np.stack([x for each in draws for x in each.values()])), labels
+        )
+        ends = np.cumsum([0, *map(len, draws)])
+        for name, (start, end) in zip(names, pairwise(ends), strict=True):
+            self._tables[name] = table.iloc[start:end]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -73,14 +74,14 @@ class Diagnostics:
         nodes: int,
     ) -> Diagnostics:
         """Worst values of convergence measures and of the sampler's statistics."""
-        energy = stats["energy"]
-        bfmi = (energy.diff("draw") ** 2).mean("draw") / energy.var("draw")
+        energy = stats["energy"].transpose("chain", "draw").values
+        bfmi = (np.diff(energy) ** 2).mean(axis=1) / energy.var(axis=1)
         return cls(
             r_hat=float(convergence["r_hat"].max(skipna=False)),
             ess_bulk=float(convergence["ess_bulk"].min(skipna=False)),
             ess_tail=float(convergence["ess_tail"].min(skipna=False)),
-            divergences=int(stats["diverging"].sum()),
-            tree_depth_hits=int((stats["tree_depth"] >= settings.max_tree_depth).sum()),
+            divergences=int(stats["diverging"].values.sum()),
+            tree_depth_hits=int((stats["tree_depth"].values >= settings.max_tree_depth).sum()),
             bfmi=float(bfmi.min()),
             chains=settings.chains,
             draws=settings.chains * settings.draws,

@@ -42,21 +42,18 @@ class ConjugateModel(MultimodalModel[P]):
 
     def log_prior(self, point: Point, problem: P) -> float:
         """Prior counts times log-probabilities."""
-        counts = self._prior_counts(point, problem)
+        priors = problem.priors
         return sum(
-            float(xlogy(counts[p.name], _outcomes(p, point[p.name])).sum())
+            float(xlogy(priors[p.name], _outcomes(p, point[p.name])).sum())
             for p in self.parameters()
         )
 
     def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:
         """Parameters drawn from their priors."""
-        counts = self._prior_counts(self.midpoint(problem), problem)
+        none = np.zeros((problem.n_categories, problem.n_cells))
+        counts = self.pseudo_counts(self.midpoint(problem), Expected(none, none[:, 0]), problem)
         gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}
         return {p.name: _normalised(p, gammas[p.name]) for p in self.parameters()}
-
-    def _prior_counts(self, point: Point, problem: P) -> Point:
-        none = np.zeros((problem.n_categories, problem.n_cells))
-        return self.pseudo_counts(point, Expected(none, none[:, 0]), problem)
 
 
 def _normalised(parameter: Parameter, counts: Array) -> Array:
