@@ -268,7 +268,7 @@ LONG = pytest.mark.posteriors
     [
         ("dawid_skene_1979", rb.DawidSkene(), -224.84, 4.66),
         ("ptsd", rb.RaterTAP(), -2416.64, 3.3),
-        ("bluebirds", rb.RaterTAP(), -1944.11, 6.4),
+        pytest.param("bluebirds", rb.RaterTAP(), -1944.11, 6.4, marks=LONG),
         pytest.param("bluebirds", rb.MACE(), -2009.36, 10.1, marks=LONG),
         pytest.param("snow2008_rte", rb.MACE(), -3917.85, 11.4, marks=LONG),
         pytest.param("snow2008_rte", rb.DawidSkene(), -4039.06, 16.1, marks=LONG),
@@ -292,7 +292,7 @@ def test_posterior_of_log_likelihood_matches_the_reference(
 @pytest.mark.parametrize(
     ("name", "model", "agreement"),
     [
-        ("bluebirds", rb.RaterTAP(), 0.898),
+        pytest.param("bluebirds", rb.RaterTAP(), 0.898, marks=LONG),
         pytest.param("bluebirds", rb.MACE(), 0.861, marks=LONG),
         pytest.param("snow2008_rte", rb.MACE(), 0.92625, marks=LONG),
         pytest.param("snow2008_rte", rb.DawidSkene(), 0.9225, marks=LONG),
@@ -422,7 +422,7 @@ def test_chains_with_switched_labels_are_relabelled_with_a_warning(dataset: Load
     with pytest.warns(
         rb.ConvergenceWarning, match=r"true categories had switched \(counted from 0: 1\)"
     ):
-        fit = flat.fit(ratings, seed=2, warm_start=start, chains=3, warmup=300, draws=300)
+        fit = flat.fit(ratings, seed=2, warm_start=start, chains=2, warmup=200, draws=200)
 
     assert fit.diagnostics().relabelled == (1,)
     # R-hat exceeds 2 if labels differ between chains.
@@ -447,7 +447,7 @@ def test_accuracies_of_nine_raters_are_recovered() -> None:
     ratings = rb.RaterTAP().simulate(complete(600, 9), np.random.default_rng(4), parameters=truth)
 
     estimate = rb.RaterTAP().em(ratings).quantities["a"].values
-    fit = rb.RaterTAP().fit(ratings, seed=1)
+    fit = rb.RaterTAP().fit(ratings, seed=1, chains=2)
 
     # sd of an accuracy from 600 ratings: about sqrt((1 - a^2) / 600) = 0.04 at most.
     assert estimate == pytest.approx(accuracies, abs=0.13)

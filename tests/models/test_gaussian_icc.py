@@ -185,8 +185,8 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
     monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: integrated_out)
     ratings = simulated(items=60, raters=15, per_item=4)
 
-    warm = rb.GaussianICC().fit(ratings, seed=1, draws=2000).summary()
-    cold = rb.GaussianICC().fit(ratings, seed=2, draws=2000, warm_start=False).summary()
+    warm = rb.GaussianICC().fit(ratings, seed=1, draws=1000).summary()
+    cold = rb.GaussianICC().fit(ratings, seed=2, draws=1000, warm_start=False).summary()
 
     error = 5 * np.hypot(warm["mcse"], cold["mcse"])
     assert (abs(warm["mean"] - cold["mean"]) < error).all()
@@ -196,10 +196,10 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
 def test_both_programs_give_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = simulated(items=80, raters=30, per_item=3)
     monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: True)
-    integrated = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    integrated = rb.GaussianICC().fit(ratings, seed=1, draws=500)
     monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: False)
 
-    sampled = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
+    sampled = rb.GaussianICC().fit(ratings, seed=1, draws=500)
 
     error = 5 * np.hypot(integrated.summary()["mcse"], sampled.summary()["mcse"])
     assert "score" in sampled.posterior
@@ -237,8 +237,8 @@ def test_items_and_raters_swap_roles_if_there_are_more_raters() -> None:
         ratings.to_frame().rename(columns={"item": "rater", "rater": "item"})
     )
 
-    fit = rb.GaussianICC().fit(ratings, seed=1, draws=2000)
-    mirror = rb.GaussianICC().fit(mirrored, seed=1, draws=2000)
+    fit = rb.GaussianICC().fit(ratings, seed=1, draws=500)
+    mirror = rb.GaussianICC().fit(mirrored, seed=1, draws=500)
 
     assert rb.GaussianICC().problem(mirrored).swapped
     one = fit.summary()

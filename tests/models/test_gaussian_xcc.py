@@ -91,7 +91,9 @@ def test_density_equals_the_dense_density(table: PooledTable, per_pool: bool, se
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+@pytest.mark.parametrize(
+    "residual", ["shared", pytest.param("per_pool", marks=pytest.mark.posteriors)]
+)
 def test_posterior_matches_the_reference(dataset: Load, residual: Any) -> None:
     ratings = rb.Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
     prior = rb.HalfNormal(2.5)
@@ -120,7 +122,7 @@ def test_posterior_matches_the_reference(dataset: Load, residual: Any) -> None:
 
 @pytest.mark.slow
 def test_warm_start_changes_the_speed_and_not_the_posterior() -> None:
-    ratings = simulated(items=60, raters=6, per_item=3, pools=3)
+    ratings = simulated(items=40, raters=4, per_item=3)
 
     warm = rb.GaussianXCC().fit(ratings, seed=1).summary()
     cold = rb.GaussianXCC().fit(ratings, seed=2, warm_start=False).summary()
@@ -194,11 +196,11 @@ def test_agreement_is_invariant_to_the_order_of_pools() -> None:
         assert one["mean"][name] == pytest.approx(other["mean"][of], abs=error)
 
 
-@pytest.mark.slow
+@short_chains
 def test_items_have_an_effect_for_each_pool_and_raters_only_one() -> None:
     ratings = simulated(items=40, raters=6, per_item=3, severity={"A": 0.0, "B": 1.0})
 
-    fit = rb.GaussianXCC().fit(ratings, seed=1)
+    fit = rb.GaussianXCC().fit(ratings, seed=1, **QUICK)
 
     items, raters = fit.items(), fit.raters()
     assert items.index.names == ["item", "pool"]
@@ -216,7 +218,7 @@ def test_effect_of_an_item_that_one_pool_did_not_rate_is_predicted_from_the_othe
         frame[(frame["item"] > 0) | (frame["pool"] == "A")], pool="pool"
     )
 
-    items = rb.GaussianXCC().fit(ratings, seed=1).items(draws=1000)
+    items = rb.GaussianXCC().fit(ratings, seed=1, chains=2).items(draws=1000)
 
     assert items["ratings"].loc[0].tolist() == [4, 0]
     assert np.sign(items["mean"][0, "B"]) == np.sign(items["mean"][0, "A"])
@@ -231,7 +233,7 @@ def test_correlation_of_pools_without_common_items_keeps_its_prior() -> None:
         frame[(frame["item"] < 30) == (frame["pool"] == "A")], pool="pool"
     )
 
-    fit = rb.GaussianXCC().fit(ratings, seed=1)
+    fit = rb.GaussianXCC().fit(ratings, seed=1, chains=2)
 
     draws = fit.quantities["normalized_xcc"].values[..., 0]
     mean, sd = (5 * standard_error(draws, column) for column in ("mean", "sd"))
@@ -259,7 +261,7 @@ def test_larger_prior_lkj_shrinks_the_correlation() -> None:
 def test_smallest_designs_are_fitted(raters: int) -> None:
     ratings = simulated(items=12, raters=raters, per_item=1)
 
-    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1)
+    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1, chains=2)
 
     assert fit.diagnostics().r_hat < 1.02
     assert fit.diagnostics().divergences <= 2

@@ -187,7 +187,7 @@ def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
 @pytest.mark.slow
 def test_simulated_parameters_are_recovered() -> None:
     rng = np.random.default_rng(5)
-    design = crossed(300, 15)
+    design = crossed(150, 10)
     truth = MODEL.draw_parameters(design, rng, categories=range(3))
     ratings = MODEL.simulate(design, rng, categories=range(3), parameters=truth)
 
@@ -199,7 +199,7 @@ def test_simulated_parameters_are_recovered() -> None:
         score = (draws.mean(("chain", "draw")) - truth[name]) / draws.std(("chain", "draw"))
         assert np.abs(score.values).max() < 4, name
     found = fit.quantities["confusion"].mean(("chain", "draw")).values
-    assert np.abs(found - MODEL.confusion(truth)).mean() < 0.02
+    assert np.abs(found - MODEL.confusion(truth)).mean() < 0.03
 
 
 def test_sampler_adapts_its_metric_if_true_categories_are_uncertain() -> None:

@@ -210,7 +210,9 @@ SPARSE = {
 def test_sparse_designs_give_finite_posteriors(name: str) -> None:
     frame = fitted().ratings.to_frame().query(SPARSE[name])
 
-    fit = rb.LogitXCC().fit(rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, draws=20)
+    fit = rb.LogitXCC().fit(
+        rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, warmup=100, draws=20
+    )
 
     assert all(np.isfinite(x).all() for x in fit.quantities.values())
     assert fit.items(draws=20).notna().all(axis=None)

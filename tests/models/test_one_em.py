@@ -14,7 +14,7 @@ from reliabayes.models import RatingModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
-QUICK: dict[str, Any] = {"chains": 1, "warmup": 50, "draws": 25, "seed": 3}
+QUICK: dict[str, Any] = {"chains": 1, "warmup": 10, "draws": 10, "seed": 3}
 
 
 @pytest.fixture
@@ -64,10 +64,10 @@ def test_loaded_fit_of_three_pools_computes_items_without_em(
 
 
 def ratings(model: RatingModel, pools: int) -> rb.Ratings:
-    """Binary or numeric ratings of 30 items by three raters of each pool."""
+    """Binary or numeric ratings of 15 items by three raters of each pool."""
     rng = np.random.default_rng(1)
-    item, rater = (codes.ravel() for codes in np.mgrid[:30, : 3 * pools])
-    score = rng.normal(0, 1, 30)[item] + rng.normal(0, 0.5, 3 * pools)[rater]
+    item, rater = (codes.ravel() for codes in np.mgrid[:15, : 3 * pools])
+    score = rng.normal(0, 1, 15)[item] + rng.normal(0, 0.5, 3 * pools)[rater]
     score = score + rng.normal(0, 0.5, len(item))
     rating = score if model.continuous else (score > 0).astype(int)
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": rater % pools})

@@ -23,6 +23,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
+from reliabayes.inference.problem import stan_data
 from reliabayes.models.bases.latent_score import LatentScoreModel
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
@@ -46,7 +47,7 @@ ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
 
 @pytest.mark.slow
 @every_model
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 2**16))
 def test_density_integrates_out_item_effects(name: str, seed: int) -> None:
     model, _ = MODELS[name]
@@ -128,14 +129,14 @@ def test_default_quadrature_is_accurate_for_few_items(name: str, items: int, tim
     if not model.binary:
         parameters["step"] = [0.8] * (n_categories - 2)
 
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         ratings = model.simulate(design, rng, categories=range(n_categories), parameters=parameters)
         fit = model.fit(ratings, seed=seed, chains=2, draws=500)
         # The error varies between draws by orders of magnitude, so take the median of the draws
-        # with the largest sds. For the hardest of these ratings about 6 of the 50 draws (standard
-        # error 2 to 3) exceed the limit; the median exceeds it only if 25 do.
-        by_sd = np.argsort(fit.posterior["sd_item"].values, axis=None)[-100::2]
+        # with the largest sds. For the hardest of these ratings about 2 or 3 of the 20 draws exceed
+        # the limit; the median exceeds it only if 10 do.
+        by_sd = np.argsort(fit.posterior["sd_item"].values, axis=None)[-100::5]
         single_draws = (
             fit.posterior.isel(chain=[chain], draw=[draw])
             for chain, draw in zip(*np.unravel_index(by_sd, (2, 500)), strict=True)
@@ -319,7 +320,7 @@ DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
 def test_degenerate_ratings_give_finite_posteriors(model: LatentScoreModel, name: str) -> None:
     ratings = rb.Ratings.from_frame(DEGENERATE[name]())
 
-    fit = model.fit(ratings, seed=1, chains=2, draws=100)
+    fit = model.fit(ratings, seed=1, chains=2, warmup=100, draws=50)
 
     assert all(np.isfinite(x).all() for x in fit.quantities.values())
     assert all(((x >= 0) & (x <= 1)).all() for x in (fit.quantities[icc] for icc in ICCS))
@@ -418,7 +419,7 @@ def evaluate(model: LatentScoreModel, ratings: rb.Ratings, point: Mapping[str, A
     """Log density of the Stan program, without the Jacobian of its transforms."""
     fine = replace(model, nodes=201)
     program = stan.load(model.program(fine.problem(ratings)))
-    data = fine.stan_data(ratings)
+    data = stan_data(fine.problem(ratings), model.start(model.problem(ratings)).centring)
     found = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
     return float(found["lp__"].iloc[0])
 

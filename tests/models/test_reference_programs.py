@@ -28,7 +28,7 @@ Point = Mapping[str, Any]
 Program = Callable[[str], Path]
 
 REFERENCE = sorted((STAN / "reference").glob("*.stan"))
-POINTS = 3
+POINTS = 2
 ITEMS, RATERS = 5, 4
 # Trapezoidal sums on this grid of standard scores have errors below 1e-8 for so few ratings.
 NODES = np.linspace(-7, 7, 29)

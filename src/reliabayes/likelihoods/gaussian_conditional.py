@@ -39,7 +39,7 @@ class Conditional(NamedTuple):
     @classmethod
     def of(cls, precision: Array, score: Array) -> Conditional:
         """Distribution with a precision, of which the score is the product with the mean."""
-        factor = np.linalg.cholesky(precision)
+        factor = np.asarray(np.linalg.cholesky(precision), float)
         return cls(factor, _solve(factor, score))
 
     @property

@@ -101,7 +101,8 @@ def _potential_scale_reduction(draws: Array) -> Array:
     n = draws.shape[2]
     within = draws.var(axis=2, ddof=1).mean(axis=1)
     between = n * draws.mean(axis=2).var(axis=1, ddof=1)
-    return np.sqrt((between / within + n - 1) / n)
+    reduction: Array = np.sqrt((between / within + n - 1) / n)
+    return reduction
 
 
 def _ess(draws: Array) -> Array:
@@ -119,7 +120,7 @@ def _ess(draws: Array) -> Array:
     remainder = np.where(pairs[units, last] < 0, np.maximum(remainder, 0), remainder)
     sums = np.cumsum(np.minimum.accumulate(pairs, axis=1), axis=1)
     before = np.where(last > 0, sums[units, last - 1], 0)
-    ess = size / np.maximum(-1 + 2 * before + remainder, 1 / np.log10(size))
+    ess: Array = size / np.maximum(-1 + 2 * before + remainder, 1 / np.log10(size))
     ess[np.isnan(correlation).any(axis=1)] = np.nan
     ess[np.ptp(draws, axis=(1, 2)) < np.finfo(float).resolution] = size
     return ess
