@@ -41,8 +41,8 @@ def test_modes_are_found_once_for_each_fit(
     fit = model.fit(ratings(model, pools=2), warm_start=warm_start, **QUICK)
 
     fit.summary()
-    fit.items()
-    fit.raters()
+    fit.items(draws=2)
+    fit.raters(draws=2)
 
     assert starts == [type(model).__name__]
 

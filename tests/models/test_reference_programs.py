@@ -31,7 +31,7 @@ REFERENCE = sorted((STAN / "reference").glob("*.stan"))
 POINTS = 2
 ITEMS, RATERS = 5, 4
 # Trapezoidal sums on this grid of standard scores have errors below 1e-8 for so few ratings.
-NODES = np.linspace(-7, 7, 29)
+NODES = np.linspace(-6, 6, 25)
 SPACING = NODES[1] - NODES[0]
 
 

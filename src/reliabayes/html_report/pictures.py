@@ -84,10 +84,12 @@ def _take_texts(ax: Any) -> tuple[str, str]:
 def _data_url(figure: Any, as_bitmap: bool) -> str:
     """The plot as a data URL: SVG unless that is too large, else PNG."""
     if not as_bitmap:
+        from matplotlib.backends.backend_svg import FigureCanvasSVG
+
         drawn = io.StringIO()
-        figure.savefig(
-            drawn, format="svg", metadata={"Date": None, "Creator": None}, dpi=BITMAP_DPI
-        )
+        figure.set_dpi(BITMAP_DPI)
+        # Unlike savefig, which draws once to arrange the axes and once more to write, draw once.
+        FigureCanvasSVG(figure).print_svg(drawn, metadata={"Date": None, "Creator": None})
         svg = _compressed(drawn.getvalue())
         if len(svg) <= MAX_SVG:
             return f"data:image/svg+xml,{quote(svg, safe=' =:/;,()!*$+-._@|^?')}"
