@@ -144,6 +144,18 @@ def test_saved_fit_loads_unchanged(model: RatingModel, ratings: rb.Ratings, tmp_
 
 @pytest.mark.slow
 @every_model
+def test_estimates_of_raters_may_take_some_of_the_draws(model: RatingModel) -> None:
+    fit = fitted(model)
+    every_fifth = fit.posterior.isel(draw=slice(None, None, 5)).assign_coords(draw=range(5))
+
+    found = fit.raters(draws=10)
+
+    expected = dataclasses.replace(fit, posterior=every_fifth).raters()
+    pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.slow
+@every_model
 def test_earlier_fit_can_be_a_warm_start(model: RatingModel, ratings: rb.Ratings) -> None:
     earlier = fitted(model, chains=1)
 

@@ -89,7 +89,8 @@ def _data_url(figure: Any, as_bitmap: bool) -> str:
         drawn = io.StringIO()
         figure.set_dpi(BITMAP_DPI)
         # Unlike savefig, which draws once to arrange the axes and once more to write, draw once.
-        FigureCanvasSVG(figure).print_svg(drawn, metadata={"Date": None, "Creator": None})
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(drawn, metadata={"Date": None, "Creator": None})
         svg = _compressed(drawn.getvalue())
         if len(svg) <= MAX_SVG:
             return f"data:image/svg+xml,{quote(svg, safe=' =:/;,()!*$+-._@|^?')}"

@@ -229,7 +229,8 @@ class AnnotationModel(EMModel[P]):
                 "random_share": (rater, quantities.random_share(confusion)),
             }
         derived = {name: (("chain", "draw", *dims), x) for name, (dims, x) in found.items()}
-        return with_ids(xr.Dataset(derived), problem)
+        numbers = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
+        return with_ids(xr.Dataset(derived, numbers), problem)
 
     def average_confusion(self, point: Point, problem: P) -> Array | None:
         """Probabilities of a rating (..., [R,] K, K) by true category, of an average item."""
