@@ -81,17 +81,17 @@ PLAIN: dict[str, tuple[AnnotationModel, RatingProbabilities, Prior]] = {
         lambda x: beta(2, 3).logpdf(x["a"]).sum(),
     ),
     "rater-tap": (
-        rb.RaterTAP(prior_t=rb.Dirichlet((1, 1, 2)), prior_a=rb.Beta(2, 3)),
+        rb.RaterTAP(prevalence="item", prior_t=rb.Dirichlet((1, 1, 2)), prior_a=rb.Beta(2, 3)),
         rater_tap,
         lambda x: beta(2, 3).logpdf(x["a"]).sum(),
     ),
     "rater-tap, shared": (
-        rb.RaterTAP(prevalence="shared", prior_t=rb.Dirichlet((1, 1, 2))),
+        rb.RaterTAP(prior_t=rb.Dirichlet((1, 1, 2))),
         rater_tap,
         lambda x: dirichlet([1, 1, 2]).logpdf(x["prevalence"][0]),
     ),
     "mace": (
-        rb.MACE(),
+        rb.MACE(prevalence="uniform"),
         mace,
         lambda x: (
             beta(0.5, 0.5).logpdf(x["theta"]).sum()
@@ -99,7 +99,7 @@ PLAIN: dict[str, tuple[AnnotationModel, RatingProbabilities, Prior]] = {
         ),
     ),
     "mace, estimated": (
-        rb.MACE(prevalence="estimated", prior_prevalence=rb.Dirichlet(4.0)),
+        rb.MACE(prior_prevalence=rb.Dirichlet(4.0)),
         mace,
         lambda x: (
             beta(0.5, 0.5).logpdf(x["theta"]).sum()
@@ -267,12 +267,12 @@ LONG = pytest.mark.posteriors
     ("name", "model", "mean", "sd"),
     [
         ("dawid_skene_1979", rb.DawidSkene(), -224.84, 4.66),
-        ("ptsd", rb.RaterTAP(), -2416.64, 3.3),
-        pytest.param("bluebirds", rb.RaterTAP(), -1944.11, 6.4, marks=LONG),
-        pytest.param("bluebirds", rb.MACE(), -2009.36, 10.1, marks=LONG),
-        pytest.param("snow2008_rte", rb.MACE(), -3917.85, 11.4, marks=LONG),
+        ("ptsd", rb.RaterTAP(prevalence="item"), -2416.64, 3.3),
+        pytest.param("bluebirds", rb.RaterTAP(prevalence="item"), -1944.11, 6.4, marks=LONG),
+        pytest.param("bluebirds", rb.MACE(prevalence="uniform"), -2009.36, 10.1, marks=LONG),
+        pytest.param("snow2008_rte", rb.MACE(prevalence="uniform"), -3917.85, 11.4, marks=LONG),
         pytest.param("snow2008_rte", rb.DawidSkene(), -4039.06, 16.1, marks=LONG),
-        pytest.param("snow2008_temp", rb.MACE(), -1376.21, 8.5, marks=LONG),
+        pytest.param("snow2008_temp", rb.MACE(prevalence="uniform"), -1376.21, 8.5, marks=LONG),
         pytest.param("snow2008_temp", rb.DawidSkene(), -1445.68, 11.4, marks=LONG),
     ],
 )
@@ -292,11 +292,11 @@ def test_posterior_of_log_likelihood_matches_the_reference(
 @pytest.mark.parametrize(
     ("name", "model", "agreement"),
     [
-        pytest.param("bluebirds", rb.RaterTAP(), 0.898, marks=LONG),
-        pytest.param("bluebirds", rb.MACE(), 0.861, marks=LONG),
-        pytest.param("snow2008_rte", rb.MACE(), 0.92625, marks=LONG),
+        pytest.param("bluebirds", rb.RaterTAP(prevalence="item"), 0.898, marks=LONG),
+        pytest.param("bluebirds", rb.MACE(prevalence="uniform"), 0.861, marks=LONG),
+        pytest.param("snow2008_rte", rb.MACE(prevalence="uniform"), 0.92625, marks=LONG),
         pytest.param("snow2008_rte", rb.DawidSkene(), 0.9225, marks=LONG),
-        pytest.param("snow2008_temp", rb.MACE(), 0.94156, marks=LONG),
+        pytest.param("snow2008_temp", rb.MACE(prevalence="uniform"), 0.94156, marks=LONG),
         pytest.param("snow2008_temp", rb.DawidSkene(), 0.94372, marks=LONG),
     ],
 )
@@ -324,7 +324,7 @@ def test_posterior_of_dawid_and_skenes_patients_matches_the_reference() -> None:
 
 @pytest.mark.slow
 def test_accuracies_of_ptsd_raters_match_the_reference() -> None:
-    fit = fitted("ptsd", rb.RaterTAP())
+    fit = fitted("ptsd", rb.RaterTAP(prevalence="item"))
 
     a = fit.raters()["a"].reindex([f"Rater_{j}" for j in range(1, 11)])
 
@@ -444,10 +444,12 @@ def test_default_priors_prevent_label_switching(dataset: Load) -> None:
 def test_accuracies_of_nine_raters_are_recovered() -> None:
     accuracies = np.linspace(0.1, 0.9, 9)
     truth = {"a": accuracies, "p": np.tile([0.5, 0.5], (9, 1))}
-    ratings = rb.RaterTAP().simulate(complete(600, 9), np.random.default_rng(4), parameters=truth)
+    ratings = rb.RaterTAP(prevalence="item").simulate(
+        complete(600, 9), np.random.default_rng(4), parameters=truth
+    )
 
-    estimate = rb.RaterTAP().em(ratings).quantities["a"].values
-    fit = rb.RaterTAP().fit(ratings, seed=1, chains=2)
+    estimate = rb.RaterTAP(prevalence="item").em(ratings).quantities["a"].values
+    fit = rb.RaterTAP(prevalence="item").fit(ratings, seed=1, chains=2)
 
     # sd of an accuracy from 600 ratings: about sqrt((1 - a^2) / 600) = 0.04 at most.
     assert estimate == pytest.approx(accuracies, abs=0.13)
@@ -475,7 +477,7 @@ def test_unknown_parameters_are_refused_by_name() -> None:
 def test_gold_categories_are_certain_and_identify_the_expert() -> None:
     truth = {"a": [0.9, 0.2, 0.2], "p": np.tile([0.5, 0.5], (3, 1))}
     rng = np.random.default_rng(7)
-    ratings = rb.RaterTAP().simulate(complete(40, 3), rng, parameters=truth)
+    ratings = rb.RaterTAP(prevalence="item").simulate(complete(40, 3), rng, parameters=truth)
     frame = ratings.to_frame()
     expert = frame.query("rater == 0").set_index("item")["rating"]
     with_gold = rb.Ratings.from_frame(frame.assign(gold=frame["item"].map(expert)), gold="gold")
@@ -495,7 +497,11 @@ def test_prevalence_by_item_enters_through_its_prior_mean(location: float, sd: f
     mean = truncnorm.mean((0 - location) / sd, (1 - location) / sd, location, sd)
 
     frame = complete(2, 2).assign(rating=[0, 1, 1, 0])
-    found = rb.RaterTAP(prior_t=prior).problem(rb.Ratings.from_frame(frame)).mean_prevalence
+    found = (
+        rb.RaterTAP(prevalence="item", prior_t=prior)
+        .problem(rb.Ratings.from_frame(frame))
+        .mean_prevalence
+    )
 
     assert found == pytest.approx([1 - mean, mean])
 

@@ -30,10 +30,10 @@ Load = Callable[[str], pd.DataFrame]
 
 MODELS: tuple[AnnotationModel, ...] = (
     rb.DawidSkene(),
+    rb.MACE(prevalence="uniform"),
     rb.MACE(),
-    rb.MACE(prevalence="estimated"),
+    rb.RaterTAP(prevalence="item"),
     rb.RaterTAP(),
-    rb.RaterTAP(prevalence="shared"),
     rb.TAP(),
     rb.TAP(accuracy="by_category"),
     rb.TAP(guessing="by_category"),
@@ -227,7 +227,7 @@ def test_restarts_find_a_higher_likelihood_than_the_start_at_majority_votes() ->
 def test_restarts_never_lower_the_objective_and_are_reproducible(
     ratings: rb.Ratings, seed: int
 ) -> None:
-    model = rb.MACE(prevalence="estimated")
+    model = rb.MACE()
     from_votes = model.em(ratings, max_iterations=500)
 
     one, other = (model.em(ratings, restarts=2, seed=seed, max_iterations=500) for _ in range(2))
@@ -261,7 +261,7 @@ def test_estimates_for_dawid_and_skenes_data_match_the_publication(dataset: Load
 def test_estimates_of_ptsd_raters_match_the_publication(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("ptsd"), scale="nominal")
 
-    estimate = rb.RaterTAP(prevalence="shared").em(ratings)
+    estimate = rb.RaterTAP().em(ratings)
 
     found = estimate.quantities.sel(rater=[f"Rater_{number}" for number in range(1, 11)])
     a = [0.3214, 0.5058, 0.7750, 0.4266, 0.3748, 0.6668, 0.4321, 0.8956, 0.6018, 0.8788]
@@ -362,8 +362,8 @@ def test_three_models_are_equivalent_for_two_categories(
     p = np.column_stack([1 - pi_11, pi_01]) / (1 - a)[:, None]
     points: list[tuple[AnnotationModel, Point]] = [
         (rb.DawidSkene(), {"prevalence": prevalence, "confusion": confusion}),
-        (rb.MACE(prevalence="estimated"), {"prevalence": prevalence[None], "theta": a, "xi": p}),
-        (rb.RaterTAP(prevalence="shared"), {"prevalence": prevalence[None], "a": a, "p": p}),
+        (rb.MACE(), {"prevalence": prevalence[None], "theta": a, "xi": p}),
+        (rb.RaterTAP(), {"prevalence": prevalence[None], "a": a, "p": p}),
     ]
 
     found = [model.log_likelihood(point, model.problem(ratings)) for model, point in points]
@@ -461,7 +461,7 @@ def test_estimates_carry_the_ids_of_the_user() -> None:
     assert estimate.raters().index.tolist() == ["x", "y"]
     assert estimate.category_probabilities().columns.tolist() == ["no", "yes"]
     assert estimate.items().loc["a", "category"] == "yes"
-    assert tuple(estimate.quantities) == tuple(n for n in rb.MACE.reports if n != "prevalence")
+    assert tuple(estimate.quantities) == rb.MACE.reports
 
 
 def assert_is_converged_and_finite(estimate: PointEstimate) -> None:

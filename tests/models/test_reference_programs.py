@@ -102,7 +102,7 @@ def groupthink(rng: np.random.Generator) -> tuple[Point, Point]:
     [
         (rb.DawidSkene(), dawid_skene),
         (rb.HierarchicalDawidSkene(), hierarchical_dawid_skene),
-        (rb.MACE(), mace),
+        (rb.MACE(prevalence="uniform"), mace),
         (rb.TAP(), tap),
         (rb.Groupthink(), groupthink),
     ],
@@ -130,7 +130,9 @@ def test_marginalising_true_categories_gives_the_reference_density(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [rb.RaterTAP(), rb.RaterGroupthink()], ids=lambda m: m.name())
+@pytest.mark.parametrize(
+    "model", [rb.RaterTAP(prevalence="item"), rb.RaterGroupthink()], ids=lambda m: m.name()
+)
 def test_integrating_the_distributions_of_true_categories_gives_the_reference_density(
     reference: Program, model: Any
 ) -> None:

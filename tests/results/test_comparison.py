@@ -94,7 +94,10 @@ def ratings() -> rb.Ratings:
 
 @pytest.fixture(scope="module")
 def fits(ratings: rb.Ratings) -> dict[str, rb.Fit]:
-    return {"MACE": fitted(rb.MACE(), ratings), "t-a-p": fitted(rb.TAP(), ratings)}
+    return {
+        "MACE": fitted(rb.MACE(prevalence="uniform"), ratings),
+        "t-a-p": fitted(rb.TAP(), ratings),
+    }
 
 
 @pytest.fixture(scope="module")

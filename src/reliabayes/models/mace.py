@@ -26,17 +26,18 @@ class MACE(GuessingModel):
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = \theta_j\,[h = k] + (1-\theta_j)\,\xi_{jk}
 
-    For two categories it is t_i-a_j-p_j with other priors and names.
+    For two categories it is t-a_j-p_j with other priors and names; with the uniform prevalence,
+    t_i-a_j-p_j.
 
-    Quantities: of each rater ``theta``, ``xi`` (K,), ``confusion`` (K, K), ``accuracy``,
-    ``informativeness`` in bits and ``random_share``; ``log_likelihood`` in nats and
-    ``bits_per_rating``, with true categories marginalised; ``prevalence`` (K,) where it is
-    estimated.
+    Quantities: ``prevalence`` (K,) unless it is fixed; of each rater ``theta``, ``xi`` (K,),
+    ``confusion`` (K, K), ``accuracy``, ``informativeness`` in bits and ``random_share``;
+    ``log_likelihood`` in nats and ``bits_per_rating``, with true categories marginalised.
 
     Parameters
     ----------
-    prevalence : {"uniform", "estimated"}
-        "uniform" as published.
+    prevalence : {"estimated", "uniform"}
+        "uniform" takes all true categories to be equally frequent, as published. Where they are
+        not, this costs accuracy; where they are, estimating the prevalence costs little.
     prior_prevalence : Dirichlet
         Prior of a prevalence that is estimated.
     prior_theta : Beta
@@ -58,7 +59,7 @@ class MACE(GuessingModel):
     known: ClassVar[str] = "theta"
     guess: ClassVar[str] = "xi"
 
-    prevalence: Literal["uniform", "estimated"] = "uniform"
+    prevalence: Literal["uniform", "estimated"] = "estimated"
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_theta: Beta = Beta(0.5, 0.5)
     prior_xi: Dirichlet = Dirichlet(10.0)

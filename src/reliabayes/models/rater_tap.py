@@ -1,4 +1,4 @@
-"""t_i-a_j-p_j: each rater knows the true category with an accuracy of their own, or guesses."""
+"""t-a_j-p_j: each rater knows the true category with an accuracy of their own, or guesses."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ class RaterTAP(GuessingModel):
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}
 
-    The likelihood is linear in the prevalence t_i of an item, so that t_i integrates out exactly
-    and only its prior mean remains. The ratings inform the probability of an item's true category,
-    in `Fit.items`; t_i itself stays near its prior whatever the ratings.
+    All items share the prevalence t of their true categories, which the ratings inform. With
+    ``prevalence="item"`` each item has a t_i of its own. The likelihood is linear in t_i, so that
+    t_i integrates out exactly and only its prior mean remains: the prevalence is then fixed, and
+    with the default prior uniform. Where true categories are not equally frequent, this costs
+    accuracy; where they are, estimating the prevalence costs little.
 
-    Quantities: ``a`` and ``p`` (K,) of each rater, ``confusion`` (K, K), ``accuracy``,
-    ``informativeness`` in bits and ``random_share`` of each rater, ``log_likelihood`` in nats and
-    ``bits_per_rating``, with true categories marginalised; ``prevalence`` (K,) where it is shared.
+    Quantities: ``prevalence`` (K,) where it is shared; ``a`` and ``p`` (K,) of each rater,
+    ``confusion`` (K, K), ``accuracy``, ``informativeness`` in bits and ``random_share`` of each
+    rater, ``log_likelihood`` in nats and ``bits_per_rating``, with true categories marginalised.
 
     Parameters
     ----------
-    prevalence : {"item", "shared"}
-        "item" for t_i-a_j-p_j, "shared" for t-a_j-p_j.
+    prevalence : {"shared", "item"}
+        "shared" for t-a_j-p_j, "item" for t_i-a_j-p_j.
     prior_t : Dirichlet or RestrictedNormal
-        Prior of each item's t_i, or of the shared t, for which it is a Dirichlet.
+        Prior of the shared t, for which it is a Dirichlet, or of each item's t_i.
     prior_a : Beta
         Prior of each rater's accuracy.
     prior_p : Dirichlet
@@ -53,7 +55,7 @@ class RaterTAP(GuessingModel):
     summary: ClassVar[str] = "accuracy of each rater, who knows the true category or guesses"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "p", *CONFUSION_QUANTITIES)
 
-    prevalence: Literal["item", "shared"] = "item"
+    prevalence: Literal["item", "shared"] = "shared"
     prior_t: Dirichlet | RestrictedNormal = Dirichlet(1.0)
     prior_a: Beta = Beta(1.0, 1.0)
     prior_p: Dirichlet = Dirichlet(1.0)
