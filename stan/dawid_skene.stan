@@ -12,7 +12,7 @@ data {
   #include data/ratings.standata
   
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
-  array[K] vector<lower=0>[K] prior_confusion; // concentrations of Dirichlets, by true category
+  array[R, K] vector<lower=0>[K] prior_confusion; // concentrations, by rater and true category
 }
 parameters {
   simplex[K] prevalence; // of the true categories
@@ -35,7 +35,7 @@ transformed parameters {
 model {
   prevalence ~ dirichlet(prior_prevalence);
   for (truth in 1 : K) {
-    confusion[ : , truth] ~ dirichlet(prior_confusion[truth]);
+    confusion[ : , truth] ~ dirichlet(prior_confusion[ : , truth]);
   }
   target += log_likelihood;
 }

@@ -11,7 +11,7 @@ data {
   array[N] int<lower=1, upper=R> rater; // who rated it
   array[N] int<lower=1, upper=K> rating; // the category
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
-  array[K] vector<lower=0>[K] prior_confusion; // concentrations of Dirichlets, by true category
+  array[R, K] vector<lower=0>[K] prior_confusion; // concentrations, by rater and true category
 }
 parameters {
   simplex[K] prevalence; // of the true categories
@@ -25,7 +25,7 @@ model {
       log_joint[item[n], truth] += log_confusion[rater[n], truth, rating[n]];
   prevalence ~ dirichlet(prior_prevalence);
   for (truth in 1 : K)
-    confusion[ : , truth] ~ dirichlet(prior_confusion[truth]);
+    confusion[ : , truth] ~ dirichlet(prior_confusion[ : , truth]);
   for (i in 1 : I)
     target += log_sum_exp(log_joint[i]); // marginalises the true category
 }

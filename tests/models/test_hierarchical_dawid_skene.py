@@ -176,8 +176,9 @@ def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
     ratings = MODEL.simulate(design, rng, parameters=truth)
     true = MODEL.confusion(truth)
 
+    as_in_rater = rb.DawidSkene(prior_confusion=rb.DiagonalDirichlet(8, 0.6))
     pooled, unpooled = (
-        model.em(ratings, priors=True).quantities["confusion"] for model in (MODEL, rb.DawidSkene())
+        model.em(ratings, priors=True).quantities["confusion"] for model in (MODEL, as_in_rater)
     )
 
     error, other = (float(np.abs(found.values - true).mean()) for found in (pooled, unpooled))

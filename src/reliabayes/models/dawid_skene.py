@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
+
+import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
@@ -12,7 +14,7 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
+from reliabayes.models.priors import DiagonalDirichlet, Dirichlet, DirichletRows
 from reliabayes.ratings import Ratings
 
 
@@ -34,9 +36,11 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
     ----------
     prior_prevalence : Dirichlet
         Prior of the prevalence.
-    prior_confusion : DiagonalDirichlet or Dirichlet
-        Prior of each row of each rater's matrix. Under flat priors true categories are
-        exchangeable, and chains may differ in their labels (label switching).
+    prior_confusion : DiagonalDirichlet, Dirichlet, DirichletRows or array of float
+        Prior of each row of each rater's matrix. An array holds concentrations by true category
+        (rows) and category, of shape (K, K), or (R, K, K) with those of each rater, in the order of
+        the ratings' ids. Under flat priors true categories are exchangeable, and chains may differ
+        in their labels (label switching).
 
     References
     ----------
@@ -50,12 +54,21 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
     )
     permutable: ClassVar[bool] = True
 
-    prior_prevalence: Dirichlet = Dirichlet(3.0)
-    prior_confusion: DiagonalDirichlet | Dirichlet = DiagonalDirichlet()
+    prior_prevalence: Dirichlet = Dirichlet(1.0)
+    prior_confusion: DiagonalDirichlet | Dirichlet | DirichletRows = DiagonalDirichlet()
 
     def problem(self, ratings: Ratings) -> CategoricalProblem:
         """Distinct items by their ratings, and priors."""
-        return self.categorical_problem(ratings)
+        base = self.categorical_problem(ratings)
+        rows, n_categories = base.priors["confusion"], base.n_categories
+        shape = (base.n_raters, n_categories, n_categories)
+        if rows.ndim == 3 and rows.shape != shape:
+            raise ValueError(
+                f"prior_confusion has matrices for {len(rows)} raters, and the ratings have "
+                f"{base.n_raters}. Give one for each, in the order of ratings.raters."
+            )
+        priors = {**base.priors, "confusion": np.broadcast_to(rows, shape)}
+        return replace(base, priors=priors)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence and confusion."""

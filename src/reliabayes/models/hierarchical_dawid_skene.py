@@ -104,11 +104,12 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
         *CONFUSION_QUANTITIES,
     )
 
-    prior_prevalence: Dirichlet = Dirichlet(3.0)
+    prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_location: Normal = Normal(-2.0, 1.0)
     prior_spread: HalfNormal | HalfStudentT = HalfNormal(1.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not math.isfinite(self.prior_location.sd):
             raise ValueError(
                 "prior_location must have a finite sd, because it alone identifies the "

@@ -77,7 +77,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
     difficulty: bool = True
     nodes: int | None = None
     covariates: Covariates | None = None
-    prior_prevalence: Dirichlet = Dirichlet(3.0)
+    prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_mean_alpha: Normal = Normal(0.0, 1.5)
     prior_sd_alpha: HalfNormal | HalfStudentT = HalfNormal(1.0)
     prior_sd_delta: HalfNormal | HalfStudentT = HalfNormal(1.0)
@@ -86,6 +86,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
     prior_concentration: HalfNormal | HalfStudentT = HalfNormal(10.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.nodes is not None and self.nodes < 3:
             raise ValueError(f"nodes must be 3 or more, not {self.nodes}.")
         check_proper("prior_mean_alpha", self.prior_mean_alpha)

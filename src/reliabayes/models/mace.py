@@ -65,6 +65,7 @@ class MACE(GuessingModel):
     prior_xi: Dirichlet = Dirichlet(10.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.prevalence not in ("uniform", "estimated"):
             raise ValueError(
                 f"prevalence must be 'uniform' or 'estimated', not {self.prevalence!r}."

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from reliabayes.arrays import Array
+
+# Of the default prior of confusion matrices, by the comparison in docs/known_answers.md.
+LEAST_WEIGHT = 4.0  # ratings for each true category
+LEAST_PER_ERROR = 0.35  # ratings for each true category and wrong category
 
 
 @dataclass(frozen=True)
@@ -203,17 +208,27 @@ class DiagonalDirichlet:
 
     Parameters
     ----------
-    weight : float, default 8.0
-        Number of ratings per true category that the prior counts as; finite, above 0.
-    accuracy : float, default 0.6
+    weight : float or None
+        Number of ratings per true category that the prior counts as; finite, above 0. By default
+        4, or so many that each wrong category counts as 0.35 ratings: 4.67 for five categories,
+        22.2 for twenty.
+    accuracy : float, default 0.7
         Prior mean of the probability of a correct rating, strictly between 0 and 1.
+
+    Notes
+    -----
+    A small weight lets the ratings decide how accurate a rater is. With many categories it would
+    also make each single error all but impossible until it has been seen, which makes the
+    probabilities of items overconfident and the posterior hard to sample. The page on known answers
+    of the documentation has the comparison.
     """
 
-    weight: float = 8.0
-    accuracy: float = 0.6
+    weight: float | None = None
+    accuracy: float = 0.7
 
     def __post_init__(self) -> None:
-        _check_scale(self, self.weight)
+        if self.weight is not None:
+            _check_scale(self, self.weight)
         if not 0 < self.accuracy < 1:
             raise ValueError(f"accuracy must lie strictly between 0 and 1, not {self}.")
 
@@ -230,10 +245,64 @@ class DiagonalDirichlet:
         array of float, shape (K, K)
             The concentrations, a row for each true category.
         """
-        wrong = self.weight * (1 - self.accuracy) / (n_categories - 1)
-        rows = np.full((n_categories, n_categories), wrong)
-        np.fill_diagonal(rows, self.weight * self.accuracy)
+        errors, inaccuracy = n_categories - 1, 1 - self.accuracy
+        weight = self.weight or max(LEAST_WEIGHT, LEAST_PER_ERROR * errors / inaccuracy)
+        rows = np.full((n_categories, n_categories), weight * inaccuracy / errors)
+        np.fill_diagonal(rows, weight * self.accuracy)
         return rows
+
+
+@dataclass(frozen=True)
+class DirichletRows:
+    """Dirichlet priors of the rows of confusion matrices, each with concentrations of its own.
+
+    Models that take it also take the numbers as an array.
+
+    Parameters
+    ----------
+    concentration : array-like of float, shape (K, K) or (R, K, K)
+        Finite, above 0: a row for each true category and a column for each category, in the order
+        of ``ratings.categories``; for all raters, or for each in the order of ``ratings.raters``.
+    """
+
+    concentration: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        numbers = np.asarray(self.concentration, float)
+        if numbers.ndim not in (2, 3) or numbers.shape[-1] != numbers.shape[-2]:
+            raise ValueError(
+                "The concentrations of rows must be an array of shape (categories, categories) or "
+                f"(raters, categories, categories), not {numbers.shape}."
+            )
+        if not (np.isfinite(numbers) & (numbers > 0)).all():
+            raise ValueError("The concentrations of rows must be finite and above 0.")
+        object.__setattr__(self, "concentration", _nested(numbers.tolist()))
+
+    def rows(self, n_categories: int) -> Array:
+        """Concentrations of a confusion matrix, or of one for each rater.
+
+        Parameters
+        ----------
+        n_categories : int
+            Number K of categories, at least 2.
+
+        Returns
+        -------
+        array of float, shape (K, K) or (R, K, K)
+            The concentrations.
+
+        Raises
+        ------
+        ValueError
+            The prior has concentrations for another number of categories.
+        """
+        numbers = np.asarray(self.concentration)
+        if numbers.shape[-1] != n_categories:
+            raise ValueError(
+                f"prior_confusion has rows of {numbers.shape[-1]} concentrations for "
+                f"{n_categories} categories. Give one for each."
+            )
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -291,6 +360,50 @@ def _truncated_normal_mean(lower: float, upper: float) -> float:
     density_change = math.expm1(0.5 * (lower**2 - upper**2))
     tail_change = math.expm1(log_ndtr(-upper) - log_ndtr(-lower))
     return hazard * density_change / tail_change
+
+
+def check_priors(model: object) -> None:
+    """Refuse priors of another kind than a model declares, and take arrays of concentrations.
+
+    Parameters
+    ----------
+    model : dataclass
+        A model, whose fields that begin with ``prior_`` name the classes of priors that they take.
+
+    Raises
+    ------
+    TypeError
+        A prior is neither of these classes nor, for Dirichlet priors, an array.
+    """
+    try:
+        hints = get_type_hints(type(model))
+    except NameError:  # of a class inside a function, whose names cannot be found from here
+        return
+    for name, hint in hints.items():
+        if name.startswith("prior_"):
+            kinds = get_args(hint) or (hint,)
+            given = getattr(model, name)
+            if not isinstance(given, kinds):
+                object.__setattr__(model, name, _of_numbers(name, given, kinds))
+
+
+def _of_numbers(name: str, given: object, kinds: tuple[type, ...]) -> object:
+    """The prior that an array of concentrations stands for."""
+    try:
+        dimensions = np.asarray(given, float).ndim
+    except (TypeError, ValueError):
+        dimensions = 0
+    if dimensions > 1 and DirichletRows in kinds:
+        return DirichletRows(given)  # type: ignore[arg-type]  # which takes arrays
+    if dimensions == 1 and Dirichlet in kinds and DirichletRows not in kinds:
+        return Dirichlet(given)  # type: ignore[arg-type]
+    names = " or ".join(kind.__name__ for kind in kinds)
+    raise TypeError(f"{name} must be a prior of the kind {names}, not {given!r}.")
+
+
+def _nested(numbers: Any) -> Any:
+    """Tuples for lists, within one another."""
+    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
 def check_proper(name: str, prior: Normal) -> None:

@@ -63,6 +63,7 @@ class RaterGroupthink(
     prior_a: Beta = Beta(1.0, 1.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_prevalence(self.prevalence, self.prior_t)
 
     def problem(self, ratings: Ratings) -> RaterGroupthinkProblem:

@@ -61,6 +61,7 @@ class RaterTAP(GuessingModel):
     prior_p: Dirichlet = Dirichlet(1.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_prevalence(self.prevalence, self.prior_t)
 
     def problem(self, ratings: Ratings) -> PrevalenceProblem:

@@ -87,6 +87,7 @@ class TAP(ConjugateModel[TAPProblem]):
     prior_p: Dirichlet = Dirichlet(1.0)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("accuracy", "guessing"):
             if getattr(self, name) not in ("shared", "by_category"):
                 raise ValueError(

@@ -19,6 +19,7 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
+from reliabayes.models.priors import check_priors
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.point_estimate import PointEstimate
@@ -46,6 +47,9 @@ class AnnotationModel(EMModel[P]):
     """
 
     has_true_categories: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_priors(self)
 
     def confusion(self, point: Point) -> Array | None:
         """Probabilities of a rating (..., [R,] K, K) by true category; None if there are none."""
