@@ -316,6 +316,27 @@ def test_true_categories_have_probabilities_by_the_users_ids(of_categories: rb.F
     assert table.idxmax(axis=1).tolist() == of_categories.items()["category"].tolist()
 
 
+def test_probabilities_of_categories_average_all_draws(of_categories: rb.Fit) -> None:
+    tables = [of_categories.items(), of_categories.category_probabilities()]
+
+    every = of_categories.category_probabilities(draws=10**6)
+
+    settings = of_categories.settings
+    assert {table.attrs["draws"] for table in tables} == {settings.chains * settings.draws}
+    pd.testing.assert_frame_equal(tables[1], every)
+    assert of_categories.raters().attrs["draws"] == settings.chains * settings.draws
+
+
+def test_tables_say_how_many_draws_were_used_of_too_many(
+    of_categories: rb.Fit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reliabayes.results.fit.MAX_WORK", len(of_categories.ratings))
+
+    table = of_categories.items()
+
+    assert table.attrs["draws"] == 400
+
+
 def test_fewer_draws_are_as_many_as_asked_for_and_spread_evenly(of_categories: rb.Fit) -> None:
     draws = of_categories.log_likelihood(draws=6)["draw"].values
 

@@ -62,7 +62,8 @@ class ReportFit:
     @cached_property
     def for_items(self) -> CachedFit:
         """The fit with as many draws as estimates of its items can use in acceptable time."""
-        return thinned(self.fit, self.draws(400))
+        settings = self.fit.settings
+        return thinned(self.fit, self.draws(settings.chains * settings.draws))
 
     @cached_property
     def for_raters(self) -> CachedFit:
@@ -107,7 +108,7 @@ class ReportFit:
 class CachedFit(Fit):
     """A fit that computes its tables of items and raters once, for tables and plots."""
 
-    def items(self, prob: float = 0.9, draws: int | None = 400) -> pd.DataFrame:
+    def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """As `Fit.items`."""
         return self._once(("items", prob, draws), partial(super().items, prob, draws))
 
@@ -115,7 +116,7 @@ class CachedFit(Fit):
         """As `Fit.raters`."""
         return self._once(("raters", prob, draws), partial(super().raters, prob, draws))
 
-    def category_probabilities(self, draws: int | None = 400) -> pd.DataFrame:
+    def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
         """As `Fit.category_probabilities`."""
         return self._once(("categories", draws), partial(super().category_probabilities, draws))
 

@@ -19,6 +19,9 @@ from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.settings import whole_number
 from reliabayes.results.summaries import ratings_of
 
+MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
+LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(FittedQuantities):
@@ -58,20 +61,23 @@ class Fit(FittedQuantities):
             Columns ratings (how many), and what the model estimates; see `items`.
         """
         rng = np.random.default_rng(self.settings.seed)
-        table = self.model.raters(self._draws(draws), prob, rng)
+        posterior = self._draws(draws)
+        table = self.model.raters(posterior, prob, rng)
         table.insert(0, "ratings", self.ratings.ratings_per_rater)
+        table.attrs["draws"] = posterior.n_draws
         return table
 
-    def items(self, prob: float = 0.9, draws: int | None = 400) -> pd.DataFrame:
+    def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each item, by the user's ids.
 
         Parameters
         ----------
         prob : float, default 0.9
             Probability of the equal-tailed interval, in (0, 1).
-        draws : int or None, default 400
-            Posterior draws to use, spread evenly over the chains; None for all. Time grows with
-            items times draws, memory does not.
+        draws : int, optional
+            Posterior draws to use, spread evenly over the chains. By default all of them for up to
+            10,000 ratings and 4,000 draws, and for more ratings as many as take similar time, but
+            at least 400. Time grows with ratings times draws, memory does not.
 
         Returns
         -------
@@ -79,37 +85,49 @@ class Fit(FittedQuantities):
             Columns ratings (how many), and what the model estimates: effects as mean, sd, median,
             lower_90 and upper_90; true categories as the most probable category, its probability
             and the entropy in bits. Models of several pools have a row for each item and pool.
+            ``attrs["draws"]`` says how many draws were used.
         """
         rng = np.random.default_rng(self.settings.seed)
-        table = self.model.items(self._draws(draws), prob, rng)
+        posterior = self._draws(self._affordable(draws))
+        table = self.model.items(posterior, prob, rng)
         table.insert(0, "ratings", ratings_of(table.index, self.ratings))
+        table.attrs["draws"] = posterior.n_draws
         return table
 
-    def category_probabilities(self, draws: int | None = 400) -> pd.DataFrame:
+    def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
         """Probability of each true category of each item.
 
         Parameters
         ----------
-        draws : int or None, default 400
-            Posterior draws to use, spread evenly over the chains; None for all.
+        draws : int, optional
+            Posterior draws to use, spread evenly over the chains; by default as for `items`.
 
         Returns
         -------
         DataFrame of shape (I, K)
-            The user's ids of the items by categories; each row sums to 1.
+            The user's ids of the items by categories; each row sums to 1. ``attrs["draws"]`` says
+            how many draws were used.
 
         Raises
         ------
         AttributeError
             The model has no true categories.
         """
-        found = self.model.category_probabilities(self._draws(draws))
+        posterior = self._draws(self._affordable(draws))
+        found = self.model.category_probabilities(posterior)
         if found is None:
             raise AttributeError(
                 f"{type(self.model).__name__} has no true categories. Fit a model that has "
                 "them, such as DawidSkene or RaterTAP."
             )
+        found.attrs["draws"] = posterior.n_draws
         return found
+
+    def _affordable(self, wanted: int | None) -> int | None:
+        """The wanted number of draws; by default all, or fewer if there are many ratings."""
+        if wanted is not None:
+            return wanted
+        return min(self._draws().n_draws, max(LEAST_DRAWS, MAX_WORK // len(self.ratings)))
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:
         """Draws of the log-probability of all ratings of an item, its hidden state marginalised.

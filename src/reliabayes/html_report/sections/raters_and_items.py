@@ -76,8 +76,7 @@ def _item_blocks(each: ReportFit) -> Iterator[Block]:
         f"items-{each.number}", f"Items ({each.name})", each.items,
         sort_by="entropy" if has_categories else "mean", budget=each.options.budget,
         uncertainty="entropy" if has_categories else "sd",
-        note=f"{meaning} Based on {draws:,} draws; fit.items(draws=None) returns all items, based "
-        "on all draws.",
+        note=f"{meaning} Based on {draws:,} draws; fit.items() returns all items.",
     )  # fmt: skip
 
 
