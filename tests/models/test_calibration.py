@@ -237,7 +237,12 @@ def earlier_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reliabayes.models.bases.following.vote_proportions", polled)
 
 
-ANNOTATION |= {"groupthink": (Polled(), 2), "rater-groupthink": (RaterPolled(), 2)}
+ANNOTATION |= {
+    "groupthink": (Polled(), 2),
+    "rater-groupthink": (RaterPolled(), 2),
+    "groupthink, earlier": (rb.Groupthink(shares="earlier"), 2),
+    "rater-groupthink, earlier": (rb.RaterGroupthink(shares="earlier"), 3),
+}
 
 
 def few_raters() -> pd.DataFrame:

@@ -84,6 +84,8 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
     fitted : Fit or PointEstimate
         The posterior, or a point estimate.
     """
+    if caution := fitted.model.caution(fitted.ratings):
+        print_message(caution)
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
         return

@@ -9,7 +9,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.following import FollowingModel, FollowingProblem
+from reliabayes.models.bases.following import FollowingModel, FollowingProblem, Shares
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
@@ -20,10 +20,17 @@ class Groupthink(FollowingModel[FollowingProblem]):
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a\,[h = k] + (1 - a)\, c_{ik}
 
-    where c is the proportion of the item's ratings that are of category k. These proportions
+    where c is the proportion of the item's ratings that are of category k. As published, these
     contain the rating itself and nearly explain it alone: a falls to nearly 0 whatever the raters
     know, and the prevalence remains unknown. That is the lesson of the model: where raters follow
     each other, their ratings do not show how accurate they are. Raters need not be known.
+
+    With ``shares="earlier"`` raters come one after another, in the order of their ids, and those
+    who do not know repeat one of the ratings before theirs, or a category at random: c is then
+    :math:`(n_k + 1/K) / (n + 1)`, with n earlier ratings of the item, of which n_k are of category
+    k. This is a distribution of the ratings, and its posterior is calibrated. It needs the order:
+    if it is wrong, a is underestimated. Where raters take turns, number the ratings of each item
+    and pass the number as the rater.
 
     Quantities: ``prevalence`` (K,), ``a``, ``log_likelihood`` in nats and ``bits_per_rating``, with
     true categories marginalised.
@@ -34,6 +41,9 @@ class Groupthink(FollowingModel[FollowingProblem]):
         Prior of the prevalence.
     prior_a : Beta
         Prior of the accuracy.
+    shares : {"all", "earlier"}
+        Ratings of the item that raters follow: all, the own one included, as published; or those
+        before the own one.
 
     References
     ----------
@@ -46,6 +56,7 @@ class Groupthink(FollowingModel[FollowingProblem]):
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_a: Beta = Beta(1.0, 1.0)
+    shares: Shares = "all"
 
     def problem(self, ratings: Ratings) -> FollowingProblem:
         """Distinct items by their ratings, priors, and proportions of votes."""

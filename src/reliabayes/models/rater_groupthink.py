@@ -10,7 +10,7 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
-from reliabayes.models.bases.following import FollowingModel, FollowingProblem
+from reliabayes.models.bases.following import FollowingModel, FollowingProblem, Shares
 from reliabayes.models.bases.know_or_guess import (
     PrevalenceModel,
     PrevalenceProblem,
@@ -38,6 +38,9 @@ class RaterGroupthink(
     where c is the proportion of the item's ratings that are of category k. As with `Groupthink`
     the proportions nearly explain the ratings alone, and the accuracies fall to nearly 0.
 
+    With ``shares="earlier"`` raters come one after another, as in `Groupthink`, and the posterior
+    is calibrated.
+
     Quantities: ``a`` of each rater, ``log_likelihood`` in nats and ``bits_per_rating``, with true
     categories marginalised; ``prevalence`` (K,) where it is shared.
 
@@ -49,6 +52,9 @@ class RaterGroupthink(
         Prior of each item's t_i, or of the shared t, for which it is a Dirichlet.
     prior_a : Beta
         Prior of each rater's accuracy.
+    shares : {"all", "earlier"}
+        Ratings of the item that raters follow: all, the own one included, as published; or those
+        before the own one, in the order of the raters' ids.
 
     References
     ----------
@@ -61,6 +67,7 @@ class RaterGroupthink(
     prevalence: Literal["item", "shared"] = "item"
     prior_t: Dirichlet | RestrictedNormal = Dirichlet(1.0)
     prior_a: Beta = Beta(1.0, 1.0)
+    shares: Shares = "all"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -77,7 +77,8 @@ class FittedQuantities:
         DataFrame
             Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``), ess_bulk, ess_tail,
             r_hat, and mcse, the Monte Carlo standard error of the mean. A quantity with several
-            values has a row for each, ``prevalence[yes]``.
+            values has a row for each, ``prevalence[yes]``. ``attrs["caution"]`` says what the model
+            cannot know and these numbers depend on; empty for most models.
 
         Raises
         ------
@@ -97,7 +98,9 @@ class FittedQuantities:
             for label, values in scalars(name, self.quantities[name])
         }
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
-        return table.join(self._convergence.table(names))
+        table = table.join(self._convergence.table(names))
+        table.attrs["caution"] = self.model.caution(self.ratings)
+        return table
 
     @cached_property
     def _convergence(self) -> Convergence:

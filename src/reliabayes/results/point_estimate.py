@@ -72,12 +72,14 @@ class PointEstimate:
         Returns
         -------
         DataFrame
-            Column estimate, by quantity.
+            Column estimate, by quantity; ``attrs["caution"]`` as of `Fit.summary`.
         """
         if names is None:
             names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
         rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
-        return pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
+        table = pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
+        table.attrs["caution"] = self.model.caution(self.ratings)
+        return table
 
     def items(self) -> pd.DataFrame:
         """Estimates for each item, by the user's ids; columns as of `Fit.items`."""

@@ -97,16 +97,19 @@ def knowledge_answer(fit: Fit, prob: float) -> Answer:
     """
     known = fit.quantities["a"]
     draws = (known.mean("rater") if "rater" in known.dims else known).values.ravel()
+    figures = (percentage_figure("of true categories are known", draws, prob),)
+    caution = fit.model.caution(fit.ratings)
+    if caution:
+        return Answer(
+            "This model cannot show how often raters know the true category",
+            (caution, "A low figure here does not mean that raters do not know."),
+            figures,
+        )
     return Answer(
         f"Raters know the true category in {percentage(draws, prob)} of cases and otherwise "
-        "follow the other raters",
-        (
-            "The proportions of an item's votes include each rating and nearly explain it on their "
-            "own. If raters may follow each other, their ratings therefore carry little "
-            "information about accuracy: a low figure here does not prove that raters do not know "
-            "the true category.",
-        ),
-        (percentage_figure("of true categories are known", draws, prob),),
+        "follow an earlier rating",
+        ("This holds if raters rated in the order of their ids and saw the earlier ratings.",),
+        figures,
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import pandas as pd
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes, distinct_rows
@@ -17,6 +18,15 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells, draw
 from reliabayes.models.bases.know_or_guess import KnowOrGuessModel
 from reliabayes.ratings import Ratings
 
+Shares = Literal["all", "earlier"]
+
+OWN_RATING = (
+    "The proportions that raters may follow contain the rating itself and nearly explain it alone. "
+    "The accuracy a therefore falls to nearly 0 whatever raters know: of simulated ratings by "
+    "raters who follow each other, no interval contained the true value. Where the order of the "
+    "raters is known, shares='earlier' estimates it."
+)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FollowingProblem(CategoricalProblem):
@@ -25,7 +35,7 @@ class FollowingProblem(CategoricalProblem):
     Attributes
     ----------
     proportion : array of shape (V,)
-        Proportion of the ratings of the item that are of the category, by cell.
+        Proportion of the ratings that a rater may follow that are of the category, by cell.
     """
 
     proportion: Array
@@ -45,13 +55,24 @@ F = TypeVar("F", bound=FollowingProblem, default=Any)
 class FollowingModel(KnowOrGuessModel[F]):
     """A model of raters who, where they do not know, follow the proportions of an item's ratings.
 
-    A cell is a category, its proportion and, unless raters are exchangeable, a rater. The model
-    conditions on the proportions: it does not say how they came about.
+    A cell is a category, its proportion and, unless raters are exchangeable, a rater. With
+    proportions of all ratings the model conditions on them: it does not say how they came about.
     """
+
+    shares: Shares
 
     conditional: ClassVar[bool] = True
     # If a is near 0, the ratings say nothing about the prevalence: steps must be small.
     target_acceptance: ClassVar[float] = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.shares not in ("all", "earlier"):
+            raise ValueError(f"shares must be 'all' or 'earlier', not {self.shares!r}.")
+
+    def caution(self, ratings: Ratings) -> str:
+        """What the accuracies of the published model mean."""
+        return "" if self.shares == "earlier" else OWN_RATING
 
     @abstractmethod
     def prevalence_counts(self, expected_items: Array, problem: F) -> Array:
@@ -59,9 +80,12 @@ class FollowingModel(KnowOrGuessModel[F]):
 
     def following_problem(self, ratings: Ratings) -> FollowingProblem:
         """What problems of these models have in common."""
-        if not self.exchangeable_raters:
+        if self.shares == "earlier" or not self.exchangeable_raters:
             ratings.require_known_raters(type(self).__name__)
-        proportion = vote_proportions(ratings)[ratings.item, ratings.category]
+        if self.shares == "all":
+            proportion = vote_proportions(ratings)[ratings.item, ratings.category]
+        else:
+            proportion = earlier_proportions(ratings)
         rater = np.zeros_like(ratings.rater) if self.exchangeable_raters else ratings.rater
         rows = np.column_stack([rater, ratings.category, proportion])
         distinct, of_rating = distinct_rows(rows)
@@ -97,7 +121,12 @@ class FollowingModel(KnowOrGuessModel[F]):
     def earlier_ratings(
         self, point: Point, blank: Ratings, problem: F, rng: np.random.Generator
     ) -> Ratings:
-        """Votes that raters see before they rate: true where the voter knows, else at random."""
+        """Votes that raters see before they rate: true where the voter knows, else at random.
+
+        None where raters follow the earlier ratings.
+        """
+        if self.shares == "earlier":
+            return blank
         truth = self.draw_states(point, blank, problem, rng)
         guess = rng.integers(0, problem.n_categories, len(blank))
         knows = rng.random(len(blank)) < self._known(point, blank)
@@ -111,9 +140,14 @@ class FollowingModel(KnowOrGuessModel[F]):
     def replicate(
         self, point: Point, ratings: Ratings, problem: F, rng: np.random.Generator
     ) -> Codes:
-        """Categories (N,) of new ratings by raters who follow the observed proportions."""
+        """Categories (N,) of new ratings by raters who follow the observed proportions.
+
+        Or their own earlier ratings.
+        """
         truth = self.draw_states(point, ratings, problem, rng)[ratings.item]
         known = self._known(point, ratings)
+        if self.shares == "earlier":
+            return _one_after_another(truth, known, ratings, rng)
         probability = (1 - known)[:, None] * vote_proportions(ratings)[ratings.item]
         probability[np.arange(len(ratings)), truth] += known
         return drawn_categories(probability, rng)
@@ -122,6 +156,35 @@ class FollowingModel(KnowOrGuessModel[F]):
         """Probability (N,) that the rater of each rating knows."""
         rater = np.zeros_like(ratings.rater) if self.exchangeable_raters else ratings.rater
         return np.ravel(point["a"])[rater]
+
+
+def earlier_proportions(ratings: Ratings) -> Array:
+    """Proportion (N,) of the item's earlier ratings that are of the rating's category.
+
+    Raters come in the order of their ids. To the ratings before a rating, one is added that is
+    spread evenly over the categories, so that nobody is certain to follow.
+    """
+    codes = pd.DataFrame({"item": ratings.item, "category": ratings.category})
+    before = codes.groupby("item").cumcount().to_numpy()
+    alike = codes.groupby(["item", "category"]).cumcount().to_numpy()
+    return np.asarray((alike + 1 / len(ratings.categories)) / (before + 1))
+
+
+def _one_after_another(
+    truth: Codes, known: Array, ratings: Ratings, rng: np.random.Generator
+) -> Codes:
+    """Categories (N,) of raters who know the true category or follow a rating before theirs."""
+    n_categories = len(ratings.categories)
+    before = pd.Series(ratings.item).groupby(ratings.item).cumcount().to_numpy()
+    votes = np.full((ratings.n_items, n_categories), 1 / n_categories)
+    drawn = np.empty(len(ratings), np.int32)
+    knows = rng.random(len(ratings)) < known
+    for place in range(before.max() + 1):
+        rows = np.flatnonzero(before == place)
+        item = ratings.item[rows]
+        drawn[rows] = np.where(knows[rows], truth[rows], drawn_categories(votes[item], rng))
+        votes[item, drawn[rows]] += 1
+    return drawn
 
 
 def vote_proportions(ratings: Ratings) -> Array:

@@ -214,6 +214,10 @@ class RatingModel(ABC, Generic[P]):
         """Probability (I, K) of each true category of each item; None if items have none."""
         return None
 
+    def caution(self, ratings: Ratings) -> str:
+        """What to say beside the results, in sentences; empty if there is nothing to say."""
+        return ""
+
     def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
         """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
         return 0, 0.0
