@@ -13,10 +13,19 @@ import pandas as pd
 
 from reliabayes.html_report.answers import Answer, answer
 from reliabayes.html_report.blocks import Block, Heading
+from reliabayes.results.estimates import MISFIT
 from reliabayes.results.fit import Fit
+from reliabayes.results.predictive import PredictiveChecks
 
 MAX_WORK = 20_000_000  # ratings times draws that each estimate of items or replicates may cost
 MIN_DRAWS = 50  # for estimates of items and for replicates, however many ratings there are
+STATISTICS = {  # of predictive checks
+    "votes": "the number of votes for each category per item",
+    "ratings": "the distribution of the ratings",
+    "items": "the variation of ratings within items",
+    "raters": "the ratings of individual raters",
+    "pairs": "the agreement of pairs of raters",
+}
 
 
 @dataclass(frozen=True)
@@ -97,7 +106,19 @@ class ReportFit:
             prob=self.options.prob,
             reliability=self.options.reliability,
             items=self.items if "probability" in self.items else None,
+            misfit=self.misfit,
         )
+
+    @cached_property
+    def checks(self) -> PredictiveChecks:
+        """Predictive checks."""
+        return self.fit.check(self.draws(200), prob=self.options.prob)
+
+    @property
+    def misfit(self) -> list[str]:
+        """What the model does not reproduce of the ratings."""
+        found = self.checks.p_values.items()
+        return [STATISTICS[str(name)] for name, p in found if p < MISFIT]
 
     @cached_property
     def problems(self) -> list[str]:

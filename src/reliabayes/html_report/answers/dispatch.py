@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from reliabayes.html_report.answers.figures import Answer, number_figure
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 
 def answer(
-    fit: Fit, *, prob: float = 0.9, reliability: float = 0.8, items: pd.DataFrame | None = None
+    fit: Fit,
+    *,
+    prob: float = 0.9,
+    reliability: float = 0.8,
+    items: pd.DataFrame | None = None,
+    misfit: Sequence[str] = (),
 ) -> Answer:
     """Answer the question that the model of a fit is made for.
 
@@ -34,6 +40,8 @@ def answer(
         Target reliability of means of ratings, strictly between 0 and 1.
     items : DataFrame, optional
         Result of `Fit.items`, if it is known already.
+    misfit : sequence of str, optional
+        What the model does not reproduce of the ratings, by `Fit.check`.
 
     Returns
     -------
@@ -53,7 +61,8 @@ def answer(
     if "icc" in fit.quantities:
         return reliability_answer(fit, prob, reliability)
     if "accuracy" in fit.quantities:
-        return true_categories_answer(fit, prob, fit.items() if items is None else items)
+        known = fit.items() if items is None else items
+        return true_categories_answer(fit, prob, known, misfit)
     if "a" in fit.quantities:
         return knowledge_answer(fit, prob)
     return _first_quantity_answer(fit, prob)

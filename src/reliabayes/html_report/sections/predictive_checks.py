@@ -8,18 +8,9 @@ from functools import partial
 from reliabayes import plots
 from reliabayes.html_report.answers.phrases import joined
 from reliabayes.html_report.blocks import Block, Section, Text
-from reliabayes.html_report.fits import ReportFit, blocks_by_fit
+from reliabayes.html_report.fits import STATISTICS, ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
-from reliabayes.results.estimates import MISFIT
-
-STATISTICS = {
-    "votes": "the number of votes for each category per item",
-    "ratings": "the distribution of the ratings",
-    "items": "the variation of ratings within items",
-    "raters": "the ratings of individual raters",
-    "pairs": "the agreement of pairs of raters",
-}
 
 
 def predictive_checks(fits: Sequence[ReportFit]) -> Section:
@@ -38,11 +29,10 @@ def predictive_checks(fits: Sequence[ReportFit]) -> Section:
 
 
 def _blocks(each: ReportFit) -> Iterator[Block]:
-    found = each.fit.check(each.draws(200), prob=each.options.prob)
-    deviating = [STATISTICS[str(name)] for name, p in found.p_values.items() if p < MISFIT]
-    if deviating:
+    found = each.checks
+    if each.misfit:
         yield Text(
-            f"{each.name} does not reproduce {joined(deviating)}; conclusions that depend "
+            f"{each.name} does not reproduce {joined(each.misfit)}; conclusions that depend "
             "on this are unreliable.",
             caution=True,
         )

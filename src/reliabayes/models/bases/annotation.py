@@ -258,6 +258,28 @@ class AnnotationModel(EMModel[P]):
             columns=ratings.categories.rename("true_category"),
         )
 
+    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array:
+        """Number (S, R) of each rater's ratings that equal true categories drawn with the draws."""
+        ratings, problem = posterior.ratings, posterior.problem
+        mixture, truth = problem.mixture, self.truth(problem)
+        found = np.empty((posterior.n_draws, ratings.n_raters))
+        for row, point in zip(found, posterior.points(), strict=True):
+            state = mixture.posterior(*self.columns(point, problem))[1]
+            drawn = truth[drawn_categories(state[mixture.distinct], rng)]
+            is_correct = drawn[ratings.item] == ratings.category
+            row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
+        return found
+
+    def caution(self, ratings: Ratings) -> str:
+        """That there is one consensus for all pools, if there are several."""
+        if len(ratings.pools) < 2:
+            return ""
+        return (
+            f"The raters of {len(ratings.pools)} pools are judged against one consensus of all of "
+            "them: where pools see items differently, raters count as wrong who are right by the "
+            "standard of their own pool."
+        )
+
     def items(
         self, posterior: Posterior[P], prob: float | None, rng: object = None
     ) -> pd.DataFrame:

@@ -72,7 +72,8 @@ class FollowingModel(KnowOrGuessModel[F]):
 
     def caution(self, ratings: Ratings) -> str:
         """What the accuracies of the published model mean."""
-        return "" if self.shares == "earlier" else OWN_RATING
+        general = super().caution(ratings)
+        return general if self.shares == "earlier" else f"{OWN_RATING} {general}".rstrip()
 
     @abstractmethod
     def prevalence_counts(self, expected_items: Array, problem: F) -> Array:

@@ -214,6 +214,10 @@ class RatingModel(ABC, Generic[P]):
         """Probability (I, K) of each true category of each item; None if items have none."""
         return None
 
+    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
+        """Number (S, R) of each rater's correct ratings; None if items have no true category."""
+        return None
+
     def caution(self, ratings: Ratings) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""
         return ""
