@@ -127,6 +127,7 @@ def test_unknown_shares_are_refused() -> None:
 
 
 @pytest.mark.calibration
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_published_shares_cover_no_accuracy_and_earlier_ones_do() -> None:
     covered: dict[str, list[bool]] = {"all": [], "earlier": []}
     for seed in range(60):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from reliabayes.models.bases.prior_checks import DirichletRows
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.dawid_skene import DawidSkene
@@ -19,7 +20,6 @@ from reliabayes.models.priors import (
     Beta,
     DiagonalDirichlet,
     Dirichlet,
-    DirichletRows,
     HalfNormal,
     HalfStudentT,
     Normal,

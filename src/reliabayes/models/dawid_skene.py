@@ -14,7 +14,8 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.priors import DiagonalDirichlet, Dirichlet, DirichletRows
+from reliabayes.models.bases.prior_checks import DirichletRows
+from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
 from reliabayes.ratings import Ratings
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -253,59 +252,6 @@ class DiagonalDirichlet:
 
 
 @dataclass(frozen=True)
-class DirichletRows:
-    """Dirichlet priors of the rows of confusion matrices, each with concentrations of its own.
-
-    Models that take it also take the numbers as an array.
-
-    Parameters
-    ----------
-    concentration : array-like of float, shape (K, K) or (R, K, K)
-        Finite, above 0: a row for each true category and a column for each category, in the order
-        of ``ratings.categories``; for all raters, or for each in the order of ``ratings.raters``.
-    """
-
-    concentration: tuple[Any, ...]
-
-    def __post_init__(self) -> None:
-        numbers = np.asarray(self.concentration, float)
-        if numbers.ndim not in (2, 3) or numbers.shape[-1] != numbers.shape[-2]:
-            raise ValueError(
-                "The concentrations of rows must be an array of shape (categories, categories) or "
-                f"(raters, categories, categories), not {numbers.shape}."
-            )
-        if not (np.isfinite(numbers) & (numbers > 0)).all():
-            raise ValueError("The concentrations of rows must be finite and above 0.")
-        object.__setattr__(self, "concentration", _nested(numbers.tolist()))
-
-    def rows(self, n_categories: int) -> Array:
-        """Concentrations of a confusion matrix, or of one for each rater.
-
-        Parameters
-        ----------
-        n_categories : int
-            Number K of categories, at least 2.
-
-        Returns
-        -------
-        array of float, shape (K, K) or (R, K, K)
-            The concentrations.
-
-        Raises
-        ------
-        ValueError
-            The prior has concentrations for another number of categories.
-        """
-        numbers = np.asarray(self.concentration)
-        if numbers.shape[-1] != n_categories:
-            raise ValueError(
-                f"prior_confusion has rows of {numbers.shape[-1]} concentrations for "
-                f"{n_categories} categories. Give one for each."
-            )
-        return numbers
-
-
-@dataclass(frozen=True)
 class RestrictedNormal:
     """Normal prior truncated to [0, 1], of the probability of the second of two categories.
 
@@ -360,50 +306,6 @@ def _truncated_normal_mean(lower: float, upper: float) -> float:
     density_change = math.expm1(0.5 * (lower**2 - upper**2))
     tail_change = math.expm1(log_ndtr(-upper) - log_ndtr(-lower))
     return hazard * density_change / tail_change
-
-
-def check_priors(model: object) -> None:
-    """Refuse priors of another kind than a model declares, and take arrays of concentrations.
-
-    Parameters
-    ----------
-    model : dataclass
-        A model, whose fields that begin with ``prior_`` name the classes of priors that they take.
-
-    Raises
-    ------
-    TypeError
-        A prior is neither of these classes nor, for Dirichlet priors, an array.
-    """
-    try:
-        hints = get_type_hints(type(model))
-    except NameError:  # of a class inside a function, whose names cannot be found from here
-        return
-    for name, hint in hints.items():
-        if name.startswith("prior_"):
-            kinds = get_args(hint) or (hint,)
-            given = getattr(model, name)
-            if not isinstance(given, kinds):
-                object.__setattr__(model, name, _of_numbers(name, given, kinds))
-
-
-def _of_numbers(name: str, given: object, kinds: tuple[type, ...]) -> object:
-    """The prior that an array of concentrations stands for."""
-    try:
-        dimensions = np.asarray(given, float).ndim
-    except (TypeError, ValueError):
-        dimensions = 0
-    if dimensions > 1 and DirichletRows in kinds:
-        return DirichletRows(given)  # type: ignore[arg-type]  # which takes arrays
-    if dimensions == 1 and Dirichlet in kinds and DirichletRows not in kinds:
-        return Dirichlet(given)  # type: ignore[arg-type]
-    names = " or ".join(kind.__name__ for kind in kinds)
-    raise TypeError(f"{name} must be a prior of the kind {names}, not {given!r}.")
-
-
-def _nested(numbers: Any) -> Any:
-    """Tuples for lists, within one another."""
-    return tuple(map(_nested, numbers)) if isinstance(numbers, list) else numbers
 
 
 def check_proper(name: str, prior: Normal) -> None:

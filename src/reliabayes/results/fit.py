@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,6 @@ from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.settings import whole_number
 from reliabayes.results.summaries import ratings_of
-
-MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
-LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,56 +91,6 @@ class Fit(FittedQuantities):
         table.attrs["draws"] = posterior.n_draws
         return table
 
-    def correct_share(
-        self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None
-    ) -> xr.DataArray:
-        """Draws of the proportion of the ratings at hand that equal the item's true category.
-
-        The quantity ``accuracy`` is the probability of a correct rating of an item drawn at random.
-        This is the proportion among the items that were rated, with true categories drawn given
-        their ratings. It depends less on the priors of raters.
-
-        Parameters
-        ----------
-        by : {"all", "pool", "rater"}
-            Of all ratings together, of those of each pool, or of those of each rater.
-        draws : int, optional
-            Posterior draws to use, spread evenly over the chains; by default as for `items`.
-
-        Returns
-        -------
-        DataArray (chain, draw), (chain, draw, pool) or (chain, draw, rater), in [0, 1]
-
-        Raises
-        ------
-        AttributeError
-            The model has no true categories.
-        ValueError
-            ``by`` is unknown, or it is "pool" and the ratings have no pools.
-        """
-        ratings = self.ratings
-        if by not in ("all", "pool", "rater"):
-            raise ValueError(f"by must be 'all', 'pool' or 'rater', not {by!r}.")
-        of_rater = ratings.rater_pool
-        if by == "pool" and of_rater is None:
-            raise ValueError("by='pool' needs ratings with pools: pass pool=... with the ratings.")
-        posterior = self._draws(self._affordable(draws))
-        rng = np.random.default_rng(self.settings.seed)
-        correct = self.model.correct_ratings(posterior, rng)
-        if correct is None:
-            raise self._no_true_categories()
-        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
-        by_rater = xr.DataArray(
-            correct.reshape(*posterior.shape, -1), coords, (*coords, "rater"), "correct_share"
-        )
-        rated = xr.DataArray(ratings.ratings_per_rater, dims="rater")
-        if by == "all":
-            return by_rater.sum("rater") / rated.sum()
-        if by == "pool" and of_rater is not None:
-            pool = xr.DataArray(ratings.pools[of_rater], dims="rater", name="pool")
-            return by_rater.groupby(pool).sum() / rated.groupby(pool).sum()
-        return (by_rater / rated).assign_coords(rater=ratings.raters)
-
     def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
         """Probability of each true category of each item.
 
@@ -169,18 +116,6 @@ class Fit(FittedQuantities):
             raise self._no_true_categories()
         found.attrs["draws"] = posterior.n_draws
         return found
-
-    def _no_true_categories(self) -> AttributeError:
-        return AttributeError(
-            f"{type(self.model).__name__} has no true categories. Fit a model that has "
-            "them, such as DawidSkene or RaterTAP."
-        )
-
-    def _affordable(self, wanted: int | None) -> int | None:
-        """The wanted number of draws; by default all, or fewer if there are many ratings."""
-        if wanted is not None:
-            return wanted
-        return min(self._draws().n_draws, max(LEAST_DRAWS, MAX_WORK // len(self.ratings)))
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:
         """Draws of the log-probability of all ratings of an item, its hidden state marginalised.

@@ -19,7 +19,7 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
-from reliabayes.models.priors import check_priors
+from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.point_estimate import PointEstimate

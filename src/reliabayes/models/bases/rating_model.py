@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import check_arguments, geometry_of, sampled
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
@@ -31,7 +32,7 @@ P = TypeVar("P", bound=Problem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatingModel(ABC, Generic[P]):
+class RatingModel(OptionalResults[P], ABC):
     """A model of ratings: hyperparameters, and the way from ratings to quantities.
 
     A model holds no data and never changes. A subclass reduces ratings to a typed `problem`, finds
@@ -209,22 +210,6 @@ class RatingModel(ABC, Generic[P]):
         array of shape (N,)
             Ratings at one draw: numbers, or positions of categories.
         """
-
-    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
-        """Probability (I, K) of each true category of each item; None if items have none."""
-        return None
-
-    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
-        """Number (S, R) of each rater's correct ratings; None if items have no true category."""
-        return None
-
-    def caution(self, ratings: Ratings) -> str:
-        """What to say beside the results, in sentences; empty if there is nothing to say."""
-        return ""
-
-    def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
-        """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
-        return 0, 0.0
 
     # Fitting.
 

@@ -1,0 +1,36 @@
+"""Results that only some models have, with what the others answer."""
+
+from __future__ import annotations
+
+from typing import Any, Generic
+
+import numpy as np
+import pandas as pd
+from typing_extensions import TypeVar
+
+from reliabayes.arrays import Array
+from reliabayes.inference.problem import Problem
+from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
+
+P = TypeVar("P", bound=Problem, default=Any)
+
+
+class OptionalResults(Generic[P]):
+    """Base of all models: what a model without these results answers."""
+
+    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
+        """Probability (I, K) of each true category of each item; None if items have none."""
+        return None
+
+    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
+        """Number (S, R) of each rater's correct ratings; None if items have no true category."""
+        return None
+
+    def caution(self, ratings: Ratings) -> str:
+        """What to say beside the results, in sentences; empty if there is nothing to say."""
+        return ""
+
+    def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
+        """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
+        return 0, 0.0

@@ -1,0 +1,67 @@
+"""How far stated probabilities of true categories can be trusted, where answers are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+import reliabayes as rb
+from reliabayes.arrays import Array, Codes
+
+EDGES = (0, 0.6, 0.8, 0.95, 0.99, 1)  # of the bins of the reliability diagram
+FLOOR = 1e-6  # of probabilities in the log score
+
+
+def known(table: pd.DataFrame) -> tuple[rb.Ratings, Codes]:
+    """Ratings without their gold, and the position of each item's category, -1 if unknown."""
+    categories = sorted({*table["rating"], *table["gold"].dropna()})
+    ratings = rb.Ratings.from_frame(
+        table[["item", "rater", "rating"]], scale="nominal", categories=categories
+    )
+    gold = table.groupby("item")["gold"].first().reindex(ratings.items)
+    return ratings, ratings.categories.get_indexer(pd.Index(gold)).astype(np.int32)
+
+
+def vendors(seed: int) -> pd.DataFrame:
+    """400 items in 4 categories of unequal frequency, 5 of 60 raters each, of three vendors."""
+    rng = np.random.default_rng(seed)
+    accuracy = np.repeat([0.9, 0.8, 0.7], 20) + rng.normal(0, 0.05, 60)
+    gold = np.repeat(rng.choice(4, 400, p=[0.6, 0.2, 0.12, 0.08]), 5)
+    rater = rng.permuted(np.tile(np.arange(60), (400, 1)), axis=1)[:, :5].ravel()
+    wrong = (gold + rng.integers(1, 4, 2000)) % 4
+    rating = np.where(rng.random(2000) < accuracy[rater], gold, wrong)
+    item = np.repeat(np.arange(400), 5)
+    return pd.DataFrame({"item": item, "rater": rater, "rating": rating, "gold": gold})
+
+
+def scores(probability: Array, gold: Codes) -> dict[str, float]:
+    """Items that are right, log score in nats, expected calibration error, and settled items.
+
+    The expected calibration error is the mean distance, over ten bins of equal width weighted by
+    their items, of the stated probability from the proportion that is right; see Naeini, Cooper &
+    Hauskrecht (2015), https://doi.org/10.1609/aaai.v29i1.9602.
+    """
+    probability, gold = probability[gold >= 0], gold[gold >= 0]
+    stated, right = probability.max(axis=1), probability.argmax(axis=1) == gold
+    place = np.minimum((10 * stated).astype(int), 9)
+    apart = np.bincount(place, stated - right, minlength=10)
+    settled = stated >= 0.95
+    of_gold = probability[np.arange(len(gold)), gold]
+    return {
+        "right": float(right.mean()),
+        "stated": float(stated.mean()),
+        "log_score": float(-np.log(np.maximum(of_gold, FLOOR)).mean()),
+        "calibration_error": float(np.abs(apart).sum() / len(gold)),
+        "settled": float(settled.mean()),
+        "settled_right": float(right[settled].mean()) if settled.any() else np.nan,
+    }
+
+
+def diagram(probability: Array, gold: Codes) -> pd.DataFrame:
+    """Reliability diagram: items, mean stated probability and proportion right, by bin."""
+    probability, gold = probability[gold >= 0], gold[gold >= 0]
+    stated, right = probability.max(axis=1), probability.argmax(axis=1) == gold
+    frame = pd.DataFrame({"items": 1, "stated": stated, "right": right.astype(float)})
+    return frame.groupby(pd.cut(stated, EDGES), observed=True).agg(
+        {"items": "sum", "stated": "mean", "right": "mean"}
+    )

@@ -1,0 +1,85 @@
+"""Stated probabilities of true categories beside the answers of experts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from tests.models.known_answers import diagram, known, scores, vendors
+from tests.models.test_annotation import Load
+
+MODELS: dict[str, Any] = {
+    "DawidSkene": rb.DawidSkene(),
+    "HierarchicalDawidSkene": rb.HierarchicalDawidSkene(),
+    "MACE": rb.MACE(),
+    "RaterTAP": rb.RaterTAP(),
+    "TAP": rb.TAP(),
+    "LatentTAP": rb.LatentTAP(),
+}
+SETS = {  # and the models that take minutes there
+    "snow2008_rte": (),
+    "snow2008_temp": (),
+    "bluebirds": (),
+    "crowd_ms": ("HierarchicalDawidSkene", "LatentTAP"),
+    "crowd_web": ("HierarchicalDawidSkene", "LatentTAP", "DawidSkene"),
+    "vendors": ("LatentTAP",),
+}
+
+
+def test_scores_are_those_of_a_hand_computed_example() -> None:
+    probability = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.04, 0.96]])
+
+    found = scores(probability, np.array([0, 1, 1, 1], np.int32))
+
+    assert found == pytest.approx(
+        {
+            "right": 0.75,
+            "stated": (0.9 + 0.8 + 0.7 + 0.96) / 4,
+            "log_score": -np.log([0.9, 0.2, 0.7, 0.96]).mean(),
+            "calibration_error": (abs(0.9 + 0.96 - 2) + 0.8 + 0.3) / 4,
+            "settled": 0.25,
+            "settled_right": 1.0,
+        }
+    )
+
+
+def test_items_without_an_answer_do_not_count() -> None:
+    probability = np.array([[0.9, 0.1], [0.2, 0.8]])
+
+    assert scores(probability, np.array([0, -1], np.int32)) == scores(
+        probability[:1], np.array([0], np.int32)
+    )
+
+
+@pytest.mark.posteriors
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+@pytest.mark.parametrize("name", SETS)
+def test_probabilities_of_categories_beside_known_answers(name: str, dataset: Load) -> None:
+    ratings, gold = known(vendors(0) if name == "vendors" else dataset(name))
+    votes = np.asarray(ratings.counts / ratings.ratings_per_item[:, None])
+    probability = {"votes": votes}
+    hits, share = ratings.category == gold[ratings.item], {}
+    for model in (model for model in MODELS if model not in SETS[name]):
+        fit = MODELS[model].fit(ratings, seed=1, chains=2, draws=500, progress=False)
+        probability[model] = fit.category_probabilities().to_numpy()
+        share[model] = fit.correct_share().quantile([0.05, 0.5, 0.95]).round(3).values.tolist()
+
+    found = pd.DataFrame({model: scores(x, gold) for model, x in probability.items()}).T
+
+    print(f"\n{name}, {hits[gold[ratings.item] >= 0].mean():.3f} of ratings correct")
+    print(found.assign(correct=pd.Series(share)).round(3).to_string())
+    for model, x in probability.items():
+        print(f"{model}\n{diagram(x, gold).round(3).to_string()}")
+    by_rater = found.drop(index=["votes", "TAP"])
+    # No worse than the majority but for chance: twice the binomial sd.
+    sd = np.sqrt(0.9 * 0.1 / ratings.n_items)
+    assert (by_rater["right"] > found.loc["votes", "right"] - 2 * sd).all()
+    if name == "vendors":  # the only set that comes from nearly such a model
+        assert (by_rater["stated"] - by_rater["right"]).abs().max() < 0.03
+    # The documentation warns of overconfidence; it must not get worse than it says.
+    assert (by_rater["stated"] - by_rater["right"]).max() < 0.2
+    assert by_rater["settled_right"].min() > 0.8
