@@ -81,10 +81,21 @@ def test_error_names_failing_chains_and_quotes_stan(data: dict[str, Any]) -> Non
 
 
 def test_time_limit_stops_the_chains(data: dict[str, Any]) -> None:
-    with pytest.raises(rb.SamplingError, match=r"a chain took longer than timeout=0\.5 s"):
+    with pytest.raises(rb.SamplingError, match="gaussian_icc: the fit took longer than its time"):
         sample(data, draws=10_000_000, timeout=0.5)
 
     assert not chains_below(os.getpid())
+
+
+def test_chains_one_after_the_other_share_the_time_limit(
+    data: dict[str, Any], tmp_path: Path
+) -> None:
+    with pytest.raises(rb.SamplingError, match="longer than its timeout"):
+        sample(data, draws=10_000_000, timeout=0.7, parallel_chains=1, output_dir=tmp_path)
+
+    first, *others = (path.stat().st_size for path in sorted(tmp_path.glob("*.csv*")))
+    assert first > 100_000
+    assert sum(others) < 0.5 * first  # they hardly started
 
 
 def test_message_about_a_missing_program_says_how_to_fix_it(

@@ -6,12 +6,14 @@ import contextlib
 import hashlib
 import importlib.metadata
 import logging
+import math
 import os
 import re
 import shutil
 import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -127,7 +129,7 @@ def sample(
     output_dir : path-like, optional
         Folder that keeps Stan's files; by default they are removed.
     timeout : float, optional
-        Seconds that a chain may take.
+        Seconds that all chains together may take.
 
     Returns
     -------
@@ -143,7 +145,8 @@ def sample(
         folder = output_dir or stack.enter_context(
             tempfile.TemporaryDirectory(prefix="reliabayes-")
         )
-        _make_folder(Path(folder))
+        folder = Path(folder).absolute()
+        _make_folder(folder)
         progress = _interactive() if progress is None else progress
         if progress:  # the bars' last line goes where the bars went
             stack.enter_context(contextlib.redirect_stdout(sys.stderr))
@@ -164,15 +167,11 @@ def sample(
             time_fmt="%Y%m%d%H%M%S%f",  # names of files: no two fits share a microsecond
             output_dir=folder,
             sig_figs=17,
-            timeout=timeout,
         )
         try:
-            result = _interruptible(sampler, Path(str(model.exe_file)).parent)
+            result = _interruptible(sampler, folder, timeout)
         except TimeoutError as error:
-            raise SamplingError(
-                f"{program}: a chain took longer than timeout={timeout:g} s. Raise the timeout, "
-                "or ask for fewer draws."
-            ) from error
+            raise SamplingError(f"{program}: {error}") from error
         except RuntimeError as error:
             raise SamplingError(f"{program}: {_failure_message(error, chains)}") from error
         return _to_draws(result)
@@ -314,23 +313,25 @@ class _Silence(logging.Filter):
 _silent = _Silence()
 
 
-def _interruptible(run: Callable[[], Result], programs: Path) -> Result:
-    """Result of ``run``; an interrupt of this process also ends the chains that it started.
+def _interruptible(run: Callable[[], Result], output: Path, timeout: float | None) -> Result:
+    """Result of ``run``; an interrupt, or the end of its time, also ends the chains it started.
 
     It runs in a thread of its own, because a main thread that waits without a time limit may not
     notice a signal.
     """
-    others = _child_processes()
+    others, end = _child_processes(), time.monotonic() + (math.inf if timeout is None else timeout)
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(run)
         try:
             while not future.done():
+                if time.monotonic() > end:
+                    raise TimeoutError("the fit took longer than its timeout: raise it.")
                 wait([future], timeout=0.05)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, TimeoutError):
             # cmdstanpy starts a waiting chain as soon as one ends, so end them until it gives up.
             while not future.done():
                 with contextlib.suppress(KeyboardInterrupt):
-                    _terminate(_child_processes() - others, programs)
+                    _terminate(_child_processes() - others, output)
                     wait([future], timeout=0.02)
             raise
     return future.result()
@@ -342,9 +343,9 @@ def _child_processes() -> set[psutil.Process]:
     return set()
 
 
-def _terminate(processes: Iterable[psutil.Process], programs: Path) -> None:
-    """End the processes that run an executable of a folder."""
+def _terminate(processes: Iterable[psutil.Process], output: Path) -> None:
+    """End the processes that write into a folder; those of other fits go on."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
-            if Path(process.exe()).parent == programs:
+            if any(str(output) in argument for argument in process.cmdline()):
                 process.terminate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,8 +36,7 @@ P = TypeVar("P", bound=Problem, default=Any)
 class RatingModel(OptionalResults[P], ABC):
     """A model of ratings: hyperparameters, and the way from ratings to quantities.
 
-    A model holds no data and never changes. A subclass reduces ratings to a typed `problem`, finds
-    where to `start`, and computes what it reports from posterior draws.
+    It holds no data. A subclass reduces ratings to a typed `problem`, and has where to `start`.
     """
 
     summary: ClassVar[str]  # what it is for, in a line
@@ -80,7 +80,6 @@ class RatingModel(OptionalResults[P], ABC):
         ----------
         problem : Problem
             That of the ratings.
-
         """
 
     @abstractmethod
@@ -272,7 +271,7 @@ class RatingModel(OptionalResults[P], ABC):
         output_dir : path-like, optional
             Folder that keeps Stan's tables of draws and its messages; by default they are removed.
         timeout : float, optional
-            Seconds after which a chain is stopped, and the fit with it.
+            Seconds that the fit may take, with all its chains.
 
         Returns
         -------
@@ -283,7 +282,7 @@ class RatingModel(OptionalResults[P], ABC):
         RatingsError
             The ratings do not suit the model.
         SamplingError
-            A chain failed or timed out.
+            A chain failed, or the fit took longer than ``timeout``.
 
         Warns
         -----
@@ -294,6 +293,7 @@ class RatingModel(OptionalResults[P], ABC):
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
+        started = time.monotonic()
         # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
@@ -310,7 +310,7 @@ class RatingModel(OptionalResults[P], ABC):
                 parallel_chains=parallel_chains,
                 progress=progress,
                 output_dir=output_dir,
-                timeout=timeout,
+                timeout=timeout and timeout - (time.monotonic() - started),
             )
             for start, mode in zip(starts, modes, strict=False)
         ]
