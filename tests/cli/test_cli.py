@@ -32,7 +32,7 @@ FIT = ["fit", JUDGES, "--model", "gaussian-icc", "--draws", "500", "--seed", "1"
 ENDLESS = ["fit", JUDGES, "--model", "gaussian-icc", "--draws", "100000000"]
 PATIENT_OPTIONS = ("--scale", "nominal", "--replicates", "keep")
 EM = ("fit", PATIENTS, *PATIENT_OPTIONS, "--model", "dawid-skene", "--method", "em")
-QUANTITIES = ["icc", "labeler_icc", "sd_item", "sd_rater", "sd_residual", "mean"]
+QUANTITIES = ["icc", "icc_consistency", "labeler_icc", "sd_item", "sd_rater", "sd_residual", "mean"]
 
 MESSY = """ad,who,score
 a,x,1
@@ -335,7 +335,8 @@ def test_demo_ends_with_a_posterior_and_a_sentence_about_it() -> None:
     *_, table, words = result.stdout.strip().split("\n\n")
     icc = re.search(r"^icc +(0\.\d+)", table, re.MULTILINE)
     assert icc is not None
-    assert float(icc[1]) == pytest.approx(0.324, abs=0.02)  # 4 Monte Carlo errors at ESS 1200
+    # By a grid (benchmarks/priors.py); 4 Monte Carlo errors at ESS 1200
+    assert float(icc[1]) == pytest.approx(0.352, abs=0.02)
     pattern = r"In words: .* 0\.8, each item needs \d+ ratings by different raters \(90% interval"
     assert re.match(pattern, words)
     assert result.exit_code == 0

@@ -154,6 +154,30 @@ def test_posterior_matches_the_reference(
             assert found[column] == pytest.approx(figure, abs=factor * error), (quantity, column)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_two_raters_of_many_items_leave_no_divergences(seed: int) -> None:
+    ratings = two_raters(1800, seed)
+    classical = rb.agreement.icc_table(ratings).loc["ICC(3,1)"]
+
+    fit = rb.GaussianICC().fit(ratings, seed=1)
+
+    row = fit.summary(0.95).loc["icc_consistency"]
+    assert fit.diagnostics().divergences == 0
+    # Two raters determine how consistent they are, to two decimals. Half a unit of the third
+    # decimal allows for the prior.
+    assert row["median"] == pytest.approx(classical["value"], abs=0.003)
+    assert row["lower_95"] == pytest.approx(classical["lower_95"], abs=0.003)
+    assert row["upper_95"] == pytest.approx(classical["upper_95"], abs=0.003)
+
+
+def two_raters(items: int, seed: int) -> rb.Ratings:
+    """Ratings by two raters of the same severity, whose ICC is 0.8."""
+    rng = np.random.default_rng(seed)
+    item, residual = rng.standard_normal((items, 1)), rng.standard_normal((items, 2))
+    return rb.Ratings.from_wide(math.sqrt(0.8) * item + math.sqrt(0.2) * residual)
+
+
 def test_posterior_under_half_t_and_flat_priors_matches_a_grid(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
     model = rb.GaussianICC(
@@ -237,13 +261,24 @@ def test_items_and_raters_swap_roles_if_there_are_more_raters() -> None:
         ratings.to_frame().rename(columns={"item": "rater", "rater": "item"})
     )
 
-    fit = rb.GaussianICC().fit(ratings, seed=1, draws=500)
-    mirror = rb.GaussianICC().fit(mirrored, seed=1, draws=500)
+    model = rb.GaussianICC(prior_sd_item=rb.HalfNormal(1), prior_sd_rater=rb.HalfNormal(1))
+
+    fit = model.fit(ratings, seed=1, draws=500)
+    mirror = model.fit(mirrored, seed=1, draws=500)
 
     assert rb.GaussianICC().problem(mirrored).swapped
-    one = fit.summary()
-    other = mirror.summary().rename(
-        {"icc": "labeler_icc", "labeler_icc": "icc", "sd_item": "sd_rater", "sd_rater": "sd_item"}
+    one = fit.summary().drop(index="icc_consistency")
+    other = (
+        mirror.summary()
+        .drop(index="icc_consistency")
+        .rename(
+            {
+                "icc": "labeler_icc",
+                "labeler_icc": "icc",
+                "sd_item": "sd_rater",
+                "sd_rater": "sd_item",
+            }
+        )
     )
     error = 5 * np.hypot(one["mcse"], other["mcse"])
     assert (abs(one["mean"] - other["mean"]) < error).all()
@@ -267,6 +302,14 @@ def test_icc_is_invariant_to_shifting_and_scaling_ratings() -> None:
     assert (abs(back - one["mean"]) < error).all()
 
 
+def test_default_prior_of_raters_has_a_smaller_scale_and_a_longer_tail_than_the_others() -> None:
+    ratings = simulated(items=60, raters=15, per_item=4)
+
+    priors = rb.GaussianICC().priors(ratings)
+
+    assert priors["sd_rater"] == rb.HalfStudentT(1, 0.25 * ratings.values.std())
+
+
 def test_priors_lists_given_and_default_priors() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
     sd = ratings.values.std()
@@ -275,9 +318,9 @@ def test_priors_lists_given_and_default_priors() -> None:
 
     assert priors == {
         "mean": rb.Normal(ratings.values.mean(), 2.5 * sd),
-        "sd_item": rb.HalfNormal(sd),
+        "sd_item": rb.HalfStudentT(3, sd),
         "sd_rater": rb.HalfStudentT(4, 1),
-        "sd_residual": rb.HalfNormal(sd),
+        "sd_residual": rb.HalfStudentT(3, sd),
     }
 
 

@@ -415,9 +415,9 @@ def test_priors_lists_given_and_default_priors() -> None:
     assert means == pytest.approx([values[pool == name].mean() for name in "AB"], rel=1e-12)
     assert priors == {
         "mean": tuple(rb.Normal(mean, 2.5 * sd) for mean in means),
-        "sd_item": rb.HalfNormal(sd),
+        "sd_item": rb.HalfStudentT(3, sd),
         "sd_rater": rb.HalfStudentT(4, 1),
-        "sd_residual": rb.HalfNormal(sd),
+        "sd_residual": rb.HalfStudentT(3, sd),
     }
 
 

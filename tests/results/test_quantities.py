@@ -16,6 +16,7 @@ from reliabayes.results.quantities import (
     bits_per_rating,
     entropy,
     icc,
+    icc_consistency,
     icc_k,
     informativeness,
     labeler_icc,
@@ -39,6 +40,7 @@ def test_icc_of_shrout_and_fleiss_matches_published_values() -> None:
 
     assert single == pytest.approx(0.2898, abs=5e-5)
     assert icc_k(single, k=4) == pytest.approx(0.6201, abs=5e-5)
+    assert icc_consistency(*np.sqrt(variances[::2])) == pytest.approx(0.7148, abs=5e-5)
 
 
 @given(item=sds, rater=sds, residual=sds)

@@ -311,7 +311,7 @@ class CrossedSums:
         sd_of_log = np.sqrt(np.diag(covariance))
         # With little data the posterior is far from normal: curvature is a poor guide to it, and
         # steps must be smaller.
-        step_size, acceptance = (0.9, 0.7) if sd_of_log.max() < 0.3 else (None, 0.9)
+        step_size, acceptance = (0.9, 0.7) if sd_of_log.max() < 0.3 else (None, 0.95)
         return Approximation(
             Deviations(*mode), Deviations(*sd_of_log), {}, step_size, acceptance, path
         )

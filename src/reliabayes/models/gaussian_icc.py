@@ -86,16 +86,22 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     for a thousand ratings and for a million. Pools and gold are not used: all raters are one
     population; pick a pool with ``ratings.subset(pools=[...])``.
 
-    Quantities, for single ratings on the scale of the ratings: ``icc`` and ``labeler_icc`` in
-    [0, 1]; ``sd_item``, ``sd_rater``, ``sd_residual`` and ``mean`` in units of the rating.
+    Quantities, for single ratings on the scale of the ratings: ``icc`` (agreement: raters
+    drawn at random, whose severity counts), ``icc_consistency`` (the same raters, whose severity
+    does not count) and ``labeler_icc`` in [0, 1]; ``sd_item``, ``sd_rater``, ``sd_residual`` and
+    ``mean`` in units of the rating.
+
+    Few raters say little about how much raters differ, so that ``icc`` depends on the prior of
+    sd_rater; ``icc_consistency`` does not.
 
     Parameters
     ----------
     prior_mean : Normal, optional
         Prior of the mean. By default its mean is that of the ratings, and its sd 2.5 times theirs.
     prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT, optional
-        Priors of the standard deviations; by default half normal, with the sd of the ratings as
-        scale.
+        Priors of the standard deviations. The defaults are half t, with 3 degrees of freedom and
+        the sd of the ratings as scale for items and residual; with 1 degree of freedom and a
+        quarter of that scale for raters.
 
     References
     ----------
@@ -103,16 +109,14 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     """
 
     summary: ClassVar[str] = "ICC of ratings on a continuous scale"
-    reports: ClassVar[tuple[str, ...]] = ("icc", "labeler_icc", *SDS, "mean")
+    reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
         sd = sd_of_ratings(ratings)
         return {
             "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
-            "sd_item": self.prior_sd_item or HalfNormal(sd),
-            "sd_rater": self.prior_sd_rater or HalfNormal(sd),
-            "sd_residual": self.prior_sd_residual or HalfNormal(sd),
+            **self.sd_priors(sd),
         }
 
     def problem(self, ratings: Ratings) -> CrossedProblem:
@@ -170,11 +174,13 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.9)
 
     def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
-        """ICC and labeler ICC beside the parameters, each (chain, draw)."""
+        """ICCs and labeler ICC beside the parameters, each (chain, draw)."""
         sds = [posterior.draws[name] for name in SDS]
+        item, _, residual = sds
         return xr.Dataset(
             {
                 "icc": quantities.icc(*sds),
+                "icc_consistency": quantities.icc_consistency(item, residual),
                 "labeler_icc": quantities.labeler_icc(*sds),
                 **posterior.draws[[*SDS, "mean"]],
             }

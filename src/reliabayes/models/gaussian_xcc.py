@@ -28,7 +28,7 @@ from reliabayes.models.bases.gaussian import (
 )
 from reliabayes.models.bases.gaussian_pools import PooledGaussianProblem, check_size
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
-from reliabayes.models.priors import HalfNormal, Normal
+from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
@@ -67,8 +67,9 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         Prior of the mean of each pool. By default its mean is that of the pool's ratings, and its
         sd 2.5 times that of all ratings.
     prior_sd_item, prior_sd_rater, prior_sd_residual : HalfNormal or HalfStudentT, optional
-        Priors of the standard deviations in each pool; by default half normal, with the sd of all
-        ratings as scale.
+        Priors of the standard deviations in each pool. The defaults are half t, with 3 degrees of
+        freedom and the sd of all ratings as scale for items and residual; with 1 degree of freedom
+        and a quarter of that scale for raters.
     prior_lkj : float, default 1.0
         Shape of the LKJ prior of the correlations: 1 is uniform, larger values favour 0.
 
@@ -99,9 +100,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         sd = sd_of_ratings(ratings)
         return {
             "mean": tuple(self.prior_mean or Normal(mean, 2.5 * sd) for mean in means.tolist()),
-            "sd_item": self.prior_sd_item or HalfNormal(sd),
-            "sd_rater": self.prior_sd_rater or HalfNormal(sd),
-            "sd_residual": self.prior_sd_residual or HalfNormal(sd),
+            **self.sd_priors(sd),
         }
 
     def problem(self, ratings: Ratings) -> PooledGaussianProblem:

@@ -21,8 +21,9 @@ class LogitICC(OnePopulationModel):
     of items are integrated out over nodes, so that only those of raters are sampled. Pools and gold
     are not used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
 
-    Quantities, for single ratings: ``icc`` and ``labeler_icc`` of the latent score, whose residual
-    has variance pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
+    Quantities, for single ratings: ``icc``, ``icc_consistency`` (the same raters, whose
+    severity does not count) and ``labeler_icc`` of the latent score, whose residual has variance
+    pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
     the rating itself as 0 or 1, which compare with kappas; all in [0, 1]. ``sd_item``, ``sd_rater``
     and ``mean`` in log odds; ``rate``, the proportion of the second category in ratings of new
     items by new raters; ``log_likelihood`` in nats and ``bits_per_rating``, with effects of items
@@ -49,6 +50,7 @@ class LogitICC(OnePopulationModel):
     summary: ClassVar[str] = "ICC of ratings in two categories"
     reports: ClassVar[tuple[str, ...]] = (
         "icc",
+        "icc_consistency",
         "labeler_icc",
         *ICC_OBSERVED,
         *SDS,

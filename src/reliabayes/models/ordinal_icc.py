@@ -21,8 +21,9 @@ class OrdinalICC(OnePopulationModel):
     of items are integrated out over nodes, so that only those of raters are sampled. Pools and gold
     are not used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
 
-    Quantities, for single ratings: ``icc`` and ``labeler_icc`` of the latent score, whose residual
-    has variance pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
+    Quantities, for single ratings: ``icc``, ``icc_consistency`` (the same raters, whose
+    severity does not count) and ``labeler_icc`` of the latent score, whose residual has variance
+    pi^2 / 3 (1 with the probit link); ``icc_observed`` and ``labeler_icc_observed`` of
     the rating itself, its categories numbered 0, 1, ..., which compare with weighted kappas; all in
     [0, 1]. ``sd_item``, ``sd_rater`` and ``cut`` (K - 1,), named after the category below it, in
     log odds; ``rate`` (K,), the proportion of each category in ratings of new items by new raters;
@@ -49,6 +50,7 @@ class OrdinalICC(OnePopulationModel):
     summary: ClassVar[str] = "ICC of ratings in ordered categories"
     reports: ClassVar[tuple[str, ...]] = (
         "icc",
+        "icc_consistency",
         "labeler_icc",
         *ICC_OBSERVED,
         *SDS,

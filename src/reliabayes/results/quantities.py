@@ -8,71 +8,28 @@ quantity computed from posterior means has none.
 from __future__ import annotations
 
 import math
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from reliabayes.arrays import Array
+from reliabayes.results.variance_shares import Draws, icc, icc_consistency, labeler_icc
 
-Draws = TypeVar("Draws", float, NDArray[np.float64], xr.DataArray)
-
-
-def icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
-    r"""Intraclass correlation of single ratings, in [0, 1].
-
-    .. math:: \sigma_{item}^2 / (\sigma_{item}^2 + \sigma_{rater}^2 + \sigma_{residual}^2)
-
-    The correlation between two ratings of the same item by two randomly drawn raters. It measures
-    absolute agreement, not consistency: differences in rater severity lower it.
-
-    Parameters
-    ----------
-    sd_item, sd_rater, sd_residual : float, array or DataArray
-        Standard deviations, 0 or above, in the units of the ratings or of the latent scale.
-
-    Returns
-    -------
-    float, array or DataArray
-        The ICC.
-
-    References
-    ----------
-    Shrout & Fleiss (1979), ICC(2,1). https://doi.org/10.1037/0033-2909.86.2.420
-
-    Examples
-    --------
-    >>> icc(2.0, 1.0, 1.0)
-    0.6666666666666666
-    """
-    return sd_item**2 / (sd_item**2 + sd_rater**2 + sd_residual**2)
-
-
-def labeler_icc(sd_item: Draws, sd_rater: Draws, sd_residual: Draws) -> Draws:
-    r"""Proportion of the variance of single ratings due to rater severity, in [0, 1].
-
-    .. math:: \sigma_{rater}^2 / (\sigma_{item}^2 + \sigma_{rater}^2 + \sigma_{residual}^2)
-
-    The correlation between two ratings by the same rater of two randomly drawn items.
-
-    Parameters
-    ----------
-    sd_item, sd_rater, sd_residual : float, array or DataArray
-        Standard deviations, 0 or above, in the units of the ratings or of the latent scale.
-
-    Returns
-    -------
-    float, array or DataArray
-        The labeler ICC.
-
-    Examples
-    --------
-    >>> labeler_icc(2.0, 1.0, 1.0)
-    0.16666666666666666
-    """
-    return sd_rater**2 / (sd_item**2 + sd_rater**2 + sd_residual**2)
+__all__ = [
+    "accuracy",
+    "bits_per_rating",
+    "entropy",
+    "icc",
+    "icc_consistency",
+    "icc_k",
+    "informativeness",
+    "labeler_icc",
+    "normalized_xcc",
+    "random_share",
+    "raters_needed",
+    "unnormalized_xcc",
+]
 
 
 def unnormalized_xcc(normalized_xcc: Draws, icc: Draws, other_icc: Draws) -> Draws:

@@ -58,6 +58,14 @@ class GaussianModel(RatingModel[P]):
                 names = " or ".join(kind.__name__ for kind in allowed)
                 raise TypeError(f"prior_{name} must be a {names}, not {prior!r}.")
 
+    def sd_priors(self, sd: float) -> dict[str, HalfNormal | HalfStudentT]:
+        """Priors of the standard deviations, given that of all ratings."""
+        return {
+            "sd_item": self.prior_sd_item or HalfStudentT(3, sd),
+            "sd_rater": self.prior_sd_rater or HalfStudentT(1, 0.25 * sd),
+            "sd_residual": self.prior_sd_residual or HalfStudentT(3, sd),
+        }
+
     @abstractmethod
     def pool_of_raters(self, ratings: Ratings) -> Codes:
         """Position (R,) of each rater's pool."""

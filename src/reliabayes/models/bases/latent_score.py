@@ -235,6 +235,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         residual = xr.DataArray(math.sqrt(RESIDUAL[self.link]))
         return {
             "icc": quantities.icc(item, rater, residual),
+            "icc_consistency": quantities.icc_consistency(item, residual),
             "labeler_icc": quantities.labeler_icc(item, rater, residual),
             "icc_observed": (item.dims, observed.icc),
             "labeler_icc_observed": (item.dims, observed.labeler_icc),

@@ -1,0 +1,42 @@
+"""The default priors of GaussianICC cover without bias, over the designs of docs/priors.md."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from benchmarks.priors import CANDIDATES, CELL, DEFAULT, Sums, posteriors, study
+
+CHOSEN = {DEFAULT: CANDIDATES[DEFAULT]}
+
+
+def test_grid_of_the_study_gives_the_posterior_of_the_package() -> None:
+    rng = np.random.default_rng(3)
+    item, rater = 0.7 * rng.standard_normal((30, 1)), 0.4 * rng.standard_normal((1, 3))
+    wide = item + rater + 0.6 * rng.standard_normal((30, 3))
+    deviation = wide - wide.mean()
+    items, raters = deviation.mean(axis=1), deviation.mean(axis=0)
+    between_items, between_raters = 3 * items @ items, 30 * raters @ raters
+    residual = float((deviation**2).sum() - between_items - between_raters)
+    sums = Sums(30, 3, between_items, between_raters, residual)
+
+    (mean, median, lower, upper) = posteriors(sums, CHOSEN)[DEFAULT]
+    fit = rb.GaussianICC().fit(rb.Ratings.from_wide(wide), seed=1)
+
+    row = fit.summary().loc["icc"]
+    # Monte Carlo error of 4,000 draws, and the spacing of the grid
+    assert [mean, median] == pytest.approx([row["mean"], row["median"]], abs=0.015)
+    assert [lower, upper] == pytest.approx([row["lower_90"], row["upper_90"]], abs=0.03)
+
+
+@pytest.mark.calibration
+def test_default_covers_with_little_bias_in_every_kind_of_design() -> None:
+    table = pd.DataFrame(study(40, CHOSEN, seed=2))
+
+    for margin in CELL:
+        by_level = table.groupby(margin)[["covered", "median"]].mean()
+        # 40 data sets in each of 60 cells or more: a standard error of 0.6 points
+        assert by_level["covered"].between(0.87, 0.96).all(), by_level
+        assert (by_level["median"].abs() < 0.03).all(), by_level
