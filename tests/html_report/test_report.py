@@ -469,7 +469,7 @@ def test_the_page_states_how_it_was_made(made: Callable[..., Page]) -> None:
 
     facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
     assert facts["prior of sd_rater"] == "HalfNormal(scale=0.5)"
-    assert facts["prior of sd_item"].startswith("HalfNormal(scale=1.")
+    assert facts["prior of sd_item"].startswith("HalfStudentT(df=3, scale=1.")
     assert (facts["seed"], facts["file"]) == ("1", "ads.csv")
     assert "rb.GaussianICC(prior_sd_rater=rb.HalfNormal(scale=0.5)).fit(" in page.texts["code"][0]
     assert " 1 May" in page.texts["span"]

@@ -18,6 +18,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
 from tests.designs import four_point_moves, four_point_slopes, log_densities
 
@@ -224,6 +225,23 @@ def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
         )
 
     assert found == pytest.approx(expected(one) - expected(other), abs=1e-8)
+
+
+def test_error_of_the_quadrature_over_difficulties_is_known() -> None:
+    rng = np.random.default_rng(1)
+    ratings = rb.Ratings.from_wide((rng.random((60, 10)) < 0.7).astype(int), scale="nominal")
+    model, finer = rb.LatentTAP(nodes=5), rb.LatentTAP(nodes=400)
+    coarse, fine = (each.problem(ratings) for each in (model, finer))
+    point = model.start(fine).point | {"sd_delta": np.array([3.0])}
+    draws = {name: np.broadcast_to(x, (1, 2, *np.shape(x))).copy() for name, x in point.items()}
+    posterior = Posterior(model.labelled(draws, coarse), ratings, coarse)
+
+    nodes, error = model.integration_error(posterior)
+
+    expected = abs(model.log_likelihood(point, coarse) - model.log_likelihood(point, fine))
+    assert nodes == 5
+    assert expected > 1
+    assert error == pytest.approx(expected, rel=0.02)
 
 
 def test_quadrature_over_difficulty_is_accurate_for_caries(dataset: Load) -> None:

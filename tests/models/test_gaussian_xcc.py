@@ -418,6 +418,7 @@ def test_priors_lists_given_and_default_priors() -> None:
         "sd_item": rb.HalfStudentT(3, sd),
         "sd_rater": rb.HalfStudentT(4, 1),
         "sd_residual": rb.HalfStudentT(3, sd),
+        "lkj": 1.0,
     }
 
 

@@ -230,7 +230,7 @@ def test_unused_category_is_fitted() -> None:
 
 
 def test_prior_of_typical_accuracy_does_not_depend_on_the_number_of_categories() -> None:
-    for_two, for_fifty = (MODEL.priors(n)["location"][0] for n in (2, 50))
+    for_two, for_fifty = (MODEL.prior_numbers(n)["location"][0] for n in (2, 50))
 
     accuracy = [1 / (1 + (n - 1) * math.exp(mean)) for n, mean in ((2, for_two), (50, for_fifty))]
 

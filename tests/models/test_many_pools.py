@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
-from scipy.stats import halfnorm, multivariate_normal, norm
+from scipy.stats import halfnorm, multivariate_normal, norm, t
 
 import reliabayes as rb
 from hatch_build import Toolchain
@@ -284,7 +284,7 @@ def log_density(
         + np.sum(multivariate_normal(np.zeros(POOLS), covariance).logpdf(found.T))
         + np.sum(log_ratings(model, ratings, at, found))
         + np.sum(norm.logpdf(cut, 0, location))
-        + np.sum(halfnorm.logpdf(np.concatenate([sd_item, sd_rater]), scale=2.5))
+        + np.sum(halfnorm.logpdf(sd_item, scale=2) + np.log(2) + t.logpdf(sd_rater, 3))
         + np.sum(norm.logpdf(level, np.repeat(at["mean"], 2), np.repeat(sd_rater, 2)))
         + lkj
     )
@@ -334,5 +334,7 @@ def fitted() -> rb.Fit:
         "mean": MEAN,
         "factor_item": np.linalg.cholesky(matrix.T),  # reads the lower triangle only
     }
-    ratings = rb.LogitXCC().simulate(design, np.random.default_rng(1), parameters=parameters)
-    return rb.LogitXCC().fit(ratings, seed=1, chains=2, draws=150)
+    half = rb.HalfNormal(2.5)
+    model = rb.LogitXCC(prior_sd_item=half, prior_sd_rater=half)
+    ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
+    return model.fit(ratings, seed=1, chains=2, draws=150)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import expit, ndtr
-from scipy.stats import halfnorm
+from scipy.stats import halfnorm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -278,20 +278,69 @@ def test_item_scores_and_rater_severities_correlate_with_mean_ratings() -> None:
 def test_true_model_passes_its_check_and_is_preferred_to_a_wrong_model() -> None:
     pairs = pd.MultiIndex.from_product([range(100), range(6)], names=["item", "rater"])
     parameters = {"mean": 0.0, "sd_item": 1.5, "sd_rater": 1.0}
-    ratings = rb.LogitICC().simulate(
-        pairs.to_frame(index=False), np.random.default_rng(1), parameters=parameters
-    )
     right, wrong = (
-        rb.LogitICC(prior_sd_rater=rb.HalfNormal(scale)).fit(ratings, seed=1, chains=2, draws=500)
+        rb.LogitICC(prior_sd_item=rb.HalfNormal(2.5), prior_sd_rater=rb.HalfNormal(scale))
         for scale in (1.0, 1e-3)
     )
+    ratings = right.simulate(
+        pairs.to_frame(index=False), np.random.default_rng(1), parameters=parameters
+    )
+    of_right, of_wrong = (
+        model.fit(ratings, seed=1, chains=2, draws=500) for model in (right, wrong)
+    )
 
-    compared = rb.compare({"severity": right, "none": wrong})
+    compared = rb.compare({"severity": of_right, "none": of_wrong})
 
     # Exact p-values are at least 0.23, and below 0.01: six Monte Carlo errors away from 0.05.
-    assert (right.check().p_values > 0.05).all()
-    assert wrong.check().p_values["raters"] < 0.05
+    assert (of_right.check().p_values > 0.05).all()
+    assert of_wrong.check().p_values["raters"] < 0.05
     assert compared.index[0] == "severity"
+
+
+def test_nodes_reach_an_item_far_from_all_others_whatever_the_sd_of_items() -> None:
+    n_raters = 60
+    wide = np.zeros((40, n_raters))
+    wide[:, : n_raters // 10] = 1
+    wide[0] = 1
+    model = rb.LogitICC()
+    problem = model.problem(rb.Ratings.from_wide(wide, scale="nominal"))
+    level = np.array([-2.2, -1.0] * (n_raters // 2))
+
+    for sd in (0.2, 0.5, 1.0):
+        point = {
+            "mean": np.array(-2.0),
+            "sd_item": np.array(sd),
+            "sd_rater": np.array(0.5),
+            "step": np.empty(0),
+            "level": level,
+        }
+
+        def density(z: float, row: Array, sd: float = sd) -> float:
+            p = expit(sd * z + level)
+            terms = np.log(np.where(row == 1, p, 1 - p)).sum() - z**2 / 2
+            return math.exp(terms) / math.sqrt(2 * math.pi)
+
+        # The mode is searched for, because quad misses a narrow peak.
+        expected = 0.0
+        grid = np.linspace(-30, 30, 601)
+        for row, times in ((wide[0], 1), (wide[1], 39)):
+            peak = grid[np.argmax([density(z, row) for z in grid])]
+            found = quad(density, peak - 10, peak + 10, args=(row,), points=[peak], limit=200)
+            expected += times * math.log(found[0])
+        # Quadrature to 1e-3 is the promise.
+        assert model.log_likelihood(point, problem) == pytest.approx(expected, abs=1e-3)
+
+
+def test_priors_of_a_model_are_shown_as_they_are_written() -> None:
+    ratings = rb.Ratings.from_wide(np.array([[0, 1], [1, 1], [0, 0]]), scale="nominal")
+
+    priors = rb.LogitICC(prior_sd_item=rb.HalfNormal(1.5)).priors(ratings)
+
+    assert priors == {
+        "sd_item": rb.HalfNormal(1.5),
+        "sd_rater": rb.HalfStudentT(3, 1.0),
+        "mean": rb.Normal(0.0, 2.5),
+    }
 
 
 # Degenerate ratings.
@@ -409,7 +458,9 @@ def by_quadrature(
     return float(
         total
         - 0.5 * np.sum(((cut[1:-1] - mean) / location) ** 2)
-        + halfnorm(scale=2.5).logpdf([sd_item, sd_rater]).sum()
+        + halfnorm(scale=2).logpdf(sd_item)
+        + math.log(2)
+        + t(3).logpdf(sd_rater)
         - 0.5 * np.sum(((point["level"] - mean) / sd_rater) ** 2)
         - len(point["level"]) * math.log(sd_rater)
     )

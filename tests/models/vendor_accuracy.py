@@ -56,7 +56,7 @@ class VendorAccuracy(ConjugateModel[VendorProblem]):
         prevalence = Parameter("prevalence", "simplex", ("true_category",))
         return prevalence, Parameter("a", "unit", ("vendor",))
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Hyperparameters of the priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),

@@ -78,7 +78,7 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
             Parameter("confusion", "simplex", ("rater", "true_category", "category")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Concentrations of the Dirichlet priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),

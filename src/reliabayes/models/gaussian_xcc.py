@@ -94,7 +94,8 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
 
     def priors(self, ratings: Ratings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter; of the means a tuple, by pool."""
-        return self._priors(ratings, _means(ratings, pool_of_raters(self, ratings)))
+        means = _means(ratings, pool_of_raters(self, ratings))
+        return {**self._priors(ratings, means), "lkj": self.prior_lkj}
 
     def _priors(self, ratings: Ratings, means: Array) -> dict[str, Any]:
         sd = sd_of_ratings(ratings)

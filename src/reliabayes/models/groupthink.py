@@ -67,7 +67,7 @@ class Groupthink(FollowingModel[FollowingProblem]):
         prevalence = Parameter("prevalence", "simplex", ("true_category",))
         return prevalence, Parameter("a", "unit")
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),

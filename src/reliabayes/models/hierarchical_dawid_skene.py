@@ -125,7 +125,7 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
             Parameter("effect", "real", ("error", "rater")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Numbers of the priors; that of the location is for one of K - 1 wrong categories."""
         mean, sd = self.prior_location.stan
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,21 @@ from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.difficulty import NO_DIFFICULTY, LatentTAPProblem, difficulty_nodes
+from reliabayes.models.bases.difficulty import (
+    NO_DIFFICULTY,
+    LatentTAPProblem,
+    accuracy_scores,
+    difficulty_nodes,
+    guess_counts,
+    refined,
+)
+from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
 from reliabayes.models.bases.multimodal import MultimodalModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +42,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
     A rater who does not know the true category guesses it with the probabilities p. Accuracies
     alpha are normal among raters, guesses Dirichlet(1 + ``concentration`` times ``mean_p``), and
     difficulties delta normal among items and integrated out over equally spaced nodes. The model
-    leaves out a discrimination of each item: it would only scale the differences between raters'
-    accuracies on that item, about which the few ratings of an item say next to nothing beside its
-    difficulty and its true category.
+    leaves out a discrimination of each item, about which its few ratings say next to nothing.
 
     Quantities: ``prevalence`` (K,), ``mean_alpha``, ``sd_alpha``, ``sd_delta`` in log odds,
     ``eta``, ``mean_p`` (K,), ``concentration``; of each rater ``confusion`` (K, K), ``accuracy``
@@ -111,7 +118,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
         """Names of the dimensions of the Stan program's variables."""
         return {**super().dims(), "alpha": ("rater",)}
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
@@ -204,8 +211,8 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
         mean, sd = float(point["mean_alpha"]), float(point["sd_alpha"])
         alpha = rng.normal(mean, sd, problem.n_raters)
         point |= {
-            "score": _scores(alpha, mean, sd, problem),
-            "p": rng.dirichlet(_guess_counts(point), problem.n_raters),
+            "score": accuracy_scores(alpha, mean, sd, problem),
+            "p": rng.dirichlet(guess_counts(point), problem.n_raters),
         }
         if self.difficulty:
             point["sd_delta"] = np.array([half_t(problem.priors["sd_delta"], rng)])
@@ -214,6 +221,11 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
                 self.prior_eta.mean, self.prior_eta.sd, size=problem.size("covariate")
             )
         return point
+
+    def integration_error(self, posterior: Posterior[LatentTAPProblem]) -> tuple[int, float]:
+        """Number of nodes of the difficulty, and the error of the log-likelihood in nats."""
+        at = posterior, "sd_delta", self.log_likelihood, refined
+        return quadrature_error(*at) if self.difficulty else (0, 0.0)
 
     # Expectation maximisation.
 
@@ -224,7 +236,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
     def log_prior(self, point: Point, problem: LatentTAPProblem) -> float:
         """Log density of accuracies, guesses and the rest, given how much raters differ."""
         alpha, sd_alpha = self.alpha(point, problem), float(point["sd_alpha"])
-        concentrations = _guess_counts(point)
+        concentrations = guess_counts(point)
         total = (
             np.dot(problem.priors["prevalence"], np.log(point["prevalence"]))
             + np.dot(problem.priors["mean_p"], np.log(point["mean_p"]))
@@ -246,7 +258,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
         At the joint mode of few raters their accuracies are all the same.
         """
         knew, total, guessed = self._split(point, expected, problem)
-        concentrations = _guess_counts(point)
+        concentrations = guess_counts(point)
         p = guessed + concentrations
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
         better = {
@@ -299,7 +311,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
         better = {
             **point,
             "mean_alpha": np.asarray(mean),
-            "score": _scores(alpha, mean, sd_alpha, problem),
+            "score": accuracy_scores(alpha, mean, sd_alpha, problem),
         }
         if self.difficulty:
             better["sd_delta"] = sd_delta
@@ -314,7 +326,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
         sd_alpha = float(point["sd_alpha"])
         information = (total * known * (1 - known)).sum(axis=0) + 1 / sd_alpha**2
         own = 1 - problem.centredness
-        concentrations = _guess_counts(point)
+        concentrations = guess_counts(point)
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
         by_name = {parameter.name: parameter for parameter in self.parameters()}
         n_raters = problem.n_raters
@@ -337,14 +349,3 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
                 (covariate**2).sum(axis=0) / sd_alpha**2 + 1 / problem.priors["eta"][1] ** 2
             )
         return found
-
-
-def _guess_counts(point: Point) -> Array:
-    """Parameters (K,) of the Dirichlet distribution of guesses."""
-    return np.asarray(1 + point["concentration"] * point["mean_p"])
-
-
-def _scores(alpha: Any, mean: float, sd: float, problem: LatentTAPProblem) -> Array:
-    """What the program samples in place of accuracies (R,)."""
-    centredness = problem.centredness
-    return np.asarray(centredness * mean + (alpha - mean) / sd ** (1 - centredness))

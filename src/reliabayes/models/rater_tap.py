@@ -82,7 +82,7 @@ class RaterTAP(GuessingModel):
             Parameter("p", "simplex", ("rater", "category")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": prior_of_shared(self.prior_t, n_categories),

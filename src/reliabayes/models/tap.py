@@ -114,7 +114,7 @@ class TAP(ConjugateModel[TAPProblem]):
             Parameter("p", "simplex", (dim[self.guessing], "category")),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 REACH = 4.5  # standard deviations of difficulty that the nodes cover on either side
 INFORMATION = 0.15  # of a rating on the difficulty, whose sd is about 1.5, relative to its prior
+MAX_SPACING = 0.5  # which resolves an accuracy where difficulties have an sd of 2.5
 NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
 
 
@@ -51,4 +54,21 @@ def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
     narrowest posterior.
     """
     narrowest = 1 / np.sqrt(1 + INFORMATION * most_ratings)
-    return Nodes.of(number or number_of_nodes(0.8 * narrowest, REACH), REACH)
+    spacing = min(0.8 * narrowest, MAX_SPACING)
+    return Nodes.of(number or number_of_nodes(spacing, REACH), REACH)
+
+
+def refined(nodes: Nodes) -> Nodes:
+    """Closer nodes that reach farther."""
+    return Nodes.of(6 * nodes.number, reach=1.5 * float(nodes.node[-1]))
+
+
+def guess_counts(point: Point) -> Array:
+    """Parameters (K,) of the Dirichlet distribution of guesses."""
+    return np.asarray(1 + point["concentration"] * point["mean_p"])
+
+
+def accuracy_scores(alpha: Any, mean: float, sd: float, problem: LatentTAPProblem) -> Array:
+    """What the program samples in place of accuracies (R,)."""
+    centredness = problem.centredness
+    return np.asarray(centredness * mean + (alpha - mean) / sd ** (1 - centredness))

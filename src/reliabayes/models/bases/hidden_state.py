@@ -118,7 +118,7 @@ class HiddenStateModel(RatingModel[P]):
         """Parameters of the Stan program, in its order."""
 
     @abstractmethod
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Numbers of each prior, by the name of its parameter."""
 
     @abstractmethod
@@ -172,7 +172,7 @@ class HiddenStateModel(RatingModel[P]):
         if not self.exchangeable_raters:
             coords["rater"] = ratings.raters
         return CategoricalProblem(
-            coords=coords, priors=self.priors(len(categories)), cells=cells, mixture=mixture
+            coords=coords, priors=self.prior_numbers(len(categories)), cells=cells, mixture=mixture
         )
 
     # Starting points.

@@ -32,6 +32,7 @@ from reliabayes.models.bases.hidden_state import (
     HiddenStateModel,
     drawn_categories,
 )
+from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
@@ -82,8 +83,8 @@ class LatentScoreModel(HiddenStateModel[P]):
 
     link: Link = "logit"
     nodes: int | None = None
-    prior_sd_item: HalfNormal | HalfStudentT = HalfNormal(2.5)
-    prior_sd_rater: HalfNormal | HalfStudentT = HalfNormal(2.5)
+    prior_sd_item: HalfNormal | HalfStudentT = HalfNormal(2.0)
+    prior_sd_rater: HalfNormal | HalfStudentT = HalfStudentT(3, 1.0)
 
     binary: ClassVar[bool]  # whether it is for two categories only
     adapts_metric_up_to: ClassVar[int] = 0  # levels and means are sampled nearly standard
@@ -181,7 +182,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         assert isinstance(centring, LevelCentring)
         start = super().cold_start(problem, centring)
         constrain = partial(self.constrain_levels, problem=problem, centring=centring)
-        return replace(start, constrain=constrain)
+        return replace(start, constrain=constrain, target_acceptance=self.target_acceptance)
 
     def constrain_levels(
         self, free: Mapping[str, Any], problem: P, centring: LevelCentring
@@ -275,16 +276,8 @@ class LatentScoreModel(HiddenStateModel[P]):
         return pd.DataFrame(describe(effects, prob), index=posterior.ratings.raters.rename("rater"))
 
     def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
-        """Number of nodes, and what the log-likelihood changes by with far more of them.
-
-        At the draw whose sd of items is at the 99% quantile, with nodes that lie closer and reach
-        farther.
-        """
-        drawn = sorted(posterior.points(), key=lambda point: float(np.max(point["sd_item"])))
-        point, problem = drawn[int(0.99 * len(drawn))], posterior.problem
-        finer = replace(problem, nodes=self.refined(problem.nodes))
-        coarse, fine = (self.log_likelihood(point, each) for each in (problem, finer))
-        return problem.nodes.number, abs(fine - coarse)
+        """Number of nodes, and the error of the log-likelihood in nats."""
+        return quadrature_error(posterior, "sd_item", self.log_likelihood, self.refined)
 
 
 def by_state(expected_ratings: Array, problem: CategoricalProblem) -> Array:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import scipy.optimize
-from scipy.special import ndtri
+from scipy.special import expit, logit, ndtri
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import half_t, log_half_t, log_normal, slope_half_t
@@ -36,6 +36,8 @@ from reliabayes.models.bases.latent_score import (
 from reliabayes.ratings import Ratings
 
 MIN_SD_RATER = 0.05  # to start from
+REACH_BEYOND = 4.5  # of the nodes beyond the farthest mode of an item, in standard deviations
+MAX_REACH = 30.0  # whose weight is a number above 0
 SHRINKAGE_STEPS = 50  # of the fixed point of the sd of raters
 
 
@@ -47,7 +49,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
     """
 
     # With few raters the sd of raters is poorly identified, so steps must be small.
-    target_acceptance: ClassVar[float] = 0.9
+    target_acceptance: ClassVar[float] = 0.95
 
     def program(self, problem: ScoreProblem) -> str:
         """The ordinal program, which includes two categories: they have one cut point."""
@@ -69,7 +71,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
     # Data.
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (2,) of each prior, in the order of Stan's data."""
         return {
             "cut": self.cut_prior.stan,
@@ -83,9 +85,31 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
     def problem_of(self, base: CategoricalProblem) -> ScoreProblem:
         """The same, of ratings already reduced to distinct items."""
-        number = self.nodes or number_of_nodes(self.spacing(base))
+        reach = self.reach(base)
+        nodes = Nodes.of(self.nodes or number_of_nodes(self.spacing(base), reach), reach)
         pool = np.zeros(base.n_raters, np.int32)
-        return extended(ScoreProblem, base, link=self.link, nodes=Nodes.of(number), pool=pool)
+        return extended(ScoreProblem, base, link=self.link, nodes=nodes, pool=pool)
+
+    def reach(self, base: CategoricalProblem) -> float:
+        """Standard deviations of item effects that the nodes have to cover on either side.
+
+        An item whose ratings differ much from the others' has a mode at z with z / sd = the slope
+        of its log-likelihood in its effect x = sd z. So z^2 is x times the slope, which has a
+        maximum over all effects, and hence over all sds.
+        """
+        mixture, category = base.mixture, base.cells.category
+        n = mixture.counts.sum(axis=1)
+        effect = np.linspace(0, 8, 41)
+        slope = 1.0 if self.link == "logit" else np.pi / np.sqrt(3)
+        farthest = 0.0
+        for cut in range(base.n_categories - 1):
+            above = mixture.counts @ (category > cut)
+            total = mixture.multiplicity @ above, mixture.multiplicity @ n
+            average = logit((total[0] + 0.5) / (total[1] + 1))
+            for part, centre in ((above, average), (n - above, -average)):
+                left = part[:, None] - n[:, None] * expit(slope * effect + centre)
+                farthest = max(farthest, float((slope * effect * left).max()))
+        return min(max(REACH, float(np.sqrt(farthest)) + REACH_BEYOND), MAX_REACH)
 
     def spacing(self, base: CategoricalProblem) -> float:
         """Spacing of nodes that resolves the effect of the item with most ratings.
@@ -148,7 +172,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
     def refined(self, nodes: Nodes) -> Nodes:
         """Closer nodes that reach farther."""
-        return Nodes.of(6 * nodes.number, reach=1.5 * REACH)
+        return Nodes.of(6 * nodes.number, reach=1.5 * float(nodes.node[-1]))
 
     def by_rater(self, value: Array, problem: ScoreProblem) -> Array:
         """What all raters share (...), with an axis for the raters."""

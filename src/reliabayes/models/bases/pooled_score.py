@@ -21,7 +21,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, Observed
-from reliabayes.likelihoods.quadrature import REACH, Nodes
+from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
 from reliabayes.models.bases.latent_score import SDS, LatentScoreModel
 from reliabayes.models.bases.level_centring import LevelCentring
@@ -121,9 +121,9 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
             Parameter("level", "real", ("rater",)),
         )
 
-    def priors(self, n_categories: int) -> dict[str, Array]:
+    def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
-        return {**self.one_pool.priors(n_categories), "lkj": np.array(self.prior_lkj)}
+        return {**self.one_pool.prior_numbers(n_categories), "lkj": np.array(self.prior_lkj)}
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the program's variables."""
@@ -154,7 +154,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def refined(self, nodes: Nodes) -> Nodes:
         """Closer nodes that reach farther."""
-        return Nodes.of(2 * nodes.number, reach=1.2 * REACH)
+        return Nodes.of(2 * nodes.number, reach=1.2 * float(nodes.node[-1]))
 
     def by_rater(self, value: Array, problem: PooledProblem) -> Array:
         """Parameters of the pools (..., G) for each rater (..., R)."""
@@ -240,7 +240,8 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         pair = self.pooled(part.base, part.pool)
         alone = [self.one_pool.problem_of(each.base) for each in pool_subsets(pair)]
         enough = max(each.nodes.number for each in alone)
-        pair = replace(pair, nodes=Nodes.of(min(enough, MAX_NODES_OF_SEARCH)))
+        reach = max(float(each.nodes.node[-1]) for each in alone)
+        pair = replace(pair, nodes=Nodes.of(min(enough, MAX_NODES_OF_SEARCH), reach))
 
         def negative(free: float) -> float:
             numbers = np.array([free])

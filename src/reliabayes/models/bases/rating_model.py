@@ -7,8 +7,8 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import pandas as pd
@@ -52,6 +52,11 @@ class RatingModel(OptionalResults[P], ABC):
 
     # From ratings to draws.
 
+    def priors(self, ratings: Ratings) -> dict[str, Any]:
+        """Priors in force for these ratings, by parameter."""
+        own = [each.name for each in fields(self) if each.name.startswith("prior_")]
+        return {name.removeprefix("prior_"): getattr(self, name) for name in own}
+
     @abstractmethod
     def problem(self, ratings: Ratings) -> P:
         """Reduce ratings to what the posterior depends on; runs no estimation.
@@ -86,16 +91,7 @@ class RatingModel(OptionalResults[P], ABC):
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Widely dispersed starting points, which do not depend on the mode that EM found.
 
-        Parameters
-        ----------
-        problem : Problem
-            That of the ratings.
-        centring : StanPart or None
-            That of `start`, if any.
-
-        Returns
-        -------
-        WarmStart
+        The centring is that of `start`, if any.
         """
 
     @abstractmethod

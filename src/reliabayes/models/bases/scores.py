@@ -18,7 +18,7 @@ from reliabayes.likelihoods.ordinal_pools import (
     sequential_precision,
     standard_scores,
 )
-from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root_of
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
@@ -36,11 +36,12 @@ class IntegratedScores:
 
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
         """Items that the second pool rates alike side by side, and enough nodes for both pools."""
-        number = model.nodes or max(
-            model.one_pool.problem_of(part.base).nodes.number for part in pool_subsets(base)
-        )
+        alone = [model.one_pool.problem_of(part.base).nodes for part in pool_subsets(base)]
+        reach = max(float(nodes.node[-1]) for nodes in alone)
+        spacing = min(float(nodes.node[1] - nodes.node[0]) for nodes in alone)
+        nodes = Nodes.of(model.nodes or number_of_nodes(spacing, reach), reach)
         by_second = base.pool[base.cells.rater] == 1
-        return replace(base, mixture=base.mixture.grouped(by_second), nodes=Nodes.of(number))
+        return replace(base, mixture=base.mixture.grouped(by_second), nodes=nodes)
 
     def centring(
         self, levels: LevelCentring, model: PooledScoreModel, point: Point, problem: PooledProblem
