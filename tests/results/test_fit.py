@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import xarray as xr
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.models.gaussian_icc import CrossedProblem
+from reliabayes.results.chain_statistics import r_hat
+from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.posterior import Posterior
 
 # What is tested is what a fit says of its draws, and some are few; tests of warnings ask for them.
@@ -120,7 +123,7 @@ def test_too_few_draws_bring_one_warning_with_the_numbers() -> None:
     ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
 
     with pytest.warns(
-        rb.ConvergenceWarning, match=r"bulk ESS is as low as \d+ \(at least 400\)"
+        rb.ConvergenceWarning, match=r"bulk ESS is as low as \d+, for \w+ \(at least 160\)"
     ) as seen:
         rb.GaussianICC().fit(ratings, seed=1, draws=20)
 
@@ -281,6 +284,58 @@ def test_things_of_the_wrong_kind_are_refused(
 ) -> None:
     with pytest.raises(TypeError, match=message):
         fit.model.fit(*(arguments or [fit.ratings]), **options)
+
+
+def graded(**found: Any) -> Diagnostics:
+    """Diagnostics of 4,000 good draws of 7 quantities, but for what was found."""
+    good = {"r_hat": 1.002, "ess_bulk": 2000, "ess_tail": 1500, "divergences": 0, "bfmi": 1.0}
+    rest = {"tree_depth_hits": 0, "chains": 4, "draws": 4000, "monitored": 7}
+    return Diagnostics(**{**good, **rest, **found})
+
+
+@pytest.mark.parametrize(
+    ("found", "serious"),
+    [
+        ({"divergences": 13}, False),
+        ({"divergences": 200}, True),
+        ({"r_hat": 1.02}, False),
+        ({"r_hat": 1.2}, True),
+        ({"r_hat": math.nan}, True),
+        ({"ess_bulk": 320}, False),
+        ({"ess_bulk": 60}, True),
+        ({"bfmi": 0.25}, False),
+        ({"bfmi": 0.1}, True),
+        ({"integration_error": 0.1}, True),
+        ({"relabelled": (1,)}, True),
+    ],
+)
+def test_only_what_is_in_doubt_is_a_problem(found: dict[str, Any], serious: bool) -> None:
+    diagnostics = graded(**found)
+
+    (finding,) = diagnostics.findings
+    assert finding.serious is serious
+    assert (diagnostics.problems, diagnostics.notes)[not serious] == [str(finding)]
+
+
+def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() -> None:
+    rng = np.random.default_rng(1)
+    largest = np.array(
+        [max(r_hat(rng.normal(size=(4, 100))) for _ in range(7)) for _ in range(300)]
+    )
+
+    limit = graded(draws=400).max_r_hat
+
+    # One in 1,000 by chance, of independent draws: at most 3 in 300 but for one case in 10^4
+    assert (largest > limit).sum() <= 3
+    assert limit < 1.05
+    assert graded(draws=400, monitored=1).max_r_hat < limit
+    assert graded(draws=400_000).max_r_hat == 1.01
+
+
+def test_a_number_and_its_limit_never_look_alike() -> None:
+    text = graded(r_hat=1.01004).notes[0]
+
+    assert "R-hat is up to 1.01004, for some quantity (at most 1.01000)" in text
 
 
 def test_draws_that_are_no_numbers_are_not_trusted(fit: rb.Fit) -> None:

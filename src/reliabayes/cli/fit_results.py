@@ -178,6 +178,7 @@ def _results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> dict[str, Any]:
         "diagnostics": {
             **{key: json_value(value) for key, value in asdict(fitted.diagnostics()).items()},
             "problems": fitted.diagnostics().problems,
+            "notes": fitted.diagnostics().notes,
             "settings": asdict(fitted.settings)
             | {"modes": [_json_row(asdict(mode)) for mode in fitted.settings.modes]},
         },

@@ -122,7 +122,7 @@ class ReportFit:
 
     @cached_property
     def problems(self) -> list[str]:
-        """Problems with the draws; none if all diagnostics are within their limits."""
+        """What puts the results in doubt; none if nothing does."""
         return self.fit.diagnostics().problems
 
 

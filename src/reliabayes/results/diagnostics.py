@@ -1,4 +1,4 @@
-"""Convergence diagnostics: whether draws represent the posterior."""
+"""Convergence diagnostics: whether draws represent the posterior, and what is in doubt."""
 
 from __future__ import annotations
 
@@ -7,14 +7,47 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.stats import chi2
 
 from reliabayes.results.modes import are_weighed
 from reliabayes.results.settings import Settings
 
 MAX_R_HAT = 1.01
-ESS_PER_CHAIN = 100
-MIN_BFMI = 0.3
+FALSE_ALARMS = 0.001  # chance of an R-hat above its limit in a fit whose chains agree
+ESS_PER_CHAIN = 100  # that is good
+DOUBTFUL_ESS_PER_CHAIN = 40  # below which neither R-hat nor the ESS itself is known
+MAX_DIVERGENT = 0.005  # of the draws: fewer leave the reported quantities as they are
+MIN_BFMI, DOUBTFUL_BFMI = 0.3, 0.2
 MAX_INTEGRATION_ERROR = 1e-3  # nats
+
+LONGER = "fit with more draws"
+STARTS = "fit with warm_start=False and more draws, or look for a second mode"
+PRIORS = "set tighter priors; model.priors(ratings) shows those in force"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a diagnostic shows.
+
+    Attributes
+    ----------
+    seen : str
+        What was seen, with the number and its limit.
+    touches : str
+        Which results it can touch.
+    remedy : str
+        What to do.
+    serious : bool
+        Whether the results are in doubt; otherwise it is a note.
+    """
+
+    seen: str
+    touches: str
+    remedy: str
+    serious: bool
+
+    def __str__(self) -> str:
+        return f"{self.seen}; {self.touches}: {self.remedy}"
 
 
 @dataclass(frozen=True)
@@ -24,15 +57,16 @@ class Diagnostics:
     Attributes
     ----------
     r_hat : float
-        Largest rank-normalised split R-hat; at most 1.01 is good.
+        Largest rank-normalised split R-hat; at most 1.01 is good, and `max_r_hat` is in doubt.
     ess_bulk, ess_tail : float
-        Smallest effective sample sizes; at least 100 a chain is good.
+        Smallest effective sample sizes; at least 100 a chain is good, below 40 is in doubt.
     divergences : int
-        Divergent transitions after warmup; 0 is good.
+        Divergent transitions after warmup; 0 is good, and more than 0.5% of the draws is in doubt.
     tree_depth_hits : int
         Transitions that reached the largest tree depth: slow, but not wrong.
     bfmi : float
-        Smallest energy Bayesian fraction of missing information; at least 0.3 is good.
+        Smallest energy Bayesian fraction of missing information; at least 0.3 is good, below 0.2
+        is in doubt.
     chains : int
         Number of chains.
     draws : int
@@ -45,6 +79,10 @@ class Diagnostics:
         Number of nodes of the quadrature; 0 if the model has none.
     unweighed_modes : int
         Number of modes of the posterior whose shares are not known; 0 is good.
+    monitored : int
+        Number of values that R-hat and ESS were computed of.
+    worst : tuple of three str
+        Those with the largest R-hat and with the smallest bulk and tail ESS.
 
     References
     ----------
@@ -63,6 +101,8 @@ class Diagnostics:
     integration_error: float = 0.0
     nodes: int = 0
     unweighed_modes: int = 0
+    monitored: int = 1
+    worst: tuple[str, str, str] = ("", "", "")
 
     @classmethod
     def of(
@@ -76,10 +116,15 @@ class Diagnostics:
         """Worst values of convergence measures and of the sampler's statistics."""
         energy = stats["energy"].transpose("chain", "draw").values
         bfmi = (np.diff(energy) ** 2).mean(axis=1) / energy.var(axis=1)
+        sizes = convergence[["r_hat", "ess_bulk", "ess_tail"]].to_numpy(float)
+        # The first that is no number, if any, is the worst.
+        at = np.argmax(np.where(np.isnan(sizes), np.inf, sizes * [1, -1, -1]), axis=0)
+        r_hat, ess_bulk, ess_tail = map(float, sizes[at, range(3)])
+        labels = [str(convergence.index[row]) for row in at]
         return cls(
-            r_hat=float(convergence["r_hat"].max(skipna=False)),
-            ess_bulk=float(convergence["ess_bulk"].min(skipna=False)),
-            ess_tail=float(convergence["ess_tail"].min(skipna=False)),
+            r_hat=r_hat,
+            ess_bulk=ess_bulk,
+            ess_tail=ess_tail,
             divergences=int(stats["diverging"].values.sum()),
             tree_depth_hits=int((stats["tree_depth"].values >= settings.max_tree_depth).sum()),
             bfmi=float(bfmi.min()),
@@ -89,53 +134,129 @@ class Diagnostics:
             integration_error=integration_error,
             nodes=nodes,
             unweighed_modes=0 if are_weighed(settings.modes) else len(settings.modes),
+            monitored=len(convergence),
+            worst=(labels[0], labels[1], labels[2]),
         )
 
     @property
+    def max_r_hat(self) -> float:
+        """R-hat above which the chains disagree, not by chance.
+
+        With M halves of chains that agree and an effective number E of draws, R-hat^2 - 1 is M / E
+        times a chi-squared number over its M - 1 degrees of freedom. The limit is a quantile of
+        the largest of all values, of the draws and of their distances from the median, at the
+        effective number that is good, or at a tenth of the draws if that is more.
+        """
+        halves, effective = 2 * self.chains, max(ESS_PER_CHAIN * self.chains, self.draws / 10)
+        tail = FALSE_ALARMS / (2 * self.monitored)
+        by_chance = chi2.isf(tail, halves - 1) / (halves - 1) * halves / effective
+        return max(MAX_R_HAT, float(np.sqrt(1 + by_chance)))
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was seen, which results it can touch and what to do; empty if all is well."""
+        found = [*self._of_modes(), *self._of_chains(), *self._of_sizes(), *self._of_sampler()]
+        return sorted(found, key=lambda each: not each.serious)
+
+    @property
     def problems(self) -> list[str]:
-        """What is wrong with the draws, with the numbers; empty if all is well."""
-        enough = ESS_PER_CHAIN * self.chains
-        checks = [
-            (
-                self.unweighed_modes > 0,
-                f"the posterior may have {self.unweighed_modes} modes, whose shares could not be "
-                "estimated: the draws may miss one, or have too much of it",
-            ),
-            (self.chains == 1, "one chain cannot show whether it has converged: use chains=4"),
-            (
-                self.chains > 1 and not self.r_hat <= MAX_R_HAT,  # nan is no good either
-                f"the chains disagree: R-hat is up to {self.r_hat:.3f} (at most {MAX_R_HAT})",
-            ),
-            (
-                not self.ess_bulk >= enough,
-                f"the bulk ESS is as low as {self.ess_bulk:.0f} (at least {enough})",
-            ),
-            (
-                not self.ess_tail >= enough,
-                f"the tail ESS is as low as {self.ess_tail:.0f} (at least {enough})",
-            ),
-            (
-                self.divergences > 0,
-                f"{_counted(self.divergences, 'divergent transition')} in {self.draws:,} draws; "
-                "estimates that depend on the tails may be unreliable",
-            ),
-            (
-                bool(self.relabelled),
-                f"relabelled {_counted(len(self.relabelled), 'chain')} whose true categories had "
-                f"switched (counted from 0: {', '.join(map(str, self.relabelled))}); neither the "
-                "ratings nor the priors determine which category is which",
-            ),
-            (
-                not self.integration_error <= MAX_INTEGRATION_ERROR,
+        """What puts the results in doubt, with the numbers; empty if nothing does."""
+        return [str(each) for each in self.findings if each.serious]
+
+    @property
+    def notes(self) -> list[str]:
+        """What else was seen, which leaves the results as they are."""
+        return [str(each) for each in self.findings if not each.serious]
+
+    def _of_modes(self) -> list[Finding]:
+        if not self.unweighed_modes:
+            return []
+        seen = (
+            f"the posterior may have {self.unweighed_modes} modes, whose shares could not be "
+            "estimated"
+        )
+        touches = "the draws may miss one, or have too much of it"
+        return [Finding(seen, touches, "fit.modes says how they differ", True)]
+
+    def _of_chains(self) -> list[Finding]:
+        if self.chains == 1:
+            seen = "one chain cannot show whether it has converged"
+            return [Finding(seen, "all results depend on it", "use chains=4", True)]
+        found = []
+        if not self.r_hat <= MAX_R_HAT:  # nan is no good either
+            serious, of = not self.r_hat <= self.max_r_hat, self.worst[0] or "some quantity"
+            limit = self.max_r_hat if serious else MAX_R_HAT
+            r_hat, limit_text = _distinct(self.r_hat, limit)
+            seen = f"R-hat is up to {r_hat}, for {of} (at most {limit_text})"
+            if serious:
+                found.append(Finding(f"the chains disagree: {seen}", _depends(of), STARTS, True))
+            else:
+                seen += f", which chance allows up to {self.max_r_hat:.3f}"
+                touches = f"digits of {of} beyond its Monte Carlo error may change"
+                found.append(Finding(seen, touches, LONGER, False))
+        if self.relabelled:
+            number, which = len(self.relabelled), ", ".join(map(str, self.relabelled))
+            seen = (
+                f"relabelled {_counted(number, 'chain')} whose true categories had switched "
+                f"(counted from 0: {which})"
+            )
+            touches = "neither the ratings nor the priors determine which category is which"
+            found.append(Finding(seen, touches, PRIORS, True))
+        return found
+
+    def _of_sizes(self) -> list[Finding]:
+        found = []
+        good, doubtful = (each * self.chains for each in (ESS_PER_CHAIN, DOUBTFUL_ESS_PER_CHAIN))
+        sizes = (self.ess_bulk, "bulk", self.worst[1]), (self.ess_tail, "tail", self.worst[2])
+        for size, part, of in sizes:
+            if not size >= good:
+                serious = not size >= doubtful
+                seen = (
+                    f"the {part} ESS is as low as {size:.0f}, for {of or 'some quantity'} "
+                    f"(at least {doubtful if serious else good})"
+                )
+                what = "its mean and median" if part == "bulk" else "its interval"
+                touches = f"{what} {'are' if part == 'bulk' else 'is'} not precise"
+                found.append(Finding(seen, touches, LONGER, serious))
+        return found
+
+    def _of_sampler(self) -> list[Finding]:
+        found = []
+        if self.divergences:
+            serious = self.divergences > MAX_DIVERGENT * self.draws
+            seen = (
+                f"{_counted(self.divergences, 'divergent transition')} in {self.draws:,} draws "
+                f"({100 * self.divergences / self.draws:.2g}%; at most {100 * MAX_DIVERGENT:g}%)"
+            )
+            touches = "the ends of intervals of standard deviations and ICCs may be wrong"
+            if not serious:
+                touches = "too few to change what is reported"
+            found.append(Finding(seen, touches, PRIORS if serious else "nothing to do", serious))
+        if not self.integration_error <= MAX_INTEGRATION_ERROR:
+            seen = (
                 f"the quadrature error of the log-likelihood is {self.integration_error:.2g} (at "
-                f"most {MAX_INTEGRATION_ERROR:g}): set nodes={2 * self.nodes}",
-            ),
-            (
-                not self.bfmi >= MIN_BFMI,
-                f"E-BFMI is as low as {self.bfmi:.2f} (at least {MIN_BFMI})",
-            ),
-        ]
-        return [problem for found, problem in checks if found]
+                f"most {MAX_INTEGRATION_ERROR:g})"
+            )
+            found.append(Finding(seen, "all results", f"set nodes={2 * self.nodes}", True))
+        if not self.bfmi >= MIN_BFMI:
+            serious = not self.bfmi >= DOUBTFUL_BFMI
+            limit = DOUBTFUL_BFMI if serious else MIN_BFMI
+            bfmi, limit_text = _distinct(self.bfmi, limit, 2)
+            seen = f"E-BFMI is as low as {bfmi} (at least {limit_text})"
+            found.append(Finding(seen, "the tails are explored slowly", LONGER, serious))
+        return found
+
+
+def _depends(quantity: str) -> str:
+    return f"{quantity}, and what depends on it, is not known"
+
+
+def _distinct(value: float, limit: float, decimals: int = 3) -> tuple[str, str]:
+    """A number and its limit, with as many decimals as it takes to tell them apart."""
+    for digits in range(decimals, 9):
+        if f"{value:.{digits}f}" != f"{limit:.{digits}f}":
+            break
+    return f"{value:.{digits}f}", f"{limit:.{digits}f}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -152,11 +152,11 @@ class FittedQuantities:
         return differences_in_words(self.modes) if are_weighed(self.settings.modes) else []
 
     def warn_if_unreliable(self) -> None:
-        """Warn, once and with the numbers, if the draws may not represent the posterior."""
+        """Warn, once and with numbers and remedies, if results are in doubt."""
         if problems := self.diagnostics().problems:
             warnings.warn(
                 f"{type(self.model).__name__}: the draws may not represent the posterior: "
-                f"{'; '.join(problems)}. Try warm_start=False with more draws, or tighter priors.",
+                f"{'; '.join(problems)}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -29,14 +29,15 @@ def diagnostics(fits: Sequence[ReportFit]) -> Section:
 def _blocks(each: ReportFit) -> Iterator[Block]:
     found = each.fit.diagnostics()
     yield from (Text(problem, caution=True) for problem in each.problems)
-    if not each.problems:
+    yield from (Text(f"Note: {note}.") for note in found.notes)
+    if not found.findings:
         yield Text("All diagnostics are within their limits.")
     min_ess = 100 * found.chains
     facts = [
-        ("largest R-hat", f"{found.r_hat:.3f} (at most 1.01)".replace("nan", "unknown")),
+        ("largest R-hat", f"{found.r_hat:.4f} (at most 1.01)".replace("nan", "unknown")),
         ("smallest bulk ESS", f"{found.ess_bulk:,.0f} (at least {min_ess})"),
         ("smallest tail ESS", f"{found.ess_tail:,.0f} (at least {min_ess})"),
-        ("divergent transitions", f"{found.divergences:,} (should be 0)"),
+        ("divergent transitions", f"{found.divergences:,} (at most 0.5% of the draws)"),
         ("transitions at maximum tree depth", f"{found.tree_depth_hits:,}"),
         ("smallest E-BFMI", f"{found.bfmi:.2f} (at least 0.3)"),
     ]

@@ -62,15 +62,8 @@ def _settings(fit: Fit) -> Iterator[tuple[str, str]]:
 
 def _priors(fit: Fit) -> Iterator[tuple[str, str]]:
     """Priors in use; those that depend on the ratings, with their values for these ratings."""
-    given = {
-        each.name.removeprefix("prior_"): getattr(fit.model, each.name)
-        for each in fields(fit.model)
-        if each.name.startswith("prior_")
-    }
-    if None in given.values():
-        model: Any = fit.model
-        given |= model.priors(fit.ratings)
-    for name, prior in given.items():
+    model: Any = fit.model
+    for name, prior in model.priors(fit.ratings).items():
         yield f"prior of {name}", _prior_text(prior)
 
 
