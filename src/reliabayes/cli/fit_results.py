@@ -59,6 +59,8 @@ def print_posterior(fitted: rb.Fit, prob: float) -> None:
         sizes = [f"{row[key]:.0f}" for key in ("ess_bulk", "ess_tail")]
         table.add_row(str(name), *values, *sizes, f"{row['r_hat']:.3f}")
     print_table(table)
+    if fitted.note:
+        print_message(f"Note: {fitted.note}")
 
 
 def _formatter(sd: float) -> Callable[[float], str]:

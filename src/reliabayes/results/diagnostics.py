@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from reliabayes.results.modes import are_weighed
 from reliabayes.results.settings import Settings
@@ -149,7 +149,7 @@ class Diagnostics:
         """
         halves, effective = 2 * self.chains, max(ESS_PER_CHAIN * self.chains, self.draws / 10)
         tail = FALSE_ALARMS / (2 * self.monitored)
-        by_chance = chi2.isf(tail, halves - 1) / (halves - 1) * halves / effective
+        by_chance = chdtri(halves - 1, tail) / (halves - 1) * halves / effective
         return max(MAX_R_HAT, float(np.sqrt(1 + by_chance)))
 
     @property

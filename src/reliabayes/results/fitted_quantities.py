@@ -27,6 +27,7 @@ from reliabayes.results.modes import (
     table_of_modes,
 )
 from reliabayes.results.posterior import Posterior
+from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.results.summaries import Interval, describe, scalars
 
@@ -82,7 +83,9 @@ class FittedQuantities:
             Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``), ess_bulk, ess_tail,
             r_hat, and mcse, the Monte Carlo standard error of the mean. A quantity with several
             values has a row for each, ``prevalence[yes]``. ``attrs["caution"]`` says what the model
-            cannot know and these numbers depend on; empty for most models.
+            cannot know and these numbers depend on, ``attrs["note"]`` how far the ICC depends on a
+            prior where raters or items are few; empty for most fits. Sentences and plots state
+            medians.
 
         Raises
         ------
@@ -104,7 +107,38 @@ class FittedQuantities:
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
         table = table.join(self._convergence.table(names))
         table.attrs["caution"] = self.model.caution(self.ratings)
+        table.attrs["note"] = self.note
         return table
+
+    @cached_property
+    def note(self) -> str:
+        """What the ICC would be under other priors, where raters or items are few; else empty."""
+        return note_on_priors(self._draws(), self.quantities)
+
+    def sensitivity(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """How far quantities depend on the priors of standard deviations.
+
+        The draws are weighted, with Pareto smoothing; nothing is fitted again.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Quantities; by default those that are not of single raters.
+
+        Returns
+        -------
+        DataFrame
+            A row for each prior and quantity: median; half_scale and twice_scale, the median with
+            half and with twice the prior's scale; sensitivity, the distance (0 to 1) that the
+            posterior moves per doubling of the prior's power, of which 0.05 is noticeable; and
+            pareto_k, above 0.7 where only another fit can tell.
+
+        References
+        ----------
+        Kallioinen et al. (2023). https://doi.org/10.1007/s11222-023-10366-5
+        """
+        own = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
+        return sensitivity(self._draws(), self.quantities[own if names is None else list(names)])
 
     @cached_property
     def _convergence(self) -> Convergence:

@@ -57,6 +57,8 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
         f"Rater severity accounts for {percentage(severity, prob)} of that variance.",
         f"{_ratings_per_item(fit.ratings, now)} a reliability of {estimate_text(reached, prob)}.",
     ]
+    if fit.note:
+        sentences.append(_on_few(fit, prob))
     if scale:
         sentences.append(
             "These figures are on the scale of the ratings. On the latent scale, items account "
@@ -77,6 +79,16 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
                 f"reliability with {number_of_ratings(str(now))} per item, as now", reached, prob
             ),
         ),
+    )
+
+
+def _on_few(fit: Fit, prob: float) -> str:
+    """What drives the interval where raters or items are few, and what does not depend on it."""
+    same = percentage(scalar_draws(fit, "icc_consistency"), prob)
+    scale = " of the latent score" if observed_suffix(fit) else ""
+    return (
+        f"{fit.note} If the same raters rate all items and only comparisons count, the signal"
+        f"{scale} is {same} (the consistency ICC)."
     )
 
 

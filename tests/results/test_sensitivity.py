@@ -1,0 +1,70 @@
+"""Sensitivity to priors by weights of the draws agrees with fits under the other priors."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reliabayes as rb
+from reliabayes.results.sensitivity import smoothed
+from tests.monte_carlo import standard_errors
+
+
+def three_raters(items: int = 30, raters: int = 3) -> rb.Ratings:
+    rng = np.random.default_rng(1)
+    item, rater = rng.standard_normal((items, 1)), 0.4 * rng.standard_normal((1, raters))
+    return rb.Ratings.from_wide(item + rater + 0.8 * rng.standard_normal((items, raters)))
+
+
+@pytest.mark.parametrize("shape", [0.3, 0.5, 0.8])
+def test_shape_of_the_tail_is_that_of_pareto_weights(shape: float) -> None:
+    uniform = (np.arange(20_000) + 0.5) / 20_000
+
+    weights, k = smoothed(-shape * np.log(uniform))
+
+    assert weights.sum() == pytest.approx(1)
+    # The sd of the estimate is (1 + k) / sqrt(424 in the tail), and a prior pulls it towards 0.5.
+    assert k == pytest.approx(shape, abs=0.1)
+
+
+def test_weights_give_the_moments_of_the_other_distribution() -> None:
+    x = np.random.default_rng(2).standard_normal(20_000)
+
+    weights, k = smoothed(0.5 * x - 0.125)  # normal with mean 0.5
+
+    assert k < 0.5
+    assert weights @ x == pytest.approx(0.5, abs=0.04)
+    assert weights @ x**2 == pytest.approx(1.25, abs=0.1)
+
+
+@pytest.mark.slow
+def test_medians_under_half_and_twice_the_scale_are_those_of_other_fits() -> None:
+    ratings = three_raters()
+    prior = rb.GaussianICC().priors(ratings)["sd_rater"]
+
+    row: Any = rb.GaussianICC().fit(ratings, seed=1).sensitivity(["icc"]).loc["sd_rater", "icc"]
+
+    for times, column in ((0.5, "half_scale"), (2.0, "twice_scale")):
+        other = dataclasses.replace(prior, scale=times * prior.scale)
+        fit = rb.GaussianICC(prior_sd_rater=other).fit(ratings, seed=2)
+        error = standard_errors(fit, "median")["icc"]
+        expected = fit.summary().loc["icc", "median"]
+        assert row[column] == pytest.approx(expected, abs=6 * error), column
+    assert row["half_scale"] > row["median"] > row["twice_scale"]
+    assert row["sensitivity"] > 0.05
+    assert row["pareto_k"] < 0.7
+
+
+def test_summary_says_how_far_the_icc_depends_on_a_prior_where_raters_are_few() -> None:
+    few = rb.GaussianICC().fit(three_raters(), seed=1, chains=2)
+    many = rb.GaussianICC().fit(three_raters(raters=12), seed=1, chains=2)
+
+    table: Any = few.summary()
+    note = table.attrs["note"]
+
+    assert note.startswith("3 raters say little about how much raters differ")
+    assert f"its median is {table.loc['icc', 'median']:.2f}, with half" in note
+    assert many.summary().attrs["note"] == ""
