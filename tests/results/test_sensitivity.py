@@ -43,7 +43,7 @@ def test_weights_give_the_moments_of_the_other_distribution() -> None:
 @pytest.mark.slow
 def test_medians_under_half_and_twice_the_scale_are_those_of_other_fits() -> None:
     ratings = three_raters()
-    prior = rb.GaussianICC().priors(ratings)["sd_rater"]
+    prior: Any = rb.GaussianICC().priors(ratings)["sd_rater"]
 
     row: Any = rb.GaussianICC().fit(ratings, seed=1).sensitivity(["icc"]).loc["sd_rater", "icc"]
 
