@@ -17,7 +17,7 @@ import xarray as xr
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.models.gaussian_icc import CrossedProblem
-from reliabayes.results.chain_statistics import r_hat
+from reliabayes.results.chain_statistics import measures
 from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.posterior import Posterior
 
@@ -319,9 +319,7 @@ def test_only_what_is_in_doubt_is_a_problem(found: dict[str, Any], serious: bool
 
 def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() -> None:
     rng = np.random.default_rng(1)
-    largest = np.array(
-        [max(r_hat(rng.normal(size=(4, 100))) for _ in range(7)) for _ in range(300)]
-    )
+    largest = np.array([measures(rng.normal(size=(7, 4, 100)))["r_hat"].max() for _ in range(300)])
 
     limit = graded(draws=400).max_r_hat
 

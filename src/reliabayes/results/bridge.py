@@ -11,7 +11,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.special import expit, logsumexp
 
 from reliabayes.arrays import Array
-from reliabayes.results.chain_statistics import ess_bulk
+from reliabayes.results.chain_statistics import measures
 
 DRAWS_PER_PARAMETER = 10  # from which on draws are enough to estimate all covariances
 MAX_ITERATIONS = 1000
@@ -79,7 +79,9 @@ def bridge(
     halves = of_normal[: len(kept) // 2 * 2].reshape(2, -1)
     variance = (
         of_density.var() / of_density.mean() ** 2 / of_density.size
-        + of_normal.var() / of_normal.mean() ** 2 / max(ess_bulk(halves), 1.0)
+        + of_normal.var()
+        / of_normal.mean() ** 2
+        / np.fmax(measures(halves[None])["ess_bulk"][0], 1.0)
     )
     return Mass(log_mass, math.sqrt(variance))
 
