@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Callable
 
@@ -46,17 +47,24 @@ def test_well_specified_studies_raise_no_alarm(
 
 
 @pytest.mark.calibration
-def test_chains_that_were_cut_short_raise_an_alarm() -> None:
+@pytest.mark.parametrize("fault", ["cut short", "two places"])
+def test_chains_that_do_not_represent_the_posterior_raise_an_alarm(fault: str) -> None:
     cells = np.indices((30, 5)).reshape(2, -1).T
     design = pd.DataFrame(cells, columns=["item", "rater"])
     truth = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7}
     alarms = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.ConvergenceWarning)
-        for study in range(40):
+        for study in range(20):
             rng = np.random.default_rng([40, study])
             ratings = rb.LogitICC().simulate(design, rng, parameters=truth)
-            fit = rb.LogitICC().fit(ratings, seed=study, warm_start=False, warmup=5, draws=200)
+            if fault == "cut short":
+                fit = rb.LogitICC().fit(ratings, seed=study, warm_start=False, warmup=1, draws=50)
+            else:  # half of the chains are a posterior sd away
+                fit = rb.LogitICC().fit(ratings, seed=study)
+                sd = fit.posterior["sd_item"]
+                moved = sd + float(sd.std()) * (sd["chain"] >= 2)
+                fit = dataclasses.replace(fit, posterior=fit.posterior.assign(sd_item=moved))
             alarms += bool(fit.diagnostics().problems)
 
-    assert alarms >= 0.95 * 40
+    assert alarms >= 0.95 * 20

@@ -316,8 +316,7 @@ _silent = _Silence()
 def _interruptible(run: Callable[[], Result], output: Path, timeout: float | None) -> Result:
     """Result of ``run``; an interrupt, or the end of its time, also ends the chains it started.
 
-    It runs in a thread of its own, because a main thread that waits without a time limit may not
-    notice a signal.
+    It runs in a thread of its own: a main thread that waits without limit may miss a signal.
     """
     others, end = _child_processes(), time.monotonic() + (math.inf if timeout is None else timeout)
     with ThreadPoolExecutor(1) as pool:

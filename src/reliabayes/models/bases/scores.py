@@ -39,7 +39,9 @@ class IntegratedScores:
         alone = [model.one_pool.problem_of(part.base).nodes for part in pool_subsets(base)]
         reach = max(float(nodes.node[-1]) for nodes in alone)
         spacing = min(float(nodes.node[1] - nodes.node[0]) for nodes in alone)
-        nodes = Nodes.of(model.nodes or number_of_nodes(spacing, reach), reach)
+        # A given number is spent on the spacing, which close pools need.
+        number = number_of_nodes(spacing, reach)
+        nodes = Nodes.of(model.nodes) if model.nodes else Nodes.of(number, reach)
         by_second = base.pool[base.cells.rater] == 1
         return replace(base, mixture=base.mixture.grouped(by_second), nodes=nodes)
 
