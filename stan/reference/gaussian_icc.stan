@@ -10,9 +10,9 @@ data {
   array[N] int<lower=1, upper=R> rater; // who rated it
   vector[N] rating; // the rating
   vector[2] prior_mean; // mean and sd of a normal
-  real<lower=0> prior_sd_item; // scale of a half normal
-  real<lower=0> prior_sd_rater; // the same
-  real<lower=0> prior_sd_residual; // the same
+  vector<lower=0>[2] prior_sd_item; // degrees of freedom and scale of a half t
+  vector<lower=0>[2] prior_sd_rater; // the same
+  vector<lower=0>[2] prior_sd_residual; // the same
 }
 parameters {
   real mean; // grand mean

@@ -13,7 +13,7 @@ data {
   array[R] int<lower=1, upper=G> pool; // of each rater
   vector[N] rating; // the rating
   array[G] vector[2] prior_mean; // mean and sd of normals
-  real<lower=0> prior_sd_item, prior_sd_rater, prior_sd_residual; // scales of half normals
+  vector<lower=0>[2] prior_sd_item, prior_sd_rater, prior_sd_residual; // of half ts: df and scale
   real<lower=0> prior_lkj; // shape
 }
 parameters {

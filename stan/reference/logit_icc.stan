@@ -11,7 +11,7 @@ data {
   array[N] int<lower=0, upper=1> rating; // 1: the second category
   vector[2] prior_mean; // mean and sd of a normal
   real<lower=0> prior_sd_item; // scale of a half normal
-  real<lower=0> prior_sd_rater; // the same
+  vector<lower=0>[2] prior_sd_rater; // degrees of freedom and scale of a half t
 }
 parameters {
   real mean; // log odds
@@ -23,7 +23,7 @@ parameters {
 model {
   mean ~ normal(prior_mean[1], prior_mean[2]);
   sd_item ~ normal(0, prior_sd_item);
-  sd_rater ~ normal(0, prior_sd_rater);
+  sd_rater ~ student_t(prior_sd_rater[1], 0, prior_sd_rater[2]);
   item_effect ~ normal(0, sd_item);
   rater_effect ~ normal(0, sd_rater);
   rating ~ bernoulli_logit(mean + item_effect[item] + rater_effect[rater]);

@@ -13,7 +13,8 @@ data {
   array[R] int<lower=1, upper=G> pool; // of each rater
   array[N] int<lower=0, upper=1> rating; // 1: the second category
   vector[2] prior_mean; // mean and sd of normals
-  real<lower=0> prior_sd_item, prior_sd_rater; // scales of half normals
+  real<lower=0> prior_sd_item; // scale of half normals
+  vector<lower=0>[2] prior_sd_rater; // degrees of freedom and scale of half ts
   real<lower=0> prior_lkj; // shape
 }
 parameters {
@@ -30,7 +31,7 @@ model {
     location[n] += item_effect[item[n], pool[rater[n]]];
   mean ~ normal(prior_mean[1], prior_mean[2]);
   sd_item ~ normal(0, prior_sd_item);
-  sd_rater ~ normal(0, prior_sd_rater);
+  sd_rater ~ student_t(prior_sd_rater[1], 0, prior_sd_rater[2]);
   factor_item ~ lkj_corr_cholesky(prior_lkj);
   to_vector(item_score) ~ std_normal();
   rater_effect ~ normal(0, sd_rater[pool]);

@@ -12,7 +12,7 @@ data {
   array[N] int<lower=1, upper=K> rating; // the category
   vector[2] prior_cut; // mean and sd of normals
   real<lower=0> prior_sd_item; // scale of a half normal
-  real<lower=0> prior_sd_rater; // the same
+  vector<lower=0>[2] prior_sd_rater; // degrees of freedom and scale of a half t
 }
 parameters {
   ordered[K - 1] cut; // points between the categories, in log odds
@@ -24,7 +24,7 @@ parameters {
 model {
   cut ~ normal(prior_cut[1], prior_cut[2]);
   sd_item ~ normal(0, prior_sd_item);
-  sd_rater ~ normal(0, prior_sd_rater);
+  sd_rater ~ student_t(prior_sd_rater[1], 0, prior_sd_rater[2]);
   item_effect ~ normal(0, sd_item);
   rater_effect ~ normal(0, sd_rater);
   rating ~ ordered_logistic(item_effect[item] + rater_effect[rater], cut);
