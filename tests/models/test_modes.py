@@ -15,6 +15,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.models.bases import modes
 from reliabayes.models.bases.annotation import AnnotationModel
+from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 # These tests are of modes; with so few draws R-hat may be too high.
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
@@ -103,7 +104,8 @@ def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(model: Annotati
 
 
 @pytest.mark.slow
-def test_file_and_report_have_the_modes(tmp_path: Path) -> None:
+def test_file_and_report_have_the_modes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
     with pytest.warns(rb.ModesWarning):
         fit = rb.DawidSkene().fit(mirrored_camps(seed=4), seed=1, draws=100)
     fit.save(tmp_path / "fit.nc")
