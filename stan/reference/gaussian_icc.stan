@@ -24,9 +24,9 @@ parameters {
 }
 model {
   mean ~ normal(prior_mean[1], prior_mean[2]);
-  sd_item ~ normal(0, prior_sd_item);
-  sd_rater ~ normal(0, prior_sd_rater);
-  sd_residual ~ normal(0, prior_sd_residual);
+  sd_item ~ student_t(prior_sd_item[1], 0, prior_sd_item[2]);
+  sd_rater ~ student_t(prior_sd_rater[1], 0, prior_sd_rater[2]);
+  sd_residual ~ student_t(prior_sd_residual[1], 0, prior_sd_residual[2]);
   item_effect ~ normal(0, sd_item);
   rater_effect ~ normal(0, sd_rater);
   rating ~ normal(mean + item_effect[item] + rater_effect[rater], sd_residual);

@@ -30,9 +30,9 @@ model {
   for (n in 1 : N)
     location[n] += item_effect[item[n], pool[rater[n]]];
   mean ~ normal(to_vector(prior_mean[ : , 1]), to_vector(prior_mean[ : , 2]));
-  sd_item ~ normal(0, prior_sd_item);
-  sd_rater ~ normal(0, prior_sd_rater);
-  sd_residual ~ normal(0, prior_sd_residual);
+  sd_item ~ student_t(prior_sd_item[1], 0, prior_sd_item[2]);
+  sd_rater ~ student_t(prior_sd_rater[1], 0, prior_sd_rater[2]);
+  sd_residual ~ student_t(prior_sd_residual[1], 0, prior_sd_residual[2]);
   factor_item ~ lkj_corr_cholesky(prior_lkj);
   to_vector(item_score) ~ std_normal();
   rater_effect ~ normal(0, sd_rater[pool]);

@@ -171,7 +171,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         sd: dict[str, Any] = dict.fromkeys(SDS, 0.5)
         if isinstance(problem.sums, CrowdSums):
             mode["score"] = sd["score"] = np.zeros(problem.size("column"))  # all chains start at 0
-        return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.9)
+        return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
 
     def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
         """ICCs and labeler ICC beside the parameters, each (chain, draw)."""

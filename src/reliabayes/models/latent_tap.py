@@ -253,10 +253,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
         return float(total)
 
     def maximise(self, point: Point, expected: Expected, problem: LatentTAPProblem) -> Point:
-        """Improve accuracies, difficulty and guesses; the sd of raters' accuracies is held.
-
-        At the joint mode of few raters their accuracies are all the same.
-        """
+        """Improve all but the sd of accuracies: at the mode of few raters these are all alike."""
         knew, total, guessed = self._split(point, expected, problem)
         concentrations = guess_counts(point)
         p = guessed + concentrations

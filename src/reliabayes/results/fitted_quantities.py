@@ -23,7 +23,7 @@ from reliabayes.results.model import Model
 from reliabayes.results.modes import (
     are_weighed,
     differences_in_words,
-    shares_in_words,
+    modes_in_words,
     table_of_modes,
 )
 from reliabayes.results.posterior import Posterior
@@ -194,15 +194,9 @@ class FittedQuantities:
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        modes = self.settings.modes
-        if modes and are_weighed(modes):
-            warnings.warn(
-                f"{type(self.model).__name__}: the posterior has {shares_in_words(modes)}: the "
-                "ratings can be read in more than one way. The draws have each mode's share, and "
-                "fit.modes says how they differ.",
-                ModesWarning,
-                stacklevel=3,
-            )
+        if self.settings.modes and are_weighed(self.settings.modes):
+            text = f"{type(self.model).__name__}: {modes_in_words(self.settings.modes)}"
+            warnings.warn(text, ModesWarning, stacklevel=3)
 
     def icc_k(self, k: float) -> xr.DataArray:
         """Draws of the reliability of the mean of ``k`` ratings per item by different raters.

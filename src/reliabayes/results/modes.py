@@ -62,10 +62,14 @@ def are_weighed(modes: tuple[Mode, ...]) -> bool:
     return all(mode.mass >= 0 and mode.error <= MAX_ERROR for mode in modes)  # nan is neither
 
 
-def shares_in_words(modes: tuple[Mode, ...]) -> str:
-    """How many modes, and their masses, such as "2 modes, with 53% and 47% of its mass"."""
+def modes_in_words(modes: tuple[Mode, ...]) -> str:
+    """How many modes there are, with which masses, and what that means."""
     *first, last = (f"{mode.mass:.0%}" for mode in modes)
-    return f"{len(modes)} modes, with {', '.join(first)} and {last} of its mass"
+    return (
+        f"the posterior has {len(modes)} modes, with {', '.join(first)} and {last} of its mass: "
+        "the ratings can be read in more than one way. The draws have each mode's share, and "
+        "fit.modes says how they differ."
+    )
 
 
 def differences_in_words(table: pd.DataFrame) -> list[str]:

@@ -137,13 +137,12 @@ class AnnotationModel(EMModel[P]):
         runs = (self.run_em(problem, rng, max_iterations, tolerance) for rng in [None, *random])
         best = max(runs, key=lambda found: found.path[-1])
         if not best.converged:
-            warnings.warn(
+            text = (
                 f"{type(self).__name__}: EM had not converged after {len(best.path) - 1:,} steps; "
-                f"the last ten raised the objective by {best.path[-1] - best.path[-11:][0]:.2g} "
-                "nats. Raise max_iterations or tolerance.",
-                ConvergenceWarning,
-                stacklevel=2,
+                f"the last ten gained {best.path[-1] - best.path[-11:][0]:.2g} nats. Raise "
+                "max_iterations or tolerance."
             )
+            warnings.warn(text, ConvergenceWarning, stacklevel=2)
         one_draw = {name: value[None, None] for name, value in best.point.items()}
         return PointEstimate(
             self,
@@ -171,8 +170,8 @@ class AnnotationModel(EMModel[P]):
     def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:
         """Proportions (D, H) of votes for each state, or random ones; gold where it is known.
 
-        In random ones some raters count for much and most for little, so that each part of the
-        raters has its say; votes are mixed with noise, and two categories may have changed places.
+        In random ones a few raters count for most, votes are mixed with noise, and two categories
+        may have changed places.
         """
         mixture, n_categories = problem.mixture, problem.n_categories
         is_vote = np.eye(n_categories)
