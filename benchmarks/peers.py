@@ -85,10 +85,14 @@ def textbook_sampler(problem: Problem, program: Path) -> Callable[[rb.Ratings, i
 def _crossed(items: int, raters: int, item: Any, rater: Any, rating: Any) -> None:
     scale = rating.std()
     mean = numpyro.sample("mean", dist.Normal(rating.mean(), 2.5 * scale))
-    sd_item = numpyro.sample("sd_item", dist.HalfNormal(scale))
-    sd_rater = numpyro.sample("sd_rater", dist.HalfNormal(scale))
-    sd_residual = numpyro.sample("sd_residual", dist.HalfNormal(scale))
+    sd_item = numpyro.sample("sd_item", _half_t(3, scale))
+    sd_rater = numpyro.sample("sd_rater", _half_t(1, 0.25 * scale))
+    sd_residual = numpyro.sample("sd_residual", _half_t(3, scale))
     item_score = numpyro.sample("item_score", dist.Normal().expand([items]).to_event(1))
     rater_score = numpyro.sample("rater_score", dist.Normal().expand([raters]).to_event(1))
     expected = mean + sd_item * item_score[item] + sd_rater * rater_score[rater]
     numpyro.sample("rating", dist.Normal(expected, sd_residual).to_event(1), obs=rating)
+
+
+def _half_t(df: float, scale: Any) -> Any:
+    return dist.FoldedDistribution(dist.StudentT(df, 0.0, scale))

@@ -161,10 +161,17 @@ def _numpyro_data(problem: Problem, ratings: rb.Ratings) -> tuple[dict[str, int]
     return sizes, {name: jnp.asarray(values) for name, values in arrays.items()}
 
 
+def _half(prior: Any) -> Any:
+    """Half-normal distribution by its scale, or half-t by its degrees of freedom and scale."""
+    if prior.ndim == 0:
+        return dist.HalfNormal(prior)
+    return dist.FoldedDistribution(dist.StudentT(prior[0], 0.0, prior[1]))
+
+
 def _logit_icc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
     mean = numpyro.sample("mean", dist.Normal(*data["prior_mean"]))
-    sd_item = numpyro.sample("sd_item", dist.HalfNormal(data["prior_sd_item"]))
-    sd_rater = numpyro.sample("sd_rater", dist.HalfNormal(data["prior_sd_rater"]))
+    sd_item = numpyro.sample("sd_item", _half(data["prior_sd_item"]))
+    sd_rater = numpyro.sample("sd_rater", _half(data["prior_sd_rater"]))
     item_score = numpyro.sample("item_score", _standard(sizes["I"]))
     rater_score = numpyro.sample("rater_score", _standard(sizes["R"]))
     logit = mean + sd_item * item_score[data["item"]] + sd_rater * rater_score[data["rater"]]
@@ -179,7 +186,7 @@ def _logit_xcc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
 
 def _gaussian_xcc(sizes: Mapping[str, int], data: Mapping[str, Any]) -> None:
     mean = numpyro.sample("mean", dist.Normal(*data["prior_mean"].T).to_event(1))
-    sd_residual = numpyro.sample("sd_residual", dist.HalfNormal(data["prior_sd_residual"]))
+    sd_residual = numpyro.sample("sd_residual", _half(data["prior_sd_residual"]))
     rating = dist.Normal(_level(sizes, data, mean), sd_residual)
     numpyro.sample("rating", rating.to_event(1), obs=data["rating"])
 
@@ -188,7 +195,7 @@ def _level(sizes: Mapping[str, int], data: Mapping[str, Any], mean: Any) -> Any:
     """Sum of the mean, item effects that are correlated between pools, and rater effects."""
     pools, pool = sizes["G"], data["pool"][data["rater"]]
     sd_item, sd_rater = (
-        numpyro.sample(name, dist.HalfNormal(data[f"prior_{name}"]).expand([pools]).to_event(1))
+        numpyro.sample(name, _half(data[f"prior_{name}"]).expand([pools]).to_event(1))
         for name in ("sd_item", "sd_rater")
     )
     factor = numpyro.sample("factor_item", dist.LKJCholesky(pools, data["prior_lkj"]))
