@@ -27,6 +27,7 @@ EVERY = (
     # With Dirichlet(1) and so few draws the error of a mass may be up to 0.3.
     rb.HierarchicalDawidSkene(prior_prevalence=rb.Dirichlet(3.0)),
 )
+Load = Callable[[str], pd.DataFrame]
 every_model = pytest.mark.parametrize("model", EVERY, ids=lambda model: model.name())
 
 
@@ -126,6 +127,14 @@ def test_posterior_of_good_raters_has_one_mode() -> None:
 
     assert fit.modes.empty
     assert "mode" not in fit.sample_stats
+
+
+def test_points_of_a_level_ridge_are_one_mode(dataset: Load) -> None:
+    # Raters who follow the others have an accuracy near 0, at which the prevalence hardly matters.
+    ratings = rb.Ratings.from_frame(dataset("caries"), scale="nominal")
+    model = rb.Groupthink()
+
+    assert len(model.starts(model.problem(ratings))) == 1
 
 
 @pytest.mark.slow

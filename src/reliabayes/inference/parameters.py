@@ -132,7 +132,7 @@ def to_free(parameters: Sequence[Parameter], point: Mapping[str, Array]) -> Arra
     parts = []
     for parameter in parameters:
         free = parameter.unconstrain(point[parameter.name])
-        parts.append(free.reshape(*free.shape[: free.ndim - len(parameter.dims)], -1))
+        parts.append(free.reshape((*free.shape[: free.ndim - len(parameter.dims)], -1)))
     return np.concatenate(parts, axis=-1)
 
 
@@ -144,7 +144,7 @@ def from_free(
     for parameter in parameters:
         shape = parameter.free_shape(sizes)
         until = used + math.prod(shape)
-        free = points[..., used:until].reshape(*points.shape[:-1], *shape)
+        free = points[..., used:until].reshape((*points.shape[:-1], *shape))
         found[parameter.name], used = parameter.constrain(free), until
     return found
 

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Climb, Point
+from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
@@ -21,6 +22,9 @@ ITERATIONS, TOLERANCE = 300, 1e-4
 MANY_COUNTS = 5_000  # of distinct items, from which on rough climbs take a part of the items
 SAME = 0.05  # share of the items of a state that may differ at one mode
 WORTH = 7.0  # nats below the heaviest mode: 5, and the error of their approximation
+# Two modes are one if probabilities of true categories differ by less on average, and the density
+# falls by fewer nats between them.
+NEARLY_SAME, BARRIER = 0.1, 0.5
 FINISHED = 8  # rough climbs that are finished
 MOST = 6  # modes that are sampled
 
@@ -80,11 +84,35 @@ def find_modes(
             new = _mode(model, problem, climb)
             at = nearest([mode.state for mode in found], new.state, problem)
             if at is None:
+                at = _on_a_ridge(model, found, new, problem)
+            if at is None:
                 found.append(new._replace(climbs=climbs))
                 continue
         found[at] = found[at]._replace(climbs=found[at].climbs + climbs)
     found.sort(key=lambda mode: -mode.log_mass)
     return [mode for mode in found if mode.log_mass > found[0].log_mass - WORTH][:MOST]
+
+
+def _on_a_ridge(
+    model: AnnotationModel, modes: Sequence[Mode], new: Mode, problem: CategoricalProblem
+) -> int | None:
+    """Which of the modes is near a new one without a barrier: EM is slow along a level ridge."""
+    parameters = model.parameters()
+
+    def objective(free: Array) -> float:
+        point = from_free(parameters, free, problem.size)
+        return model.log_likelihood(point, problem) + model.log_prior(point, problem)
+
+    end = to_free(parameters, new.climb.point)
+    for at, mode in enumerate(modes):
+        apart = 0.5 * np.abs(mode.state - new.state).sum(axis=1)
+        if np.average(apart, weights=problem.mixture.multiplicity) > NEARLY_SAME:
+            continue
+        start = to_free(parameters, mode.climb.point)
+        heights = [objective(start + part * (end - start)) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
+        if min(heights) >= min(heights[0], heights[-1]) - BARRIER:
+            return at
+    return None
 
 
 def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tuple[Point, int]]:
