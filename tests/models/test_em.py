@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cmdstanpy import write_stan_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -23,8 +22,7 @@ from reliabayes.inference.em import Point, climb
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.results.point_estimate import PointEstimate
-from tests.designs import slopes
-from tests.inference.test_runner import run
+from tests.designs import log_densities, slopes
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -108,22 +106,16 @@ def test_em_converges_to_a_stationary_point_of_the_posterior(model: AnnotationMo
 
 
 @every_model
-def test_gradient_of_the_objective_is_that_of_the_stan_program(
-    model: AnnotationModel, tmp_path: Path
-) -> None:
+def test_gradient_of_the_objective_is_that_of_the_stan_program(model: AnnotationModel) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=2, filled=0.8, known=0.2)
     problem, data = model.problem(ratings), model.stan_data(ratings)
     size = sum(math.prod(p.free_shape(problem.size)) for p in model.parameters())
     free = np.random.default_rng(2).normal(size=size)
-    write_stan_json(str(tmp_path / "data.json"), data)
-    write_stan_json(str(tmp_path / "point.json"), {"params_r": free})
 
     program = Path(str(stan.load(model.program(problem)).exe_file))
-    words = "log_prob unconstrained_params=point.json data file=data.json output sig_figs=18"
-    result = run(program, tmp_path, words)
+    table = log_densities(program, data, unconstrained_params={"params_r": free})
 
-    assert result.returncode == 0, result.stderr
-    gradient = pd.read_csv(tmp_path / "output.csv", comment="#").to_numpy(float)[0, 1:]
+    gradient = table.to_numpy(float)[0, 1:]
     assert gradient == pytest.approx(slopes(lambda x: objective(model, x, problem), free), abs=1e-8)
 
 

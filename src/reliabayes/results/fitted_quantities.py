@@ -29,7 +29,7 @@ from reliabayes.results.modes import (
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
-from reliabayes.results.summaries import Interval, describe, scalars
+from reliabayes.results.summaries import Interval, describe, not_of_raters, scalars
 
 MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
 LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
@@ -93,7 +93,7 @@ class FittedQuantities:
             There is no such quantity, or ``prob`` is out of range.
         """
         if names is None:
-            names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
+            names = not_of_raters(self.quantities)
         elif unknown := [name for name in names if name not in self.quantities]:
             raise ValueError(
                 f"names: {', '.join(unknown)} must be among the quantities of "
@@ -137,8 +137,8 @@ class FittedQuantities:
         ----------
         Kallioinen et al. (2023). https://doi.org/10.1007/s11222-023-10366-5
         """
-        own = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
-        return sensitivity(self._draws(), self.quantities[own if names is None else list(names)])
+        chosen = not_of_raters(self.quantities) if names is None else list(names)
+        return sensitivity(self._draws(), self.quantities[chosen])
 
     @cached_property
     def _convergence(self) -> Convergence:

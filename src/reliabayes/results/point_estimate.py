@@ -14,7 +14,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.model import PointModel
 from reliabayes.results.posterior import Posterior
-from reliabayes.results.summaries import scalars
+from reliabayes.results.summaries import not_of_raters, scalars
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +75,7 @@ class PointEstimate:
             Column estimate, by quantity; ``attrs["caution"]`` as of `Fit.summary`.
         """
         if names is None:
-            names = [str(name) for name, x in self.quantities.items() if "rater" not in x.dims]
+            names = not_of_raters(self.quantities)
         rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
         table = pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
         table.attrs["caution"] = self.model.caution(self.ratings)

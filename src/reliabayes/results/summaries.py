@@ -15,6 +15,11 @@ from reliabayes.ratings import Ratings
 Interval = Literal["equal_tailed", "hdi"]
 
 
+def not_of_raters(quantities: xr.Dataset) -> list[str]:
+    """Names of the quantities that are not of single raters."""
+    return [str(name) for name, x in quantities.items() if "rater" not in x.dims]
+
+
 def describe(
     draws: NDArray[np.float64], prob: float, interval: Interval = "equal_tailed"
 ) -> dict[str, Any]:

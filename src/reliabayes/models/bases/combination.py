@@ -11,7 +11,7 @@ import numpy as np
 from reliabayes.arrays import Array, Codes, Mask
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_density import log_densities
-from reliabayes.inference.problem import stan_data
+from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
@@ -53,11 +53,12 @@ def combine(
     -------
     Combined
     """
-    modes, runs, stayed = _separate(model, modes, runs, problem)
+    modes, runs, states, stayed = _separate(model, modes, runs, problem)
     if len(modes) > 1:
         rng = np.random.default_rng(seed)
         mass = [
-            _mass(model, at, modes, runs[at], stayed[at], problem, rng) for at in range(len(modes))
+            _mass(model, at, states, modes[at].centring, runs[at], stayed[at], problem, rng)
+            for at in range(len(modes))
         ]
         share = shares(np.array([each.log for each in mass]))
         order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
@@ -137,8 +138,8 @@ def _separate(
     modes: Sequence[WarmStart],
     runs: Sequence[Draws],
     problem: CategoricalProblem,
-) -> tuple[list[WarmStart], list[Draws], list[Mask]]:
-    """Modes at which chains stay, their runs, and which draws (chains, draws) have stayed."""
+) -> tuple[list[WarmStart], list[Draws], list[Array], list[Mask]]:
+    """Modes at which chains stay, their runs and states, and which draws (C, S) have stayed."""
     modes, runs = list(modes), list(runs)
     states = [states_at(model, mode.point, problem) for mode in modes]
     while len(modes) > 1:
@@ -146,10 +147,10 @@ def _separate(
         share = [float((own == mode).mean()) for mode, own in enumerate(at)]
         left = int(np.argmin(share))
         if share[left] >= STAYED:
-            return modes, runs, [own == mode for mode, own in enumerate(at)]
+            return modes, runs, states, [own == mode for mode, own in enumerate(at)]
         for each in (modes, runs, states):
             del each[left]
-    return modes, runs, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
+    return modes, runs, states, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
 
 
 def _nearest(
@@ -170,16 +171,15 @@ def _nearest(
 def _mass(
     model: AnnotationModel,
     at: int,
-    modes: Sequence[WarmStart],
+    states: Sequence[Array],
+    centring: StanPart | None,
     run: Draws,
     stayed: Mask,
     problem: CategoricalProblem,
     rng: np.random.Generator,
 ) -> Mass:
     """Log mass of the posterior around a mode."""
-    program, centring = model.program(problem), modes[at].centring
-    data = stan_data(problem, centring)
-    states = [states_at(model, mode.point, problem) for mode in modes]
+    program, data = model.program(problem), stan_data(problem, centring)
 
     def evaluate(points: Array) -> Array:
         there = _nearest(model, model.from_free(points, centring, problem), states, problem) == at

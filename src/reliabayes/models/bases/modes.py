@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import from_free, to_free
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
@@ -36,6 +37,8 @@ class Mode(NamedTuple):
     ----------
     climb : Climb
         One of them.
+    start : WarmStart
+        Where chains start around it.
     state : array of shape (D, K)
         Probabilities of the true categories of distinct items.
     log_mass : float
@@ -45,6 +48,7 @@ class Mode(NamedTuple):
     """
 
     climb: Climb
+    start: WarmStart
     state: Array
     log_mass: float
     climbs: int
@@ -145,9 +149,9 @@ def nearest(states: Sequence[Array], state: Array, problem: CategoricalProblem) 
 
 
 def _mode(model: AnnotationModel, problem: CategoricalProblem, climb: Climb) -> Mode:
-    sd = model.start_at(climb, problem).sd
-    log_mass = climb.path[-1] + sum(float(np.log(each).sum()) for each in sd.values())
-    return Mode(climb, states_at(model, climb.point, problem), log_mass, 1)
+    start = model.start_at(climb, problem)
+    log_mass = climb.path[-1] + sum(float(np.log(each).sum()) for each in start.sd.values())
+    return Mode(climb, start, states_at(model, climb.point, problem), log_mass, 1)
 
 
 def matched(known: Array, state: Array, problem: CategoricalProblem) -> Codes:

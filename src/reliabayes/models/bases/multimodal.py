@@ -34,7 +34,7 @@ class MultimodalModel(AnnotationModel[P]):
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
         """A start at each mode that may hold a share of the posterior, the heaviest first."""
         modes = find_modes(self, problem, partial(self._aligned, problem))
-        return tuple(replace(self.start_at(x.climb, problem), climbs=x.climbs) for x in modes)
+        return tuple(replace(mode.start, climbs=mode.climbs) for mode in modes)
 
     def combine(
         self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, seed: int
