@@ -153,10 +153,10 @@ def build(
     tools, paths = Toolchain.find(flags), list(programs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
-        units = [RUNNER, *units_of(paths, texts)]
+        units = [*OURS, *units_of(paths, texts)]
         objects = [tools.object_of(unit) for unit in units]
         new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
-        number = sum(unit.name.count("-") + 1 for unit in new if unit != RUNNER)
+        number = sum(unit.name.count("-") + 1 for unit in new if unit not in OURS)
         with progress(number, len(new)) as done:
             for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
                 compiled.result()
@@ -222,7 +222,8 @@ def headers_of(text: str, folder: Path) -> Iterator[Path]:
             yield from headers_of(found.read_text(), found.parent)
 
 
-RUNNER = Unit.of("runner", (CPP / "runner.cpp").read_text())
+# What is compiled by itself: the command line, and densities that need no headers of Stan.
+OURS = [Unit.of(path.stem, path.read_text()) for path in sorted(CPP.glob("*.cpp"))]
 
 
 class Toolchain(NamedTuple):

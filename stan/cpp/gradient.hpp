@@ -1,14 +1,10 @@
 // Densities with analytic gradients, connected to Stan's reverse mode.
 #pragma once
+#include "linear_algebra.hpp"
+
 #include <stan/math.hpp>
 
 namespace reliabayes {
-
-using Vector = Eigen::VectorXd;
-using Matrix = Eigen::MatrixXd;
-using Integers = std::vector<int>;
-using ConstVector = Eigen::Ref<const Vector>;
-using ConstMatrix = Eigen::Ref<const Matrix>;
 
 // An argument of a density, which may or may not be a parameter, with the density's derivative by it.
 template <typename Argument, typename Derivative>

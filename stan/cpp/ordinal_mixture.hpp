@@ -3,7 +3,7 @@
 //
 // In state h an item has the effect effect[h]; ordinal_table.hpp gives the probabilities of its ratings.
 #pragma once
-#include "item_mixture.hpp"
+#include "item_mixture_pass.hpp"
 #include "ordinal_table.hpp"
 
 #include <ostream>

@@ -10,7 +10,7 @@
 // correlation of 1 there are thousands of them, but only a few lie within reach of a node of x.
 // Consecutive items with the same ratings by the second pool share the inner sum.
 #pragma once
-#include "item_mixture.hpp"
+#include "item_mixture_pass.hpp"
 #include "ordinal_table.hpp"
 #include "score_quadrature.hpp"
 
@@ -64,7 +64,7 @@ inline Vector log_probability(const PoolEntries& entries, const OrdinalTable& ta
 }
 
 // Whether the probabilities of the ratings may be multiplied: few entries of one rating each, see
-// item_mixture.hpp.
+// item_mixture_pass.hpp.
 inline bool is_short(const PoolEntries& entries) {
   return entries.size() <= most_factors &&
          std::all_of(entries.begin(), entries.end(), [](const auto& e) { return e.second == 1; });

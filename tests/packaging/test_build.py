@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import hatch_build
-from hatch_build import BuildError, Toolchain, Unit, build, registered, units_of
+from hatch_build import CPP, OURS, BuildError, Toolchain, Unit, build, registered, units_of
 from tests.conftest import PROGRAMS
 
 
@@ -76,6 +76,15 @@ def test_programs_with_the_same_densities_share_translation_units() -> None:
 
     assert {"gaussian_icc-gaussian_xcc", "gaussian_icc_crowd", "ordinal_xcc"} < set(units)
     assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 4]
+
+
+def test_sums_that_many_programs_share_are_compiled_by_themselves() -> None:
+    programs = hatch_build.packaged([])
+
+    readers = [unit for unit in units_of(programs, [""] * len(programs)) if "tap" in unit.name]
+
+    assert "item_mixture_pass" in {unit.name for unit in OURS}
+    assert CPP / "item_mixture_pass.cpp" not in {path for unit in readers for path in unit.headers}
 
 
 def test_headers_include_those_that_headers_include() -> None:

@@ -1,0 +1,74 @@
+#include "item_mixture_pass.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace reliabayes {
+
+constexpr double largest_factor = 10;  // log-weights and a table may be any numbers
+
+// Small numbers of states are known at compile time, so that a column stays in registers.
+template <int States>
+double pass_of_states(const Matrix& table, const Matrix& log_weight, const DistinctItems& data,
+                      ItemMixtureGradient* gradient) {
+  using Column = Eigen::Array<double, States, 1>;
+  const Eigen::Index states = table.rows();
+  const auto column = [states](const Matrix& of, int number) {
+    return Eigen::Map<const Column>(of.data() + (number - 1) * states, states);
+  };
+  const auto adjoint = [states](Matrix& of, int number) {
+    return Eigen::Map<Column>(of.data() + (number - 1) * states, states);
+  };
+  const Matrix factor = table.array().exp(), weight = log_weight.array().exp();
+  const bool moderate = (factor.array() < largest_factor).all() &&
+                        (weight.array() < largest_factor).all();
+
+  double total = 0, product = 1;  // the value is total + log(product)
+  Column state(states);
+  for (std::size_t i = 0; i < data.multiplicity.size(); ++i) {
+    const int kind = data.kind[i], begin = data.first[i] - 1, end = data.first[i + 1] - 1;
+
+    double sum = 0, scale = 0;
+    if (moderate && end - begin <= most_factors) {
+      state = column(weight, kind);
+      int c = begin;
+      for (; c < end && data.count[c] == 1; ++c) state *= column(factor, data.cell[c]);
+      if (c == end) sum = state.sum();
+    }
+    if (!(sum > smallest_product)) {
+      state = column(log_weight, kind);
+      for (int c = begin; c < end; ++c) state += data.count[c] * column(table, data.cell[c]);
+      scale = state.maxCoeff();
+      if (!(scale > -std::numeric_limits<double>::infinity())) return scale;  // or NaN
+      state = (state - scale).exp();
+      sum = state.sum();
+    }
+    total += data.multiplicity[i] * scale;
+    if (data.multiplicity[i] > 1) total += data.multiplicity[i] * std::log(sum);
+    else product *= sum;
+    if (!(product > smallest_product && product < 1 / smallest_product)) {
+      total += std::log(product);
+      product = 1;
+    }
+
+    if (gradient == nullptr) continue;
+    state *= data.multiplicity[i] / sum;
+    adjoint(gradient->by_weight, kind) += state;
+    for (int c = begin; c < end; ++c)
+      adjoint(gradient->by_table, data.cell[c]) += data.count[c] * state;
+  }
+  return total + std::log(product);
+}
+
+double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const DistinctItems& data,
+                         ItemMixtureGradient* gradient) {
+  switch (table.rows()) {
+    case 2: return pass_of_states<2>(table, log_weight, data, gradient);
+    case 3: return pass_of_states<3>(table, log_weight, data, gradient);
+    case 4: return pass_of_states<4>(table, log_weight, data, gradient);
+    case 5: return pass_of_states<5>(table, log_weight, data, gradient);
+    default: return pass_of_states<Eigen::Dynamic>(table, log_weight, data, gradient);
+  }
+}
+
+}  // namespace reliabayes
