@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis
 import pandas as pd
 import pytest
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import hatch_build
 from reliabayes import datasets
@@ -23,6 +24,11 @@ PROGRAMS = sorted(ROOT.glob("tests/stan/*.stan"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="skip tests that take a second or more")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):  # one of several processes, which share the processors
+        threadpool_limits(1)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -192,7 +192,7 @@ def test_simulated_parameters_are_recovered() -> None:
     truth = MODEL.draw_parameters(design, rng, categories=range(3))
     ratings = MODEL.simulate(design, rng, categories=range(3), parameters=truth)
 
-    fit = MODEL.fit(ratings, seed=1)
+    fit = MODEL.fit(ratings, seed=1, draws=500)
 
     assert fit.diagnostics().problems == []
     for name in ("prevalence", "location", "spread"):

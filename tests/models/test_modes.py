@@ -86,7 +86,11 @@ def worse_than_chance(seed: int) -> rb.Ratings:
 
 
 @pytest.mark.slow
-@every_model
+@pytest.mark.parametrize(
+    "model",
+    [*EVERY[:3], pytest.param(EVERY[3], marks=pytest.mark.calibration)],
+    ids=lambda model: model.name(),
+)
 def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(model: AnnotationModel) -> None:
     ratings = mirrored_camps(seed=4)
 
