@@ -3,68 +3,106 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import reliabayes as rb
+from reliabayes.inference import stan
+from reliabayes.models import RatingModel
+from reliabayes.results.convergence import Convergence
+from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.settings import Settings
 
-DESIGNS = ((10, 3), (30, 5), (200, 3))
+DESIGNS = ((10, 3), (30, 5), (200, 3))  # items, and raters or raters of each of two pools
 STUDIES = 100
+BINARY = ("logit-icc", "logit-xcc", "tap", "rater-tap")
+
+quiet = pytest.mark.filterwarnings(
+    "ignore::reliabayes.ConvergenceWarning", "ignore::reliabayes.ModesWarning"
+)
 
 
-def gaussian(design: pd.DataFrame, rng: np.random.Generator) -> rb.Fit:
-    truth = {"mean": 3.0, "sd_item": 1.0, "sd_rater": 0.4, "sd_residual": 0.8}
-    ratings = rb.GaussianICC().simulate(design, rng, parameters=truth)
-    return rb.GaussianICC().fit(ratings, seed=1)
+def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
+    """Ratings that come from the model, with parameters from its priors and moderate sds."""
+    rng = np.random.default_rng([*size, seed])
+    items, raters = size
+    pools = 2 if model.name().endswith("xcc") else 1
+    item, rater = np.indices((items, raters * pools)).reshape(2, -1)
+    design = pd.DataFrame({"item": item, "rater": rater})
+    if pools > 1:
+        design["pool"] = np.where(rater < raters, "a", "b")
+    names = {"gaussian": ("item", "rater", "residual"), "logit": ("item", "rater")}
+    names["ordinal"] = names["logit"]
+    kind = model.name().split("-")[0]
+    chosen: dict[str, Any] = {}
+    if kind != "gaussian":
+        chosen["categories"] = range(2 if model.name() in BINARY else 3)
+    ratings: rb.Ratings
+    while True:
+        truth = {f"sd_{name}": rng.uniform(0.4, 1.5) for name in names.get(kind, ())}
+        if kind == "gaussian":
+            truth["mean"] = 3.0
+        ratings = model.simulate(design, rng, parameters=truth, **chosen)
+        if ratings.to_frame()["rating"].nunique() > 1:  # else the study says nothing
+            return ratings
 
 
-def logit(design: pd.DataFrame, rng: np.random.Generator) -> rb.Fit:
-    truth = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7}
-    ratings = rb.LogitICC().simulate(design, rng, parameters=truth)
-    return rb.LogitICC().fit(ratings, seed=1)
-
-
+@quiet
 @pytest.mark.calibration
-@pytest.mark.parametrize("size", DESIGNS)
-@pytest.mark.parametrize("fit", [gaussian, logit])
-def test_well_specified_studies_raise_no_alarm(
-    fit: Callable[[pd.DataFrame, np.random.Generator], rb.Fit], size: tuple[int, int]
-) -> None:
-    cells = np.indices(size).reshape(2, -1).T
-    design = pd.DataFrame(cells, columns=["item", "rater"])
-    alarms = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rb.ConvergenceWarning)
-        for study in range(STUDIES):
-            found = fit(design, np.random.default_rng([*size, study]))
-            alarms += bool(found.diagnostics().problems)
+@pytest.mark.parametrize("size", DESIGNS, ids=str)
+@pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=lambda x: x.name())
+def test_well_specified_studies_raise_no_alarm(model: RatingModel, size: tuple[int, int]) -> None:
+    fits = (model.fit(study(model, size, seed), seed=1) for seed in range(STUDIES))
 
-    assert alarms <= 0.02 * STUDIES
+    alarms = [fit.diagnostics().problems for fit in fits]
+
+    assert sum(map(bool, alarms)) <= 0.02 * STUDIES, [each for each in alarms if each]
 
 
+@quiet
 @pytest.mark.calibration
 @pytest.mark.parametrize("fault", ["cut short", "two places"])
 def test_chains_that_do_not_represent_the_posterior_raise_an_alarm(fault: str) -> None:
-    cells = np.indices((30, 5)).reshape(2, -1).T
-    design = pd.DataFrame(cells, columns=["item", "rater"])
-    truth = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7}
-    alarms = 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", rb.ConvergenceWarning)
-        for study in range(20):
-            rng = np.random.default_rng([40, study])
-            ratings = rb.LogitICC().simulate(design, rng, parameters=truth)
-            if fault == "cut short":
-                fit = rb.LogitICC().fit(ratings, seed=study, warm_start=False, warmup=1, draws=50)
-            else:  # half of the chains are a posterior sd away
-                fit = rb.LogitICC().fit(ratings, seed=study)
-                sd = fit.posterior["sd_item"]
-                moved = sd + float(sd.std()) * (sd["chain"] >= 2)
-                fit = dataclasses.replace(fit, posterior=fit.posterior.assign(sd_item=moved))
-            alarms += bool(fit.diagnostics().problems)
+    model, alarms = rb.LogitICC(), 0
+    for seed in range(20):
+        ratings = study(model, (30, 5), seed)
+        if fault == "cut short":
+            fit = model.fit(ratings, seed=seed, warm_start=False, warmup=1, draws=50)
+        else:  # half of the chains are a posterior sd away
+            fit = model.fit(ratings, seed=seed)
+            sd = fit.posterior["sd_item"]
+            moved = sd + float(sd.std()) * (sd["chain"] >= 2)
+            fit = dataclasses.replace(fit, posterior=fit.posterior.assign(sd_item=moved))
+        alarms += bool(fit.diagnostics().problems)
+
+    assert alarms >= 0.95 * 20
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("acceptance", [0.8, 0.95])
+def test_a_funnel_raises_an_alarm(
+    acceptance: float, compiled: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELIABAYES_PROGRAMS", str(compiled("funnel").parent))
+    size: dict[str, Any] = {"chains": 4, "warmup": 1000, "draws": 1000}
+    inits, alarms = [{"log_scale": 0.0, "number": [0.0] * 9}] * 4, 0
+    for seed in range(20):
+        run = stan.sample("funnel", {}, seed=seed, inits=inits, acceptance=acceptance, **size)
+        values = xr.Dataset(
+            {"log_scale": (("chain", "draw"), run.parameters["log_scale"])}
+            | {"number": (("chain", "draw", "of"), run.parameters["number"])},
+            coords={"of": range(9)},
+        )
+        sampler = xr.Dataset({k: (("chain", "draw"), x) for k, x in run.statistics.items()})
+        found = Diagnostics.of(
+            Convergence(values).monitored, sampler, Settings(**size, seed=seed), 0.0, 0
+        )
+        alarms += bool(found.problems)
 
     assert alarms >= 0.95 * 20

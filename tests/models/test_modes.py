@@ -204,7 +204,6 @@ def test_many_more_climbs_find_no_heavier_mode(
         found = modes.find_modes(model, problem)
         with monkeypatch.context() as many:
             many.setattr(modes, "STARTS", 100)
-            many.setattr(modes, "FINISHED", 100)
             many.setattr(modes, "SEED", 7)
             every = modes.find_modes(model, problem)
         heavy = max(mode.log_mass for mode in [*found, *every]) - 3
@@ -215,5 +214,5 @@ def test_many_more_climbs_find_no_heavier_mode(
         ):
             missed.append(seed)
 
-    # Near chance there are many shallow modes, between which chains pass; some draw 1% of climbs.
-    assert len(missed) <= (6 if simulate is near_chance else 2)
+    # What is missed at times is a third mode, or one that 1 in 100 climbs ends at.
+    assert len(missed) <= 1

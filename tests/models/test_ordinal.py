@@ -24,6 +24,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import stan_data
+from reliabayes.likelihoods.ordinal import Observed
 from reliabayes.models.bases.latent_score import LatentScoreModel
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
@@ -115,6 +116,17 @@ def test_default_quadrature_over_item_effects_is_accurate(sd: float, per_item: i
 
     assert abs(error) < 1e-3
     assert problem.nodes.number < 300
+
+
+def test_observed_icc_of_any_sd_takes_few_nodes() -> None:
+    sd_item, sd_rater = np.array([1.0, 1000.0]), np.array([0.5, 0.1])
+
+    found = Observed.of(sd_item, sd_rater, np.zeros((2, 1)), "logit")
+
+    # Items so far apart are rated 0 or 1 by all raters, half of them each.
+    assert found.icc[1] == pytest.approx(1, abs=0.02)
+    assert found.proportion[1] == pytest.approx([0.5, 0.5], abs=0.01)
+    assert found.expected.shape[-1] < 400
 
 
 @pytest.mark.slow

@@ -317,6 +317,13 @@ def test_only_what_is_in_doubt_is_a_problem(found: dict[str, Any], serious: bool
     assert (diagnostics.problems, diagnostics.notes)[not serious] == [str(finding)]
 
 
+def test_advice_is_not_what_was_done_already() -> None:
+    warm, cold = (graded(r_hat=1.2, warm_start=own).findings[0] for own in (True, False))
+
+    assert "warm_start=False" in warm.remedy
+    assert "warm_start=False" not in cold.remedy
+
+
 def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() -> None:
     rng = np.random.default_rng(1)
     largest = np.array([measures(rng.normal(size=(7, 4, 100)))["r_hat"].max() for _ in range(300)])

@@ -26,6 +26,7 @@ MAX_SPACING: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
 
 TINY = 1e-300  # least probability, so that its logarithm is a number
 CHUNK = 2_000_000  # probabilities at once: 16 MB
+MIN_SPACING = 0.05  # of the nodes of Observed: an sd of 100 has errors of up to 0.005
 EXPANSION_REACH = 9.0  # of the nodes of items where scores are expanded in Hermite polynomials
 TERMS = 150  # of that expansion, as many as nodes 0.25 apart resolve
 
@@ -157,7 +158,7 @@ class Observed(NamedTuple):
 
 
 def _spacing(sd: float, link: Link) -> float:
-    return min(0.4, 0.8 * MAX_SPACING[link] / sd)
+    return max(MIN_SPACING, min(0.4, 0.8 * MAX_SPACING[link] / sd))
 
 
 def _item_nodes(sd: float, link: Link) -> Nodes:

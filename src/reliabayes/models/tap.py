@@ -79,6 +79,7 @@ class TAP(ConjugateModel[TAPProblem]):
         *CONFUSION_QUANTITIES,
     )
     exchangeable_raters: ClassVar[bool] = True
+    target_acceptance: ClassVar[float] = 0.95
 
     accuracy: Depends = "shared"
     guessing: Depends = "shared"

@@ -21,7 +21,8 @@ MIN_BFMI, DOUBTFUL_BFMI = 0.3, 0.2
 MAX_INTEGRATION_ERROR = 1e-3  # nats
 
 LONGER = "fit with more draws"
-STARTS = "fit with warm_start=False and more draws, or look for a second mode"
+ELSEWHERE = "fit with more draws, and with warm_start=False: other starts may find another mode"
+LONGER_WARMUP = "fit with more warmup and draws, or with warm_start=True, which weighs modes"
 PRIORS = "set tighter priors; model.priors(ratings) shows those in force"
 
 
@@ -79,6 +80,8 @@ class Diagnostics:
         Number of nodes of the quadrature; 0 if the model has none.
     unweighed_modes : int
         Number of modes of the posterior whose shares are not known; 0 is good.
+    warm_start : bool
+        Whether chains started where they were told to, and not dispersed.
     monitored : int
         Number of values that R-hat and ESS were computed of.
     worst : tuple of three str
@@ -101,6 +104,7 @@ class Diagnostics:
     integration_error: float = 0.0
     nodes: int = 0
     unweighed_modes: int = 0
+    warm_start: bool = True
     monitored: int = 1
     worst: tuple[str, str, str] = ("", "", "")
 
@@ -134,6 +138,7 @@ class Diagnostics:
             integration_error=integration_error,
             nodes=nodes,
             unweighed_modes=0 if are_weighed(settings.modes) else len(settings.modes),
+            warm_start=settings.warm_start,
             monitored=len(convergence),
             worst=(labels[0], labels[1], labels[2]),
         )
@@ -189,7 +194,8 @@ class Diagnostics:
             r_hat, limit_text = _distinct(self.r_hat, limit)
             seen = f"R-hat is up to {r_hat}, for {of} (at most {limit_text})"
             if serious:
-                found.append(Finding(f"the chains disagree: {seen}", _depends(of), STARTS, True))
+                remedy = ELSEWHERE if self.warm_start else LONGER_WARMUP
+                found.append(Finding(f"the chains disagree: {seen}", _depends(of), remedy, True))
             else:
                 seen += f", which chance allows up to {self.max_r_hat:.3f}"
                 touches = f"digits of {of} beyond its Monte Carlo error may change"

@@ -159,8 +159,8 @@ class FittedQuantities:
     def modes(self) -> pd.DataFrame:
         """Modes of the posterior of true categories, where it has several; else no rows.
 
-        Chains start at every mode that climbs of EM from 21 starts have found and that may hold
-        more than e^-5 of the posterior. The draws have each mode's share of the posterior, by
+        Chains start at every mode that climbs of EM from 21 to 101 starts have found and that may
+        hold more than e^-5 of the posterior. The draws have each mode's share of the posterior, by
         bridge sampling; ``sample_stats["mode"]`` says which mode a draw is from.
 
         Returns

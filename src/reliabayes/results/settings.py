@@ -23,6 +23,8 @@ class Settings:
         Markov chains, and the iterations of each, discarded and kept.
     seed : int
         Seed of all chains.
+    warm_start : bool
+        Whether chains started where they were told to, and not dispersed.
     max_tree_depth : int
         Largest depth of the sampler's trees.
     stan_version, version : str
@@ -37,6 +39,7 @@ class Settings:
     warmup: int
     draws: int
     seed: int
+    warm_start: bool = True
     max_tree_depth: int = 10
     stan_version: str = ""
     version: str = VERSION

@@ -16,17 +16,16 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
-STARTS = 20  # random ones, besides the votes
+STARTS, FINISHED = 20, 8  # random ones besides the votes, and how many of their ends are finished
+# If they do not all end at one place there are more, where counts of distinct items are few.
+MORE_STARTS, MORE_COUNTS = 100, 100_000
 SEED = 1979  # of the starts: the same ratings have the same modes
 ROUGH_ITERATIONS, ROUGH_TOLERANCE = 50, 1e-2  # of a climb that may end at a mode that is known
 ITERATIONS, TOLERANCE = 300, 1e-4
 MANY_COUNTS = 5_000  # of distinct items, from which on rough climbs take a part of the items
 SAME = 0.05  # share of the items of a state that may differ at one mode
 WORTH = 7.0  # nats below the heaviest mode: 5, and the error of their approximation
-# Two modes are one if probabilities of true categories differ by less on average, and the density
-# falls by fewer nats between them.
-NEARLY_SAME, BARRIER = 0.1, 0.5
-FINISHED = 8  # rough climbs that are finished
+BARRIER = 0.5  # nats that the density falls by between two modes; if less, they are one
 MOST = 6  # modes that are sampled
 
 
@@ -89,9 +88,11 @@ def find_modes(
             at = nearest([mode.state for mode in found], new.state, problem)
             if at is None:
                 at = _on_a_ridge(model, found, new, problem)
-            if at is None:
-                found.append(new._replace(climbs=climbs))
-                continue
+                if at is None:
+                    found.append(new._replace(climbs=climbs))
+                    continue
+                if new.climb.path[-1] > found[at].climb.path[-1]:  # climbs may end at a saddle
+                    found[at] = new._replace(climbs=found[at].climbs)
         found[at] = found[at]._replace(climbs=found[at].climbs + climbs)
     found.sort(key=lambda mode: -mode.log_mass)
     return [mode for mode in found if mode.log_mass > found[0].log_mass - WORTH][:MOST]
@@ -100,7 +101,7 @@ def find_modes(
 def _on_a_ridge(
     model: AnnotationModel, modes: Sequence[Mode], new: Mode, problem: CategoricalProblem
 ) -> int | None:
-    """Which of the modes is near a new one without a barrier: EM is slow along a level ridge."""
+    """Which of the modes no barrier parts from a new one: EM is slow along a level ridge."""
     parameters = model.parameters()
 
     def objective(free: Array) -> float:
@@ -109,9 +110,6 @@ def _on_a_ridge(
 
     end = to_free(parameters, new.climb.point)
     for at, mode in enumerate(modes):
-        apart = 0.5 * np.abs(mode.state - new.state).sum(axis=1)
-        if np.average(apart, weights=problem.mixture.multiplicity) > NEARLY_SAME:
-            continue
         start = to_free(parameters, mode.climb.point)
         heights = [objective(start + part * (end - start)) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
         if min(heights) >= min(heights[0], heights[-1]) - BARRIER:
@@ -122,8 +120,11 @@ def _on_a_ridge(
 def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tuple[Point, int]]:
     """Where rough climbs from random starts end, the highest first, and how many end at each."""
     part = _part(problem)
+    most = max(STARTS, min(MORE_STARTS, MORE_COUNTS // part.mixture.counts.nnz))
     found: list[tuple[Climb, Array, int]] = []
-    for start in range(STARTS):
+    for start in range(most):
+        if start == STARTS and len(found) == 1:
+            break
         rng = np.random.default_rng([SEED, start])
         climb = model.run_em(part, rng, ROUGH_ITERATIONS, ROUGH_TOLERANCE)
         state = states_at(model, climb.point, part)
@@ -134,7 +135,7 @@ def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tup
             best = max((climb, found[at][0]), key=lambda each: each.path[-1])
             found[at] = best, found[at][1], found[at][2] + 1
     found.sort(key=lambda each: -each[0].path[-1])
-    return [(climb.point, climbs) for climb, _, climbs in found[:FINISHED]]
+    return [(climb.point, climbs) for climb, _, climbs in found[: FINISHED * most // STARTS]]
 
 
 def nearest(states: Sequence[Array], state: Array, problem: CategoricalProblem) -> int | None:

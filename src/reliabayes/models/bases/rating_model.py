@@ -318,6 +318,7 @@ class RatingModel(OptionalResults[P], ABC):
             self.labelled(drawn.statistics, problem),
             replace(
                 settings,
+                warm_start=warm_start is not False,
                 max_tree_depth=runs[0].max_tree_depth,
                 stan_version=runs[0].stan_version,
                 relabelled=drawn.relabelled,
