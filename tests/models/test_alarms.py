@@ -49,7 +49,7 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
         if kind == "gaussian":
             truth["mean"] = 3.0
         ratings = model.simulate(design, rng, parameters=truth, **chosen)
-        if ratings.to_frame()["rating"].nunique() > 1:  # else the study says nothing
+        if len(set(ratings.to_frame()["rating"])) > 1:  # else the study says nothing
             return ratings
 
 
