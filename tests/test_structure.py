@@ -27,6 +27,7 @@ ORDER = (
     ("models.covariates", "models.priors"),
     ("models.bases",),
     ("models",),
+    ("recommendation",),
     ("plots",),
     ("simulate",),
     ("html_report",),

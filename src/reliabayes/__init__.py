@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.models import *  # noqa: F403
     from reliabayes.ratings import Ratings as Ratings
     from reliabayes.ratings.reading import read_ratings as read_ratings
+    from reliabayes.recommendation import Recommendation as Recommendation
+    from reliabayes.recommendation import recommend as recommend
     from reliabayes.results import quantities as quantities
     from reliabayes.results.comparison import compare as compare
     from reliabayes.results.contrast import Contrast as Contrast
@@ -50,8 +52,10 @@ else:
         "PredictiveChecks": "reliabayes.results.predictive",
         "Ratings": "reliabayes.ratings",
         "RatingsError": "reliabayes.errors",
+        "Recommendation": "reliabayes.recommendation",
         "SamplingError": "reliabayes.errors",
         "compare": "reliabayes.results.comparison",
+        "recommend": "reliabayes.recommendation",
         "read_ratings": "reliabayes.ratings.reading",
         "report": "reliabayes.html_report",
     }

@@ -1,0 +1,156 @@
+"""Which model suits ratings, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reliabayes import models
+from reliabayes.models import RatingModel
+from reliabayes.ratings import Ratings
+
+FEW_VALUES = 10  # of whole numbers that may be grades
+PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
+MANY_RATERS = 8  # from which on they tell how raters differ
+MANY_CATEGORIES = 5  # from which on the errors of a rater are too many to be pooled in minutes
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The model that suits ratings.
+
+    Attributes
+    ----------
+    model : RatingModel
+        With its default settings.
+    reason : str
+        Why, in one sentence.
+    alternatives : tuple of (RatingModel, str)
+        Other models that take the ratings, and when to prefer each.
+    """
+
+    model: RatingModel[Any]
+    reason: str
+    alternatives: tuple[tuple[RatingModel[Any], str], ...] = ()
+
+    def __str__(self) -> str:
+        others = (f"\n  {type(model).__name__}: {when}" for model, when in self.alternatives)
+        return f"{type(self.model).__name__}: {self.reason}" + "".join(others)
+
+
+def recommend(ratings: Ratings) -> Recommendation:
+    """The model to begin with, by the scale of the ratings, pools, and numbers of raters.
+
+    Numbers and ordered categories have a model of reliability: how much of the differences between
+    ratings is due to the items. Unordered categories have a model of the true categories: how
+    accurate the raters are, and which category each item has. Among these, raters with few ratings
+    learn from the others.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The data.
+
+    Returns
+    -------
+    Recommendation
+
+    Raises
+    ------
+    TypeError
+        ``ratings`` are no `Ratings`.
+
+    Examples
+    --------
+    >>> import reliabayes as rb
+    >>> frame = rb.datasets.load("shrout_fleiss_1979")
+    >>> print(rb.recommend(rb.Ratings.from_frame(frame, scale="ordered")))
+    OrdinalICC: ratings in 10 ordered categories
+      GaussianICC: if the distances between the categories mean something (scale="numeric")
+    """
+    if not isinstance(ratings, Ratings):
+        raise TypeError(f"ratings must be Ratings, not {type(ratings).__name__}.")
+    if ratings.scale == "numeric":
+        return _of_numbers(ratings)
+    if ratings.scale == "ordered":
+        return _of_ordered(ratings)
+    return _of_unordered(ratings)
+
+
+def _of_numbers(ratings: Ratings) -> Recommendation:
+    pools = len(ratings.pools) > 1
+    values = np.unique(ratings.rating)
+    alternatives: list[tuple[RatingModel[Any], str]] = []
+    if len(values) <= FEW_VALUES and (values == np.round(values)).all():
+        grades = f'if these {len(values)} numbers are grades rather than amounts (scale="ordered")'
+        alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), grades))
+    if pools:
+        alternatives.append((models.GaussianICC(), "if the pools are to count as one"))
+        model: RatingModel[Any] = models.GaussianXCC()
+    else:
+        model = models.GaussianICC()
+    return Recommendation(model, f"the ratings are numbers{_by_pools(ratings)}", (*alternatives,))
+
+
+def _of_ordered(ratings: Ratings) -> Recommendation:
+    pools, number = len(ratings.pools) > 1, len(ratings.categories)
+    if number == 2:
+        return Recommendation(
+            models.LogitXCC() if pools else models.LogitICC(),
+            f"ratings in two ordered categories{_by_pools(ratings)}",
+            ((models.DawidSkene(), "to ask which of the two is true of each item"),),
+        )
+    numeric = models.GaussianXCC() if pools else models.GaussianICC()
+    amounts = 'if the distances between the categories mean something (scale="numeric")'
+    return Recommendation(
+        models.OrdinalXCC() if pools else models.OrdinalICC(),
+        f"ratings in {number} ordered categories{_by_pools(ratings)}",
+        ((numeric, amounts),),
+    )
+
+
+def _of_unordered(ratings: Ratings) -> Recommendation:
+    number, raters = len(ratings.categories), ratings.n_raters
+    harder = (models.LatentTAP(), "slower; if some items are harder than others")
+    logit = (models.LogitICC(), "to ask how reliable the ratings are")
+    if number == 2 and len(ratings.pools) > 1:
+        return Recommendation(
+            models.LogitXCC(),
+            "ratings in two categories by pools, which may see different things",
+            ((models.DawidSkene(), "if one answer is true for all pools"),),
+        )
+    if raters <= 2 or ratings.anonymous_raters:
+        which = "it is not known who rated" if ratings.anonymous_raters else "there are two raters"
+        return Recommendation(
+            models.TAP(),
+            f"{which}, so that only their average accuracy can be told",
+            (logit,) if number == 2 and not ratings.anonymous_raters else (),
+        )
+    typical = float(np.median(ratings.ratings_per_rater))
+    others = (logit, harder) if number == 2 else (harder,)
+    if raters < MANY_RATERS:
+        return Recommendation(
+            models.DawidSkene(), f"{raters} raters, whose errors may differ", others
+        )
+    if typical >= PER_CELL * number * (number - 1):
+        reason = f"{raters} raters with {typical:,.0f} ratings each, enough for the errors of each"
+        pooled = (models.HierarchicalDawidSkene(), "if raters are a sample of many")
+        return Recommendation(models.DawidSkene(), reason, (pooled, *others))
+    reason = f"{raters} raters with {typical:,.0f} ratings each"
+    if number < MANY_CATEGORIES:
+        return Recommendation(
+            models.HierarchicalDawidSkene(),
+            f"{reason}, so that each learns from the others",
+            ((models.DawidSkene(), "faster; each rater by itself"), *others),
+        )
+    return Recommendation(
+        models.MACE(),
+        f"{reason} in {number} categories, too few for the errors of each",
+        ((models.DawidSkene(), "to see which categories are taken for which"), *others),
+    )
+
+
+def _by_pools(ratings: Ratings) -> str:
+    return f" by raters in {len(ratings.pools)} pools" if len(ratings.pools) > 1 else ""

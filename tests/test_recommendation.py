@@ -1,0 +1,68 @@
+"""The recommended model suits the scale and the design, takes the ratings, and has a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+
+
+def rated(
+    items: int, raters: int, categories: int, per_item: int, *, pools: int = 1, **options: Any
+) -> rb.Ratings:
+    """Ratings of each item by some of the raters at random."""
+    rng = np.random.default_rng(1)
+    rater = rng.permuted(np.tile(np.arange(raters), (items, 1)), axis=1)[:, :per_item].ravel()
+    frame = pd.DataFrame({"item": np.repeat(np.arange(items), per_item), "rater": rater})
+    frame["rating"] = rng.integers(0, categories, len(frame))
+    frame.loc[: categories - 1, "rating"] = np.arange(categories)
+    if pools > 1:
+        frame["pool"] = frame["rater"] % pools
+        options["pool"] = "pool"
+    return rb.Ratings.from_frame(frame, **options)
+
+
+CASES: list[tuple[rb.Ratings, str]] = [
+    (rated(20, 4, 50, 4), "gaussian-icc"),
+    (rated(20, 4, 50, 4, pools=2), "gaussian-xcc"),
+    (rated(20, 4, 5, 4, scale="ordered"), "ordinal-icc"),
+    (rated(20, 6, 5, 6, pools=3, scale="ordered"), "ordinal-xcc"),
+    (rated(20, 4, 2, 4, scale="ordered"), "logit-icc"),
+    (rated(20, 6, 2, 6, pools=2, scale="ordered"), "logit-xcc"),
+    (rated(20, 6, 2, 6, pools=2, scale="nominal"), "logit-xcc"),
+    (rated(200, 5, 2, 5, scale="nominal"), "dawid-skene"),
+    (rated(200, 10, 2, 5, scale="nominal"), "dawid-skene"),
+    (rated(200, 40, 3, 5, scale="nominal"), "hierarchical-dawid-skene"),
+    (rated(200, 40, 8, 5, scale="nominal"), "mace"),
+    (rated(50, 2, 3, 2, scale="nominal"), "tap"),
+    (rb.Ratings.from_counts(pd.DataFrame({"no": [3, 0, 2], "yes": [1, 4, 2]})), "tap"),
+]
+
+
+@pytest.mark.parametrize(
+    ("ratings", "model"), CASES, ids=[f"{i} {x[1]}" for i, x in enumerate(CASES)]
+)
+def test_recommended_model_suits_scale_and_design(ratings: rb.Ratings, model: str) -> None:
+    found = rb.recommend(ratings)
+
+    assert found.model.name() == model
+    assert found.reason[0].islower() or found.reason[0].isdigit()
+    for each, when in ((found.model, ""), *found.alternatives):
+        if "scale=" not in when:
+            each.problem(ratings)  # refuses ratings that it cannot take
+
+
+def test_few_whole_numbers_may_be_grades() -> None:
+    grades, amounts = (rb.recommend(rated(30, 4, values, 4)) for values in (5, 40))
+
+    assert "OrdinalICC: if these 5 numbers are grades" in str(grades)
+    assert "OrdinalICC" not in str(amounts)
+
+
+def test_other_things_than_ratings_are_refused() -> None:
+    with pytest.raises(TypeError, match="ratings must be Ratings, not DataFrame"):
+        rb.recommend(pd.DataFrame())  # type: ignore[arg-type]
