@@ -1,6 +1,7 @@
 """Compile the Stan programs into the wheel, so that users need neither CmdStan nor a compiler.
 
-All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``.
+All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
+``stan/cpp/gibbs.cpp`` into a library.
 Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
 our own share a translation unit; changing a density recompiles only the programs that use it.
 
@@ -33,6 +34,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 STAN = Path(__file__).resolve().parent / "stan"
 CPP = STAN / "cpp"
 PACKAGED = "reliabayes/_stan"
+LIBRARY = "libreliabayes-gibbs.so"  # the Gibbs sampler, which Python loads
 EXECUTABLE = "reliabayes-stan"  # the name of a chain in lists of processes
 LAUNCHER = '#!/bin/sh\nexec "${0%/*}/reliabayes-stan" NAME "$@"\n'
 MAX_PROGRAMS = 4  # of a translation unit, so that processors share the work
@@ -144,7 +146,7 @@ def build(
     programs : iterable of Path
         Stan programs, with different names.
     out : Path
-        Folder of the executable, the launchers and the library that they load.
+        Folder of the executable, the launchers and the libraries.
     options : sequence of str
         Options of stanc.
     flags : sequence of str
@@ -153,15 +155,17 @@ def build(
     tools, paths = Toolchain.find(flags), list(programs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
-        units = [*OURS, *units_of(paths, texts)]
+        units = [GIBBS, *OURS, *units_of(paths, texts)]
         objects = [tools.object_of(unit) for unit in units]
         new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
-        number = sum(unit.name.count("-") + 1 for unit in new if unit not in OURS)
+        number = sum(unit.name.count("-") + 1 for unit in new if unit not in (GIBBS, *OURS))
         with progress(number, len(new)) as done:
             for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
                 compiled.result()
                 done()
     out.mkdir(parents=True, exist_ok=True)
+    library, *objects = objects
+    tools.link_alone(library, out / LIBRARY)
     tools.link(objects, out / EXECUTABLE)
     shutil.copy2(tools.library, out)
     for path in paths:
@@ -222,8 +226,11 @@ def headers_of(text: str, folder: Path) -> Iterator[Path]:
             yield from headers_of(found.read_text(), found.parent)
 
 
-# What is compiled by itself: the command line, and densities that need no headers of Stan.
-OURS = [Unit.of(path.stem, path.read_text()) for path in sorted(CPP.glob("*.cpp"))]
+# What is compiled by itself: the Gibbs sampler, which becomes a library; the command line, and
+# densities that need no headers of Stan.
+ALONE = {path.stem: Unit.of(path.stem, path.read_text()) for path in CPP.glob("*.cpp")}
+GIBBS = ALONE.pop("gibbs")
+OURS = [ALONE[name] for name in sorted(ALONE)]
 
 
 class Toolchain(NamedTuple):
@@ -290,7 +297,9 @@ class Toolchain(NamedTuple):
         target = self.object_of(unit)
         partial = target.with_suffix(f".{os.getpid()}.partial")
         includes = (f"-I{CPP}", "-isystem", f"{self.httpstan / 'include'}")
-        options = ("-std=c++17", *self.flags, *includes, "-w")
+        options = ["-std=c++17", *self.flags, *includes, "-w"]
+        if unit == GIBBS:
+            options.append("-fPIC")
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, f"{unit.name[:60]}.cpp")
             source.write_text(unit.text)
@@ -302,6 +311,10 @@ class Toolchain(NamedTuple):
         sundials = self.httpstan / "lib" / "libsundials_nvecserial.a"
         libraries: tuple[str | Path, ...] = (sundials, self.library, *self.platform.options)
         run(self.compiler, *self.flags, *objects, *libraries, "-o", executable)
+
+    def link_alone(self, part: Path, library: Path) -> None:
+        """Library that Python loads."""
+        run(self.compiler, *self.flags, "-shared", part, "-o", library)
 
 
 @contextmanager

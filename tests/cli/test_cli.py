@@ -114,7 +114,7 @@ def test_fit_prints_only_the_posterior_to_standard_output() -> None:
     columns = ["quantity", "mean", "sd", "median", "5%", "95%", "ess_bulk", "ess_tail", "r_hat"]
     assert header.split() == columns
     assert [row.split()[0] for row in rows] == QUANTITIES
-    assert "4 chains of 500 draws, seed 1: largest R-hat 1.0" in result.stderr
+    assert "4 chains of 500 draws by NUTS, seed 1: largest R-hat 1.0" in result.stderr
     assert result.exit_code == 0
 
 

@@ -84,6 +84,7 @@ def calibrate(
     n: int,
     *,
     seed: int,
+    **options: Any,
 ) -> Calibration:
     """Rank the true quantities of ``n`` simulated data sets among posterior draws.
 
@@ -97,11 +98,14 @@ def calibrate(
         Number of data sets.
     seed : int
         Seed of the simulation and of the sampler.
+    **options : Any
+        Other arguments of the fits.
     """
     rows = []
     for rng in map(np.random.default_rng, ([seed, data_set] for data_set in range(n))):
         truth, ratings = simulate(rng)
-        drawn = nearly_independent_draws(model, ratings, seed=int(rng.integers(2**31)))
+        options["seed"] = int(rng.integers(2**31))
+        drawn = nearly_independent_draws(model, ratings, **options)
         one_draw = {name: np.asarray(value, float)[None, None] for name, value in truth.items()}
         problem = model.problem(ratings)
         true = model.quantities(Posterior(model.labelled(one_draw, problem), ratings, problem))
@@ -122,7 +126,7 @@ def flat(draws: xr.Dataset) -> pd.DataFrame:
     )
 
 
-def nearly_independent_draws(model: RatingModel, ratings: Ratings, *, seed: int) -> xr.Dataset:
+def nearly_independent_draws(model: RatingModel, ratings: Ratings, **options: Any) -> xr.Dataset:
     """`RANKED` posterior draws, thinned so that they are nearly independent.
 
     If the effective number of draws is too small, longer chains are run. If even the longest are
@@ -132,7 +136,7 @@ def nearly_independent_draws(model: RatingModel, ratings: Ratings, *, seed: int)
     for draws in LENGTHS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fit = model.fit(ratings, chains=CHAINS, draws=draws, seed=seed)
+            fit = model.fit(ratings, chains=CHAINS, draws=draws, **options)
         if fit.diagnostics().ess_bulk >= 2 * RANKED:
             break
     drawn = fit.quantities.stack(sample=("chain", "draw"), create_index=False)

@@ -275,6 +275,33 @@ def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> 
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
+BY_GIBBS = (  # models of ANNOTATION that Gibbs sampling suits
+    "dawid-skene",
+    "mace",
+    "mace, uniform",
+    "tap",
+    "rater-tap",
+    "rater-tap, by item",
+    "groupthink, earlier",
+    "rater-groupthink, earlier",
+)
+
+
+def calibrate_gibbs(name: str, n: int) -> Calibration:
+    model, n_categories = ANNOTATION[name]
+    simulate = partial(annotated, model, n_categories, few_raters())
+    return calibrate(model, simulate, n, seed=11, sampler="gibbs")
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", BY_GIBBS)
+def test_posteriors_by_gibbs_sampling_are_calibrated(name: str) -> None:
+    found = calibrate_gibbs(name, n=1000)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
 # More than a quarter of the correlations under this prior exceed 0.98 in absolute value.
 NEAR_ONE: dict[str, tuple[HiddenStateModel, int]] = {
     "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), prior_lkj=0.3, **SDS), 2),

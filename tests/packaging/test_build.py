@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -49,6 +50,16 @@ def test_executables_run_after_moving_them_with_their_library(
     )
 
     assert "stan_version_minor = 35" in answer.stdout
+
+
+def test_library_of_gibbs_sampling_needs_nothing_but_its_file(
+    tmp_path: Path, compiled: object
+) -> None:
+    build(PROGRAMS, tmp_path / "here")
+    library = str(shutil.move(tmp_path / "here" / hatch_build.LIBRARY, tmp_path))
+
+    assert ctypes.CDLL(library).reliabayes_gibbs
+    assert str(hatch_build.STAN).encode() not in Path(library).read_bytes()
 
 
 def test_programs_do_not_reveal_where_they_were_compiled(compiled: Callable[[str], Path]) -> None:

@@ -94,11 +94,16 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
     found, settings = fitted.diagnostics(), fitted.settings
     if fitted.readings:
         print_message(" ".join(fitted.readings))
+    own = ""
+    if settings.sampler == "nuts":
+        own = (
+            f", {found.divergences} divergent transitions, {found.tree_depth_hits} at the maximum "
+            f"tree depth, smallest E-BFMI {found.bfmi:.2f}"
+        )
     print_message(
-        f"{settings.chains} chains of {settings.draws} draws, seed {settings.seed}: "
-        f"largest R-hat {found.r_hat:.3f}, smallest ESS {found.ess_bulk:.0f} (bulk) and "
-        f"{found.ess_tail:.0f} (tail), {found.divergences} divergent transitions, "
-        f"{found.tree_depth_hits} at the maximum tree depth, smallest E-BFMI {found.bfmi:.2f}."
+        f"{settings.chains} chains of {settings.draws} draws by {settings.sampler_name}, seed "
+        f"{settings.seed}: largest R-hat {found.r_hat:.3f}, smallest ESS {found.ess_bulk:.0f} "
+        f"(bulk) and {found.ess_tail:.0f} (tail){own}."
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import reliabayes as rb
+from reliabayes.choices import Sampler
 from reliabayes.cli.fit_results import print_diagnostics
 from reliabayes.cli.output import print_message
 
@@ -28,6 +29,8 @@ class Sampling:
         Number of draws per chain, after warmup.
     seed : int, optional
         Seed of the sampler; by default a random one.
+    sampler : {"auto", "nuts", "gibbs"}
+        What draws.
     """
 
     chains: Annotated[int, typer.Option(min=1, help="Number of Markov chains.")] = 4
@@ -40,6 +43,9 @@ class Sampling:
             help="Seed; the same seed gives the same draws. By default random.",
         ),
     ] = None
+    sampler: Annotated[
+        Sampler, typer.Option(help="NUTS, Gibbs sampling, or the faster of those that there are.")
+    ] = "auto"
 
 
 def fit_models(

@@ -28,6 +28,7 @@ import psutil
 
 from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
+from reliabayes.inference.progress import is_interactive
 
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
@@ -77,15 +78,15 @@ class Draws:
     parameters, statistics : mapping of str to array of shape (chains, draws, ...)
         Variables of the program, and the sampler's own, by name.
     max_tree_depth : int
-        Largest depth of the sampler's trees.
+        Largest depth of the trees of NUTS.
     stan_version : str
-        Version of Stan.
+        Version of Stan, if it made them.
     """
 
     parameters: Mapping[str, Array]
     statistics: Mapping[str, Array]
-    max_tree_depth: int
-    stan_version: str
+    max_tree_depth: int = 0
+    stan_version: str = ""
 
 
 def sample(
@@ -147,7 +148,7 @@ def sample(
         )
         folder = Path(folder).absolute()
         _make_folder(folder)
-        progress = _interactive() if progress is None else progress
+        progress = is_interactive() if progress is None else progress
         if progress:  # the bars' last line goes where the bars went
             stack.enter_context(contextlib.redirect_stdout(sys.stderr))
         stack.enter_context(_silent)
@@ -284,10 +285,6 @@ def _cached_sources(source: Path, cmdstan: str) -> Path:
         except OSError:  # another process was faster
             shutil.rmtree(partial)
     return target
-
-
-def _interactive() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 class _Silence(logging.Filter):

@@ -101,10 +101,15 @@ class WarmStart:
         ]
 
 
-def default_warmup(geometry: Geometry | None) -> int:
-    """Iterations to adapt: few where metric and step size are known, more where one is not."""
+def default_warmup(geometry: Geometry | None, sampler: str = "nuts") -> int:
+    """Iterations to adapt: few where metric and step size are known, more where one is not.
+
+    Gibbs sampling has nothing to adapt, but starts wider apart than the posterior.
+    """
     if geometry is None:
         return 1000
+    if sampler == "gibbs":
+        return 200
     return 500 if geometry.adapt else 150
 
 

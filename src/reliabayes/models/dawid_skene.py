@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
+from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
@@ -88,6 +90,14 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
     def confusion(self, point: Point) -> Array:
         """The parameter."""
         return point["confusion"]
+
+    def outcomes(self, at: Mapping[str, Codes], problem: CategoricalProblem) -> Outcomes:
+        """Each rating is one of a row of its rater's matrix."""
+        return Outcomes(
+            known=at["confusion"].transpose(1, 2, 0).reshape(problem.n_categories, -1),
+            guessed=(),
+            proportion=np.zeros(problem.n_cells),
+        )
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: CategoricalProblem) -> Point:
         """Expected items and ratings besides the priors'."""

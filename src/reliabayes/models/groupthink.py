@@ -58,6 +58,10 @@ class Groupthink(FollowingModel[FollowingProblem]):
     prior_a: Beta = Beta(1.0, 1.0)
     shares: Shares = "all"
 
+    def prefers_gibbs(self) -> bool:
+        """Hardly any rating is known, so that sweeps of Gibbs sampling make small steps."""
+        return False
+
     def problem(self, ratings: Ratings) -> FollowingProblem:
         """Distinct items by their ratings, priors, and proportions of votes."""
         return self.following_problem(ratings)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
+from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, SHARED
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.know_or_guess import known_and_guessed
+from reliabayes.models.bases.know_or_guess import known_and_guessed, known_if_right
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
@@ -95,6 +97,10 @@ class TAP(ConjugateModel[TAPProblem]):
                     f"{name} must be 'shared' or 'by_category', not {getattr(self, name)!r}."
                 )
 
+    def prefers_gibbs(self) -> bool:
+        """Unless the ratings leave a ridge, along which each sweep makes a small step."""
+        return self.accuracy == self.guessing == "shared"
+
     def problem(self, ratings: Ratings) -> TAPProblem:
         """Distinct items by their ratings, priors, and what depends on the true category."""
         base = self.categorical_problem(ratings)
@@ -127,6 +133,18 @@ class TAP(ConjugateModel[TAPProblem]):
         """Probabilities of ratings (..., K, K) by true category."""
         known, guess = point["a"][..., None], point["p"]
         return known * np.eye(guess.shape[-1]) + (1 - known) * guess
+
+    def outcomes(self, at: Mapping[str, Codes], problem: TAPProblem) -> Outcomes:
+        """Each rating is known, or a guess."""
+        shape = problem.n_categories, problem.n_cells
+        known, unknown = (
+            np.broadcast_to(each[:, None], shape) for each in (at["a"][:, 0], at["a"][:, 1])
+        )
+        return Outcomes(
+            known=known_if_right(known, problem),
+            guessed=(unknown, np.broadcast_to(at["p"], shape)),
+            proportion=np.ones(problem.n_cells),
+        )
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: TAPProblem) -> Point:
         """Expected ratings that were accurate, and those that were guessed."""

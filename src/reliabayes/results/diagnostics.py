@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,7 +69,7 @@ class Diagnostics:
         Transitions that reached the largest tree depth: slow, but not wrong.
     bfmi : float
         Smallest energy Bayesian fraction of missing information; at least 0.3 is good, below 0.2
-        is in doubt.
+        is in doubt. Gibbs sampling has none of these three, which are then 0, 0 and infinite.
     chains : int
         Number of chains.
     draws : int
@@ -118,8 +120,6 @@ class Diagnostics:
         nodes: int,
     ) -> Diagnostics:
         """Worst values of convergence measures and of the sampler's statistics."""
-        energy = stats["energy"].transpose("chain", "draw").values
-        bfmi = (np.diff(energy) ** 2).mean(axis=1) / energy.var(axis=1)
         sizes = convergence[["r_hat", "ess_bulk", "ess_tail"]].to_numpy(float)
         # The first that is no number, if any, is the worst.
         at = np.argmax(np.where(np.isnan(sizes), np.inf, sizes * [1, -1, -1]), axis=0)
@@ -129,9 +129,7 @@ class Diagnostics:
             r_hat=r_hat,
             ess_bulk=ess_bulk,
             ess_tail=ess_tail,
-            divergences=int(stats["diverging"].values.sum()),
-            tree_depth_hits=int((stats["tree_depth"].values >= settings.max_tree_depth).sum()),
-            bfmi=float(bfmi.min()),
+            **_of_nuts(stats, settings),
             chains=settings.chains,
             draws=settings.chains * settings.draws,
             relabelled=settings.relabelled,
@@ -251,6 +249,18 @@ class Diagnostics:
             seen = f"E-BFMI is as low as {bfmi} (at least {limit_text})"
             found.append(Finding(seen, "the tails are explored slowly", LONGER, serious))
         return found
+
+
+def _of_nuts(stats: xr.Dataset, settings: Settings) -> dict[str, Any]:
+    """Diagnostics that only NUTS has."""
+    if settings.sampler != "nuts":
+        return {"divergences": 0, "tree_depth_hits": 0, "bfmi": math.inf}
+    energy = stats["energy"].transpose("chain", "draw").values
+    return {
+        "divergences": int(stats["diverging"].values.sum()),
+        "tree_depth_hits": int((stats["tree_depth"].values >= settings.max_tree_depth).sum()),
+        "bfmi": float(((np.diff(energy) ** 2).mean(axis=1) / energy.var(axis=1)).min()),
+    }
 
 
 def _depends(quantity: str) -> str:

@@ -6,7 +6,7 @@ import operator
 import secrets
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 from reliabayes.results.modes import Mode
 
@@ -25,10 +25,12 @@ class Settings:
         Seed of all chains.
     warm_start : bool
         Whether chains started where they were told to, and not dispersed.
+    sampler : {"nuts", "gibbs"}
+        What made them.
     max_tree_depth : int
-        Largest depth of the sampler's trees.
+        Largest depth of the trees of NUTS.
     stan_version, version : str
-        Of Stan and of this package.
+        Of Stan, if it made them, and of this package.
     relabelled : tuple of int
         Chains, from 0, whose true categories had switched and were relabelled.
     modes : tuple of Mode
@@ -40,11 +42,17 @@ class Settings:
     draws: int
     seed: int
     warm_start: bool = True
+    sampler: Literal["nuts", "gibbs"] = "nuts"
     max_tree_depth: int = 10
     stan_version: str = ""
     version: str = VERSION
     relabelled: tuple[int, ...] = ()
     modes: tuple[Mode, ...] = ()
+
+    @property
+    def sampler_name(self) -> str:
+        """NUTS or Gibbs sampling."""
+        return {"nuts": "NUTS", "gibbs": "Gibbs sampling"}[self.sampler]
 
     @classmethod
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:

@@ -37,10 +37,13 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
         ("largest R-hat", f"{found.r_hat:.4f} (at most 1.01)".replace("nan", "unknown")),
         ("smallest bulk ESS", f"{found.ess_bulk:,.0f} (at least {min_ess})"),
         ("smallest tail ESS", f"{found.ess_tail:,.0f} (at least {min_ess})"),
-        ("divergent transitions", f"{found.divergences:,} (at most 0.5% of the draws)"),
-        ("transitions at maximum tree depth", f"{found.tree_depth_hits:,}"),
-        ("smallest E-BFMI", f"{found.bfmi:.2f} (at least 0.3)"),
     ]
+    if each.fit.settings.sampler == "nuts":
+        facts += [
+            ("divergent transitions", f"{found.divergences:,} (at most 0.5% of the draws)"),
+            ("transitions at maximum tree depth", f"{found.tree_depth_hits:,}"),
+            ("smallest E-BFMI", f"{found.bfmi:.2f} (at least 0.3)"),
+        ]
     if found.nodes:
         error = f"{found.integration_error:.1g} nats with {found.nodes} nodes (at most 0.001)"
         facts.append(("quadrature error", error))

@@ -52,7 +52,7 @@ def _settings(fit: Fit) -> Iterator[tuple[str, str]]:
     yield (
         "draws",
         f"{settings.chains} chains of {settings.draws:,}, each after {settings.warmup:,} warmup "
-        "iterations",
+        f"iterations, by {settings.sampler_name}",
     )
     yield "seed", str(settings.seed)
     for each in _non_default(fit):
@@ -82,7 +82,7 @@ def _prior_text(value: Any, package: str = "") -> str:
 def _versions(fit: Fit) -> list[tuple[str, str]]:
     return [
         ("reliabayes", fit.settings.version),
-        ("Stan", fit.settings.stan_version or "unknown"),
+        ("Stan", fit.settings.stan_version or "not used"),
         ("Python", platform.python_version()),
         *((name, version(name)) for name in PACKAGES),
     ]
@@ -99,7 +99,7 @@ def _code(fits: Sequence[ReportFit]) -> str:
         )
         sampling = (
             f"chains={settings.chains}, warmup={settings.warmup}, draws={settings.draws}, "
-            f"seed={settings.seed}"
+            f"seed={settings.seed}, sampler={settings.sampler!r}"
         )
         model = f"rb.{type(fit.model).__name__}({chosen})"
         lines.append(f"    {each.name!r}: {model}.fit(ratings, {sampling}),")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
 from typing_extensions import TypeVar
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
+from reliabayes.inference.gibbs import NONE, Conjugate, Outcomes, Slots
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem
@@ -46,6 +48,37 @@ class ConjugateModel(MultimodalModel[P]):
         return sum(
             float(xlogy(priors[p.name], _outcomes(p, point[p.name])).sum())
             for p in self.parameters()
+        )
+
+    def outcomes(self, at: Mapping[str, Codes], problem: P) -> Outcomes | None:
+        """What ratings are outcomes of, given positions of probabilities by parameter.
+
+        None if the model does not say, so that only NUTS can sample from its posterior.
+        """
+        return None
+
+    def conjugate(self, problem: P) -> Conjugate | None:
+        """What Gibbs sampling needs: the ratings, and what they count for."""
+        slots, mixture = Slots.of(self.parameters(), problem.size), problem.mixture
+        outcomes = self.outcomes(slots.at, problem)
+        if outcomes is None:
+            return None
+        if "prevalence" in slots.at:
+            weight, fixed = slots.at["prevalence"].ravel(), np.zeros(problem.n_categories)
+        else:
+            fixed = self.prevalence_at({}, problem)
+            weight = np.full_like(fixed, NONE, dtype=np.int32)
+        return Conjugate(
+            slots,
+            slots.packed(problem.priors),
+            weight,
+            fixed,
+            outcomes,
+            mixture.counts.indptr,
+            mixture.counts.indices,
+            mixture.counts.data,
+            mixture.kind,
+            mixture.multiplicity.astype(np.int64),
         )
 
     def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:

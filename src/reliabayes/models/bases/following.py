@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,10 +13,11 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes, distinct_rows
 from reliabayes.inference.em import Point
+from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells, drawn_categories
-from reliabayes.models.bases.know_or_guess import KnowOrGuessModel
+from reliabayes.models.bases.know_or_guess import KnowOrGuessModel, known_if_right
 from reliabayes.ratings import Ratings
 
 Shares = Literal["all", "earlier"]
@@ -101,6 +103,15 @@ class FollowingModel(KnowOrGuessModel[F]):
         is_right = np.arange(problem.n_categories)[:, None] == problem.cells.category
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(is_right * known + (1 - known) * problem.proportion))
+
+    def outcomes(self, at: Mapping[str, Codes], problem: F) -> Outcomes:
+        """Each rating is known, or follows others."""
+        known, unknown = at["a"].reshape(-1, 2)[problem.cells.rater].T
+        return Outcomes(
+            known=known_if_right(known, problem),
+            guessed=(np.broadcast_to(unknown, (problem.n_categories, problem.n_cells)),),
+            proportion=problem.proportion,
+        )
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: F) -> Point:
         """Expected ratings that were accurate, and those that followed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,8 +10,9 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 from typing_extensions import TypeVar
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
+from reliabayes.inference.gibbs import NONE, Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.item_mixture import Expected
@@ -57,6 +59,20 @@ def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Arra
     every = np.arange(expected.shape[-1])
     guessed[..., every, every] -= knew
     return knew, guessed
+
+
+def known_if_right(at: Codes, problem: CategoricalProblem) -> Codes:
+    """Positions (K, V) of probabilities of knowing, where a rating is the true category.
+
+    Parameters
+    ----------
+    at : array of int, shape (V,) or (K, V)
+        Position of the probability that the rater knows, by cell and maybe by true category.
+    problem : CategoricalProblem
+        That of the ratings.
+    """
+    is_right = np.arange(problem.n_categories)[:, None] == problem.cells.category
+    return np.where(is_right, at, NONE)
 
 
 class KnowOrGuessModel(ConjugateModel[P]):
@@ -131,6 +147,17 @@ class GuessingModel(PrevalenceModel[PrevalenceProblem]):
     def confusion(self, point: Point) -> Array:
         """Probabilities of ratings (..., R, K, K) by true category."""
         return known_or_guessed(point[self.known], point[self.guess])
+
+    def outcomes(self, at: Mapping[str, Codes], problem: PrevalenceProblem) -> Outcomes:
+        """Each rating is known, or one of its rater's guesses."""
+        cells, shape = problem.cells, (problem.n_categories, problem.n_cells)
+        known, unknown = at[self.known][cells.rater].T
+        guess = at[self.guess][cells.rater, cells.category]
+        return Outcomes(
+            known=known_if_right(known, problem),
+            guessed=(np.broadcast_to(unknown, shape), np.broadcast_to(guess, shape)),
+            proportion=np.ones(problem.n_cells),
+        )
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: PrevalenceProblem) -> Point:
         """Expected ratings that were known, and those that were guessed."""

@@ -1,4 +1,4 @@
-"""Results that only some models have, with what the others answer."""
+"""What only some models have, with what the others answer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
+from reliabayes.inference.gibbs import Conjugate
 from reliabayes.inference.problem import Problem
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -17,7 +18,7 @@ P = TypeVar("P", bound=Problem, default=Any)
 
 
 class OptionalResults(Generic[P]):
-    """Base of all models: what a model without these results answers."""
+    """Base of all models: what a model without these answers."""
 
     def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
         """Probability (I, K) of each true category of each item; None if items have none."""
@@ -26,6 +27,14 @@ class OptionalResults(Generic[P]):
     def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
         """Number (S, R) of each rater's correct ratings; None if items have no true category."""
         return None
+
+    def conjugate(self, problem: P) -> Conjugate | None:
+        """What Gibbs sampling needs; None if only NUTS can sample from the posterior."""
+        return None
+
+    def prefers_gibbs(self) -> bool:
+        """Whether Gibbs sampling, where there is one, gives more effective draws a second."""
+        return True
 
     def caution(self, ratings: Ratings) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""

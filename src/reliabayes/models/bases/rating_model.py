@@ -18,11 +18,17 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Sampler
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
 from reliabayes.models.bases.optional_results import OptionalResults
-from reliabayes.models.bases.sampling import check_arguments, geometry_of, sampled
+from reliabayes.models.bases.sampling import (
+    check_arguments,
+    chosen_conjugate,
+    geometry_of,
+    sampled,
+)
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
 from reliabayes.results.modes import Combined
@@ -239,6 +245,7 @@ class RatingModel(OptionalResults[P], ABC):
         progress: bool | None = None,
         output_dir: str | os.PathLike[str] | None = None,
         timeout: float | None = None,
+        sampler: Sampler = "auto",
     ) -> Fit:
         """Draw from the posterior given the ratings.
 
@@ -268,6 +275,11 @@ class RatingModel(OptionalResults[P], ABC):
             Folder that keeps Stan's tables of draws and its messages; by default they are removed.
         timeout : float, optional
             Seconds that the fit may take, with all its chains.
+        sampler : {"auto", "nuts", "gibbs"}, default "auto"
+            Stan's NUTS, which samples from the posterior of every model, or Gibbs sampling, for
+            `DawidSkene`, `MACE`, `TAP`, `RaterTAP`, `Groupthink` and `RaterGroupthink`. The
+            posterior is the same. "auto" takes the one that gives more effective draws a second;
+            NUTS if Stan's files are to be kept. ``fit.settings.sampler`` says which.
 
         Returns
         -------
@@ -275,6 +287,8 @@ class RatingModel(OptionalResults[P], ABC):
 
         Raises
         ------
+        ValueError
+            An argument is out of its range, or Gibbs sampling does not suit the model.
         RatingsError
             The ratings do not suit the model.
         SamplingError
@@ -285,7 +299,7 @@ class RatingModel(OptionalResults[P], ABC):
         ConvergenceWarning
             The chains disagree, are too short, or diverged.
         """
-        check_arguments(ratings, warm_start, parallel_chains, timeout)
+        check_arguments(ratings, warm_start, parallel_chains, timeout, sampler)
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
@@ -293,23 +307,19 @@ class RatingModel(OptionalResults[P], ABC):
         # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
+            conjugate = chosen_conjugate(self, sampler, problem, output_dir)
             modes = self.starts(problem)
             starts = self._chosen_starts(warm_start, modes, problem)
+        settings = replace(settings, sampler="nuts" if conjugate is None else "gibbs")
         if warmup is None:
-            settings = replace(settings, warmup=max(default_warmup(geometry_of(x)) for x in starts))
-        runs = [
-            sampled(
-                self.program(problem),
-                stan_data(problem, mode.centring),
-                start,
-                settings,
-                parallel_chains=parallel_chains,
-                progress=progress,
-                output_dir=output_dir,
-                timeout=timeout and timeout - (time.monotonic() - started),
-            )
-            for start, mode in zip(starts, modes, strict=False)
-        ]
+            least = (default_warmup(geometry_of(start), settings.sampler) for start in starts)
+            settings = replace(settings, warmup=max(least))
+        options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
+        runs = []
+        for start, mode in zip(starts, modes, strict=False):
+            options["timeout"] = timeout and timeout - (time.monotonic() - started)
+            run = sampled(self, problem, mode, conjugate, start, settings, output_dir, **options)
+            runs.append(run)
         drawn = self.combine(modes, runs, problem, settings.seed)
         fit = Fit(
             self,

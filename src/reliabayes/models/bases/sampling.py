@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import os
+from typing import Any, Protocol, get_args
 
-from reliabayes.inference import stan
+from reliabayes.choices import Sampler
+from reliabayes.inference import gibbs, stan
+from reliabayes.inference.gibbs import Conjugate
+from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws, Geometry
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.ratings import Ratings
 from reliabayes.results.settings import Settings, whole_number
 
 
+class SampledModel(Protocol):
+    """What sampling asks of a model."""
+
+    def program(self, problem: Any) -> str:
+        """Stan program."""
+
+    def prefers_gibbs(self) -> bool:
+        """Whether it gives more effective draws a second than NUTS."""
+
+    def conjugate(self, problem: Any) -> Conjugate | None:
+        """What Gibbs sampling needs."""
+
+
 def sampled(
-    program: str, data: Mapping[str, Any], start: Start, settings: Settings, **options: Any
+    model: SampledModel,
+    problem: Any,
+    mode: WarmStart,
+    conjugate: Conjugate | None,
+    start: Start,
+    settings: Settings,
+    output_dir: str | os.PathLike[str] | None,
+    **options: Any,
 ) -> Draws:
-    """Draws of a program's chains from a start; options as of `stan.sample`."""
+    """Draws of all chains from a start, by Gibbs sampling or by NUTS; options as of both."""
+    chains: dict[str, Any] = {
+        "chains": settings.chains,
+        "warmup": settings.warmup,
+        "draws": settings.draws,
+        "seed": settings.seed,
+        "inits": start.create_inits(seed=settings.seed, chains=settings.chains),
+    }
+    if conjugate is not None:
+        return gibbs.sample(conjugate, **chains, **options)
     return stan.sample(
-        program,
-        data,
-        chains=settings.chains,
-        warmup=settings.warmup,
-        draws=settings.draws,
-        seed=settings.seed,
-        inits=start.create_inits(seed=settings.seed, chains=settings.chains),
+        model.program(problem),
+        stan_data(problem, mode.centring),
         geometry=geometry_of(start),
         acceptance=start.target_acceptance if isinstance(start, WarmStart) else 0.8,
+        output_dir=output_dir,
+        **chains,
         **options,
     )
 
@@ -35,8 +64,30 @@ def geometry_of(start: Start) -> Geometry | None:
     return start.geometry if isinstance(start, WarmStart) else None
 
 
+def chosen_conjugate(
+    model: SampledModel, sampler: Sampler, problem: Any, output_dir: object
+) -> Conjugate | None:
+    """What Gibbs sampling needs, if it is to be used; None for NUTS."""
+    if sampler == "gibbs" and output_dir is not None:
+        raise ValueError("output_dir keeps Stan's files: leave it out, or pass sampler='nuts'.")
+    is_better = model.prefers_gibbs() and output_dir is None
+    if sampler == "nuts" or (sampler == "auto" and not is_better):
+        return None
+    conjugate = model.conjugate(problem)
+    if conjugate is None and sampler == "gibbs":
+        raise ValueError(
+            f"{type(model).__name__} has no Gibbs sampler, which needs conjugate priors of all "
+            "parameters. Pass sampler='auto' or sampler='nuts'."
+        )
+    return conjugate
+
+
 def check_arguments(
-    ratings: object, warm_start: object, parallel_chains: int | None, timeout: float | None
+    ratings: object,
+    warm_start: object,
+    parallel_chains: int | None,
+    timeout: float | None,
+    sampler: str,
 ) -> None:
     """Refuse arguments of a fit that mean nothing."""
     if not isinstance(ratings, Ratings):
@@ -48,5 +99,7 @@ def check_arguments(
         raise TypeError(f"warm_start must be True, False or a fit, not {warm_start!r}.")
     if parallel_chains is not None:
         whole_number("parallel_chains", parallel_chains, least=1)
+    if sampler not in get_args(Sampler):
+        raise ValueError(f"sampler must be 'auto', 'nuts' or 'gibbs', not {sampler!r}.")
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}.")

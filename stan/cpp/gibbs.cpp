@@ -1,0 +1,243 @@
+// Gibbs sampling of items with a hidden state and of the probabilities that ratings are outcomes of.
+//
+// A sweep draws the state of every item given all probabilities, whether each rating was known or
+// guessed, and the probabilities, in groups with Dirichlet priors, given what the ratings then count for.
+// With probabilities x and positions in them, the probability of a rating in cell v of an item in state h is
+//
+//     x[known[v, h]] + proportion[v] x[guess[v, h]] x[guess2[v, h]],
+//
+// where a position of -1 stands for no term in "known", and for a factor of 1 in the others. Drawing states
+// needs their sum, so each sweep also gives the log-likelihood with the states marginalised.
+// This file is a library for Python and needs no header of Stan.
+#include "gibbs/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+using reliabayes::Count;
+using reliabayes::Philox;
+using reliabayes::Stream;
+using Position = std::int32_t;
+
+// What the posterior depends on; src/reliabayes/inference/gibbs.py has the same structure.
+struct Conjugate {
+  Count items, states, cells, groups;
+  Count repeats;                // draws of who knew and of all probabilities, for each draw of states
+  const Count* first;           // entry of each item, and one past the last: items + 1
+  const Position* cell;         // of each entry
+  const Position* count;        // ratings of each entry
+  const Position* kind;         // of each item: 0, or 1 + its state if that is known
+  const Count* multiplicity;    // items that each stands for
+  const Count* group;           // first probability of each group, and one past the last: groups + 1
+  const double* prior;          // concentration of each probability
+  const Position* weight;       // position of the probability of each state, or -1
+  const double* fixed_weight;   // probability of each state where it has no position
+  const Position *known, *guess, *guess2;  // by cell and state
+  const double* proportion;     // by cell
+};
+
+// What random numbers are for.
+enum Purpose : std::uint32_t { states_of_items, states_of_equal_items, known_or_guessed, probabilities };
+
+// Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
+// 1e-158 times as probable. An item that 8 factors make less probable than that is computed from logarithms.
+constexpr double smallest = 1e-150, small = 1e-50;
+constexpr int factors_at_once = 8;
+constexpr double smallest_probability = 1e-300;
+
+class Chain {
+ public:
+  Chain(const Conjugate& data, const Philox& philox, double* x)
+      : data_(data), philox_(philox), x_(x), factor_(data.cells * data.states),
+        ratings_(data.cells * data.states), items_(data.states), weight_(data.states), state_(data.states),
+        pseudo_(data.group[data.groups]) {}
+
+  // Draw states and then probabilities; log-likelihood of the probabilities before.
+  double sweep(std::uint32_t number, double* kept) {
+    tabulate();
+    double log_likelihood = 0;
+    switch (data_.states) {
+      case 2: log_likelihood = draw_states<2>(number); break;
+      case 3: log_likelihood = draw_states<3>(number); break;
+      case 4: log_likelihood = draw_states<4>(number); break;
+      case 5: log_likelihood = draw_states<5>(number); break;
+      default: log_likelihood = draw_states<0>(number);
+    }
+    if (kept != nullptr) std::copy(x_, x_ + pseudo_.size(), kept);
+    for (Count repeat = 0; repeat < data_.repeats; ++repeat) {
+      count(number, repeat);
+      draw_probabilities(number, repeat);
+    }
+    return log_likelihood;
+  }
+
+  // Log density of the priors on Stan's unconstrained scale, up to a constant.
+  double log_prior(const double* x) const {
+    double total = 0;
+    for (std::size_t i = 0; i < pseudo_.size(); ++i) total += data_.prior[i] * std::log(x[i]);
+    return total;
+  }
+
+ private:
+  double at(Position position) const { return position < 0 ? 1 : x_[position]; }
+  double guessed(Count cell, Count entry) const {
+    const double proportion = data_.proportion[cell];
+    return proportion == 0 ? 0 : proportion * at(data_.guess[entry]) * at(data_.guess2[entry]);
+  }
+
+  void tabulate() {
+    for (Count h = 0; h < data_.states; ++h)
+      weight_[h] = data_.weight[h] < 0 ? data_.fixed_weight[h] : x_[data_.weight[h]];
+    for (Count v = 0, e = 0; v < data_.cells; ++v)
+      for (Count h = 0; h < data_.states; ++h, ++e)
+        factor_[e] = (data_.known[e] < 0 ? 0 : x_[data_.known[e]]) + guessed(v, e);
+    std::fill(ratings_.begin(), ratings_.end(), 0);
+    std::fill(items_.begin(), items_.end(), 0);
+  }
+
+  // The states that an item can be in, from first to last, get its joint probabilities, divided by the
+  // exponential of what is returned.
+  template <int States>
+  double joint(Count item, Count from, Count until) {
+    const Count n = States ? States : data_.states;
+    double* state = state_.data();
+    std::copy(weight_.begin(), weight_.end(), state);
+    double log_scale = 0;
+    Count entry = data_.first[item], last = data_.first[item + 1];
+    while (entry < last) {
+      const Count pause = std::min(last, entry + factors_at_once);
+      for (; entry < pause; ++entry) {
+        const double* factor = factor_.data() + data_.cell[entry] * n;
+        const Position count = data_.count[entry];
+        if (count == 1)
+          for (Count h = 0; h < n; ++h) state[h] *= factor[h];
+        else
+          for (Count h = 0; h < n; ++h) state[h] *= std::pow(factor[h], count);
+      }
+      const double largest = *std::max_element(state + from, state + until);
+      if (!(largest > smallest)) return joint_from_logarithms(item, from, until);
+      if (largest < small) {
+        for (Count h = 0; h < n; ++h) state[h] /= largest;
+        log_scale += std::log(largest);
+      }
+    }
+    return log_scale;
+  }
+
+  double joint_from_logarithms(Count item, Count from, Count until) {
+    for (Count h = from; h < until; ++h) {
+      state_[h] = std::log(weight_[h]);
+      for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
+        state_[h] += data_.count[entry] * std::log(factor_[data_.cell[entry] * data_.states + h]);
+    }
+    const double largest = *std::max_element(state_.begin() + from, state_.begin() + until);
+    for (Count h = from; h < until; ++h) state_[h] = std::exp(state_[h] - largest);
+    return largest;
+  }
+
+  template <int States>
+  double draw_states(std::uint32_t sweep) {
+    const Count n = States ? States : data_.states;
+    double total = 0, product = 1, uniform[2];  // the value is total + log(product)
+    for (Count item = 0; item < data_.items; ++item) {
+      if (item % 2 == 0) philox_(0, item / 2, sweep, states_of_items, uniform);
+      const Position kind = data_.kind[item];
+      const Count from = kind ? kind - 1 : 0, until = kind ? kind : n, number = data_.multiplicity[item];
+      total += number * joint<States>(item, from, until);
+      double sum = 0;
+      for (Count h = from; h < until; ++h) sum += state_[h];
+      if (number > 1) {
+        total += number * std::log(sum);
+        Stream stream(philox_, item, sweep, states_of_equal_items);
+        Count left = number;
+        for (Count h = from; h < until && left > 0; ++h) {
+          const Count drawn = h + 1 == until ? left : stream.binomial(left, std::min(1.0, state_[h] / sum));
+          add(item, h, drawn);
+          left -= drawn;
+          sum -= state_[h];
+        }
+        continue;
+      }
+      product *= sum;
+      if (!(product > smallest)) {
+        total += std::log(product);
+        product = 1;
+      }
+      double point = uniform[item % 2] * sum;
+      Count h = from;
+      while (h + 1 < until && (point -= state_[h]) >= 0) ++h;
+      add(item, h, 1);
+    }
+    return total + std::log(product);
+  }
+
+  void add(Count item, Count state, Count number) {
+    if (number == 0) return;
+    items_[state] += number;
+    for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
+      ratings_[data_.cell[entry] * data_.states + state] += number * data_.count[entry];
+  }
+
+  // What ratings and items count for, besides the priors.
+  void count(std::uint32_t sweep, std::uint32_t repeat) {
+    std::copy(data_.prior, data_.prior + pseudo_.size(), pseudo_.begin());
+    const auto add_to = [this](Position position, Count number) {
+      if (position >= 0) pseudo_[position] += number;
+    };
+    for (Count h = 0; h < data_.states; ++h) add_to(data_.weight[h], items_[h]);
+    for (Count v = 0, e = 0; v < data_.cells; ++v)
+      for (Count h = 0; h < data_.states; ++h, ++e) {
+        if (ratings_[e] == 0) continue;
+        Count knew = data_.known[e] < 0 ? 0 : ratings_[e];
+        const double guess = guessed(v, e);
+        if (knew > 0 && guess > 0)
+          knew = Stream(philox_, e, sweep, known_or_guessed, repeat)
+                     .binomial(knew, x_[data_.known[e]] / (x_[data_.known[e]] + guess));
+        add_to(data_.known[e], knew);
+        add_to(data_.guess[e], ratings_[e] - knew);
+        add_to(data_.guess2[e], ratings_[e] - knew);
+      }
+  }
+
+  void draw_probabilities(std::uint32_t sweep, std::uint32_t repeat) {
+    for (Count g = 0; g < data_.groups; ++g) {
+      Stream stream(philox_, g, sweep, probabilities, repeat);
+      double sum = 0;
+      for (Count i = data_.group[g]; i < data_.group[g + 1]; ++i) sum += x_[i] = stream.gamma(pseudo_[i]);
+      for (Count i = data_.group[g]; i < data_.group[g + 1]; ++i)
+        x_[i] = std::max(x_[i] / sum, smallest_probability);
+    }
+  }
+
+  const Conjugate& data_;
+  const Philox& philox_;
+  double* x_;
+  std::vector<double> factor_;    // probability of a rating, by cell and state
+  std::vector<Count> ratings_;    // drawn, by cell and state
+  std::vector<Count> items_;      // drawn, by state
+  std::vector<double> weight_, state_, pseudo_;
+};
+
+}  // namespace
+
+// Sweeps of a chain, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
+// probabilities (S), the log-likelihood and the log density. The probabilities x are where the chain is.
+extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count first,
+                                 Count sweeps, Count keep, Count every, double* x, double* kept, double* log_likelihood,
+                                 double* log_density) {
+  const Philox philox{seed, chain};
+  const Count size = data->group[data->groups];
+  Chain own(*data, philox, x);
+  for (Count sweep = first; sweep < first + sweeps; ++sweep) {
+    const Count row = (sweep - keep) / every;
+    double* here = sweep < keep || (sweep - keep) % every ? nullptr : kept + row * size;
+    const double found = own.sweep(static_cast<std::uint32_t>(sweep), here);
+    if (here == nullptr) continue;
+    log_likelihood[row] = found;
+    log_density[row] = found + own.log_prior(here);
+  }
+}

@@ -1,0 +1,349 @@
+"""Gibbs sampling, against sums over everything that is hidden, and against the Stan programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import gammaln
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import gibbs
+from reliabayes.inference.log_density import log_densities
+from reliabayes.inference.problem import stan_data
+from reliabayes.inference.stan import Draws
+from reliabayes.models.bases.conjugate import ConjugateModel
+from tests.monte_carlo import standard_error
+
+Group = tuple[Any, ...]  # name of a parameter, and which of its groups that sum to 1
+Outcome = tuple[Group, int]
+Way = tuple[float, list[Outcome]]  # that a rating comes about: a factor, and what it counts for
+Ways = Callable[[int, int, int, float], list[Way]]  # of rater, true category, rating, proportion
+
+LIMIT = 4.5  # Monte Carlo standard errors, of some 250 comparisons
+EVEN = rb.Dirichlet(1.3)
+
+TINY = pd.DataFrame(
+    {"item": [0, 0, 1, 1, 2, 2], "rater": [0, 1, 0, 1, 0, 1], "rating": [0, 0, 1, 1, 0, 1]}
+)
+
+
+def by_confusion(rater: int, truth: int, category: int, _: float) -> list[Way]:
+    return [(1.0, [(("confusion", rater, truth), category)])]
+
+
+def by_knowledge(names: tuple[str, str], which: Callable[[int, int], Any], *at: Any) -> list[Way]:
+    """Known if right, or guessed; ``which`` says whose guesses, of rater and true category."""
+    rater, truth, category, _ = at
+    known, guess = names
+    own = which(rater, truth)
+    ways: list[Way] = [(1.0, [((known, own), 1), ((guess, own), category)])]
+    return [(1.0, [((known, own), 0)]), *ways] if truth == category else ways
+
+
+def by_following(
+    which: Callable[[int], Any], rater: int, truth: int, category: int, proportion: float
+) -> list[Way]:
+    ways: list[Way] = [(proportion, [(("a", which(rater)), 1)])]
+    return [(1.0, [(("a", which(rater)), 0)]), *ways] if truth == category else ways
+
+
+CASES: dict[str, tuple[ConjugateModel[Any], Ways]] = {
+    "dawid-skene": (rb.DawidSkene(prior_prevalence=EVEN), by_confusion),
+    "mace": (
+        rb.MACE(prior_prevalence=EVEN),
+        partial(by_knowledge, ("theta", "xi"), lambda rater, _: rater),
+    ),
+    "mace, uniform": (
+        rb.MACE(prevalence="uniform"),
+        partial(by_knowledge, ("theta", "xi"), lambda rater, _: rater),
+    ),
+    "tap": (rb.TAP(), partial(by_knowledge, ("a", "p"), lambda _, truth: 0)),
+    "tap, by category": (
+        rb.TAP(accuracy="by_category", guessing="by_category", prior_a=rb.Beta(2, 1)),
+        partial(by_knowledge, ("a", "p"), lambda _, truth: truth),
+    ),
+    "rater-tap": (
+        rb.RaterTAP(prior_a=rb.Beta(3, 2)),
+        partial(by_knowledge, ("a", "p"), lambda rater, _: rater),
+    ),
+    "groupthink": (rb.Groupthink(), partial(by_following, lambda _: ())),
+    "rater-groupthink": (
+        rb.RaterGroupthink(prior_t=rb.Dirichlet((1.0, 2.0))),
+        partial(by_following, lambda rater: rater),
+    ),
+    "rater-groupthink, shared": (
+        rb.RaterGroupthink(prevalence="shared"),
+        partial(by_following, lambda rater: rater),
+    ),
+}
+every_case = pytest.mark.parametrize("case", CASES)
+
+
+def drawn(
+    model: ConjugateModel[Any], ratings: rb.Ratings, *, seed: int = 1, **options: Any
+) -> Draws:
+    problem = model.problem(ratings)
+    conjugate = model.conjugate(problem)
+    assert conjugate is not None
+    chains = {"chains": 2, "warmup": 100, "draws": 1000, "progress": False} | options
+    inits = model.cold_start(problem, None).create_inits(seed=seed, chains=chains["chains"])
+    return gibbs.sample(conjugate, seed=seed, inits=inits, **chains)
+
+
+def crowd(
+    items: int, raters: int, per_item: int, categories: int, gold: bool = False
+) -> rb.Ratings:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(0, categories, items)
+    item = np.repeat(np.arange(items), per_item)
+    rater = rng.permuted(np.tile(np.arange(raters), (items, 1)), axis=1)[:, :per_item].ravel()
+    guess = rng.integers(0, categories, len(item))
+    rating = np.where(rng.random(len(item)) < 0.6, truth[item], guess)
+    table = pd.DataFrame({"item": item, "rater": rater, "rating": rating})
+    if gold:
+        table["gold"] = np.where(item % 3 == 0, truth[item], np.nan)
+    return rb.Ratings.from_frame(
+        table, gold="gold" if gold else None, scale="nominal", categories=range(categories)
+    )
+
+
+@every_case
+def test_moments_are_those_of_the_sum_over_all_that_is_hidden(case: str) -> None:
+    model, ways = CASES[case]
+    ratings = rb.Ratings.from_frame(TINY, scale="nominal")
+
+    found = drawn(model, ratings, draws=20_000)
+
+    exact = enumerated(model, ways, model.problem(ratings).priors)
+    for parameter in model.parameters():
+        draws = found.parameters[parameter.name]
+        for at in np.ndindex(draws.shape[2:]):
+            own = draws[(..., *at)]
+            group = at if parameter.support == "unit" else at[:-1]
+            index = 0 if parameter.support == "unit" else at[-1]
+            mean, square = exact[group_of(parameter.name, group), index]
+            for power, value in ((own, mean), (own**2, square)):
+                assert abs(power.mean() - value) < LIMIT * standard_error(power), (at, value)
+
+
+def group_of(name: str, at: tuple[int, ...]) -> Group:
+    if name in ("prevalence",):
+        return (name,)
+    return (name, *at) if at else (name, ())
+
+
+def enumerated(
+    model: ConjugateModel[Any], ways: Ways, priors: Mapping[str, Array]
+) -> dict[Outcome, tuple[float, float]]:
+    """Posterior means of each probability and of its square, by sums over all that is hidden."""
+    shares = TINY.groupby("item")["rating"].value_counts(normalize=True)
+    is_fixed = "prevalence" not in [parameter.name for parameter in model.parameters()]
+    fixed = (
+        model.prevalence_at({}, model.problem(rb.Ratings.from_frame(TINY))) if is_fixed else None
+    )
+    total, found = 0.0, dict[Outcome, Array]()
+    for truth in product(range(2), repeat=3):
+        rows = TINY[["item", "rater", "rating"]].to_numpy().tolist()
+        each = [ways(rater, truth[item], k, shares[item, k]) for item, rater, k in rows]
+        for chosen in product(*each):
+            factor = float(np.prod([way[0] for way in chosen]))
+            counts = dict[Group, Array]()
+            for group, index in all_outcomes(chosen, truth, is_fixed):
+                counts.setdefault(group, np.zeros(2))[index] += 1
+            if fixed is not None:
+                factor *= float(np.prod(fixed[list(truth)]))
+            weight = factor
+            for group, own in counts.items():
+                weight *= np.exp(
+                    log_evidence(prior_of(group, priors) + own, prior_of(group, priors))
+                )
+            total += weight
+            for group in groups(model):
+                pseudo = prior_of(group, priors) + counts.get(group, 0)
+                size = pseudo.sum()
+                for index in range(2):
+                    mean = pseudo[index] / size
+                    moments = np.array([mean, mean * (pseudo[index] + 1) / (size + 1)])
+                    found[group, index] = found.get((group, index), 0) + weight * moments
+    return {key: (float(x[0] / total), float(x[1] / total)) for key, x in found.items()}
+
+
+def all_outcomes(
+    chosen: tuple[Way, ...], truth: tuple[int, ...], is_fixed: bool
+) -> Iterator[Outcome]:
+    for _, outcomes in chosen:
+        yield from outcomes
+    if not is_fixed:
+        yield from ((("prevalence",), category) for category in truth)
+
+
+def groups(model: ConjugateModel[Any]) -> Iterator[Group]:
+    sizes = {"rater": 2, "true_category": 2, "category": 2, "all": 1}
+    for parameter in model.parameters():
+        dims = parameter.dims if parameter.support == "unit" else parameter.dims[:-1]
+        for at in np.ndindex(*(sizes[dim] for dim in dims)):
+            yield group_of(parameter.name, at)
+
+
+def prior_of(group: Group, priors: Mapping[str, Array]) -> Array:
+    prior = priors[group[0]]
+    return np.asarray(prior[group[1:]] if prior.ndim > 1 else prior)
+
+
+def log_evidence(posterior: Array, prior: Array) -> float:
+    """Log-probability of the counts between two Dirichlet distributions."""
+    own = gammaln(posterior).sum() - gammaln(posterior.sum())
+    return float(own - gammaln(prior).sum() + gammaln(prior.sum()))
+
+
+@every_case
+@pytest.mark.parametrize("gold", [False, True])
+def test_log_density_is_that_of_the_stan_program(case: str, gold: bool) -> None:
+    model, _ = CASES[case]
+    categories = 2 if isinstance(model, rb.RaterGroupthink) else 3
+    ratings = crowd(30, 6, 4, categories, gold)
+    problem = model.problem(ratings)
+
+    found = drawn(model, ratings, warmup=10, draws=4)
+
+    points = model.to_free(found.parameters, None).reshape(8, -1)
+    data = stan_data(problem, model.start(problem).centring)
+    expected = log_densities(model.program(problem), data, points)
+    np.testing.assert_allclose(found.statistics["lp"].ravel(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("model", "ratings"),
+    [
+        (rb.DawidSkene(), crowd(4, 900, 900, 2)),  # products underflow and are scaled
+        (
+            rb.DawidSkene(),
+            crowd(20, 60, 60, 7),
+        ),  # a number of states that is known only at run time
+        (rb.TAP(), crowd(4, 3000, 3000, 2)),  # powers underflow
+    ],
+    ids=["many raters", "seven categories", "many equal ratings"],
+)
+def test_log_likelihood_is_that_of_numpy(model: ConjugateModel[Any], ratings: rb.Ratings) -> None:
+    problem = model.problem(ratings)
+
+    found = drawn(model, ratings, chains=1, warmup=5, draws=4)
+
+    for draw in range(4):
+        point = {p.name: found.parameters[p.name][0, draw] for p in model.parameters()}
+        expected = model.log_likelihood(point, problem)
+        assert found.parameters["log_likelihood"][0, draw] == pytest.approx(expected, rel=1e-10)
+
+
+def test_equal_items_count_as_often_as_they_occur() -> None:
+    rating = np.repeat([[0, 0], [0, 1], [1, 1]], [60, 30, 40], axis=0)
+    ratings = rb.Ratings.from_wide(pd.DataFrame(rating, columns=["x", "y"]), scale="nominal")
+    model = rb.DawidSkene()
+    problem = model.problem(ratings)
+    point = {
+        "prevalence": np.array([0.4, 0.6]),
+        "confusion": np.array([[[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]]]),
+    }
+    conjugate = model.conjugate(problem)
+    assert conjugate is not None
+    chains = 4000
+
+    found = gibbs.sample(
+        conjugate, chains=chains, warmup=0, draws=1, seed=3, inits=[point] * chains, progress=False
+    )
+
+    joint = np.stack(
+        [
+            0.4 * np.prod([[0.7, 0.8], [0.7, 0.2], [0.3, 0.2]], axis=1),
+            0.6 * np.prod([[0.4, 0.3], [0.4, 0.7], [0.6, 0.7]], axis=1),
+        ]
+    )
+    first = joint[0] / joint.sum(axis=0)
+    times = np.array([60, 30, 40])
+    mean = (1 + times @ first) / 132
+    variance = mean * (1 - mean) / 133 + (times @ (first * (1 - first))) / 132**2 * 132 / 133
+    draws = found.parameters["prevalence"][:, 0, 0]
+    assert abs(draws.mean() - mean) < LIMIT * np.sqrt(variance / chains)
+    assert draws.var() == pytest.approx(variance, rel=LIMIT * np.sqrt(2 / chains))
+
+
+@pytest.mark.parametrize("right", [30, 700])
+def test_known_ratings_are_a_binomial_part_of_the_right_ones(
+    right: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gibbs, "GUESSED_REPEATS", 1)
+    monkeypatch.setattr(gibbs, "GUESSED_SWEEPS", 1)
+    item, rating = np.repeat([[0, 1], [1, 0]], [right, 5], axis=1)
+    table = pd.DataFrame({"item": item, "rater": range(right + 5), "rating": rating})
+    ratings = rb.Ratings.from_frame(table.assign(gold=1), gold="gold", scale="nominal")
+    model = rb.TAP()
+    conjugate = model.conjugate(model.problem(ratings))
+    assert conjugate is not None
+    point = {"prevalence": [0.5, 0.5], "a": [0.6], "p": [[0.7, 0.3]]}
+    chains = 4000
+
+    found = gibbs.sample(
+        conjugate,
+        chains=chains,
+        warmup=0,
+        draws=1,
+        seed=5,
+        inits=[point] * chains,
+        progress=False,
+    )
+
+    known, size = 0.6 / (0.6 + 0.4 * 0.3), right + 7
+    mean = (1 + right * known) / size
+    variance = mean * (1 - mean) / (size + 1)
+    variance += right * known * (1 - known) / size**2 * size / (size + 1)
+    draws = found.parameters["a"][:, 0, 0]
+    assert abs(draws.mean() - mean) < LIMIT * np.sqrt(variance / chains)
+    assert draws.var() == pytest.approx(variance, rel=LIMIT * np.sqrt(2 / chains))
+
+
+def test_same_seed_gives_the_same_draws_however_chains_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, ratings = rb.MACE(), crowd(50, 8, 4, 3)
+
+    alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=1)
+    monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time
+    together = drawn(model, ratings, chains=4, draws=50, parallel_chains=4)
+    fewer = drawn(model, ratings, chains=2, draws=50)
+    other = drawn(model, ratings, chains=2, draws=50, seed=2)
+
+    for name, values in alone.parameters.items():
+        np.testing.assert_array_equal(values, together.parameters[name])
+        np.testing.assert_array_equal(values[:2], fewer.parameters[name])
+        assert not np.isin(values[:2], other.parameters[name]).any()
+
+
+def test_chains_end_when_their_time_is_over() -> None:
+    with pytest.raises(rb.SamplingError, match="took longer than its timeout"):
+        drawn(rb.DawidSkene(), crowd(50, 8, 4, 3), draws=10_000_000 // 50, timeout=0.1)
+
+
+def test_progress_is_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn(rb.DawidSkene(), crowd(20, 6, 4, 2), draws=10, progress=True)
+
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "Gibbs sampling" in shown.err
+    assert "100%" in shown.err
+
+
+def test_missing_library_says_where_it_comes_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path))
+    gibbs._library.cache_clear()
+
+    with pytest.raises(rb.SamplingError, match="pip install reliabayes"):
+        drawn(rb.DawidSkene(), crowd(20, 6, 4, 2), draws=10)
