@@ -99,13 +99,12 @@ class Chain {
     std::fill(items_.begin(), items_.end(), 0);
   }
 
-  // The states that an item can be in, from first to last, get its joint probabilities, divided by the
-  // exponential of what is returned.
+  // The joint probabilities of an item's ratings and its state, for states ``from`` .. ``until`` - 1, divided by
+  // the exponential of what is returned.
   template <int States>
-  double joint(Count item, Count from, Count until) {
+  double joint(Count item, Count from, Count until, double* state) const {
     const Count n = States ? States : data_.states;
-    double* state = state_.data();
-    std::copy(weight_.begin(), weight_.end(), state);
+    std::copy(weight_.data(), weight_.data() + n, state);
     double log_scale = 0;
     Count entry = data_.first[item], last = data_.first[item + 1];
     while (entry < last) {
@@ -119,7 +118,7 @@ class Chain {
           for (Count h = 0; h < n; ++h) state[h] *= std::pow(factor[h], count);
       }
       const double largest = *std::max_element(state + from, state + until);
-      if (!(largest > smallest)) return joint_from_logarithms(item, from, until);
+      if (!(largest > smallest)) return joint_from_logarithms(item, from, until, state);
       if (largest < small) {
         for (Count h = 0; h < n; ++h) state[h] /= largest;
         log_scale += std::log(largest);
@@ -128,37 +127,38 @@ class Chain {
     return log_scale;
   }
 
-  double joint_from_logarithms(Count item, Count from, Count until) {
+  double joint_from_logarithms(Count item, Count from, Count until, double* state) const {
     for (Count h = from; h < until; ++h) {
-      state_[h] = std::log(weight_[h]);
+      state[h] = std::log(weight_[h]);
       for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
-        state_[h] += data_.count[entry] * std::log(factor_[data_.cell[entry] * data_.states + h]);
+        state[h] += data_.count[entry] * std::log(factor_[data_.cell[entry] * data_.states + h]);
     }
-    const double largest = *std::max_element(state_.begin() + from, state_.begin() + until);
-    for (Count h = from; h < until; ++h) state_[h] = std::exp(state_[h] - largest);
+    const double largest = *std::max_element(state + from, state + until);
+    for (Count h = from; h < until; ++h) state[h] = std::exp(state[h] - largest);
     return largest;
   }
 
   template <int States>
   double draw_states(std::uint32_t sweep) {
     const Count n = States ? States : data_.states;
-    double total = 0, product = 1, uniform[2];  // the value is total + log(product)
+    double total = 0, product = 1, uniform[2], few[States + 1];  // the value is total + log(product)
+    double* state = States ? few : state_.data();  // few stay in registers
     for (Count item = 0; item < data_.items; ++item) {
       if (item % 2 == 0) philox_(0, item / 2, sweep, states_of_items, uniform);
       const Position kind = data_.kind[item];
       const Count from = kind ? kind - 1 : 0, until = kind ? kind : n, number = data_.multiplicity[item];
-      total += number * joint<States>(item, from, until);
+      total += number * joint<States>(item, from, until, state);
       double sum = 0;
-      for (Count h = from; h < until; ++h) sum += state_[h];
+      for (Count h = from; h < until; ++h) sum += state[h];
       if (number > 1) {
         total += number * std::log(sum);
         Stream stream(philox_, item, sweep, states_of_equal_items);
         Count left = number;
         for (Count h = from; h < until && left > 0; ++h) {
-          const Count drawn = h + 1 == until ? left : stream.binomial(left, std::min(1.0, state_[h] / sum));
+          const Count drawn = h + 1 == until ? left : stream.binomial(left, std::min(1.0, state[h] / sum));
           add(item, h, drawn);
           left -= drawn;
-          sum -= state_[h];
+          sum -= state[h];
         }
         continue;
       }
@@ -169,7 +169,7 @@ class Chain {
       }
       double point = uniform[item % 2] * sum;
       Count h = from;
-      while (h + 1 < until && (point -= state_[h]) >= 0) ++h;
+      while (h + 1 < until && (point -= state[h]) >= 0) ++h;
       add(item, h, 1);
     }
     return total + std::log(product);

@@ -29,6 +29,10 @@ NONE = -1  # a position of nothing
 # Where ratings may be guessed, who guessed and all probabilities are drawn so often for each draw
 # of the states, and so many sweeps make a draw: this mixes best for its time.
 GUESSED_REPEATS, GUESSED_SWEEPS = 8, 2
+SWEEPS_PER_PARAMETER, MOST_SWEEPS = (
+    4,
+    10,
+)  # more for each parameter by rating, where ratings are few
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +139,8 @@ class Conjugate:
         Ratings of distinct items: the entries of each, and cell and number of each entry.
     kind, multiplicity : array of int, shape (D,)
         0, or 1 + the state of a distinct item where it is known; and the items it stands for.
+    n_ratings : float
+        Number of ratings of all items.
     """
 
     slots: Slots
@@ -147,6 +153,15 @@ class Conjugate:
     count: Codes
     kind: Codes
     multiplicity: Codes
+    n_ratings: float
+
+    @property
+    def sweeps(self) -> int:
+        """Sweeps that make a draw: one is hardly a step where parameters are many for the data."""
+        least = GUESSED_SWEEPS if self.outcomes.guessed else 1
+        parameters = len(self.prior) - len(self.slots.groups) + 1
+        more = int(SWEEPS_PER_PARAMETER * parameters / self.n_ratings)
+        return min(least + more, MOST_SWEEPS)
 
 
 def sample(
@@ -251,7 +266,7 @@ class _Run:
         }
         states, cells = outcomes.known.shape
         repeats = GUESSED_REPEATS if outcomes.guessed else 1
-        self.every = GUESSED_SWEEPS if outcomes.guessed else 1
+        self.every = conjugate.sweeps
         sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1, repeats
         self.data = _Data(*sizes, *(_pointer(each) for each in self.arrays.values()))
 

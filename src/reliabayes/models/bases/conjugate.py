@@ -79,6 +79,7 @@ class ConjugateModel(MultimodalModel[P]):
             mixture.counts.data,
             mixture.kind,
             mixture.multiplicity.astype(np.int64),
+            mixture.n_ratings,
         )
 
     def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:
