@@ -36,10 +36,10 @@ Inits = Sequence[Mapping[str, Any]]  # parameters by name, one mapping per chain
 
 
 def ours(model: AnnotationModel, chains: int) -> Sampler:
-    """A fit by this package with default options, from a warm start."""
+    """A fit by NUTS of this package with default options, from a warm start."""
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
-        fit = model.fit(ratings, chains=chains, seed=seed, progress=False)
+        fit = model.fit(ratings, chains=chains, seed=seed, sampler="nuts", progress=False)
         return fit.posterior[[parameter.name for parameter in model.parameters()]]
 
     return sample
