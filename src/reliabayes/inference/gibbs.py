@@ -183,7 +183,7 @@ def sample(
     conjugate : Conjugate
         The posterior.
     chains, warmup, draws : int
-        Markov chains, and the sweeps of each, discarded and kept.
+        Markov chains, and the iterations of each, discarded and kept; see `Conjugate.sweeps`.
     seed : int
         Seed of all chains.
     inits : sequence of mapping of str to Any
