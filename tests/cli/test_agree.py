@@ -15,6 +15,7 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli import app
 from reliabayes.guidelines import GUIDELINES
+from tests.faults import files_of_at_most
 
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 PATIENTS = str(datasets.about("dawid_skene_1979").path())
@@ -238,18 +239,15 @@ def test_simulate_writes_a_file_and_prints_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("command", "option"), [(AGREE, "--json"), (SIMULATE, "--out")])
-def test_a_failed_replacement_keeps_the_old_file(
-    command: tuple[str, ...], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_full_disk_keeps_the_old_file(
+    command: tuple[str, ...], option: str, tmp_path: Path
 ) -> None:
-    def refuse(path: Path, target: Path) -> None:
-        raise OSError(f"cannot replace {target}")
-
     target = tmp_path / "out"
     target.write_text("old")
-    monkeypatch.setattr(Path, "replace", refuse)
 
-    result = run(*command, option, str(target))
+    with files_of_at_most(500):
+        result = run(*command, option, str(target))
 
     assert result.exit_code == 1
-    assert "cannot replace" in result.stderr
+    assert "[Errno 27] File too large: the file needs" in result.stderr
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]

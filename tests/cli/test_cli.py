@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli import app
+from tests.faults import files_of_at_most
 
 SCRIPT = Path(sys.executable).with_name("reliabayes")
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
@@ -428,21 +429,31 @@ def test_a_fit_that_fails_writes_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_replacement_keeps_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(path: Path, target: Path) -> None:
-        raise OSError(f"cannot replace {target}")
+def test_a_full_disk_loses_neither_the_posterior_nor_the_outputs_that_fit(tmp_path: Path) -> None:
+    saved, report, raters = (tmp_path / name for name in ("fit.nc", "page.html", "raters.csv"))
+    saved.write_text("old")
 
-    target = tmp_path / "out.json"
-    target.write_text("old")
-    monkeypatch.setattr(Path, "replace", refuse)
-
-    result = run(*FIT, "--json", str(target))
+    with files_of_at_most(200_000):
+        result = run(*FIT, "--save", str(saved), "--report", str(report), "--raters", str(raters))
 
     assert result.exit_code == 1
-    assert "cannot replace" in result.stderr
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+    assert [row.split()[0] for row in result.stdout.splitlines()[1:]] == QUANTITIES
+    assert f"could not write --save {saved}: [Errno 27] File too large" in result.stderr
+    assert f"could not write --report {report}" in result.stderr
+    assert saved.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.nc", "raters.csv"]
+    assert raters.read_text().startswith("rater,ratings,mean")
+
+
+def test_a_page_that_cannot_be_written_leaves_its_posteriors(tmp_path: Path) -> None:
+    words = ["report", *FIT[1:2], "--models", "gaussian-icc", *FIT[4:]]
+
+    with files_of_at_most(200_000):
+        result = run(*words, "--out", str(tmp_path / "page.html"))
+
+    assert result.exit_code == 1
+    assert [row.split()[0] for row in result.stdout.splitlines()[1:]] == QUANTITIES
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_outputs_follow_links(tmp_path: Path) -> None:
@@ -470,6 +481,18 @@ def test_a_closed_pipe_causes_no_error() -> None:
     result = shell(f"reliabayes describe {JUDGES} | true")
 
     assert result.stderr == ""
+
+
+@pytest.mark.slow
+def test_standard_output_that_is_full_does_not_keep_files_from_being_written(
+    tmp_path: Path,
+) -> None:
+    result = shell(f"reliabayes agree {JUDGES} --bootstrap 2 --json {tmp_path}/a.json > /dev/full")
+
+    assert result.returncode == 1
+    assert "could not write the results: [Errno 28] No space left on device" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert "icc" in (tmp_path / "a.json").read_text().lower()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from reliabayes.cli.output import (
     installed_version,
     json_value,
     make_table,
+    print_and_write,
     print_message,
     print_table,
     write_json,
@@ -78,22 +80,29 @@ def agree(
     sampling: dict[str, Any] = {"over": over, "method": method, "replicates": bootstrap}
     sampling |= {"prob": prob, "seed": seed}
     table = ratings.agreement(**sampling, n_jobs=jobs, guideline=guideline)
-    if json_file is not None:
-        source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
-        report = {
-            "version": installed_version(),
-            "data": {**source, **json_design(ratings)},
-            "sampling": sampling,
-            "guideline": table.attrs.get("guideline"),
-            "caution": table.attrs.get("caution"),
-            "coefficients": _coefficients(table),
-        }
-        write_json(report, json_file)
-    if json_file != STDOUT:
-        _print_coefficients(table, prob)
-    print_message(ratings)
-    if guideline is not None:
-        print_message(table.attrs["caution"])
+    source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
+    report = {
+        "version": installed_version(),
+        "data": {**source, **json_design(ratings)},
+        "sampling": sampling,
+        "guideline": table.attrs.get("guideline"),
+        "caution": table.attrs.get("caution"),
+        "coefficients": _coefficients(table),
+    }
+
+    def show() -> None:
+        if json_file == STDOUT:
+            write_json(report, STDOUT)
+        else:
+            _print_coefficients(table, prob)
+        print_message(ratings)
+        if guideline is not None:
+            print_message(table.attrs["caution"])
+
+    outputs = {}
+    if json_file is not None and json_file != STDOUT:
+        outputs[f"--json {json_file}"] = partial(write_json, report, json_file)
+    print_and_write(show, outputs)
 
 
 def _coefficients(table: pd.DataFrame) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,10 +21,16 @@ from reliabayes.cli.options import (
     models_named,
     writable,
 )
-from reliabayes.cli.output import STDOUT, make_table, print_table, write_json
+from reliabayes.cli.output import (
+    STDOUT,
+    make_table,
+    print_and_write,
+    print_table,
+    write_json,
+    write_text,
+)
 from reliabayes.cli.ratings_file import RatingsFileWithGold
 from reliabayes.cli.sampling import Sampling, fit_models
-from reliabayes.files import replacing
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -64,29 +72,41 @@ def fit(
         Path | None,
         typer.Option(metavar="OUT.nc", callback=writable, help="Write the whole fit as netCDF."),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT.html", callback=writable, help="Write a report as HTML."),
+    ] = None,
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
-    outputs = {"json": json_file, "items": items, "raters": raters, "save": save}
+    outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
     ratings = ratings_file.read()
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
-        fitted = _point_estimate(model(), ratings, save)
+        fitted = _point_estimate(model(), ratings, {"save": save, "report": report})
     else:
-        posterior = model().fit(ratings, warmup=warmup, **asdict(sampling))
-        if save is not None:
-            posterior.save(save)
-        fitted = posterior
-    for path, table in ((items, fitted.items), (raters, fitted.raters)):
-        if path is not None:
-            with replacing(path) as partial:
-                table().to_csv(partial)
-    if json_file is not None:
-        source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
-        write_json(json_report(fitted, prob, source), json_file)
-    if json_file != STDOUT:
-        print_results(fitted, prob)
-    print_diagnostics(fitted)
+        fitted = model().fit(ratings, warmup=warmup, **asdict(sampling))
+    source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
+
+    def show() -> None:
+        if json_file == STDOUT:
+            writers["json"](STDOUT)
+        else:
+            print_results(fitted, prob)
+        print_diagnostics(fitted)
+
+    writers: dict[str, Callable[[Path], None]] = {
+        "json": lambda path: write_json(json_report(fitted, prob, source), path),
+        "items": lambda path: write_text(fitted.items().to_csv(), path),
+        "raters": lambda path: write_text(fitted.raters().to_csv(), path),
+    }
+    if isinstance(fitted, rb.Fit):
+        writers["save"] = fitted.save
+        writers["report"] = partial(fitted.report, prob=prob, source={"file": source["file"]})
+    wanted = {name: path for name, path in outputs.items() if path not in (None, STDOUT)}
+    print_and_write(
+        show, {f"--{name} {path}": partial(writers[name], path) for name, path in wanted.items()}
+    )
 
 
 @with_option_groups
@@ -121,10 +141,11 @@ def compare(
 
 
 def _point_estimate(
-    model: RatingModel[Any], ratings: rb.Ratings, save: Path | None
+    model: RatingModel[Any], ratings: rb.Ratings, of_draws: Mapping[str, Path | None]
 ) -> rb.PointEstimate:
-    if save is not None:
-        raise typer.BadParameter("--save writes draws, and --method em has none.")
+    for name, path in of_draws.items():
+        if path is not None:
+            raise typer.BadParameter(f"--{name} writes draws, and --method em has none.")
     if not hasattr(model, "em"):
         raise typer.BadParameter(f"{model.name()} has no method em; use --method mcmc.")
     estimate: rb.PointEstimate = model.em(ratings)

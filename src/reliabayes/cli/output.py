@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import warnings
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from reliabayes.files import replacing
+from reliabayes.files import write_whole
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 STDOUT = Path("-")
@@ -90,8 +91,7 @@ def write_text(text: str, path: Path) -> None:
     if path == STDOUT:
         stdout.out(text, end="")
         return
-    with replacing(path) as partial:
-        partial.write_text(text)
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def write_json(report: Mapping[str, Any], path: Path) -> None:
@@ -105,6 +105,45 @@ def write_json(report: Mapping[str, Any], path: Path) -> None:
         The file, which is replaced as a whole, or `STDOUT`.
     """
     write_text(json.dumps(report, indent=2, allow_nan=False) + "\n", path)
+
+
+def print_and_write(show: Callable[[], None], outputs: Mapping[str, Callable[[], None]]) -> None:
+    """Print results first, and then write every output that can be written.
+
+    Parameters
+    ----------
+    show : callable
+        Prints the results.
+    outputs : mapping of str to callable
+        What writes each output, by a name for messages such as ``--save out.nc``.
+
+    Raises
+    ------
+    typer.Exit
+        Something could not be written. A message for each says what and why.
+    """
+    failed, closed = False, None
+    for name, write in {"the results": show, **outputs}.items():
+        try:
+            write()
+            stdout.file.flush()
+        except SystemExit as error:  # a closed pipe, of which rich has taken care
+            closed = error
+        except (OSError, ValueError, MemoryError) as error:
+            failed = True
+            print_message(f"could not write {name}: {str(error) or 'not enough memory'}")
+            if name == "the results":
+                _discard_standard_output()
+    if failed:
+        raise typer.Exit(FAILURE)
+    if closed is not None:
+        raise closed
+
+
+def _discard_standard_output() -> None:
+    """Let Python not try again, when it ends, to write what could not be written."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.file.fileno())
 
 
 def json_value(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 import reliabayes as rb
+from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Prob, check_outputs, models_named, probability, writable
 from reliabayes.cli.output import print_message
@@ -54,20 +55,26 @@ def report(
     target = writable(out)
     check_outputs(ratings_file.file, {"out": target})
     ratings = ratings_file.read()
+    source = _source(ratings_file)
     if sampling.seed is None:
         sampling = replace(sampling, seed=secrets.randbelow(2**31))
     fits = fit_models(chosen, ratings, sampling)
-    rb.report(
-        ratings,
-        {model.__name__: fit for model, fit in fits.items()},
-        str(target),
-        prob=prob,
-        reliability=reliability,
-        source=_source(ratings_file),
-        command=_command_line(context, sampling),
-        date=date,
-        **({} if title is None else {"title": title}),
-    )
+    try:
+        rb.report(
+            ratings,
+            {model.__name__: fit for model, fit in fits.items()},
+            str(target),
+            prob=prob,
+            reliability=reliability,
+            source=source,
+            command=_command_line(context, sampling),
+            date=date,
+            **({} if title is None else {"title": title}),
+        )
+    except OSError:  # the page is lost, and the posteriors must not be
+        for fit in fits.values():
+            print_posterior(fit, prob)
+        raise
     print_message(f"wrote {out}")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.files import replacing
+from reliabayes.files import write_whole
 from reliabayes.html_report.blocks import Picture, Section
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
 from reliabayes.html_report.sections.comparison import comparison
@@ -105,8 +105,7 @@ def report(
             method(ordered, command),
         ],
     )
-    with replacing(path) as partial:
-        partial.write_text(html, encoding="utf-8", errors="replace")
+    write_whole(path, html.encode("utf-8", errors="replace"))
 
 
 def _check(ratings: Ratings, fits: Mapping[str, Fit], **probabilities: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.files import replacing
+from reliabayes.files import write_whole
 from reliabayes.inference.problem import StanPart
 from reliabayes.ratings import Ratings
 from reliabayes.results.model import Model
@@ -69,15 +70,26 @@ def save(path: str | os.PathLike[str], fit: SavedFit) -> None:
     }
     if fit.centring is not None:
         groups["centring"] = pack_arrays(fit.centring)
-    tree = xr.DataTree.from_dict({name: _with_plain_ids(group) for name, group in groups.items()})
-    tree.attrs.update(
-        model=json.dumps(pack_fields(fit.model)),
-        settings=json.dumps(asdict(fit.settings)),
-        parameters=list(fit.parameters),
-        reliabayes_format=FORMAT,
-    )
-    with replacing(path) as partial:
-        tree.to_netcdf(partial, engine=ENGINE)
+    about = {
+        "model": json.dumps(pack_fields(fit.model)),
+        "settings": json.dumps(asdict(fit.settings)),
+        "parameters": list(fit.parameters),
+        "reliabayes_format": FORMAT,
+    }
+    write_whole(path, _to_bytes(groups, about))
+
+
+def _to_bytes(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> bytes:
+    """The file as it will be; HDF5 writes to memory, because a full disk makes it crash."""
+    import h5netcdf  # type: ignore[import-untyped]
+
+    memory = io.BytesIO()
+    with h5netcdf.File(memory, "w") as file:
+        file.attrs.update(about)
+        for name, group in groups.items():
+            store = xr.backends.H5NetCDFStore(file.create_group(name))
+            _with_plain_ids(group).dump_to_store(store)
+    return memory.getvalue()
 
 
 @contextmanager
