@@ -16,6 +16,7 @@ from reliabayes.results import arviz_bridge, storage
 from reliabayes.results.fitted_quantities import FittedQuantities
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
+from reliabayes.results.saved_file import check_model
 from reliabayes.results.settings import whole_number
 from reliabayes.results.summaries import ratings_of
 
@@ -261,13 +262,19 @@ class Fit(FittedQuantities):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fit, ratings included, to a netCDF file that arviz can read, too.
 
-        The file appears whole or not at all. Ids that are neither numbers nor text are kept as
-        text. The model is kept as the name of its class, with its module, and its hyperparameters.
+        The file appears whole or not at all, and has a checksum. Ids that are neither numbers nor
+        text are kept as text. The model is kept as the name of its class, with its module, and its
+        hyperparameters.
 
         Parameters
         ----------
         path : path-like
             Of the file.
+
+        Raises
+        ------
+        OSError
+            It cannot be written; the message names the path, and on a full disk the missing space.
         """
         storage.save(
             path,
@@ -300,7 +307,8 @@ class Fit(FittedQuantities):
         FileNotFoundError
             There is no such file.
         ValueError
-            The file is damaged or no fit, or the class of its model cannot be imported.
+            The file was damaged or changed after it was saved, or is no fit, or the class of its
+            model cannot be imported.
         """
         with storage.load(path) as saved:
             drawn = {name: saved.draws[name].values for name in saved.parameters}
@@ -315,6 +323,7 @@ class Fit(FittedQuantities):
                 saved.centring,
             )
             vars(fit)["problem"] = problem  # the cached property, already known
+            check_model(saved.model, fit._draws(), saved.draws, saved.parameters)
             return fit
 
     @property

@@ -1,4 +1,4 @@
-"""Fits on disk: netCDF groups, written whole or not at all."""
+"""Fits on disk: netCDF groups and their checksum, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -21,9 +21,17 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.ratings import Ratings
 from reliabayes.results.model import Model
 from reliabayes.results.modes import Mode
+from reliabayes.results.saved_file import (
+    check_draws,
+    check_numbers,
+    check_ratings,
+    is_sealed,
+    sealed,
+)
 from reliabayes.results.settings import Settings
 
-FORMAT = 2
+FORMAT = 3
+WITHOUT_CHECKSUM = 2  # the last format that had none
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
 
 
@@ -76,7 +84,12 @@ def save(path: str | os.PathLike[str], fit: SavedFit) -> None:
         "parameters": list(fit.parameters),
         "reliabayes_format": FORMAT,
     }
-    write_whole(path, _to_bytes(groups, about))
+    groups = {name: _with_plain_ids(group) for name, group in groups.items()}
+    content = _to_bytes(groups, about)
+    found, _ = read(content)
+    if changed := [name for name, group in groups.items() if not found[name].equals(group)]:
+        raise ValueError(f"the format of files cannot hold what is in {', '.join(changed)}.")
+    write_whole(path, sealed(content))
 
 
 def _to_bytes(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> bytes:
@@ -88,34 +101,23 @@ def _to_bytes(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> byt
         file.attrs.update(about)
         for name, group in groups.items():
             store = xr.backends.H5NetCDFStore(file.create_group(name))
-            _with_plain_ids(group).dump_to_store(store)
+            group.dump_to_store(store)
     return memory.getvalue()
 
 
 @contextmanager
 def load(path: str | os.PathLike[str]) -> Iterator[SavedFit]:
     """The fit in a file that `save` wrote; errors in its use name the file."""
-    if not Path(path).exists():
-        raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
+    data = _bytes_of(path)
     try:
-        with xr.open_datatree(path, engine=ENGINE) as tree:
-            found = tree.attrs.get("reliabayes_format", "none")
-            if found != FORMAT:
-                raise ValueError(f"its format must be {FORMAT}, and it is {found}")
-            groups = {name: group.to_dataset().load() for name, group in tree.children.items()}
-            about = {str(key): value for key, value in tree.attrs.items()}
-        settings = json.loads(about["settings"])
-        settings["relabelled"] = tuple(settings["relabelled"])
-        settings["modes"] = tuple(Mode(**mode) for mode in settings.get("modes", ()))
-        yield SavedFit(
-            unpack_fields(json.loads(about["model"])),
-            Ratings(**unpack(groups["ratings"])),
-            groups["posterior"],
-            tuple(map(str, np.atleast_1d(about["parameters"]))),
-            groups["sample_stats"],
-            Settings(**settings),
-            unpack_arrays(groups["centring"]) if "centring" in groups else None,
-        )
+        whole = is_sealed(data)
+        groups, about = read(data)
+        if not whole and about.get("reliabayes_format") == FORMAT:
+            raise ValueError("it was damaged or changed after it was saved (no checksum)")
+        saved = unpack_fit(groups, about)
+        if not whole:
+            check_numbers({name: saved.draws[name].values for name in saved.parameters})
+        yield saved
     except UnknownClassError as error:
         raise ValueError(f"{os.fspath(path)!r}: {error}") from error
     except Exception as error:  # whatever a damaged file makes the libraries raise
@@ -123,6 +125,44 @@ def load(path: str | os.PathLike[str]) -> Iterator[SavedFit]:
             f"{os.fspath(path)!r} is not a readable fit of this version of reliabayes: {error}. "
             "Fit the model again, and save it with Fit.save."
         ) from error
+
+
+def _bytes_of(path: str | os.PathLike[str]) -> bytes:
+    if not Path(path).exists():
+        raise FileNotFoundError(f"There is no file {os.fspath(path)!r}.")
+    if not Path(path).is_file():  # reading a pipe or a device may never end
+        raise ValueError(f"{os.fspath(path)!r} is not a readable fit: it is not a file.")
+    return Path(path).read_bytes()
+
+
+def read(data: bytes) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
+    """Groups and attributes of a file of a known format."""
+    with xr.open_datatree(io.BytesIO(data), engine=ENGINE) as tree:
+        found = tree.attrs.get("reliabayes_format", "none")
+        if found not in (FORMAT, WITHOUT_CHECKSUM):
+            raise ValueError(f"its format must be {FORMAT}, and it is {found}")
+        groups = {name: group.to_dataset().load() for name, group in tree.children.items()}
+        return groups, {str(key): value for key, value in tree.attrs.items()}
+
+
+def unpack_fit(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> SavedFit:
+    """The fit of a file; ratings, draws and settings that do not fit together are refused."""
+    settings = json.loads(about["settings"])
+    settings["relabelled"] = tuple(settings["relabelled"])
+    settings["modes"] = tuple(Mode(**mode) for mode in settings.get("modes", ()))
+    ratings = Ratings(**unpack(groups["ratings"]))
+    check_ratings(ratings)
+    saved = SavedFit(
+        unpack_fields(json.loads(about["model"])),
+        ratings,
+        groups["posterior"],
+        tuple(map(str, np.atleast_1d(about["parameters"]))),
+        groups["sample_stats"],
+        Settings(**settings),
+        unpack_arrays(groups["centring"]) if "centring" in groups else None,
+    )
+    check_draws(saved.draws, saved.sample_stats, saved.parameters, saved.settings)
+    return saved
 
 
 def pack(ratings: Ratings) -> xr.Dataset:
