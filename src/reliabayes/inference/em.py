@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.inference.time_limit import check_time
 
 Point = Mapping[str, Array]  # parameters by name
 
@@ -68,6 +69,7 @@ def climb(
     here, (objective, step) = start, evaluate(start)
     path = [objective]
     while len(path) <= max_iterations:
+        check_time()
         first = step()
         objective, step = evaluate(first)
         path.append(objective)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ import pandas as pd
 from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
+from reliabayes.inference.time_limit import seconds_left
 
 
 def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array:
@@ -40,9 +42,19 @@ def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array
         stan.write_json(f"{folder}/data.json", dict(data))
         stan.write_json(f"{folder}/points.json", {"params_r": points})
         words = "log_prob unconstrained_params=points.json data file=data.json output sig_figs=17"
-        command = [str(stan.load(program).exe_file), *words.split()]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        command = [str(stan.executable_of(program)), *words.split()]
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, timeout=_seconds(), check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError from error
         if done.returncode:
             raise SamplingError(f"{program}: log_prob failed: {done.stderr.strip()}")
         table = pd.read_csv(f"{folder}/output.csv", comment="#", usecols=["lp__"])
         return table["lp__"].to_numpy(float)
+
+
+def _seconds() -> float | None:
+    left = seconds_left()
+    return left if math.isfinite(left) else None

@@ -10,8 +10,9 @@ import numpy as np
 import scipy.optimize
 
 from reliabayes.arrays import Array
+from reliabayes.inference.commands import Geometry
 from reliabayes.inference.problem import StanPart
-from reliabayes.inference.stan import Geometry
+from reliabayes.inference.time_limit import check_time
 
 State = TypeVar("State")
 
@@ -124,6 +125,7 @@ def repeat_em(
     """Repeat EM steps until one gains less than ``tolerance``; the point, and its objective."""
     point, path = start, [objective(start)]
     for _ in range(max_iterations):
+        check_time()
         point = step(point)
         path.append(objective(point))
         if path[-1] - path[-2] < tolerance:
@@ -151,6 +153,7 @@ def _uphill(log_density: Callable[[Array], float], start: Array, root: Array) ->
     """Move to the mode in the given units, in which the density is nearly standard normal."""
 
     def negative(move: Any) -> float:
+        check_time()
         return -log_density(start + root @ move)
 
     none = np.zeros(len(start))

@@ -192,11 +192,11 @@ class FittedQuantities:
                 f"{type(self.model).__name__}: the draws may not represent the posterior: "
                 f"{'; '.join(problems)}.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if self.settings.modes and are_weighed(self.settings.modes):
             text = f"{type(self.model).__name__}: {modes_in_words(self.settings.modes)}"
-            warnings.warn(text, ModesWarning, stacklevel=3)
+            warnings.warn(text, ModesWarning, stacklevel=4)
 
     def icc_k(self, k: float) -> xr.DataArray:
         """Draws of the reliability of the mean of ``k`` ratings per item by different raters.

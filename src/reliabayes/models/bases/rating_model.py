@@ -21,6 +21,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Sampler
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
+from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import (
@@ -232,6 +233,7 @@ class RatingModel(OptionalResults[P], ABC):
         data = xr.Dataset({name: (("chain", "draw", *names[name]), drawn[name]) for name in drawn})
         return with_ids(data, problem)
 
+    @within_timeout
     def fit(
         self,
         ratings: Ratings,
@@ -274,7 +276,7 @@ class RatingModel(OptionalResults[P], ABC):
         output_dir : path-like, optional
             Folder that keeps Stan's tables of draws and its messages; by default they are removed.
         timeout : float, optional
-            Seconds that the fit may take, with all its chains.
+            Seconds that the fit may take, warm start and chains together; any finite number.
         sampler : {"auto", "nuts", "gibbs"}, default "auto"
             Stan's NUTS, which samples from the posterior of every model, or Gibbs sampling, for
             `DawidSkene`, `MACE`, `TAP`, `RaterTAP`, `Groupthink` and `RaterGroupthink`. The

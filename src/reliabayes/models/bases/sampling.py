@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
+from numbers import Real
 from typing import Any, Protocol, get_args
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import gibbs, stan
+from reliabayes.inference.commands import Geometry
 from reliabayes.inference.gibbs import Conjugate
 from reliabayes.inference.problem import stan_data
-from reliabayes.inference.stan import Draws, Geometry
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.ratings import Ratings
 from reliabayes.results.settings import Settings, whole_number
@@ -101,5 +104,11 @@ def check_arguments(
         whole_number("parallel_chains", parallel_chains, least=1)
     if sampler not in get_args(Sampler):
         raise ValueError(f"sampler must be 'auto', 'nuts' or 'gibbs', not {sampler!r}.")
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
+    if timeout is not None and not _is_positive(timeout):
+        raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}.")
+
+
+def _is_positive(number: object) -> bool:
+    if not isinstance(number, Real) or isinstance(number, bool):
+        return False
+    return 0 < float(number) < math.inf

@@ -1,0 +1,111 @@
+"""Command lines of a program's chains, and the files that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import stanio
+
+from reliabayes.arrays import Array
+
+MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
+MESSAGES = 100  # of the progress of a chain
+STEP_SIZE_ONLY = ["init_buffer=0", "window=0", "term_buffer=0"]
+
+
+class Geometry(NamedTuple):
+    """Metric and first step of the sampler, on the unconstrained scale.
+
+    Attributes
+    ----------
+    inverse_metric : array of shape (P,) or (P, P)
+        Posterior variances, or covariances.
+    step_size : float
+        First step, in units of the posterior standard deviations.
+    adapt : bool
+        Whether the metric is only a first guess, which the sampler improves on.
+    """
+
+    inverse_metric: Array
+    step_size: float
+    adapt: bool = False
+
+
+def sampler_commands(
+    program: Path,
+    inputs: Path,
+    tables: Sequence[Path],
+    data: Mapping[str, Any],
+    inits: Sequence[Mapping[str, Any]],
+    *,
+    warmup: int,
+    draws: int,
+    seed: int,
+    geometry: Geometry | None,
+    acceptance: float,
+) -> list[list[str]]:
+    """Write what the chains read, and return their command lines.
+
+    Parameters
+    ----------
+    program : Path
+        The executable, which takes CmdStan's arguments.
+    inputs : Path
+        Folder for the files that the chains read.
+    tables : sequence of Path
+        File for the draws of each chain.
+    data, inits : mappings by the names in the program
+        Data, and starting values of each chain.
+    warmup, draws, seed, geometry, acceptance
+        As of `reliabayes.inference.stan.sample`.
+
+    Returns
+    -------
+    list of list of str
+        Program and arguments of each chain.
+    """
+    words = ["data", f"file={_written(inputs / 'data.json', data)}", "random", f"seed={seed}"]
+    words += ["output", "sig_figs=17", f"refresh={max(MESSAGES, (warmup + draws) // MESSAGES)}"]
+    method = ["method=sample", f"num_samples={draws}", f"num_warmup={warmup}", "algorithm=hmc"]
+    method += _metric(inputs, geometry, adapted=warmup > 0)
+    return [
+        [
+            str(program),
+            f"id={chain}",
+            *words,
+            f"file={table}",
+            f"init={_written(inputs / f'init_{chain}.json', init)}",
+            *method,
+            *_adaptation(geometry, acceptance, adapted=warmup > 0),
+        ]
+        for chain, (init, table) in enumerate(zip(inits, tables, strict=True), start=1)
+    ]
+
+
+def _metric(inputs: Path, geometry: Geometry | None, *, adapted: bool) -> list[str]:
+    """Arguments that start from a known metric."""
+    if geometry is None:
+        return []
+    metric = geometry.inverse_metric
+    # With few parameters the sampler can adapt their covariances, too.
+    if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MAX_DENSE:
+        metric = np.diag(metric)
+    kind = "diag_e" if metric.ndim == 1 else "dense_e"
+    file = _written(inputs / "metric.json", {"inv_metric": metric})
+    return [f"stepsize={float(geometry.step_size)}", f"metric={kind}", f"metric_file={file}"]
+
+
+def _adaptation(geometry: Geometry | None, acceptance: float, *, adapted: bool) -> list[str]:
+    """Arguments of the adaptation, which keeps a metric that is no mere guess."""
+    if not adapted:
+        return ["adapt", "engaged=0"]
+    keeps_metric = geometry is not None and not geometry.adapt
+    return ["adapt", "engaged=1", f"delta={acceptance}", *(STEP_SIZE_ONLY if keeps_metric else [])]
+
+
+def _written(path: Path, values: Mapping[str, Any]) -> Path:
+    stanio.write_stan_json(str(path), dict(values))
+    return path

@@ -1,0 +1,57 @@
+"""Draws as Stan's programs write them: comments, a header, and a row of numbers for each draw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import stanio
+
+from reliabayes.arrays import Array
+
+# From pandas 3.1 on, numbers are always read exactly.
+EXACT: dict[str, Any] = (
+    {}
+    if [*map(int, pd.__version__.split(".")[:2])] >= [3, 1]
+    else {"float_precision": "round_trip"}
+)
+
+
+def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
+    """Draws of all variables.
+
+    Parameters
+    ----------
+    tables : sequence of Path
+        Table of each chain.
+
+    Returns
+    -------
+    dict of str to array of shape (chains, draws, ...)
+        By the names in the program; those of the sampler end with two underscores.
+    """
+    with open(tables[0], encoding="utf-8") as opened:
+        header = next(line.strip() for line in opened if not line.startswith("#"))
+    # Polars reads faster with many threads, but its threads do not survive a fork.
+    chains = [
+        pd.read_csv(table, comment="#", dtype=np.float64, **EXACT).to_numpy() for table in tables
+    ]
+    draws = np.stack(chains)
+    found = stanio.parse_header(header)
+    return {name: np.asarray(each.extract_reshape(draws)) for name, each in found.items()}
+
+
+def read_settings(table: Path) -> dict[str, str]:
+    """Values of the comments such as ``# max_depth = 10`` at the head of a table."""
+    settings = {}
+    with open(table, encoding="utf-8") as opened:
+        for line in opened:
+            if not line.startswith("#"):
+                break
+            if found := re.match(r"#\s*(\w+) = (\S*)", line):
+                settings[found[1]] = found[2]
+    return settings

@@ -1,0 +1,55 @@
+"""How long a fit may take, warm start included."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import wraps
+from numbers import Real
+from typing import ParamSpec, TypeVar
+
+from reliabayes.errors import SamplingError
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+TOO_LONG = "the fit took longer than its timeout: raise it."
+
+_end = ContextVar("end", default=math.inf)  # of the fit of this thread, on the monotonic clock
+
+
+def check_time() -> None:
+    """End a fit whose time is over; for loops that may take long.
+
+    Raises
+    ------
+    TimeoutError
+        It is.
+    """
+    if time.monotonic() > _end.get():
+        raise TimeoutError
+
+
+def seconds_left() -> float:
+    """Seconds until the fit's time is over, 0 or more; infinity if it has no limit."""
+    return max(0.0, _end.get() - time.monotonic())
+
+
+def within_timeout(fit: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let the argument ``timeout`` of a function bound all that the function does."""
+
+    @wraps(fit)
+    def call(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        timeout = options.get("timeout")
+        seconds = float(timeout) if isinstance(timeout, Real) else math.inf
+        token = _end.set(min(_end.get(), time.monotonic() + seconds))
+        try:
+            return fit(*arguments, **options)
+        except TimeoutError as error:
+            raise SamplingError(TOO_LONG) from error
+        finally:
+            _end.reset(token)
+
+    return call

@@ -1,0 +1,195 @@
+"""Chains end together, whatever happens, and what ended them is said."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import joblib  # type: ignore[import-untyped]
+import numpy as np
+import psutil
+import pytest
+
+import reliabayes as rb
+from reliabayes.inference import stan
+from reliabayes.inference.processes import run_all
+from tests.faults import files_of_at_most
+
+SLEEP = ["sleep", "30.7"]
+
+
+def drawn(_: int = 0, **options: Any) -> float:
+    """Mean of some draws, in whatever process this runs."""
+    ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(8, 3)))
+    data = rb.GaussianICC().stan_data(ratings)
+    inits = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 1.0}] * 2
+    settings: dict[str, Any] = {"chains": 2, "warmup": 100, "draws": 50, "seed": 1, "inits": inits}
+    draws = stan.sample("gaussian_icc", data, **settings | options)
+    return float(draws.parameters["sd_item"].mean())
+
+
+def logs(folder: Path, count: int) -> list[Path]:
+    return [folder / f"log{at}" for at in range(count)]
+
+
+def sleeping() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if child.cmdline() == SLEEP]
+
+
+def test_the_first_failure_ends_the_others(tmp_path: Path) -> None:
+    started = time.monotonic()
+
+    status = run_all([SLEEP, ["false"], SLEEP], logs(tmp_path, 3), at_once=2)
+
+    assert status == [None, 1, None]
+    assert time.monotonic() - started < 5
+    assert sleeping() == []
+
+
+def test_processes_run_one_after_the_other(tmp_path: Path) -> None:
+    append = ["sh", "-c", f"echo start >> {tmp_path}/all; sleep 0.02; echo end >> {tmp_path}/all"]
+
+    assert run_all([append] * 3, logs(tmp_path, 3), at_once=1) == [0, 0, 0]
+
+    assert (tmp_path / "all").read_text().split() == ["start", "end"] * 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGTERM, signal.SIGHUP])
+def test_an_exception_of_a_signal_handler_ends_all(tmp_path: Path, number: int) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(3)
+
+    before = signal.signal(number, stop)
+    try:
+        with pytest.raises(SystemExit):
+            run_all(
+                [SLEEP] * 2,
+                logs(tmp_path, 2),
+                at_once=2,
+                watch=lambda: os.kill(os.getpid(), number),
+            )
+    finally:
+        signal.signal(number, before)
+
+    assert sleeping() == []
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Replace the compiled program by a shell script."""
+
+    def replace(script: str) -> None:
+        path = tmp_path / "gaussian_icc"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path))
+
+    return replace
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("kill -9 $$", r"was ended by SIGKILL: .* memory runs out.*parallel_chains=1"),
+        ("kill -11 $$", r"was ended by SIGSEGV: the program crashed"),
+        ("kill -15 $$", r"was ended by SIGTERM: another program, or you, asked it"),
+        (
+            "echo libtbb.so.2: cannot open shared object file; exit 127",
+            r"could not be started: libtbb.so.2: cannot open shared object file Install",
+        ),
+        ("exit 1", "failed: it gave no reason"),
+        ("echo 'Exception: x'; kill -9 $$", "was ended by SIGKILL"),
+    ],
+)
+def test_what_ended_a_chain_is_said(
+    program: Callable[[str], None], script: str, message: str
+) -> None:
+    program(f'[ "$1" = id=1 ] && exec sleep 30; {script}')
+    started = time.monotonic()
+
+    with pytest.raises(rb.SamplingError, match=rf"gaussian_icc: chain 2 of 2 {message}"):
+        drawn()
+
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("limit", [100, 5_000])
+def test_a_full_temporary_folder_is_said(limit: int) -> None:
+    with (
+        files_of_at_most(limit),
+        pytest.raises(rb.SamplingError, match=r"there is no space left in .*reliabayes-.*TMPDIR"),
+    ):
+        drawn()
+
+
+def test_a_missing_temporary_folder_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+
+    with pytest.raises(rb.SamplingError, match=r"could not be run: .*absent.*TMPDIR"):
+        drawn()
+
+
+def test_a_start_that_stan_refuses_comes_with_its_reason() -> None:
+    impossible = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 0.0}] * 2
+
+    with pytest.raises(rb.SamplingError, match=r"Initialization failed.*\s.*log\(0\)"):
+        drawn(inits=impossible)
+
+
+def test_a_forked_child_fits_after_its_parent() -> None:
+    expected = drawn()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if drawn() == expected else 1)
+
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.slow
+def test_a_forked_child_that_exits_as_usual_leaves_its_parent_able_to_fit() -> None:
+    expected = drawn()
+    context = multiprocessing.get_context("fork")
+
+    with context.Pool(2) as pool:
+        found = pool.map_async(drawn, range(3)).get(timeout=60)
+
+    assert [*found, drawn()] == [expected] * 4
+
+
+@pytest.mark.slow
+def test_spawned_processes_and_workers_of_joblib_fit() -> None:
+    expected = drawn()
+
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        spawned = pool.map_async(drawn, range(2)).get(timeout=60)
+    workers = joblib.Parallel(n_jobs=2)(joblib.delayed(drawn)(at) for at in range(2))
+
+    assert [*spawned, *workers] == [expected] * 4
+
+
+@pytest.mark.parametrize("timeout", [1e300, np.float32(60), 60])
+def test_any_finite_time_limit_will_do(timeout: float) -> None:
+    ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(40, 3)))
+
+    fit = rb.GaussianICC().fit(ratings, seed=1, timeout=timeout, progress=False)
+
+    assert fit.settings.seed == 1
+
+
+def test_the_time_limit_is_for_the_warm_start_too() -> None:
+    rating = np.random.default_rng(1).integers(1, 6, size=(3000, 20))
+    ratings = rb.Ratings.from_wide(rating, scale="nominal")
+    started = time.process_time()
+
+    with pytest.raises(rb.SamplingError, match="the fit took longer than its timeout"):
+        rb.DawidSkene().fit(ratings, seed=1, timeout=0.1)
+
+    assert time.process_time() - started < 2
