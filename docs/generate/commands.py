@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
 
-from reliabayes.cli import app
+from reliabayes.cli.app import app
 
 OPENING = """\
 # Command line

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import reliabayes as rb
 from reliabayes import datasets
-from reliabayes.cli import app
+from reliabayes.cli.app import app
 from reliabayes.guidelines import GUIDELINES
 from tests.faults import files_of_at_most
 

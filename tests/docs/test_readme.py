@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import reliabayes as rb
 from reliabayes import datasets
-from reliabayes.cli import app
+from reliabayes.cli.app import app
 from tests.conftest import ROOT
 from tests.monte_carlo import standard_errors
 

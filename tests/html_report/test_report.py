@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 import reliabayes as rb
 from reliabayes import datasets
-from reliabayes.cli import app
+from reliabayes.cli.app import app
 from reliabayes.html_report import answer, pictures
 from reliabayes.html_report.blocks import Picture
 from tests.models.test_models import fitted

@@ -467,10 +467,8 @@ def test_prior_mean_that_contradicts_the_ratings_is_refused() -> None:
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
 def test_ratings_whose_squares_overflow_or_underflow_are_refused(scale: float) -> None:
-    ratings = rb.Ratings.from_wide(scale * np.arange(12.0).reshape(4, 3) ** 2)
-
     with pytest.raises(rb.RatingsError, match="Rescale the ratings"):
-        rb.GaussianICC().fit(ratings)
+        rb.GaussianICC().fit(rb.Ratings.from_wide(scale * np.arange(12.0).reshape(4, 3) ** 2))
 
 
 def test_anonymous_raters_are_refused() -> None:

@@ -238,15 +238,15 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"chains": 0}, "chains must be a whole number from 1, not 0"),
-        ({"draws": 2.5}, "draws must be a whole number from 4, not 2.5"),
-        ({"chains": True}, "chains must be a whole number from 1, not True"),
+        ({"chains": 0}, "chains must be a whole number from 1 to 1000, not 0"),
+        ({"draws": 2.5}, "draws must be a whole number from 4 to 2147483647, not 2.5"),
+        ({"chains": True}, "chains must be a whole number from 1 to 1000, not True"),
         ({"parallel_chains": 0}, "parallel_chains must be a whole number from 1, not 0"),
         ({"timeout": 0}, "timeout must be a finite number of seconds above 0, not 0"),
         ({"timeout": "5"}, "timeout must be a finite number of seconds above 0, not '5'"),
         ({"timeout": math.nan}, "timeout must be a finite number of seconds above 0, not nan"),
         ({"timeout": math.inf}, "timeout must be a finite number of seconds above 0, not inf"),
-        ({"warmup": -1}, "warmup must be a whole number from 0, not -1"),
+        ({"warmup": -1}, "warmup must be a whole number from 0 to 2147483647, not -1"),
         ({"seed": -1}, "seed must be a whole number from 0"),
         ({"seed": "x"}, "seed must be a whole number from 0"),
     ],
@@ -256,6 +256,12 @@ def test_impossible_settings_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         fit.model.fit(fit.ratings, **options)
+
+
+@pytest.mark.parametrize("names", [[], "icc", ["nothing"]])
+def test_names_of_no_quantities_are_refused(fit: rb.Fit, names: Any) -> None:
+    with pytest.raises(ValueError, match="names"):
+        fit.summary(names=names)
 
 
 def test_integers_of_numpy_are_integers(fit: rb.Fit) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import signal
+import os
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +24,8 @@ from reliabayes.cli.overview_commands import demo, describe, models
 from reliabayes.cli.ratings_file import with_option_names
 from reliabayes.cli.report_command import report
 
+ClickException: Any = typer.BadParameter.__mro__[2]  # of click, or of what typer has instead
+
 
 class Commands(TyperGroup):
     """Commands that report errors as messages, with an exit status for each kind."""
@@ -43,6 +45,14 @@ class Commands(TyperGroup):
             exit_with("there is not enough memory.", FAILURE)
         except KeyboardInterrupt:
             exit_with("interrupted.", INTERRUPTED)
+        except (typer.Exit, typer.Abort, ClickException):
+            raise
+        except Exception as error:
+            if os.environ.get("RELIABAYES_TRACEBACK"):
+                raise
+            kind = type(error).__name__
+            text = f"this should not happen, please report it: {kind}: {error}"
+            exit_with(f"{text} (RELIABAYES_TRACEBACK=1 shows where.)", FAILURE)
 
 
 app = typer.Typer(
@@ -52,12 +62,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def main() -> None:
-    """Run the program. A termination signal has the same effect as an interrupt."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    app(prog_name="reliabayes")
 
 
 def _print_version(is_wanted: bool) -> None:

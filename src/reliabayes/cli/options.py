@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -111,7 +111,9 @@ def writable(path: Path | None) -> Path | None:
     """
     if path is None or path == STDOUT:
         return path
-    target = path.resolve()
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise typer.BadParameter(f"{path} is a symbolic link that leads back to itself.")
     if target.exists() and not target.is_file():
         raise typer.BadParameter(f"{path} must be a file, because it will be replaced.")
     try:
@@ -145,7 +147,7 @@ def check_outputs(file: Path, outputs: Mapping[str, Path | None]) -> None:
         same = [other for other in wanted if other != name and wanted[other] == path]
         if same:
             raise typer.BadParameter(f"{name} and {same[0]} must name two files.")
-        if path == file.resolve():
+        if path == Path(os.path.realpath(file)):
             raise typer.BadParameter(f"{name} must not overwrite the ratings {file}.")
 
 
@@ -193,8 +195,8 @@ def check_encoding(name: str) -> str:
         If Python does not have it.
     """
     try:
-        codecs.lookup(name)
-    except LookupError as error:
+        "a".encode(name)
+    except (LookupError, ValueError) as error:  # no such encoding, or not one of text
         raise typer.BadParameter(f"{error}. Try latin-1 or utf-16.") from error
     return name
 

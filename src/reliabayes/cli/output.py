@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,10 +21,38 @@ from reliabayes.files import write_whole
 
 FAILURE, BAD_INPUT, INTERRUPTED = 1, 2, 128 + signal.SIGINT
 STDOUT = Path("-")
+LONGEST = 10_000  # characters of a message or a cell
 UNLIMITED_WIDTH = 10_000  # columns; wider than any table that is written to a pipe or a file
 
 stdout = Console(highlight=False, markup=False)
 stderr = Console(highlight=False, markup=False, stderr=True)
+
+
+class _Table(Table):
+    """A table whose cells, which users may have written, do nothing to a terminal."""
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        super().add_row(*map(visible, cells), **options)
+
+
+def visible(text: object) -> str:
+    """Return text that does nothing to a terminal, and is not endless.
+
+    Parameters
+    ----------
+    text : object
+        The text, which may quote what users wrote.
+
+    Returns
+    -------
+    str
+        The same, with control characters as escapes, and its middle left out if it is very long.
+    """
+    shown = "".join(
+        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs") else ascii(c)[1:-1]
+        for c in str(text)[: 2 * LONGEST]
+    )
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 100]} ... {shown[-90:]}"
 
 
 def make_table(*headers: str, numeric: Collection[str] = ()) -> Table:
@@ -41,7 +70,7 @@ def make_table(*headers: str, numeric: Collection[str] = ()) -> Table:
     Table
         A table without rows.
     """
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = _Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for header in headers:
         is_numeric = header in numeric
         table.add_column(
@@ -202,7 +231,7 @@ def print_message(message: object) -> None:
     message : object
         The message.
     """
-    stderr.print(f"reliabayes: {message}", soft_wrap=not stderr.is_terminal)
+    stderr.print(visible(f"reliabayes: {message}"), soft_wrap=not stderr.is_terminal)
 
 
 @contextmanager

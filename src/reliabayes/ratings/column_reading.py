@@ -51,6 +51,9 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
         Numbers if all values are, else labels; also whole numbers of 2^53 and more, which floats
         would merge.
     """
+    if _is_complex(series):
+        rule, remedy = "values must be real numbers", "Take the part that is meant, such as .real."
+        raise RatingsError([Fault(name, rule, "complex numbers", remedy)])
     if series.dtype.is_numeric() and not _is_beyond_floats(series):
         return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
     labels = _coded(series, name)
@@ -58,6 +61,16 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
         return labels
     is_number = labels.kind in NUMBER_KINDS and not any(map(_is_beyond_float, labels.ids))
     return Numbers(name, labels.floats) if is_number else _sorted(labels)
+
+
+def _is_complex(series: nw.Series[Any]) -> bool:
+    native = series.to_native()
+    kind = getattr(getattr(native, "dtype", None), "kind", "")
+    return kind == "c" or (
+        kind == "O"
+        and pd.api.types.infer_dtype(native, skipna=True) in ("complex", "mixed")
+        and bool(pd.Series(native).map(type).isin([complex, np.complex128]).any())
+    )
 
 
 def _is_beyond_floats(series: nw.Series[Any]) -> bool:
@@ -126,8 +139,23 @@ def _coded_arrow(series: nw.Series[Any], name: str) -> Labels:
 
 
 def _factorized(values: Any, name: str) -> Labels:
+    if values.dtype.kind == "c":
+        raise TypeError("complex numbers")
+    if values.dtype == object and pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
+        _refuse_bools_among_numbers(values, name)
     codes, ids = pd.factorize(values)
     return Labels(name, codes.astype(np.int32), as_ids(ids))
+
+
+def _refuse_bools_among_numbers(values: Any, name: str) -> None:
+    """Refuse what would be merged: True equals 1, and False equals 0."""
+    types = pd.Series(values).map(type)
+    is_bool = types.isin([bool, np.bool_]).to_numpy()
+    if is_bool.any() and types[~is_bool].isin([int, float]).any():
+        rule = "all values must have the same type, because True equals 1"
+        remedy = "Convert the column, for example with .astype(str)."
+        fault = Fault.in_rows(name, rule, "{n} of type bool among numbers", remedy, mask=is_bool)
+        raise RatingsError([fault])
 
 
 def _distinct(series: nw.Series[Any]) -> list[Any]:

@@ -155,7 +155,11 @@ def _open_zip(path: Path) -> IO[bytes]:
     if len(names) != 1:
         rule, remedy = "a zip file must hold one file", "Unpack it and pass the file of the table."
         raise RatingsError([Fault(path.name, rule, listed(names), remedy)])
-    return archive.open(names[0])
+    try:
+        return archive.open(names[0])
+    except RuntimeError as error:  # encrypted, or compressed in a way that Python does not know
+        rule, remedy = "a zip file must open without a password", "Unpack it and pass the table."
+        raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
 
 
 def _open_zst(path: Path) -> IO[bytes]:

@@ -181,7 +181,8 @@ def _columns_remedy(
 
 def _columns_of_one_range(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[str]:
     """Return the numeric columns if there are several with about the same range."""
-    numeric = [name for name in names if frame.schema[name].is_numeric()]
+    schema = frame.schema  # made anew by each access
+    numeric = [name for name in names if schema[name].is_numeric()]
     columns = [frame.get_column(name).drop_nulls().to_numpy() for name in numeric]
     known = [column for column in columns if np.isfinite(column).any()]
     if len(known) < 2:

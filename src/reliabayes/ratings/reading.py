@@ -17,6 +17,7 @@ import pandas as pd
 
 from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.argument_checks import check_arguments, check_text_options
 from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.file_formats import (
     PARQUET_SUFFIXES,
@@ -109,6 +110,7 @@ def read_ratings(
     Ratings(4 ratings of 2 items by 2 raters, numeric 1..5)
     """
     file = Path(path)
+    check_text_options(delimiter, encoding)
     options: Mapping[str, Any] = {
         "item": item,
         "rater": rater,
@@ -119,6 +121,12 @@ def read_ratings(
         "categories": categories,
         "replicates": replicates,
     }
+    check_arguments(
+        {role: options[role] for role in ROLES},
+        scale=scale,
+        categories=categories,
+        replicates=replicates,
+    )
     if format_suffix(file) in PARQUET_SUFFIXES:
         return Ratings.from_frame(_read_parquet(file), **options)
     named = {role: options[role] for role in ROLES if options[role] is not None}
@@ -129,7 +137,10 @@ def read_ratings(
         return Ratings.from_frame(frame, **options)
     except RatingsError as error:
         n_lines = 2 + max((row for fault in error.faults for row in fault.rows), default=0)
-        lines = list(islice(_record_lines(layout), n_lines))
+        try:
+            lines = list(islice(_record_lines(layout), n_lines))
+        except csv.Error:  # a field is longer than this reader takes
+            raise error from None
         raise error.relocated(lambda row: lines[row + 1], "line") from None
 
 
@@ -145,7 +156,9 @@ class _Layout:
 def _read_parquet(file: Path) -> pd.DataFrame:
     try:
         return pd.read_parquet(file)
-    except (ValueError, OSError) as error:
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:  # whatever damaged metadata make the libraries raise
         rule, remedy = "it must be a Parquet file", "Export it again, or correct its suffix."
         raise RatingsError([Fault(file.name, rule, str(error), remedy)]) from error
 
@@ -172,6 +185,9 @@ def _find_layout(
         raise RatingsError(faults)
     if not set(named.values()) <= set(header):
         named_columns(_parsed(layout, nrows=N_SAMPLED), named)
+        # pandas gives columns without a name of their own one that the file does not have.
+        rule, found = "the file must have the columns that were named", listed(header, 20)
+        raise RatingsError([Fault("header", rule, found, "Give each column a name of its own.")])
     return layout
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 
 from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.argument_checks import check_arguments
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
 from reliabayes.ratings.columns import Column, Labels
@@ -24,6 +25,8 @@ from reliabayes.ratings.shape_checks import (
 )
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed, shown
+
+MOST_RATINGS = 10**8  # that counts may sum to, in memory one row each
 
 Pools: TypeAlias = Mapping[Any, Hashable]
 
@@ -61,7 +64,7 @@ def table_from_long(
     RatingsError
         If the table breaks a rule.
     """
-    _check_options(scale, replicates)
+    check_arguments(roles, scale=scale, categories=categories, replicates=replicates)
     columns = named_columns(frame, roles)
     named = {role: name for role, name in roles.items() if name is not None}
     table = Table.of(
@@ -114,7 +117,7 @@ def table_from_wide(
     RatingsError
         If the table breaks a rule.
     """
-    _check_options(scale, "error")
+    check_arguments({"item": item, "gold": gold}, scale=scale, categories=categories)
     items, golds, cells = _split(frame, item, gold)
     refuse_long(list(cells.columns))
     if item is None:
@@ -166,7 +169,7 @@ def table_from_counts(
     RatingsError
         If the table breaks a rule.
     """
-    _check_options(scale, "error")
+    check_arguments({"item": item}, scale=scale, categories=categories)
     given = None if categories is None else list(categories)
     items, _, cells = _split(frame, item, None, given)
     names = list(cells.columns) if given is None else given
@@ -191,20 +194,6 @@ def table_from_counts(
     )
     check(table)
     return table
-
-
-def _check_options(scale: Scale | None, replicates: Replicates) -> None:
-    options = (
-        ("scale", scale, (None, *get_args(Scale))),
-        ("replicates", replicates, get_args(Replicates)),
-    )
-    faults = [
-        Fault(name, f"it must be one of {listed(allowed)}", repr(value), "Pass one of them.")
-        for name, value, allowed in options
-        if value not in allowed
-    ]
-    if faults:
-        raise RatingsError(faults)
 
 
 def _split(
@@ -292,7 +281,11 @@ def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.i
     faults = [fault for name in names for fault in _count_faults(cells[name])]
     if faults:
         raise RatingsError(faults)
-    return cells[list(names)].to_numpy(np.float64).astype(np.int64)
+    counts = cells[list(names)].to_numpy(np.float64)
+    if (total := counts.sum()) > MOST_RATINGS:
+        rule, remedy = f"counts must sum to {MOST_RATINGS:,} or less", "Check the columns."
+        raise RatingsError([Fault("counts", rule, f"a sum of {total:.4g}", remedy)])
+    return counts.astype(np.int64)
 
 
 def _count_faults(counts: pd.Series[Any]) -> list[Fault]:

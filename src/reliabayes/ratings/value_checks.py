@@ -14,6 +14,8 @@ from reliabayes.ratings.columns import NUMBER, Column, Labels, Numbers, as_numbe
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
+LARGEST = 1e100  # size of a number whose squares, and their sums, are finite
+
 
 def missing_values(table: Table) -> Iterator[Fault]:
     """Yield a fault for each column, except gold, with missing values."""
@@ -133,11 +135,28 @@ def labels_on_numeric_scale(table: Table) -> Iterator[Fault]:
 
 
 def infinite_values(table: Table) -> Iterator[Fault]:
-    """Yield a fault for each column with infinite numbers."""
+    """Yield a fault for each column with infinite numbers, or with some whose squares overflow."""
     for column in table.columns:
-        if isinstance(column, Numbers) and (is_infinite := np.isinf(column.floats)).any():
+        if not isinstance(column, Numbers):
+            continue
+        if (is_infinite := np.isinf(column.floats)).any():
             rule, remedy = "values must be finite", "Fix or drop these rows."
             yield fault_in(column, is_infinite, rule, "{n} infinite", remedy)
+        elif (is_huge := np.abs(column.floats) > LARGEST).any():
+            rule = f"values must lie within {-LARGEST:g} and {LARGEST:g}, or their squares overflow"
+            yield fault_in(column, is_huge, rule, "{n} beyond", "Rescale the ratings.")
+
+
+def nul_characters(table: Table) -> Iterator[Fault]:
+    """Yield a fault for each column with labels that hold the character NUL, which files cannot."""
+    for column in table.columns:
+        if not isinstance(column, Labels) or column.kind not in ("string", "mixed"):
+            continue
+        has_nul = pd.Series(column.ids, dtype=object).astype(str).str.contains("\0", regex=False)
+        if has_nul.any():
+            rule, remedy = "texts must not hold the character NUL", "Remove it from them."
+            mask = np.append(has_nul.to_numpy(np.bool_), False)[column.codes]
+            yield fault_in(column, mask, rule, "{n} that do", remedy)
 
 
 def invalid_categories(table: Table) -> Iterator[Fault]:

@@ -29,7 +29,7 @@ from reliabayes.results.modes import (
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
-from reliabayes.results.summaries import Interval, describe, not_of_raters, scalars
+from reliabayes.results.summaries import Interval, chosen_names, describe, not_of_raters, scalars
 
 MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
 LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
@@ -92,13 +92,7 @@ class FittedQuantities:
         ValueError
             There is no such quantity, or ``prob`` is out of range.
         """
-        if names is None:
-            names = not_of_raters(self.quantities)
-        elif unknown := [name for name in names if name not in self.quantities]:
-            raise ValueError(
-                f"names: {', '.join(unknown)} must be among the quantities of "
-                f"{type(self.model).__name__}: {', '.join(map(str, self.quantities))}."
-            )
+        names = chosen_names(names, self.quantities, type(self.model).__name__)
         rows = {
             label: describe(values.ravel(), prob, interval)
             for name in names

@@ -11,6 +11,8 @@ from typing import Any, Literal
 from reliabayes.results.modes import Mode
 
 VERSION = version("reliabayes")
+MOST_CHAINS = 1000  # each is a process with files of its own
+MOST_ITERATIONS = 2**31 - 1  # that the programs count
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,9 @@ class Settings:
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:
         """Settings within their ranges; a fresh seed if there is none."""
         return cls(
-            chains=whole_number("chains", chains, least=1),
-            warmup=whole_number("warmup", warmup, least=0),
-            draws=whole_number("draws", draws, least=4),
+            chains=whole_number("chains", chains, least=1, most=MOST_CHAINS),
+            warmup=whole_number("warmup", warmup, least=0, most=MOST_ITERATIONS),
+            draws=whole_number("draws", draws, least=4, most=MOST_ITERATIONS),
             seed=secrets.randbelow(2**31)
             if seed is None
             else whole_number("seed", seed, least=0, most=2**31 - 1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -154,3 +154,17 @@ def ratings_of(index: pd.Index[Any], ratings: Ratings) -> NDArray[np.int64]:
     counts = np.zeros((ratings.n_items, len(ratings.pools)), np.int64)
     np.add.at(counts, (ratings.item, ratings.rater_pool[ratings.rater]), 1)
     return counts[item, pool]
+
+
+def chosen_names(names: Sequence[str] | None, quantities: xr.Dataset, model: str) -> list[str]:
+    """Names of the quantities to summarise, by default those that are not of single raters."""
+    if names is None:
+        return not_of_raters(quantities)
+    if isinstance(names, str) or not len(names):
+        raise ValueError(f"names must be a list of quantities, not {names!r}.")
+    if unknown := [str(name) for name in names if name not in quantities]:
+        raise ValueError(
+            f"names: {', '.join(unknown)} must be among the quantities of {model}: "
+            f"{', '.join(map(str, quantities))}."
+        )
+    return list(names)

@@ -234,7 +234,9 @@ def _has_residual(codes: Sequence[Codes], values: Array) -> bool:
     one, index = np.ones(len(values)), np.arange(len(values))
     effects = sp.hstack([sp.coo_array((one, (index, code))) for code in codes]).tocsr()
     residual = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
-    return bool(np.abs(residual).max() > 1e-9 * np.abs(values).max())
+    # What rounding leaves grows with the ratings themselves, what raters leave with their spread.
+    rounding = 16 * np.finfo(float).eps * np.abs(values).max()
+    return bool(np.abs(residual).max() > max(1e-9 * np.abs(centred).max(), rounding))
 
 
 def _rank(item: Codes, rater: Codes) -> int:

@@ -14,12 +14,12 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Scale
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
+from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.ratings import Ratings
@@ -154,10 +154,7 @@ class HiddenStateModel(RatingModel[P]):
         if not self.exchangeable_raters:
             ratings.require_known_raters(type(self).__name__)
         categories = ratings.categories
-        if len(categories) < 2:
-            rule = "there must be two categories or more"
-            remedy = "Pass categories=... with every value that a rating could have had."
-            raise RatingsError([Fault("rating", rule, f"only {categories[0]!r}", remedy)])
+        check_categories(ratings)
         cells = cells or Cells.of(ratings, exchangeable_raters=self.exchangeable_raters)
         mixture = ItemMixture.of(
             ratings.item, cells.of_rating, len(cells.category), self.kinds(ratings)

@@ -1,0 +1,104 @@
+"""Checks of the arguments of the ways in, before any table is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, get_args
+
+from reliabayes.choices import Replicates, Scale
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.wording import listed, shown
+
+
+def check_arguments(
+    roles: Mapping[str, Any], *, scale: Any, categories: Any, replicates: Any = "error"
+) -> None:
+    """Refuse arguments that mean nothing.
+
+    Parameters
+    ----------
+    roles : mapping from str to Any
+        Names of columns by role.
+    scale, categories, replicates : Any
+        As of `Ratings.from_frame`.
+
+    Raises
+    ------
+    RatingsError
+        Lists all of them.
+    """
+    choices = {
+        "scale": (scale, (None, *get_args(Scale))),
+        "replicates": (replicates, get_args(Replicates)),
+    }
+    faults = [
+        Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
+        for name, (value, allowed) in choices.items()
+        if not isinstance(value, Hashable) or value not in allowed
+    ]
+    faults += [
+        Fault(role, "it must be the name of a column", shown(name), "Name one column.")
+        for role, name in roles.items()
+        if isinstance(name, (float, bytes)) or not _is_single(name)
+    ]
+    faults += _category_faults(categories)
+    if faults:
+        raise RatingsError(faults)
+
+
+def _is_single(name: Any) -> bool:
+    """Whether this can name a column; pandas has names that are numbers or tuples, too."""
+    try:
+        hash(name)
+    except TypeError:
+        return False
+    return True
+
+
+def _category_faults(categories: Any) -> Iterator[Fault]:
+    if categories is None:
+        return
+    rule, remedy = "it must list the categories", 'Pass a list such as ["no", "yes"].'
+    if isinstance(categories, (str, bytes)) or not isinstance(categories, Iterable):
+        yield Fault("categories", rule, shown(categories), remedy)
+    elif isinstance(categories, (set, frozenset)):
+        rule += " in their order, and a set has none"
+        yield Fault("categories", rule, f"a set of {len(categories)}", remedy)
+
+
+def check_text_options(delimiter: Any, encoding: Any) -> None:
+    """Refuse a delimiter or an encoding that no text can have.
+
+    Parameters
+    ----------
+    delimiter, encoding : Any
+        As of `read_ratings`.
+
+    Raises
+    ------
+    RatingsError
+        Lists both, if need be.
+    """
+    faults = []
+    is_character = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n\0'
+    if delimiter is not None and not is_character:
+        rule = "it must be one character, and no quote or line end"
+        faults.append(
+            Fault("delimiter", rule, shown(delimiter), 'Pass delimiter=";", for example.')
+        )
+    if reason := _no_encoding(encoding):
+        rule, remedy = "it must name an encoding of text", 'Pass encoding="latin-1", for example.'
+        faults.append(Fault("encoding", rule, f"{shown(encoding)} ({reason})", remedy))
+    if faults:
+        raise RatingsError(faults)
+
+
+def _no_encoding(name: Any) -> str:
+    """Why this is not the name of an encoding of text; empty if it is."""
+    if not isinstance(name, str):
+        return f"a {type(name).__name__}"
+    try:
+        "a".encode(name)
+    except (LookupError, ValueError) as error:  # no such encoding, or not one of text
+        return str(error)
+    return ""
