@@ -13,7 +13,7 @@ INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test quick lint packaging notebooks browser docs posteriors sanitize calibrate bench wheel clean
+.PHONY: demo test quick lint packaging notebooks browser docs posteriors sanitize calibrate fuzz bench wheel clean
 
 # The model of the demo comes first; the others are compiled after the answer is there.
 demo: $(VENV)/demonstrable
@@ -54,6 +54,11 @@ sanitize: $(VENV)/developed
 
 calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration
+
+# Bad input at random for ten minutes, after faults at random moments of a command.
+fuzz: $(VENV)/developed
+	$(BIN)/python -m tests.faults_at_random_moments
+	$(BIN)/python -m tests.fuzz
 
 bench: $(VENV)/developed
 	$(INSTALL) '.[bench]'

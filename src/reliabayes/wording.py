@@ -29,8 +29,7 @@ def shown(value: Any) -> str:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return repr(value)
-    number = float(value)
-    return str(value) if isinstance(value, int) else f"{number:.15g}"
+    return str(value) if isinstance(value, int) else f"{float(value):.15g}"
 
 
 def listed(values: Collection[Any], limit: int = N_SHOWN) -> str:

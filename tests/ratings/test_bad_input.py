@@ -51,6 +51,7 @@ def test_arguments_that_mean_nothing_are_refused(options: dict[str, Any], messag
         ({"rating": [True, 1, 4, 4]}, "rating: all values must have the same type, because True"),
         ({"item": [True, 1, 2, 2]}, "item: all values must have the same type, because True"),
         ({"item": ["a\0", "a", "b", "b"]}, "item: texts must not hold the character NUL"),
+        ({"item": [b"a", "a", frozenset(), 1]}, "item: all values must have the same type"),
         ({"rating": [1e200, 2, 4, 4]}, r"within -1e\+100 and 1e\+100, or their squares overflow"),
     ],
 )
@@ -71,6 +72,13 @@ def test_integers_beyond_64_bits_are_read_or_refused(value: int) -> None:
 def test_counts_that_no_memory_holds_are_refused() -> None:
     with pytest.raises(rb.RatingsError, match=r"counts must sum to 100,000,000 or less"):
         rb.Ratings.from_counts(np.array([[1e18, 0], [1, 2], [2, 1]]))
+
+
+def test_texts_that_no_encoding_has_are_refused() -> None:
+    ratings = np.array([["\ud800", "b"], ["b", "b"]], object)
+
+    with pytest.raises(rb.RatingsError, match="each value must be a text, a number"):
+        rb.Ratings.from_wide(ratings)
 
 
 def write(text: str) -> Callable[[Path], Path]:

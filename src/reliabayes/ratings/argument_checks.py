@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, get_args
 
 from reliabayes.choices import Replicates, Scale
@@ -44,6 +45,25 @@ def check_arguments(
     faults += _category_faults(categories)
     if faults:
         raise RatingsError(faults)
+
+
+@contextmanager
+def value_errors_as_faults() -> Iterator[None]:
+    """Turn errors of libraries about single values into a fault.
+
+    Raises
+    ------
+    RatingsError
+        A number is too large for any type, or a text or object cannot be a label.
+    """
+    try:
+        yield
+    except RatingsError:
+        raise
+    except (OverflowError, ValueError) as error:
+        rule = "each value must be a text, a number that a float can hold, a bool or a category"
+        remedy = "Replace values of other kinds, for example with .astype(str)."
+        raise RatingsError([Fault("table", rule, f"this: {error}", remedy)]) from error
 
 
 def _is_single(name: Any) -> bool:

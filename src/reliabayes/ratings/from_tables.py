@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy.typing as npt
 
 from reliabayes.choices import Replicates, Scale
+from reliabayes.ratings.argument_checks import value_errors_as_faults
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.coding import coded_fields
 from reliabayes.ratings.shapes import Pools, table_from_counts, table_from_long, table_from_wide
@@ -80,10 +81,11 @@ class RatingsFromTables(CodedRatings):
         ['a', 'b']
         """
         roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
-        table = table_from_long(
-            frame, roles, scale=scale, categories=categories, replicates=replicates
-        )
-        return cls(**coded_fields(table))
+        with value_errors_as_faults():
+            table = table_from_long(
+                frame, roles, scale=scale, categories=categories, replicates=replicates
+            )
+            return cls(**coded_fields(table))
 
     @classmethod
     def from_wide(
@@ -134,10 +136,11 @@ class RatingsFromTables(CodedRatings):
         >>> Ratings.from_wide(np.array([[1, 2], [np.nan, 5], [4, 4]]))
         Ratings(5 ratings of 3 items by 2 raters, numeric 1..5)
         """
-        table = table_from_wide(
-            frame, item=item, pool=pool, gold=gold, scale=scale, categories=categories
-        )
-        return cls(**coded_fields(table))
+        with value_errors_as_faults():
+            table = table_from_wide(
+                frame, item=item, pool=pool, gold=gold, scale=scale, categories=categories
+            )
+            return cls(**coded_fields(table))
 
     @classmethod
     def from_counts(
@@ -183,5 +186,6 @@ class RatingsFromTables(CodedRatings):
         >>> ratings.counts.tolist()
         [[3, 0], [1, 2]]
         """
-        table = table_from_counts(frame, item=item, scale=scale, categories=categories)
-        return cls(**coded_fields(table))
+        with value_errors_as_faults():
+            table = table_from_counts(frame, item=item, scale=scale, categories=categories)
+            return cls(**coded_fields(table))
