@@ -33,6 +33,7 @@ def from_frame(options: dict[str, Any] | None = None, **columns: Any) -> rb.Rati
         ({"categories": "yes,no"}, "categories: it must list the categories; found 'yes,no'"),
         ({"categories": {1, 2, 4}}, "list the categories in their order, and a set has none"),
         ({"item": ["item"]}, r"item: it must be the name of a column; found \['item'\]"),
+        ({"item": None}, "item: it must be the name of a column; found None"),
         ({"rater": b"rater"}, "rater: it must be the name of a column"),
         ({"scale": ["numeric"]}, "scale: it must be one of"),
         ({"replicates": {}}, "replicates: it must be one of"),
@@ -67,6 +68,11 @@ def test_integers_beyond_64_bits_are_read_or_refused(value: int) -> None:
     ratings = from_frame(item=[1, 1, value, value])
 
     assert ratings.n_items == 2
+
+
+def test_counts_that_are_complex_are_refused() -> None:
+    with pytest.raises(rb.RatingsError, match="counts must be whole numbers, 0 or more"):
+        rb.Ratings.from_counts(np.array([[3], [1j], [3]], object))
 
 
 def test_counts_that_no_memory_holds_are_refused() -> None:

@@ -244,6 +244,7 @@ def test_missing_file_is_named(tmp_path: Path) -> None:
         ({"parallel_chains": 0}, "parallel_chains must be a whole number from 1, not 0"),
         ({"timeout": 0}, "timeout must be a finite number of seconds above 0, not 0"),
         ({"timeout": "5"}, "timeout must be a finite number of seconds above 0, not '5'"),
+        ({"timeout": 10**400}, "timeout must be a finite number of seconds above 0, not 1000"),
         ({"timeout": math.nan}, "timeout must be a finite number of seconds above 0, not nan"),
         ({"timeout": math.inf}, "timeout must be a finite number of seconds above 0, not inf"),
         ({"warmup": -1}, "warmup must be a whole number from 0 to 2147483647, not -1"),

@@ -43,7 +43,7 @@ def within_timeout(fit: Callable[Arguments, Result]) -> Callable[Arguments, Resu
     @wraps(fit)
     def call(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
         timeout = options.get("timeout")
-        seconds = float(timeout) if isinstance(timeout, Real) else math.inf
+        seconds = _seconds(timeout)
         token = _end.set(min(_end.get(), time.monotonic() + seconds))
         try:
             return fit(*arguments, **options)
@@ -53,3 +53,11 @@ def within_timeout(fit: Callable[Arguments, Result]) -> Callable[Arguments, Resu
             _end.reset(token)
 
     return call
+
+
+def _seconds(timeout: object) -> float:
+    """A time limit; infinity for none, and for one that the function itself will refuse."""
+    try:
+        return float(timeout) if isinstance(timeout, Real) else math.inf
+    except OverflowError:
+        return math.inf

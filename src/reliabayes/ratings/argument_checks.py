@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, get_args
 
@@ -10,9 +10,16 @@ from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.wording import listed, shown
 
+NEEDED = ("item", "rater", "rating")  # columns of a long table
+
 
 def check_arguments(
-    roles: Mapping[str, Any], *, scale: Any, categories: Any, replicates: Any = "error"
+    roles: Mapping[str, Any],
+    *,
+    scale: Any,
+    categories: Any,
+    replicates: Any = "error",
+    needed: Collection[str] = (),
 ) -> None:
     """Refuse arguments that mean nothing.
 
@@ -22,6 +29,8 @@ def check_arguments(
         Names of columns by role.
     scale, categories, replicates : Any
         As of `Ratings.from_frame`.
+    needed : collection of str
+        Roles that must have a column.
 
     Raises
     ------
@@ -40,7 +49,9 @@ def check_arguments(
     faults += [
         Fault(role, "it must be the name of a column", shown(name), "Name one column.")
         for role, name in roles.items()
-        if isinstance(name, (float, bytes)) or not _is_single(name)
+        if (name is None and role in needed)
+        or isinstance(name, (float, bytes))
+        or not _is_single(name)
     ]
     faults += _category_faults(categories)
     if faults:
@@ -60,7 +71,7 @@ def value_errors_as_faults() -> Iterator[None]:
         yield
     except RatingsError:
         raise
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         rule = "each value must be a text, a number that a float can hold, a bool or a category"
         remedy = "Replace values of other kinds, for example with .astype(str)."
         raise RatingsError([Fault("table", rule, f"this: {error}", remedy)]) from error

@@ -17,7 +17,7 @@ import pandas as pd
 
 from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.argument_checks import check_arguments, check_text_options
+from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_text_options
 from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.file_formats import (
     PARQUET_SUFFIXES,
@@ -126,6 +126,7 @@ def read_ratings(
         scale=scale,
         categories=categories,
         replicates=replicates,
+        needed=NEEDED,
     )
     if format_suffix(file) in PARQUET_SUFFIXES:
         return Ratings.from_frame(_read_parquet(file), **options)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.argument_checks import check_arguments
+from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
 from reliabayes.ratings.columns import Column, Labels
@@ -64,7 +64,7 @@ def table_from_long(
     RatingsError
         If the table breaks a rule.
     """
-    check_arguments(roles, scale=scale, categories=categories, replicates=replicates)
+    check_arguments(roles, scale=scale, categories=categories, replicates=replicates, needed=NEEDED)
     columns = named_columns(frame, roles)
     named = {role: name for role, name in roles.items() if name is not None}
     table = Table.of(
@@ -289,7 +289,10 @@ def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.i
 
 
 def _count_faults(counts: pd.Series[Any]) -> list[Fault]:
-    values = pd.to_numeric(counts, errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    numbers = pd.to_numeric(counts, errors="coerce")
+    if numbers.dtype.kind == "c":  # which a conversion would cut
+        numbers = pd.Series(np.nan, counts.index)
+    values = numbers.to_numpy(np.float64, na_value=np.nan)
     is_count = np.isfinite(values) & (values >= 0) & (np.floor(values) == values)
     if is_count.all():
         return []

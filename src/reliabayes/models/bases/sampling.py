@@ -111,4 +111,7 @@ def check_arguments(
 def _is_positive(number: object) -> bool:
     if not isinstance(number, Real) or isinstance(number, bool):
         return False
-    return 0 < float(number) < math.inf
+    try:
+        return 0 < float(number) < math.inf
+    except OverflowError:  # an integer beyond all floats
+        return False
