@@ -89,12 +89,16 @@ def main() -> None:
     given = parser.parse_args()
     rng, counts = random.Random(given.seed), Counter[str]()
     started = time.monotonic()
-    print("without a fault:", attempt(lambda: None, 0))
+    print("without a fault:", attempt(lambda: None, 0), flush=True)
     usual = time.monotonic() - started
     for _ in range(given.times):
         for number in (signal.SIGKILL, signal.SIGTERM):
-            counts[f"{number.name}: {attempt(number, rng.uniform(0, 1.1 * usual))}"] += 1
-        counts[f"full disk: {attempt(full(int(10 ** rng.uniform(2, 6.2))), 0)}"] += 1
+            found = f"{number.name}: {attempt(number, rng.uniform(0, 1.1 * usual))}"
+            counts[found] += 1
+            print(found, flush=True)
+        found = f"full disk: {attempt(full(int(10 ** rng.uniform(2, 6.2))), 0)}"
+        counts[found] += 1
+        print(found, flush=True)
     for outcome, count in sorted(counts.items()):
         print(f"{count:4} {outcome}")
     sys.exit(any("BROKEN" in outcome for outcome in counts))
