@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
@@ -42,6 +43,21 @@ def test_nuts_is_used_elsewhere(model: RatingModel) -> None:
 
     assert fit.settings.sampler == "nuts"
     assert "diverging" in fit.sample_stats
+
+
+@pytest.mark.slow
+def test_nuts_is_used_where_gibbs_sampling_mixes_badly() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, (200, 1))
+    weak = np.where(rng.random((200, 3)) < 0.6, truth, 1 - truth)
+    ratings = rb.Ratings.from_wide(pd.DataFrame(weak), scale="nominal")
+    with pytest.warns(rb.ConvergenceWarning, match="R-hat|ESS"):
+        gibbs = rb.DawidSkene().fit(ratings, seed=1, sampler="gibbs")
+
+    fit = rb.DawidSkene().fit(ratings, seed=1)
+
+    assert (gibbs.settings.sampler, fit.settings.sampler) == ("gibbs", "nuts")
+    assert fit.diagnostics().ess_bulk > 2 * gibbs.diagnostics().ess_bulk
 
 
 def test_nuts_is_used_where_its_files_are_kept(tmp_path: Path) -> None:

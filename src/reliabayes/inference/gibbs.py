@@ -22,6 +22,7 @@ from reliabayes.inference import stan
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.progress import progress_bar
 from reliabayes.inference.stan import Draws
+from reliabayes.inference.time_limit import TOO_LONG, seconds_left
 
 LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at the clock
@@ -208,7 +209,7 @@ def sample(
     size, shape = len(conjugate.prior), (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
     run = _Run(conjugate, seed, warmup, draws, threading.Event())
-    end = time.monotonic() + (math.inf if timeout is None else timeout)
+    end = time.monotonic() + min(math.inf if timeout is None else timeout, seconds_left())
     with progress_bar(progress, chains) as bar:
         with ThreadPoolExecutor(parallel_chains or os.cpu_count()) as pool:
             futures = [
@@ -218,7 +219,7 @@ def sample(
             try:
                 while wait(futures, timeout=SECONDS).not_done:
                     if time.monotonic() > end:
-                        raise SamplingError("the fit took longer than its timeout: raise it.")
+                        raise SamplingError(TOO_LONG)
             finally:
                 run.stop.set()
         for future in futures:

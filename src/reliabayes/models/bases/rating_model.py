@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -19,15 +18,18 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Sampler
+from reliabayes.inference.gibbs import Conjugate
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.time_limit import within_timeout
-from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import (
     check_arguments,
     chosen_conjugate,
-    geometry_of,
+    chosen_starts,
+    is_better_by_nuts,
+    longest_warmup,
     sampled,
 )
 from reliabayes.ratings import Ratings
@@ -281,7 +283,8 @@ class RatingModel(OptionalResults[P], ABC):
             Stan's NUTS, which samples from the posterior of every model, or Gibbs sampling, for
             `DawidSkene`, `MACE`, `TAP`, `RaterTAP`, `Groupthink` and `RaterGroupthink`. The
             posterior is the same. "auto" takes the one that gives more effective draws a second;
-            NUTS if Stan's files are to be kept. ``fit.settings.sampler`` says which.
+            NUTS if Stan's files are to be kept, and where Gibbs sampling turns out to mix badly in
+            up to 20,000 ratings. ``fit.settings.sampler`` says which.
 
         Returns
         -------
@@ -305,46 +308,43 @@ class RatingModel(OptionalResults[P], ABC):
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
-        started = time.monotonic()
+        settings = replace(settings, warm_start=warm_start is not False)
         # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
             conjugate = chosen_conjugate(self, sampler, problem, output_dir)
             modes = self.starts(problem)
-            starts = self._chosen_starts(warm_start, modes, problem)
-        settings = replace(settings, sampler="nuts" if conjugate is None else "gibbs")
-        if warmup is None:
-            least = (default_warmup(geometry_of(start), settings.sampler) for start in starts)
-            settings = replace(settings, warmup=max(least))
-        options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
-        runs = []
-        for start, mode in zip(starts, modes, strict=False):
-            options["timeout"] = timeout and timeout - (time.monotonic() - started)
-            run = sampled(self, problem, mode, conjugate, start, settings, output_dir, **options)
-            runs.append(run)
-        drawn = self.combine(modes, runs, problem, settings.seed)
-        fit = Fit(
-            self,
-            ratings,
-            self.labelled(drawn.parameters, problem),
-            self.labelled(drawn.statistics, problem),
-            replace(
-                settings,
-                warm_start=warm_start is not False,
-                max_tree_depth=runs[0].max_tree_depth,
-                stan_version=runs[0].stan_version,
-                relabelled=drawn.relabelled,
-                modes=drawn.modes,
-            ),
-            modes[0].centring,
-        )
-        vars(fit)["problem"] = problem  # the cached property, already known
+            starts = chosen_starts(self, warm_start, modes, problem)
+
+        def sample(conjugate: Conjugate | None) -> Fit:
+            chosen = replace(settings, sampler="nuts" if conjugate is None else "gibbs")
+            if warmup is None:
+                chosen = replace(chosen, warmup=longest_warmup(starts, chosen.sampler))
+            options = {"parallel_chains": parallel_chains, "progress": progress}
+            runs = [
+                sampled(self, problem, mode, conjugate, start, chosen, output_dir, **options)
+                for start, mode in zip(starts, modes, strict=False)
+            ]
+            drawn = self.combine(modes, runs, problem, settings.seed)
+            fit = Fit(
+                self,
+                ratings,
+                self.labelled(drawn.parameters, problem),
+                self.labelled(drawn.statistics, problem),
+                replace(
+                    chosen,
+                    max_tree_depth=runs[0].max_tree_depth,
+                    stan_version=runs[0].stan_version,
+                    relabelled=drawn.relabelled,
+                    modes=drawn.modes,
+                ),
+                modes[0].centring,
+            )
+            vars(fit)["problem"] = problem  # the cached property, already known
+            return fit
+
+        fit = sample(conjugate)
+        if conjugate is not None and sampler == "auto" and is_better_by_nuts(fit):
+            fit = sample(None)
         fit.warn_if_unreliable()
         return fit
-
-    def _chosen_starts(
-        self, warm_start: bool | Start, modes: Sequence[WarmStart], problem: P
-    ) -> Sequence[Start]:
-        if not isinstance(warm_start, bool):
-            return (warm_start,)
-        return modes if warm_start else (self.cold_start(problem, modes[0].centring),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Protocol, get_args
 
@@ -11,11 +12,15 @@ from reliabayes.choices import Sampler
 from reliabayes.inference import gibbs, stan
 from reliabayes.inference.commands import Geometry
 from reliabayes.inference.gibbs import Conjugate
-from reliabayes.inference.problem import stan_data
+from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
-from reliabayes.inference.warm_start import Start, WarmStart
+from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
 from reliabayes.ratings import Ratings
+from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings, whole_number
+
+FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
+ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 
 
 class SampledModel(Protocol):
@@ -29,6 +34,9 @@ class SampledModel(Protocol):
 
     def conjugate(self, problem: Any) -> Conjugate | None:
         """What Gibbs sampling needs."""
+
+    def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
+        """Dispersed starting points."""
 
 
 def sampled(
@@ -67,6 +75,20 @@ def geometry_of(start: Start) -> Geometry | None:
     return start.geometry if isinstance(start, WarmStart) else None
 
 
+def longest_warmup(starts: Sequence[Start], sampler: str) -> int:
+    """Iterations that suit all starts."""
+    return max(default_warmup(geometry_of(start), sampler) for start in starts)
+
+
+def chosen_starts(
+    model: SampledModel, warm_start: bool | Start, modes: Sequence[WarmStart], problem: Any
+) -> Sequence[Start]:
+    """Where chains start: at every mode, dispersed, or from an earlier fit."""
+    if not isinstance(warm_start, bool):
+        return (warm_start,)
+    return modes if warm_start else (model.cold_start(problem, modes[0].centring),)
+
+
 def chosen_conjugate(
     model: SampledModel, sampler: Sampler, problem: Any, output_dir: object
 ) -> Conjugate | None:
@@ -83,6 +105,17 @@ def chosen_conjugate(
             "parameters. Pass sampler='auto' or sampler='nuts'."
         )
     return conjugate
+
+
+def is_better_by_nuts(fit: Fit) -> bool:
+    """Whether draws by Gibbs sampling mix so badly that NUTS is worth its time.
+
+    Where raters are few and hardly better than chance, a sweep changes probabilities little.
+    """
+    settings = fit.settings
+    if len(fit.ratings) > FEW_RATINGS or settings.chains * settings.draws < ENOUGH_DRAWS:
+        return False
+    return bool(fit.diagnostics().problems)
 
 
 def check_arguments(
