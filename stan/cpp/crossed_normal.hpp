@@ -12,6 +12,7 @@
 //
 // A column of gram holds the lower triangle of gram_d, column by column.
 #pragma once
+#include "digits.hpp"
 #include "gradient.hpp"
 
 #include <Eigen/Cholesky>
@@ -88,6 +89,7 @@ stan::return_type_t<Weight, Precision> crossed_normal(
     std::ostream* = nullptr) {
   const Vector w = stan::math::value_of(weight);
   const Vector p = stan::math::value_of(precision);
+  require_digits(w.cwiseAbs().dot(square));
   const CrossedEffects effects(w, p, location, gram, moment);
   const double value = -0.5 * (effects.log_det() + w.dot(square) + p.dot(location.cwiseAbs2())
                                - effects.whitened.squaredNorm());

@@ -8,6 +8,7 @@
 // where residual is the sum of a row's ratings minus their levels. One pass over the cells gives the
 // value and the gradient.
 #pragma once
+#include "digits.hpp"
 #include "gradient.hpp"
 
 #include <ostream>
@@ -49,6 +50,7 @@ stan::return_type_t<Weight, Level> crossed_quadratic_form(
   const Vector w = stan::math::value_of(weight);
   const Vector l = stan::math::value_of(level);
   const CrossedQuadraticForm form(w, l, number, sum, square, first, column, count, total, pattern);
+  require_digits(w.cwiseAbs().dot(form.by_weight));
   const double value = w.dot(form.by_weight);
   if constexpr (stan::is_constant_all<Weight, Level>::value)
     return value;

@@ -16,6 +16,7 @@ from scipy.stats import halfnorm, t
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
+from reliabayes.inference.log_density import log_densities
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
@@ -352,10 +353,6 @@ def test_design_with_as_many_effects_as_ratings_is_fitted() -> None:
     assert ((fit.quantities["icc"] >= 0) & (fit.quantities["icc"] <= 1)).all()
 
 
-@pytest.mark.xfail(
-    raises=(AssertionError, RuntimeError),
-    reason="the density loses all digits if the residual sd is below 1e-8 of the effects' sds",
-)
 def test_density_is_constant_near_zero_residual_if_effects_are_as_many_as_ratings() -> None:
     data = rb.GaussianICC().stan_data(three_ratings())
 
@@ -363,10 +360,27 @@ def test_density_is_constant_near_zero_residual_if_effects_are_as_many_as_rating
     small, smaller = (
         evaluate("gaussian_icc", data, {"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": sd})[0]
         - math.log(sd)
-        for sd in (1e-4, 1e-12)
+        for sd in (1e-3, 1e-6)
     )
 
     assert smaller == pytest.approx(small, abs=1e-3)
+
+
+@pytest.mark.parametrize("program", ["gaussian_icc", "gaussian_icc_crowd"])
+@pytest.mark.parametrize(
+    "log_sds", [(85.0, 51.0, -41.0), (-26.0, 88.0, -45.0), (7.0, -42.0, -34.0), (0.0, 0.0, -30.0)]
+)
+def test_residuals_too_small_for_the_digits_are_refused(
+    program: str, log_sds: tuple[float, float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    integrates_out = program == "gaussian_icc"
+    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: integrates_out)
+    model, ratings = rb.GaussianICC(), rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+    scores = [] if program == "gaussian_icc" else [0.0] * 4
+    point = np.array([[*log_sds, *scores]])
+
+    with pytest.raises(rb.SamplingError, match="the density has too few digits"):
+        log_densities(program, model.stan_data(ratings), point)
 
 
 @pytest.mark.slow
