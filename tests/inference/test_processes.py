@@ -140,7 +140,7 @@ def test_a_missing_temporary_folder_is_said(
 def test_a_start_that_stan_refuses_comes_with_its_reason() -> None:
     impossible = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 0.0}] * 2
 
-    with pytest.raises(rb.SamplingError, match=r"Initialization failed.*\s.*log\(0\)"):
+    with pytest.raises(rb.SamplingError, match=r"Initialization failed.*\s.*the residual sd"):
         drawn(inits=impossible)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
@@ -43,13 +44,12 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
     chosen: dict[str, Any] = {}
     if kind != "gaussian":
         chosen["categories"] = range(2 if model.name() in BINARY else 3)
-    ratings: rb.Ratings
     while True:
         truth = {f"sd_{name}": rng.uniform(0.4, 1.5) for name in names.get(kind, ())}
         if kind == "gaussian":
             truth["mean"] = 3.0
-        ratings = model.simulate(design, rng, parameters=truth, **chosen)
-        if len(set(ratings.to_frame()["rating"])) > 1:  # else the study says nothing
+        with contextlib.suppress(rb.RatingsError):  # ratings that are all equal say nothing
+            ratings: rb.Ratings = model.simulate(design, rng, parameters=truth, **chosen)
             return ratings
 
 
