@@ -176,7 +176,9 @@ def _columns_remedy(
             "wide, with one column per rater, use Ratings.from_wide."
         )
     pairs = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
-    return f"Did you mean {pairs}?" if pairs else "Name the columns, for example item=..."
+    if pairs:
+        return f"Did you mean {pairs}?"
+    return f"Say which columns they are: {', '.join(f'{role}=...' for role in missing)}"
 
 
 def _columns_of_one_range(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[str]:
