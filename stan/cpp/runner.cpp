@@ -17,6 +17,12 @@
 #include <stan/math/prim/core/init_threadpool_tbb.hpp>
 #include <stan/math/rev/core/profiling.hpp>
 
+#ifdef __linux__
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -139,10 +145,21 @@ int main(const Program& program, const std::vector<std::string>& words) {
   return run(program, arguments);
 }
 
+// Be ended with the process that the environment variable RELIABAYES_PARENT names, however it ends.
+void end_with_parent() {
+#ifdef __linux__
+  const char* parent = std::getenv("RELIABAYES_PARENT");
+  if (parent == nullptr) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (std::to_string(getppid()) != parent) std::_Exit(EXIT_FAILURE);  // it had ended before
+#endif
+}
+
 }  // namespace reliabayes
 
 // cmdstanpy recognises errors as lines that start with "Error:".
 int main(int argc, const char* argv[]) {
+  reliabayes::end_with_parent();
   try {
     const std::vector<std::string> words{argv + 1, argv + argc};
     const reliabayes::Program& program = reliabayes::chosen(words.empty() ? "" : words.front());

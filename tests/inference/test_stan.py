@@ -171,6 +171,28 @@ def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("reliabayes-")]
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere chains outlive a killed parent")
+def test_killing_only_the_parent_ends_the_chains(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        children = wait_for_chains(process.pid)
+        process.kill()
+
+        left = psutil.wait_procs(children, timeout=5)[1]
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+    assert not left
+
+
 def wait_for_chains(pid: int) -> list[psutil.Process]:
     for _ in range(200):
         if found := chains_below(pid):

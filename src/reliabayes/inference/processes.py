@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import subprocess
 import time
 from collections import deque
@@ -76,9 +77,15 @@ def run_all(
 
 
 def _start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    # On Linux our programs end with the process that they are told is their parent.
+    environment = os.environ | {"RELIABAYES_PARENT": str(os.getpid())}
     with open(log, "wb") as output:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
         )
 
 
