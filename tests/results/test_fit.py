@@ -309,6 +309,7 @@ def graded(**found: Any) -> Diagnostics:
         ({"ess_bulk": 60}, True),
         ({"bfmi": 0.25}, False),
         ({"bfmi": 0.1}, True),
+        ({"integration_error": 0.002}, False),
         ({"integration_error": 0.1}, True),
         ({"relabelled": (1,)}, True),
     ],

@@ -20,7 +20,7 @@ ESS_PER_CHAIN = 100  # that is good
 DOUBTFUL_ESS_PER_CHAIN = 40  # below which neither R-hat nor the ESS itself is known
 MAX_DIVERGENT = 0.005  # of the draws: fewer leave the reported quantities as they are
 MIN_BFMI, DOUBTFUL_BFMI = 0.3, 0.2
-MAX_INTEGRATION_ERROR = 1e-3  # nats
+MAX_INTEGRATION_ERROR, DOUBTFUL_INTEGRATION_ERROR = 1e-3, 0.05  # nats
 
 LONGER = "fit with more draws"
 ELSEWHERE = "fit with more draws, and with warm_start=False: other starts may find another mode"
@@ -77,7 +77,8 @@ class Diagnostics:
     relabelled : tuple of int
         Chains, from 0, whose true categories had switched and were relabelled.
     integration_error : float
-        Quadrature error of the log-likelihood, in nats; at most 1e-3 is good.
+        Quadrature error of the log-likelihood, in nats; at most 1e-3 is good, above 0.05 is in
+        doubt.
     nodes : int
         Number of nodes of the quadrature; 0 if the model has none.
     unweighed_modes : int
@@ -237,11 +238,14 @@ class Diagnostics:
                 touches = "too few to change what is reported"
             found.append(Finding(seen, touches, PRIORS if serious else "nothing to do", serious))
         if not self.integration_error <= MAX_INTEGRATION_ERROR:
+            serious = not self.integration_error <= DOUBTFUL_INTEGRATION_ERROR
+            limit = DOUBTFUL_INTEGRATION_ERROR if serious else MAX_INTEGRATION_ERROR
             seen = (
                 f"the quadrature error of the log-likelihood is {self.integration_error:.2g} (at "
-                f"most {MAX_INTEGRATION_ERROR:g})"
+                f"most {limit:g})"
             )
-            found.append(Finding(seen, "all results", f"set nodes={2 * self.nodes}", True))
+            touches = "all results" if serious else "too small to change what is reported"
+            found.append(Finding(seen, touches, f"set nodes={2 * self.nodes}", serious))
         if not self.bfmi >= MIN_BFMI:
             serious = not self.bfmi >= DOUBTFUL_BFMI
             limit = DOUBTFUL_BFMI if serious else MIN_BFMI
