@@ -113,7 +113,7 @@ def _of_ordered(ratings: Ratings) -> Recommendation:
 
 def _of_unordered(ratings: Ratings) -> Recommendation:
     number, raters = len(ratings.categories), ratings.n_raters
-    harder = (models.LatentTAP(), "slower; if some items are harder than others")
+    harder = (models.LatentTAP(), "if some items are harder than others; slower")
     logit = (models.LogitICC(), "to ask how reliable the ratings are")
     if number == 2 and len(ratings.pools) > 1:
         return Recommendation(
@@ -143,7 +143,7 @@ def _of_unordered(ratings: Ratings) -> Recommendation:
         return Recommendation(
             models.HierarchicalDawidSkene(),
             f"{reason}, so that each learns from the others",
-            ((models.DawidSkene(), "faster; each rater by itself"), *others),
+            ((models.DawidSkene(), "if each rater is to count by itself; faster"), *others),
         )
     return Recommendation(
         models.MACE(),

@@ -216,6 +216,47 @@ def test_json_holds_the_point_estimate_of_em() -> None:
     assert report["diagnostics"]["converged"] is True
 
 
+def test_without_a_model_fit_takes_the_recommended_one_and_says_why() -> None:
+    named, chosen = run(*FIT), run(*FIT[:2], *FIT[4:])
+
+    (line,) = (line for line in chosen.stderr.splitlines() if "recommended" in line)
+    assert chosen.stdout == named.stdout
+    assert line == (
+        "reliabayes: --model is not given; recommended and used: gaussian-icc (the ratings are "
+        "numbers). Alternatives: ordinal-icc (if these 10 numbers are grades rather than amounts; "
+        "--scale ordered)."
+    )
+    assert "recommended" not in named.stderr
+
+
+@pytest.mark.slow
+def test_without_models_report_takes_the_recommended_one_and_names_it(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+
+    result = run("report", JUDGES, "--draws", "250", "--seed", "1", "--out", str(page))
+
+    assert result.exit_code == 0
+    assert "--models is not given; recommended and used: gaussian-icc" in result.stderr
+    assert "--models gaussian-icc" in page.read_text()
+
+
+@pytest.mark.slow
+def test_without_models_compare_takes_those_that_suit_the_ratings(tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    cells = [
+        (item, rater, "ny"[(item + rater * item % 3) % 2])
+        for item in range(9)
+        for rater in range(3)
+    ]
+    rows = [f"{item},{rater},{rating}" for item, rater, rating in cells]
+    table.write_text("\n".join(["item,rater,rating", *rows]))
+
+    result = run("compare", str(table), "--draws", "100", "--seed", "1")
+
+    assert "recommended and used: dawid-skene, logit-icc, latent-tap" in result.stderr
+    assert {"dawid-skene", "logit-icc", "latent-tap"} <= set(result.stdout.split())
+
+
 def test_gold_is_read_from_a_column(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text(
         "item,rater,rating,truth\n1,a,x,x\n1,b,y,x\n2,a,y,\n2,b,x,\n3,a,x,\n3,b,x,\n"
@@ -366,7 +407,7 @@ def test_all_faults_of_a_table_are_listed_with_options_as_remedies(tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fit", JUDGES], "name a model: gaussian-icc"),
+        (["fit", JUDGES, "--model", ""], "name a model: gaussian-icc"),
         (["fit", JUDGES, "--model", "gausian"], "it must be one of gaussian-icc, "),
         ([*FIT, "--rater", "judge"], "(rater='judge'); found only 'item', 'rater', 'rating'"),
         (["describe", "absent.csv"], "absent.csv: there is no such file"),
@@ -389,6 +430,7 @@ def test_all_faults_of_a_table_are_listed_with_options_as_remedies(tmp_path: Pat
         ([*FIT, "--method", "em"], "gaussian-icc has no method em"),
         ([*EM, "--save", "out.nc"], "--save writes draws, and --method em has none"),
         (["compare", JUDGES, "--models", "tap"], "must name two or more models"),
+        (["compare", JUDGES], "gaussian-icc suits these ratings, and no alternative to it"),
         (["compare", JUDGES, "--models", "tap,gaussian-icc"], "gaussian-icc models numbers and"),
         (["fits"], "No such command 'fits'"),
         ([*FIT, "--colour"], "No such option: --colour"),

@@ -504,7 +504,7 @@ def test_the_command_on_the_page_reproduces_it(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "name a model: gaussian-icc"),
+        (["--models", ""], "name a model: gaussian-icc"),
         (["--models", "gaussian-icc", "--out", JUDGES], "--out must not overwrite the ratings"),
         (["--models", "gaussian-icc", "--out", "/absent/r.html"], "cannot write /absent/r.html"),
         (["--models", "gaussian-icc", "--reliability", "1"], "must lie strictly between 0 and 1"),

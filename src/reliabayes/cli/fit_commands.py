@@ -30,6 +30,7 @@ from reliabayes.cli.output import (
     write_text,
 )
 from reliabayes.cli.ratings_file import RatingsFileWithGold
+from reliabayes.cli.recommended import recommended_model, recommended_models
 from reliabayes.cli.sampling import Sampling, fit_models
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ def fit(
             parser=model_named,
             metavar="MODEL",
             show_default=False,
-            help="Required: one of the models that `reliabayes models` lists.",
+            help="One of the models that `reliabayes models` lists; by default what suits.",
         ),
-    ] = "",  # an empty name is refused with a message that lists all models
+    ] = None,
     method: Annotated[
         Literal["mcmc", "em"],
         typer.Option(help="Sample the posterior, or find only the point of maximum likelihood."),
@@ -81,6 +82,7 @@ def fit(
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
     ratings = ratings_file.read()
+    model = model or recommended_model(ratings, "--model")
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
         fitted = _point_estimate(model(), ratings, {"save": save, "report": report})
@@ -113,25 +115,25 @@ def fit(
 def compare(
     *,
     models: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="MODEL,MODEL,...",
-            show_default=False,
-            help="Required: two or more of the models that `reliabayes models` lists.",
+            help="Two or more of the models that `reliabayes models` lists; by default what suits.",
         ),
-    ] = "",
+    ] = None,
     ratings_file: RatingsFileWithGold,
     sampling: Sampling,
 ) -> None:
     """Compare how well models predict the ratings of a held-out item, in bits per rating."""
     from reliabayes.results.comparison import refuses_comparison
 
-    chosen = models_named(models)
-    if len(chosen) < 2:
+    named = None if models is None else models_named(models)
+    if named is not None and len(named) < 2:
         raise typer.BadParameter("--models must name two or more models, separated by commas.")
-    if refusal := refuses_comparison({model.name(): model for model in chosen}):
+    if refusal := refuses_comparison({model.name(): model for model in named or ()}):
         raise typer.BadParameter(refusal)
-    fits = fit_models(chosen, ratings_file.read(), sampling)
+    ratings = ratings_file.read()
+    fits = fit_models(named or recommended_models(ratings, "--models"), ratings, sampling)
     table = rb.compare({model.name(): fitted for model, fitted in fits.items()})
     printed = make_table("model", *table.columns, numeric=table.columns)
     for name, row in zip(table.index, table.itertuples(index=False), strict=True):

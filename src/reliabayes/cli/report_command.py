@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shlex
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,7 +18,11 @@ from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Prob, check_outputs, models_named, probability, writable
 from reliabayes.cli.output import print_message
 from reliabayes.cli.ratings_file import RatingsFile, RatingsFileWithGold
+from reliabayes.cli.recommended import recommended_model
 from reliabayes.cli.sampling import Sampling, fit_models
+
+if TYPE_CHECKING:
+    from reliabayes.models import RatingModel
 
 
 @with_option_groups
@@ -25,13 +30,12 @@ def report(
     *,
     context: typer.Context,
     models: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="MODEL,MODEL,...",
-            show_default=False,
-            help="Required: one or more of the models that `reliabayes models` lists.",
+            help="One or more of the models that `reliabayes models` lists; by default what suits.",
         ),
-    ] = "",
+    ] = None,
     out: Annotated[
         Path, typer.Option(metavar="OUT.html", help="File to write the report to.")
     ] = Path("report.html"),
@@ -51,13 +55,14 @@ def report(
     ] = "",
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
-    chosen = models_named(models)
+    named = None if models is None else models_named(models)
     target = writable(out)
     check_outputs(ratings_file.file, {"out": target})
     ratings = ratings_file.read()
     source = _source(ratings_file)
     if sampling.seed is None:
         sampling = replace(sampling, seed=secrets.randbelow(2**31))
+    chosen = named or [recommended_model(ratings, "--models")]
     fits = fit_models(chosen, ratings, sampling)
     try:
         rb.report(
@@ -67,7 +72,7 @@ def report(
             prob=prob,
             reliability=reliability,
             source=source,
-            command=_command_line(context, sampling),
+            command=_command_line(context, sampling, fits),
             date=date,
             **({} if title is None else {"title": title}),
         )
@@ -91,9 +96,12 @@ def _source(ratings_file: RatingsFile) -> dict[str, str]:
     return {"file": str(ratings_file.file), "sha256": digest, "columns": columns}
 
 
-def _command_line(context: typer.Context, sampling: Sampling) -> str:
-    """Return the command that writes the same report, with the seed that was drawn."""
-    given: dict[str, Any] = context.params | {"seed": sampling.seed}
+def _command_line(
+    context: typer.Context, sampling: Sampling, models: Iterable[type[RatingModel[Any]]]
+) -> str:
+    """Return the command that writes the same report, with its models and the seed drawn."""
+    names = ",".join(model.name() for model in models)
+    given: dict[str, Any] = context.params | {"seed": sampling.seed, "models": names}
     words = ["reliabayes", "report", str(given["file"])]
     for option in context.command.params:
         name = str(option.name)

@@ -1,0 +1,93 @@
+"""Models that are not named on the command line: those that suit the ratings."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+import reliabayes as rb
+from reliabayes.cli.output import print_message
+
+if TYPE_CHECKING:
+    from reliabayes.models import RatingModel
+
+Models = list["type[RatingModel[Any]]"]
+
+
+def recommended_model(ratings: rb.Ratings, option: str) -> type[RatingModel[Any]]:
+    """Return the recommended model, and say why and what else there is.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+    option : str
+        The option that was not given.
+
+    Returns
+    -------
+    type of RatingModel
+        The class of the model.
+    """
+    found = rb.recommend(ratings)
+    _say(option, [type(found.model)], found)
+    return type(found.model)
+
+
+def recommended_models(ratings: rb.Ratings, option: str) -> Models:
+    """Return the recommended model and the alternatives that can be compared with it, and say so.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+    option : str
+        The option that was not given.
+
+    Returns
+    -------
+    list of type of RatingModel
+        The classes of the models, two or more.
+
+    Raises
+    ------
+    typer.BadParameter
+        There is no such alternative.
+    """
+    from reliabayes.results.comparison import refuses_comparison
+
+    found = rb.recommend(ratings)
+    best, chosen = type(found.model), [type(found.model)]
+    for model, _ in found.alternatives:
+        pair = {each.name(): each for each in (best, type(model))}
+        if not refuses_comparison(pair) and _takes(model, ratings):
+            chosen.append(type(model))
+    if len(chosen) < 2:
+        raise typer.BadParameter(
+            f"{best.name()} suits these ratings, and no alternative to it that takes them as they "
+            f"are read can be compared with it. Name two or more models with {option}."
+        )
+    _say(option, chosen, found)
+    return chosen
+
+
+def _takes(model: RatingModel[Any], ratings: rb.Ratings) -> bool:
+    try:
+        model.problem(ratings)
+    except rb.RatingsError:
+        return False
+    return True
+
+
+def _say(option: str, chosen: Models, found: rb.Recommendation) -> None:
+    names = ", ".join(model.name() for model in chosen)
+    others = ", ".join(
+        f"{model.name()} ({when})"
+        for model, when in found.alternatives
+        if type(model) not in chosen
+    )
+    text = f"{option} is not given; recommended and used: {names} ({found.reason})."
+    text += f" Alternatives: {others}." if others else ""
+    print_message(re.sub(r' \(scale="(\w+)"\)', r"; --scale \1", text))
