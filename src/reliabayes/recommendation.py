@@ -10,8 +10,8 @@ import numpy as np
 from reliabayes import models
 from reliabayes.models import RatingModel
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.describing import whole_numbers
 
-FEW_VALUES = 10  # of whole numbers that may be grades
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
 MANY_CATEGORIES = 5  # from which on the errors of a rater are too many to be pooled in minutes
@@ -81,10 +81,9 @@ def recommend(ratings: Ratings) -> Recommendation:
 
 def _of_numbers(ratings: Ratings) -> Recommendation:
     pools = len(ratings.pools) > 1
-    values = np.unique(ratings.rating)
     alternatives: list[tuple[RatingModel[Any], str]] = []
-    if len(values) <= FEW_VALUES and (values == np.round(values)).all():
-        grades = f'if these {len(values)} numbers are grades rather than amounts (scale="ordered")'
+    if number := whole_numbers(ratings):
+        grades = f'if these {number} numbers are grades rather than amounts (scale="ordered")'
         alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), grades))
     if pools:
         alternatives.append((models.GaussianICC(), "if the pools are to count as one"))

@@ -51,6 +51,8 @@ def test_agree_prints_to_standard_error_what_was_read() -> None:
     result = run(*AGREE)
 
     assert result.stderr == (
+        "reliabayes: --scale is not given; the ratings are read as numeric 1..10 (--scale ordered "
+        "takes them as grades).\n"
         "reliabayes: Ratings(24 ratings of 6 items by 4 raters, numeric 1..10)\n"
     )
 

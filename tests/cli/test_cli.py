@@ -216,6 +216,26 @@ def test_json_holds_the_point_estimate_of_em() -> None:
     assert report["diagnostics"]["converged"] is True
 
 
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("a,x,1 a,y,2 b,x,5 b,y,5", "numeric 1..5 (--scale ordered takes them as grades)."),
+        ("a,x,1.5 a,y,2 b,x,5 b,y,5", "numeric 1.5..5."),
+        ("a,x,no a,y,no b,x,yes b,y,no", "nominal in 2 categories."),
+    ],
+)
+def test_the_scale_is_said_where_it_was_guessed(tmp_path: Path, cells: str, message: str) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text("\n".join(["item,rater,rating", *cells.split()]))
+
+    guessed, given = (run("describe", str(table), *more) for more in ([], ["--scale", "nominal"]))
+
+    assert guessed.stderr.splitlines() == [
+        f"reliabayes: --scale is not given; the ratings are read as {message}"
+    ]
+    assert given.stderr == ""
+
+
 def test_without_a_model_fit_takes_the_recommended_one_and_says_why() -> None:
     named, chosen = run(*FIT), run(*FIT[:2], *FIT[4:])
 
@@ -311,6 +331,15 @@ def test_json_has_no_literal_that_is_not_json(monkeypatch: pytest.MonkeyPatch) -
     icc = json.loads(result.stdout, parse_constant=pytest.fail)["quantities"]["icc"]
     assert icc["r_hat"] is None
     assert icc["sd"] is None
+
+
+def test_numbers_that_may_be_grades_are_noted_with_the_option_for_them() -> None:
+    result = run(*FIT)
+
+    note = "If they are grades rather than amounts, --scale ordered and a model of ordered"
+    assert f"reliabayes: The ratings are 10 whole numbers. {note}" in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_poor_draws_are_warned_of_on_standard_error() -> None:
@@ -523,7 +552,7 @@ def test_exit_status_and_streams_reach_the_shell() -> None:
 
 @pytest.mark.slow
 def test_a_closed_pipe_causes_no_error() -> None:
-    result = shell(f"reliabayes describe {JUDGES} | true")
+    result = shell(f"reliabayes describe {JUDGES} --scale numeric | true")
 
     assert result.stderr == ""
 

@@ -428,6 +428,15 @@ def test_missing_parameters_are_drawn_from_their_priors() -> None:
     assert drawn["sd_residual"].mean() == pytest.approx(2.394, abs=0.52)
 
 
+@pytest.mark.parametrize("model", [rb.GaussianICC(), rb.GaussianXCC()])
+def test_few_whole_numbers_are_noted_as_possible_grades(model: rb.GaussianICC) -> None:
+    cells = np.arange(24).reshape(6, 4)
+    grades, amounts, many = map(rb.Ratings.from_wide, (cells % 5, cells % 5 + 0.5, cells))
+
+    assert model.caution(grades).startswith("The ratings are 5 whole numbers. If they are grades")
+    assert model.caution(amounts) == model.caution(many) == ""
+
+
 def test_ratings_are_simulated_for_the_design_of_existing_ratings() -> None:
     ratings = simulated(items=20, raters=5, per_item=3)
     parameters = {"mean": 50, "sd_item": 2, "sd_rater": 1, "sd_residual": 0.5}

@@ -15,6 +15,7 @@ from reliabayes.cli.output import (
     print_message,
     print_table,
 )
+from reliabayes.cli.ratings_file import in_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,7 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
         The posterior, or a point estimate.
     """
     if caution := fitted.model.caution(fitted.ratings):
-        print_message(caution)
+        print_message(in_options(caution))
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
         return

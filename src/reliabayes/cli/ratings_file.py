@@ -12,7 +12,8 @@ import typer
 import reliabayes as rb
 from reliabayes.choices import Replicates, Scale
 from reliabayes.cli.options import check_delimiter, check_encoding
-from reliabayes.cli.output import BAD_INPUT, exit_with
+from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
+from reliabayes.ratings.describing import value_range, whole_numbers
 
 ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.
@@ -90,14 +91,20 @@ class RatingsFile:
         return {role: name for role, name in asdict(self).items() if role in ROLES}
 
     def read(self) -> rb.Ratings:
-        """Return the ratings; a file that cannot be read ends the program as bad input."""
+        """Return the ratings, and say which scale was guessed for them.
+
+        A file that cannot be read ends the program as bad input.
+        """
         options = asdict(self)
         if self.categories is not None:
             options["categories"] = _categories(self.categories)
         try:
-            return rb.read_ratings(options.pop("file"), **options)
+            ratings = rb.read_ratings(options.pop("file"), **options)
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
+        if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
+            print_message(f"--scale is not given; the ratings are read as {_scale(ratings)}.")
+        return ratings
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,22 @@ class RatingsFileWithGold(RatingsFile):
     gold: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the item's known true value.")
     ] = None
+
+
+def in_options(text: str) -> str:
+    """Return a text with a scale as an option of the command line.
+
+    Parameters
+    ----------
+    text : str
+        A text of the library.
+
+    Returns
+    -------
+    str
+        The same, with ``--scale ordered`` in place of ``scale="ordered"``.
+    """
+    return re.sub(r'\bscale="(\w+)"', r"--scale \1", text)
 
 
 def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
@@ -132,6 +155,12 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
     return rb.RatingsError(
         replace(fault, remedy=argument.sub(r"--\1 ", fault.remedy)) for fault in error.faults
     )
+
+
+def _scale(ratings: rb.Ratings) -> str:
+    """Return the scale and the values of ratings, and what else they may be."""
+    grades = " (--scale ordered takes them as grades)" if whole_numbers(ratings) else ""
+    return f"{ratings.scale} {value_range(ratings)}{grades}"
 
 
 def _categories(text: str) -> list[str] | list[float]:

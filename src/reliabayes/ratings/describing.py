@@ -11,6 +11,8 @@ import pandas as pd
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.wording import listed
 
+FEW_VALUES = 10  # of whole numbers that may be grades
+
 
 def value_range(ratings: CodedRatings) -> str:
     """Return the range of numeric ratings, or the number of categories.
@@ -28,6 +30,25 @@ def value_range(ratings: CodedRatings) -> str:
     if ratings.scale == "numeric":
         return f"{ratings.rating.min():g}..{ratings.rating.max():g}"
     return f"in {len(ratings.categories)} categories"
+
+
+def whole_numbers(ratings: CodedRatings) -> int:
+    """Return the number of distinct ratings if they are few whole numbers, which may be grades.
+
+    Parameters
+    ----------
+    ratings : CodedRatings
+        N ratings.
+
+    Returns
+    -------
+    int
+        At most 10; 0 if there are more, or others than whole numbers, or if these are categories.
+    """
+    if ratings.scale != "numeric":
+        return 0
+    values = np.unique(ratings.rating)
+    return len(values) if len(values) <= FEW_VALUES and (values == np.rint(values)).all() else 0
 
 
 def description(ratings: CodedRatings) -> pd.Series[Any]:

@@ -24,6 +24,7 @@ from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.describing import whole_numbers
 from reliabayes.results.posterior import Posterior
 
 Point = Mapping[str, Any]
@@ -65,6 +66,15 @@ class GaussianModel(RatingModel[P]):
             "sd_rater": self.prior_sd_rater or HalfStudentT(1, 0.25 * sd),
             "sd_residual": self.prior_sd_residual or HalfStudentT(3, sd),
         }
+
+    def caution(self, ratings: Ratings) -> str:
+        """That ratings may be grades, if they are few whole numbers."""
+        if not (number := whole_numbers(ratings)):
+            return ""
+        return (
+            f"The ratings are {number} whole numbers. If they are grades rather than amounts, "
+            'scale="ordered" and a model of ordered categories, such as OrdinalICC, suit better.'
+        )
 
     @abstractmethod
     def pool_of_raters(self, ratings: Ratings) -> Codes:
