@@ -111,10 +111,14 @@ def interrupted(folder: Path, mark: str, send: Callable[[int], None]) -> tuple[i
 def test_fit_prints_only_the_posterior_to_standard_output() -> None:
     result = run(*FIT)
 
-    header, *rows = result.stdout.splitlines()
+    table, finding = result.stdout.split("\n\n")
+    header, *rows = table.splitlines()
     columns = ["quantity", "mean", "sd", "median", "5%", "95%", "ess_bulk", "ess_tail", "r_hat"]
     assert header.split() == columns
     assert [row.split()[0] for row in rows] == QUANTITIES
+    assert re.fullmatch(
+        r"In words, with 90% intervals: A single rating is \d+% signal; .*\.\n", finding
+    )
     assert "4 chains of 500 draws by NUTS, seed 1: largest R-hat 1.0" in result.stderr
     assert result.exit_code == 0
 
@@ -139,13 +143,13 @@ def test_output_to_a_pipe_is_never_wrapped(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_terminal_of_80_columns_shows_the_table_without_wrapping(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plain = run(*FIT).stdout.splitlines()
+    plain, _ = run(*FIT).stdout.split("\n\n")
     terminal = Console(force_terminal=True, width=80, no_color=True, highlight=False)
     monkeypatch.setattr("reliabayes.cli.output.stdout", terminal)
 
     shown = re.sub(r"\x1b\[\d*m", "", run(*FIT).stdout).splitlines()
 
-    assert [line.rstrip() for line in shown] == plain
+    assert [line.rstrip() for line in shown][: len(QUANTITIES) + 1] == plain.splitlines()
     assert max(map(len, shown)) <= 80
 
 
@@ -395,8 +399,9 @@ def test_models_are_those_in_the_models_tuple(monkeypatch: pytest.MonkeyPatch) -
     listed = run("models").stdout
     report = json.loads(run(*FIT[:2], "--model", "other-icc", "--json", "-").stdout)
 
-    assert re.search(r"^gaussian-icc +ICC of ratings on a continuous scale", listed, re.MULTILINE)
-    assert re.search(r"^other-icc +ICC of another kind", listed, re.MULTILINE)
+    assert re.search(r"^gaussian-icc\n +ICC of ratings on a continuous scale", listed, re.MULTILINE)
+    assert re.search(r"^other-icc\n +ICC of another kind\n +icc, icc_cons", listed, re.MULTILINE)
+    assert max(map(len, listed.splitlines())) <= 80
     assert report["model"] == "other-icc"
 
 
@@ -508,7 +513,8 @@ def test_a_full_disk_loses_neither_the_posterior_nor_the_outputs_that_fit(tmp_pa
         result = run(*FIT, "--save", str(saved), "--raters", str(raters))
 
     assert result.exit_code == 1
-    assert [row.split()[0] for row in result.stdout.splitlines()[1:]] == QUANTITIES
+    table, _ = result.stdout.split("\n\n")
+    assert [row.split()[0] for row in table.splitlines()[1:]] == QUANTITIES
     assert f"could not write --save {saved}: [Errno 27] File too large" in result.stderr
     assert saved.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.nc", "raters.csv"]

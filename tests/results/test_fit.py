@@ -56,6 +56,21 @@ def test_summary_describes_the_draws(fit: rb.Fit) -> None:
     assert row["mcse"] == pytest.approx(row["sd"] / np.sqrt(row["ess_bulk"]), rel=0.2)
 
 
+def test_summary_shows_the_interval_on_80_columns(fit: rb.Fit) -> None:
+    narrow = fit.summary().to_string(line_width=None, max_cols=4)
+
+    assert narrow.split()[:5] == ["median", "mean", "...", "lower_90", "upper_90"]
+
+
+def test_printed_fit_shows_medians_and_intervals_rounded_on_80_columns(fit: rb.Fit) -> None:
+    _, header, _, icc, *_ = str(fit).splitlines()
+
+    found = fit.summary().loc["icc", ["median", "lower_90", "upper_90", "r_hat"]]
+    assert header.split() == ["median", "lower_90", "upper_90", "r_hat"]
+    assert icc.split() == ["icc", *(f"{value:.3f}" for value in found)]
+    assert max(map(len, str(fit).splitlines()[1:])) <= 80
+
+
 def test_summary_agrees_with_arviz(fit: rb.Fit) -> None:
     table = fit.summary()
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +13,17 @@ from reliabayes.cli.output import (
     make_table,
     print_message,
     print_table,
+    print_text,
 )
 from reliabayes.cli.ratings_file import in_options
+from reliabayes.results.summaries import digits_for
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def print_results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> None:
-    """Print the estimates of all quantities.
+    """Print the estimates of all quantities, and the finding of a posterior in a sentence.
 
     Parameters
     ----------
@@ -31,8 +32,12 @@ def print_results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> None:
     prob : float
         Probability of the intervals of the posterior.
     """
+    from reliabayes.html_report import answer
+
     if isinstance(fitted, rb.Fit):
         print_posterior(fitted, prob)
+        finding = answer(fitted, prob=prob).headline
+        print_text(f"\nIn words, with {100 * prob:g}% intervals: {finding}.")
         return
     table = make_table("quantity", "estimate", numeric=("estimate",))
     for name, value in fitted.summary()["estimate"].items():
@@ -55,21 +60,13 @@ def print_posterior(fitted: rb.Fit, prob: float) -> None:
     numbers = "mean", "sd", "median", *bounds, "ess_bulk", "ess_tail", "r_hat"
     table = make_table("quantity", *numbers, numeric=numbers)
     for name, row in _summary(fitted, prob).iterrows():
-        formatted = _formatter(row["sd"])
+        formatted = digits_for(row["sd"])
         values = [formatted(row[key]) for key in ("mean", "sd", "median", "lower", "upper")]
         sizes = [f"{row[key]:.0f}" for key in ("ess_bulk", "ess_tail")]
         table.add_row(str(name), *values, *sizes, f"{row['r_hat']:.3f}")
     print_table(table)
     if fitted.note:
         print_message(f"Note: {fitted.note}")
-
-
-def _formatter(sd: float) -> Callable[[float], str]:
-    """Return a format with three digits of the sd, but at most four decimals."""
-    if not 1e-4 <= sd < 1e5:
-        return "{:.3g}".format
-    decimals = min(4, max(0, 2 - math.floor(math.log10(sd))))
-    return f"{{:.{decimals}f}}".format
 
 
 def _summary(fitted: rb.Fit, prob: float) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import writable
 from reliabayes.cli.output import make_table, print_table, print_text
 from reliabayes.cli.ratings_file import RatingsFile
+
+WIDTH = 80  # columns of a usual terminal
 
 
 @with_option_groups
@@ -27,10 +30,10 @@ def describe(ratings_file: RatingsFile) -> None:
 
 def models() -> None:
     """Print the models, and the quantities that each of them estimates."""
-    table = make_table("model", "what for", "quantities")
     for model in rb.MODELS:
-        table.add_row(model.name(), model.summary, ", ".join(model.reports))
-    print_table(table)
+        about = (model.summary, ", ".join(model.reports))
+        lines = (textwrap.indent(textwrap.fill(text, WIDTH - 4), "    ") for text in about)
+        print_text("\n".join([model.name(), *lines]))
 
 
 def demo(

@@ -18,7 +18,7 @@ from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.saved_file import check_model
 from reliabayes.results.settings import whole_number
-from reliabayes.results.summaries import ratings_of
+from reliabayes.results.summaries import ratings_of, rounded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,6 +42,9 @@ class Fit(FittedQuantities):
     centring : object or None
         Location and scale relative to which the program samples, if they depend on the data.
     """
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{rounded(self.summary()).to_string()}"
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.

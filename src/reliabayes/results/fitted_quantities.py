@@ -66,7 +66,7 @@ class FittedQuantities:
         interval: Interval = "equal_tailed",
         names: Sequence[str] | None = None,
     ) -> pd.DataFrame:
-        """Posterior of each quantity in a row: mean, sd, median, interval, and convergence.
+        """Posterior of each quantity in a row: median, mean, sd, convergence, and interval.
 
         Parameters
         ----------
@@ -80,8 +80,8 @@ class FittedQuantities:
         Returns
         -------
         DataFrame
-            Columns mean, sd, median, lower_90, upper_90 (for ``prob=0.9``), ess_bulk, ess_tail,
-            r_hat, and mcse, the Monte Carlo standard error of the mean. A quantity with several
+            Columns median, mean, sd, ess_bulk, ess_tail, r_hat, mcse (the Monte Carlo standard
+            error of the mean), lower_90 and upper_90 (for ``prob=0.9``). A quantity with several
             values has a row for each, ``prevalence[yes]``. ``attrs["caution"]`` says what the model
             cannot know and these numbers depend on, ``attrs["note"]`` how far the ICC depends on a
             prior where raters or items are few; empty for most fits. Sentences and plots state
@@ -99,7 +99,10 @@ class FittedQuantities:
             for label, values in scalars(name, self.quantities[name])
         }
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
-        table = table.join(self._convergence.table(names))
+        bounds = table.columns[-2:]  # last: terminals leave out the columns in the middle
+        table = table[["median", "mean", "sd"]].join(
+            [self._convergence.table(names), table[bounds]]
+        )
         table.attrs["caution"] = self.model.caution(self.ratings)
         table.attrs["note"] = self.note
         return table

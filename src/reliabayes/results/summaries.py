@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
@@ -47,6 +48,48 @@ def describe(
         f"lower_{100 * prob:g}": lower,
         f"upper_{100 * prob:g}": upper,
     }
+
+
+def digits_for(sd: float) -> Callable[[float], str]:
+    """Format for numbers of a given sd.
+
+    Parameters
+    ----------
+    sd : float
+        Standard deviation of draws.
+
+    Returns
+    -------
+    callable
+        Writes a number to three digits of the sd, but with at most four decimals.
+    """
+    if not 1e-4 <= sd < 1e5:
+        return "{:.3g}".format
+    decimals = min(4, max(0, 2 - math.floor(math.log10(sd))))
+    return f"{{:.{decimals}f}}".format
+
+
+def rounded(summary: pd.DataFrame) -> pd.DataFrame:
+    """Medians and intervals as texts, rounded by the sd of the draws.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        Result of `Fit.summary`.
+
+    Returns
+    -------
+    DataFrame of str
+        Columns median, lower_90, upper_90 (for ``prob=0.9``), and r_hat.
+    """
+    bounds = summary.columns[-2:]
+    names = ["median", *bounds]
+    formats = [digits_for(sd) for sd in summary["sd"]]
+    found = {
+        name: [form(x) for form, x in zip(formats, summary[name], strict=True)] for name in names
+    }
+    r_hat = [f"{value:.3f}" for value in summary["r_hat"]]
+    return pd.DataFrame({**found, "r_hat": r_hat}, index=summary.index)
 
 
 def describe_in_blocks(

@@ -35,7 +35,9 @@ def quantities(fits: Sequence[ReportFit]) -> Section:
 def _blocks(each: ReportFit) -> Iterator[Block]:
     summary = each.fit.summary(each.options.prob)
     caption = f"Posterior summary ({each.name})"
-    yield summary_table(f"quantities-{each.number}", caption, summary)
+    names = [*summary.columns]
+    read_first = summary[names[:3] + names[-2:] + names[3:-2]]  # the interval before convergence
+    yield summary_table(f"quantities-{each.number}", caption, read_first)
     yield from _contrasts(each)
     yield from map(picture, _plots(each))
 
