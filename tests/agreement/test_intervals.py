@@ -314,3 +314,12 @@ def test_the_model_is_for_iccs_and_what_they_sample(
 
     with pytest.raises(ValueError, match=message):
         coefficient.interval(method="model", over=over)
+
+
+def test_an_interval_is_shown_in_one_short_line() -> None:
+    interval = agreement.Interval(
+        lower=-0.41839763, upper=0.48739064, prob=0.95, standard_error=0.17, method="log",
+        over="both",
+    )  # fmt: skip
+
+    assert repr(interval) == "Interval(-0.4184 to 0.4874, 95% over both, method 'log')"

@@ -355,6 +355,15 @@ def test_description_has_every_size(ads: Any) -> None:
     }
 
 
+def test_notebooks_show_a_table_with_escaped_names() -> None:
+    shown = Ratings.from_wide(np.array([["<b>", "y"], ["y", "<b>"]]))._repr_html_()
+
+    assert shown.startswith("<p>Ratings(4 ratings of 2 items by 2 raters, nominal in 2 categories)")
+    assert "<th>ratings per item (median)</th>" in shown
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in shown
+
+
 def test_repr_is_one_line(ads: Any) -> None:
     labels = Ratings.from_counts(np.array([[1, 2], [0, 3]]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,14 @@ def test_printed_fit_shows_medians_and_intervals_rounded_on_80_columns(fit: rb.F
     assert header.split() == ["median", "lower_90", "upper_90", "r_hat"]
     assert icc.split() == ["icc", *(f"{value:.3f}" for value in found)]
     assert max(map(len, str(fit).splitlines()[1:])) <= 80
+
+
+def test_notebooks_show_the_finding_above_a_small_table(fit: rb.Fit) -> None:
+    words, table = fit._repr_html_().split("</p>")
+
+    assert re.match(r"<p>A single rating is \d+% signal; .* \(90% intervals\)\.", words)
+    shown = re.sub(r"<[^>]*>", " ", table).split()
+    assert shown == [word for word in str(fit).split("\n", 1)[1].split() if word != "quantity"]
 
 
 def test_summary_agrees_with_arviz(fit: rb.Fit) -> None:

@@ -15,7 +15,7 @@ from reliabayes.arrays import Array
 from reliabayes.choices import Method, Over
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Interval:
     """Confidence interval of a coefficient.
 
@@ -45,6 +45,10 @@ class Interval:
     over: Over
     replicates: int = 0
     undefined: int = 0
+
+    def __repr__(self) -> str:
+        limits = f"{self.lower:.4g} to {self.upper:.4g}"
+        return f"Interval({limits}, {100 * self.prob:g}% over {self.over}, method {self.method!r})"
 
     @classmethod
     def bootstrap(

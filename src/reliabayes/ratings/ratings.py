@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,6 +79,9 @@ class Ratings(RatingsFromTables):
         pools = f" in {len(self.pools)} pools" if len(self.pools) else ""
         levels = f"{self.scale} {value_range(self)}"
         return f"Ratings({len(self)} ratings of {self.n_items} items by {raters}{pools}, {levels})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.describe().to_frame().to_html(header=False)}"
 
     def describe(self) -> pd.Series[Any]:
         """Return the size and the design of the ratings.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,12 @@ class Fit(FittedQuantities):
 
     def __str__(self) -> str:
         return f"{self!r}\n{rounded(self.summary()).to_string()}"
+
+    def _repr_html_(self) -> str:
+        from reliabayes.html_report import answer
+
+        table = rounded(self.summary()).rename_axis(None).to_html()
+        return f"<p>{escape(answer(self).headline)} (90% intervals).</p>{table}"
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.
