@@ -13,12 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from scipy.special import gammaln
+from scipy.special import expit, gammaln, softmax, xlogy
 
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point, climb
+from reliabayes.inference.parameters import Parameter
+from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.results.point_estimate import PointEstimate
@@ -191,6 +193,77 @@ def test_extrapolation_never_enters_forbidden_points() -> None:
     steps = np.diff(visited)
     assert found.converged
     assert steps.max() <= 0.1 + 1e-12  # steps of EM only: the first extrapolation would reach 1
+
+
+def test_value_that_would_leave_its_range_does_not_stop_the_others_from_going_far() -> None:
+    # Pulled towards a place outside its range, the first value rests at the boundary 0.
+    def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
+        visited.append(float(point["x"].min()))
+        step = point["x"] + [0.5, 0.01] * (np.array([-0.1, 1.0]) - point["x"])
+        return -float(((1 - point["x"]) ** 2)[1]), lambda: {"x": np.maximum(step, 0)}
+
+    visited: list[float] = []
+    unit = Parameter("x", "unit", ("all",))
+
+    found = climb(
+        evaluate,
+        {"x": np.array([0.9, 0.1])},
+        max_iterations=500,
+        tolerance=1e-9,
+        is_allowed=lambda point: unit.holds(point["x"]),
+        held=lambda point, inside: {"x": unit.held(point["x"], inside["x"])},
+    )
+
+    assert min(visited) >= 0
+    assert len(found.path) < 30
+    assert found.point["x"] == pytest.approx(np.array([0.0, 1.0]), abs=1e-6)
+
+
+@pytest.mark.parametrize("categories", [2, 3, 5])
+def test_raters_who_know_or_guess_get_their_most_likely_parameters_in_one_step(
+    categories: int,
+) -> None:
+    ratings = simulated(items=12, raters=6, categories=categories, seed=5, filled=0.6)
+    model, rng = rb.RaterTAP(), np.random.default_rng(categories)
+    problem = model.without_priors(model.problem(ratings))
+    counts = rng.gamma(0.7, 3.0, (categories, problem.n_cells))
+    counts[:, problem.cells.rater == 5] = 0  # who has no ratings
+    of_fourth = problem.cells.rater == 4  # who is wrong in all
+    counts[:, of_fourth] *= np.arange(categories)[:, None] != problem.cells.category[of_fourth]
+    expected = Expected(counts, counts.sum(axis=1))
+
+    found = model.maximise(model.midpoint(problem), expected, problem)
+
+    for rater in range(5):
+        of_rater = counts[:, problem.cells.rater == rater]
+
+        def loss(free: Array, of_rater: Array = of_rater) -> float:
+            """Minus the log-likelihood at a point of log odds."""
+            known, guess = expit(free[0]), softmax(free[1:])
+            rated = known * np.eye(categories) + (1 - known) * guess
+            return -float((of_rater * np.log(rated + 1e-300)).sum())
+
+        best = min(
+            minimize(loss, np.r_[start, np.zeros(categories)], method="BFGS").fun
+            for start in (-10, -1, 1)
+        )
+        rated = model.confusion(found)[rater]
+        assert -xlogy(of_rater, rated).sum() <= best + 1e-6
+    assert found["a"][4] == 0
+    assert found["p"].sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["snow2008_rte", "snow2008_temp", "bluebirds"])
+def test_raters_who_know_or_guess_need_hardly_more_steps_than_matrices(
+    dataset: Load, name: str
+) -> None:
+    ratings = rb.Ratings.from_frame(dataset(name))
+
+    of_matrices, *others = (
+        len(model.em(ratings).path) for model in (rb.DawidSkene(), rb.MACE(), rb.RaterTAP())
+    )
+
+    assert max(others) < 2 * of_matrices
 
 
 def test_em_stops_at_max_iterations_and_reports_it() -> None:

@@ -34,6 +34,7 @@ def climb(
     max_iterations: int,
     tolerance: float,
     is_allowed: Callable[[Point], bool] = lambda point: False,
+    held: Callable[[Point, Point], Point] = lambda point, inside: point,
 ) -> Climb:
     """Repeat EM steps until a step changes no parameter by ``tolerance``, or none helps.
 
@@ -56,6 +57,9 @@ def climb(
         hundred steps that does.
     is_allowed : callable
         Whether an extrapolated point is allowed; proportions in it sum to 1 only nearly.
+    held : callable
+        Gives an extrapolated point in which values outside their ranges are those of a second point
+        instead: with many raters nearly every extrapolation has such a value.
 
     Returns
     -------
@@ -78,7 +82,7 @@ def climb(
         if len(path) > LEVEL and path[-1] - path[-1 - LEVEL] < 10 * tolerance:
             return Climb(first, tuple(path), True)
         second = step()
-        far = _extrapolated(here, first, second)
+        far = held(_extrapolated(here, first, second), second)
         if is_allowed(far):
             _, step = evaluate(far)
             landed = step()  # its proportions sum to 1; elsewhere the objective means nothing

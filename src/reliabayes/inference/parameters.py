@@ -65,6 +65,25 @@ class Parameter:
             return bool((np.abs(value) <= 1).all())
         return bool((value >= 0).all() and (value <= 1).all())
 
+    def held(self, value: Array, inside: Array) -> Array:
+        """Replace probabilities that are not between 0 and 1.
+
+        Parameters
+        ----------
+        value : array of float, shape (...)
+            Any value.
+        inside : array of float, shape (...)
+            Value in the support.
+
+        Returns
+        -------
+        array of float, shape (...)
+            ``value``, or ``inside`` wherever it is no probability; for other supports ``value``.
+        """
+        if self.support not in ("unit", "simplex"):
+            return value
+        return np.where((value >= 0) & (value <= 1), value, inside)
+
     def constrain(self, value: Array) -> Array:
         """Transform an unconstrained value to the support, as Stan does.
 

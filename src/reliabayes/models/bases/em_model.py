@@ -63,4 +63,5 @@ class EMModel(HiddenStateModel[P]):
             max_iterations=max_iterations,
             tolerance=tolerance,
             is_allowed=self.in_support,
+            held=self.held,
         )

@@ -228,6 +228,10 @@ class HiddenStateModel(RatingModel[P]):
         """Whether all parameters are in their supports."""
         return all(p.holds(point[p.name]) for p in self.parameters())
 
+    def held(self, point: Point, inside: Point) -> Point:
+        """A point with the probabilities of another wherever its own are not between 0 and 1."""
+        return {p.name: p.held(point[p.name], inside[p.name]) for p in self.parameters()}
+
     def columns(self, point: Point, problem: P) -> tuple[Array, Array]:
         """Table (H, V) of ratings, and log-weights (H, W) of states by kind of item."""
         return self.table(point, problem), self.log_weight(point, problem)[:, None]

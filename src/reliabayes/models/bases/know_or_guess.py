@@ -22,6 +22,7 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.priors import Dirichlet, RestrictedNormal
 
 LOG_ODDS = np.linspace(-20, 20, 161)  # grid of the log odds of knowing
+NEWTON_STEPS, ACCURACY = 30, 1e-9  # of the most likely probability of knowing
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -59,6 +60,48 @@ def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Arra
     every = np.arange(expected.shape[-1])
     guessed[..., every, every] -= knew
     return knew, guessed
+
+
+def most_likely(expected: Array, start: Array) -> tuple[Array, Array]:
+    """Most likely probabilities of knowing (R,), and of guesses (R, K), of each rater.
+
+    Parameters
+    ----------
+    expected : array of shape (R, K, K)
+        Expected ratings by rater, true category (rows) and category.
+    start : array of shape (R,)
+        Probabilities of knowing near which to look first.
+
+    Notes
+    -----
+    Of a rater with the proportions m of ratings and w of wrong ones in each category, the
+    probabilities u of guessing a category solve w / u + (m - w) / (a + u) = 1, a quadratic. The sum
+    of a and all u is convex in a, and 1 at a = 0 and at the solution, if there is a positive one.
+    """
+    m = expected.sum(axis=1)
+    n_ratings = m.sum(axis=1, keepdims=True)
+    right = np.diagonal(expected, axis1=1, axis2=2)
+    m, right = (np.divide(x, n_ratings, out=x * 0, where=n_ratings > 0) for x in (m, right))
+    w = np.maximum(m - right, 0)
+    purity = np.divide(right, m, out=np.zeros_like(m), where=m > 0).sum(axis=1, keepdims=True)
+    highest = np.where(purity > 1, right.sum(axis=1, keepdims=True), 0)
+    known = np.minimum(start[:, None], highest)
+    for _ in range(NEWTON_STEPS):
+        left = m - known
+        root = np.sqrt(left**2 + 4 * w * known)
+        bend = np.divide(2 * w - left, root, out=np.zeros_like(root), where=root > 0)
+        slope = 1 + (bend - 1).sum(axis=1, keepdims=True) / 2
+        excess = known + (left + root).sum(axis=1, keepdims=True) / 2 - 1
+        # Where the sum falls, the solution is further up.
+        step = np.divide(excess, slope, out=known - highest, where=slope > 0)
+        before, known = known, np.clip(known - step, 0, highest)
+        if np.abs(known - before).max() < ACCURACY:
+            break
+    left = m - known
+    guessed = left + np.sqrt(left**2 + 4 * w * known)
+    total = guessed.sum(axis=1, keepdims=True)
+    uniform = np.full_like(guessed, 1 / guessed.shape[1])
+    return known[:, 0], np.divide(guessed, total, out=uniform, where=total > 0)
 
 
 def known_if_right(at: Codes, problem: CategoricalProblem) -> Codes:
@@ -158,6 +201,20 @@ class GuessingModel(PrevalenceModel[PrevalenceProblem]):
             guessed=(np.broadcast_to(unknown, shape), np.broadcast_to(guess, shape)),
             proportion=np.ones(problem.n_cells),
         )
+
+    def maximise(self, point: Point, expected: Expected, problem: PrevalenceProblem) -> Point:
+        """As for all counts; without priors the most likely parameters of each rater.
+
+        Without priors nothing but ratings bounds the probabilities from 0, and EM that splits
+        ratings into known and guessed ones takes hundreds of steps.
+        """
+        if any(prior.any() for prior in problem.priors.values()):
+            return super().maximise(point, expected, problem)
+        known, guess = most_likely(by_rater(expected, problem), point[self.known])
+        found = {self.known: known, self.guess: guess}
+        if problem.is_shared:
+            found["prevalence"] = (expected.items / expected.items.sum())[None]
+        return found
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: PrevalenceProblem) -> Point:
         """Expected ratings that were known, and those that were guessed."""
