@@ -1,6 +1,7 @@
 """DawidSkene and MACE against other packages, and their growth with ratings and categories.
 
     python -m benchmarks.annotation [em] [gradient] [peers] [growth] [samplers] [sizes]
+        [estimates] [crowds]
 
 The candidates take turns within one session, so that other load on the machine affects all of them
 equally. README.md has the results.
@@ -23,6 +24,7 @@ import pandas as pd
 
 import reliabayes as rb
 from benchmarks.annotated import annotate, ratings
+from benchmarks.annotation_crowds import crowds, estimates
 from benchmarks.annotation_growth import growth
 from benchmarks.annotation_samplers import samplers, sizes
 from benchmarks.gradient import seconds_per_gradient
@@ -43,7 +45,7 @@ RunEM = Callable[[pd.DataFrame, int, int], Estimated]  # of a table, categories,
 def main() -> None:
     """Run the parts named on the command line, or all of them."""
     parts = {"em": em, "gradient": gradient, "peers": peers, "growth": growth}
-    parts |= {"samplers": samplers, "sizes": sizes}
+    parts |= {"samplers": samplers, "sizes": sizes, "estimates": estimates, "crowds": crowds}
     for name in sys.argv[1:] or parts:
         parts[name]()
 

@@ -62,15 +62,13 @@ def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Arra
     return knew, guessed
 
 
-def most_likely(expected: Array, start: Array) -> tuple[Array, Array]:
+def most_likely(expected: Array) -> tuple[Array, Array]:
     """Most likely probabilities of knowing (R,), and of guesses (R, K), of each rater.
 
     Parameters
     ----------
     expected : array of shape (R, K, K)
         Expected ratings by rater, true category (rows) and category.
-    start : array of shape (R,)
-        Probabilities of knowing near which to look first.
 
     Notes
     -----
@@ -78,20 +76,24 @@ def most_likely(expected: Array, start: Array) -> tuple[Array, Array]:
     probabilities u of guessing a category solve w / u + (m - w) / (a + u) = 1, a quadratic. The sum
     of a and all u is convex in a, and 1 at a = 0 and at the solution, if there is a positive one.
     """
-    m = expected.sum(axis=1)
-    n_ratings = m.sum(axis=1, keepdims=True)
-    right = np.diagonal(expected, axis1=1, axis2=2)
-    m, right = (np.divide(x, n_ratings, out=x * 0, where=n_ratings > 0) for x in (m, right))
+    # Categories come first: NumPy is slow along the few of each rater.
+    m = expected.sum(axis=1).T.copy()
+    right = np.diagonal(expected, axis1=1, axis2=2).T.copy()
+    n_ratings = np.where(m.any(axis=0), m.sum(axis=0), 1)
+    m, right = m / n_ratings, right / n_ratings
     w = np.maximum(m - right, 0)
-    purity = np.divide(right, m, out=np.zeros_like(m), where=m > 0).sum(axis=1, keepdims=True)
-    highest = np.where(purity > 1, right.sum(axis=1, keepdims=True), 0)
-    known = np.minimum(start[:, None], highest)
+    purity = np.divide(right, m, out=np.zeros_like(m), where=m > 0).sum(axis=0)
+    highest = np.where(purity > 1, right.sum(axis=0), 0)
+    # With two categories these are the solutions, if items of both are expected.
+    rows = expected.sum(axis=2).T
+    of_row = np.divide(right * n_ratings, rows, out=np.zeros_like(rows), where=rows > 0)
+    known = np.clip((of_row.sum(axis=0) - 1) / (len(m) - 1), 0, highest)
     for _ in range(NEWTON_STEPS):
         left = m - known
         root = np.sqrt(left**2 + 4 * w * known)
         bend = np.divide(2 * w - left, root, out=np.zeros_like(root), where=root > 0)
-        slope = 1 + (bend - 1).sum(axis=1, keepdims=True) / 2
-        excess = known + (left + root).sum(axis=1, keepdims=True) / 2 - 1
+        slope = 1 + (bend - 1).sum(axis=0) / 2
+        excess = known + (left + root).sum(axis=0) / 2 - 1
         # Where the sum falls, the solution is further up.
         step = np.divide(excess, slope, out=known - highest, where=slope > 0)
         before, known = known, np.clip(known - step, 0, highest)
@@ -99,9 +101,9 @@ def most_likely(expected: Array, start: Array) -> tuple[Array, Array]:
             break
     left = m - known
     guessed = left + np.sqrt(left**2 + 4 * w * known)
-    total = guessed.sum(axis=1, keepdims=True)
-    uniform = np.full_like(guessed, 1 / guessed.shape[1])
-    return known[:, 0], np.divide(guessed, total, out=uniform, where=total > 0)
+    total = guessed.sum(axis=0)
+    uniform = np.full_like(guessed, 1 / len(guessed))
+    return known, np.divide(guessed, total, out=uniform, where=total > 0).T
 
 
 def known_if_right(at: Codes, problem: CategoricalProblem) -> Codes:
@@ -210,7 +212,7 @@ class GuessingModel(PrevalenceModel[PrevalenceProblem]):
         """
         if any(prior.any() for prior in problem.priors.values()):
             return super().maximise(point, expected, problem)
-        known, guess = most_likely(by_rater(expected, problem), point[self.known])
+        known, guess = most_likely(by_rater(expected, problem))
         found = {self.known: known, self.guess: guess}
         if problem.is_shared:
             found["prevalence"] = (expected.items / expected.items.sum())[None]
