@@ -16,7 +16,6 @@ from reliabayes.cli.output import (
     print_text,
 )
 from reliabayes.cli.ratings_file import in_options
-from reliabayes.results.summaries import digits_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +54,8 @@ def print_posterior(fitted: rb.Fit, prob: float) -> None:
     prob : float
         Probability of the intervals.
     """
+    from reliabayes.results.summaries import digits_for
+
     tail = 50 * (1 - prob)
     bounds = f"{tail:g}%", f"{100 - tail:g}%"
     numbers = "mean", "sd", "median", *bounds, "ess_bulk", "ess_tail", "r_hat"

@@ -13,7 +13,6 @@ import reliabayes as rb
 from reliabayes.choices import Replicates, Scale
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
-from reliabayes.ratings.describing import value_range, whole_numbers
 
 ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.
@@ -159,6 +158,8 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
 
 def _scale(ratings: rb.Ratings) -> str:
     """Return the scale and the values of ratings, and what else they may be."""
+    from reliabayes.ratings.describing import value_range, whole_numbers
+
     grades = " (--scale ordered takes them as grades)" if whole_numbers(ratings) else ""
     return f"{ratings.scale} {value_range(ratings)}{grades}"
 

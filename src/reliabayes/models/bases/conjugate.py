@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import xlogy
@@ -23,6 +23,8 @@ P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 class ConjugateModel(MultimodalModel[P]):
     """A model whose parameters are all probabilities, so that expected ratings count for them."""
+
+    has_cheap_climbs: ClassVar[bool] = True
 
     @abstractmethod
     def pseudo_counts(self, point: Point, expected: Expected, problem: P) -> Point:

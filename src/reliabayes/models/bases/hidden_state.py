@@ -110,6 +110,7 @@ class HiddenStateModel(RatingModel[P]):
     adapts_metric: ClassVar[bool] = False  # the sampler improves on EM's curvature
     adapts_metric_up_to: ClassVar[int] = 20  # parameters; with so few it does in any case
     target_acceptance: ClassVar[float] = 0.8  # that the step size is adapted to
+    has_cheap_climbs: ClassVar[bool] = False  # whether EM from a hundred starts takes no time
 
     # Definition.
 

@@ -120,7 +120,9 @@ def _on_a_ridge(
 def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tuple[Point, int]]:
     """Where rough climbs from random starts end, the highest first, and how many end at each."""
     part = _part(problem)
-    most = max(STARTS, min(MORE_STARTS, MORE_COUNTS // part.mixture.counts.nnz))
+    most = STARTS
+    if model.has_cheap_climbs:
+        most = max(STARTS, min(MORE_STARTS, MORE_COUNTS // part.mixture.counts.nnz))
     found: list[tuple[Climb, Array, int]] = []
     for start in range(most):
         if start == STARTS and len(found) == 1:
