@@ -189,3 +189,8 @@ def test_a_million_chains_are_too_many() -> None:
 
     with pytest.raises(ValueError, match="chains must be a whole number from 1 to 1000"):
         rb.GaussianICC().fit(ratings, chains=1_000_000)
+
+
+def test_false_is_not_the_name_of_column_0() -> None:
+    with pytest.raises(rb.RatingsError, match="must have the columns that were named"):
+        rb.Ratings.from_wide(np.arange(9.0).reshape(3, 3), item=False)  # type: ignore[arg-type]

@@ -54,12 +54,19 @@ def named_columns(frame: Any, roles: Mapping[str, str | None]) -> dict[str, nw.S
     eager = as_eager(frame)
     named = {role: name for role, name in roles.items() if name is not None}
     faults = role_faults(list(eager.columns), named)
-    missing = [role for role, name in named.items() if name not in eager.columns]
+    missing = [role for role, name in named.items() if not _is_name(name, eager.columns)]
     if missing:
         faults.append(_missing_columns(eager, named, missing))
     if faults:
         raise RatingsError(faults)
     return {role: eager.get_column(name) for role, name in named.items()}
+
+
+def _is_name(name: Any, columns: Sequence[Any]) -> bool:
+    """Whether a column has this name; False is not the name of column 0, though they are equal."""
+    if isinstance(name, bool):
+        return any(name is column for column in columns)
+    return name in columns
 
 
 def as_eager(frame: Any) -> nw.DataFrame[Any]:
