@@ -194,3 +194,10 @@ def test_a_million_chains_are_too_many() -> None:
 def test_false_is_not_the_name_of_column_0() -> None:
     with pytest.raises(rb.RatingsError, match="must have the columns that were named"):
         rb.Ratings.from_wide(np.arange(9.0).reshape(3, 3), item=False)  # type: ignore[arg-type]
+
+
+def test_pools_of_raters_who_are_all_missing_are_no_error_of_their_own() -> None:
+    frame = pd.DataFrame({"item": [1], "rater": [np.nan], "rating": [2.0], "pool": ["a"]})
+
+    with pytest.raises(rb.RatingsError, match="rater: no value may be missing"):
+        rb.Ratings.from_frame(frame, pool="pool")

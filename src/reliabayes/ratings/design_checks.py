@@ -125,6 +125,8 @@ def no_overlap(table: Table) -> Iterator[Fault]:
 def _differs_from_first(groups: Labels, values: Any, known: Mask) -> Mask:
     """Return which rows have another value than the first known row of their group."""
     rows = np.flatnonzero(known)
+    if not len(rows):
+        return known
     first = np.zeros(len(groups.ids), np.intp)
     first[groups.codes[rows[::-1]]] = rows[::-1]
     differs: Mask = known & (values != values[first[groups.codes]])
