@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -149,8 +150,9 @@ def test_two_fits_share_a_folder(data: dict[str, Any], tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.csv"))) == 4
 
 
-@pytest.mark.slow
-def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
+@contextlib.contextmanager
+def endless_fit(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[psutil.Process]]]:
+    """A process that fits without end, and its chains; all are ended."""
     process = subprocess.Popen(
         [sys.executable, "-c", ENDLESS],
         env=os.environ | {"TMPDIR": str(tmp_path)},
@@ -158,12 +160,17 @@ def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
         start_new_session=True,
     )
     try:
-        children = wait_for_chains(process.pid)
-
-        _, stderr = process.communicate(timeout=20)
+        yield process, wait_for_chains(process.pid)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.slow
+def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
+    with endless_fit(tmp_path) as (process, children):
+        _, stderr = process.communicate(timeout=20)
 
     assert process.returncode == -signal.SIGINT
     assert b"KeyboardInterrupt" in stderr
@@ -174,21 +181,10 @@ def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere chains outlive a killed parent")
 def test_killing_only_the_parent_ends_the_chains(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", ENDLESS],
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        children = wait_for_chains(process.pid)
+    with endless_fit(tmp_path) as (process, children):
         process.kill()
 
         left = psutil.wait_procs(children, timeout=5)[1]
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
 
     assert not left
 

@@ -194,10 +194,10 @@ def check_encoding(name: str) -> str:
     typer.BadParameter
         If Python does not have it.
     """
-    try:
-        "a".encode(name)
-    except (LookupError, ValueError) as error:  # no such encoding, or not one of text
-        raise typer.BadParameter(f"{error}. Try latin-1 or utf-16.") from error
+    from reliabayes.ratings.argument_checks import why_no_encoding
+
+    if reason := why_no_encoding(name):
+        raise typer.BadParameter(f"{reason}. Try latin-1 or utf-16.")
     return name
 
 

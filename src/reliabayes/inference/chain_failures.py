@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import re
 import shutil
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from reliabayes.files import NO_SPACE
 from reliabayes.wording import listed
 
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 SIGNS_OF_FULL = re.compile("No space left on device|Disk quota exceeded|File too large")
 LONGEST = 2000  # characters that are quoted of what chains said
 LEAST_FREE = 2**16  # bytes; with less, the disk is taken to be full
@@ -70,7 +69,7 @@ def full(folder: Path) -> str:
 
 def system_failure(error: OSError, folder: Path | None) -> str:
     """What an error of the system means that came up before or after the chains."""
-    if error.errno in FULL and folder is not None:
+    if error.errno in NO_SPACE and folder is not None:
         return full(folder)
     return f"the chains could not be run: {error}. Is TMPDIR a folder to write to, and not full?"
 

@@ -7,7 +7,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
@@ -30,10 +30,8 @@ NONE = -1  # a position of nothing
 # Where ratings may be guessed, who guessed and all probabilities are drawn so often for each draw
 # of the states, and so many sweeps make a draw: this mixes best for its time.
 GUESSED_REPEATS, GUESSED_SWEEPS = 8, 2
-SWEEPS_PER_PARAMETER, MOST_SWEEPS = (
-    4,
-    10,
-)  # more for each parameter by rating, where ratings are few
+SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
+MOST_SWEEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,16 +206,18 @@ def sample(
     """
     size, shape = len(conjugate.prior), (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
-    run = _Run(conjugate, seed, warmup, draws, threading.Event())
-    end = time.monotonic() + min(math.inf if timeout is None else timeout, seconds_left())
-    with progress_bar(progress, chains) as bar:
+    run = _Run(conjugate, seed, chains, warmup, draws)
+    end = time.monotonic() + seconds_left(timeout)
+    total = chains * run.sweeps
+    with progress_bar("Gibbs sampling", total, lambda: sum(run.done), progress) as watch:
         with ThreadPoolExecutor(parallel_chains or os.cpu_count()) as pool:
             futures = [
-                pool.submit(run.chain, chain, conjugate.slots.point(init), found.of(chain), bar)
+                pool.submit(run.chain, chain, conjugate.slots.point(init), found.of(chain))
                 for chain, init in enumerate(inits)
             ]
             try:
                 while wait(futures, timeout=SECONDS).not_done:
+                    watch()
                     if time.monotonic() > end:
                         raise SamplingError(TOO_LONG)
             finally:
@@ -244,9 +244,14 @@ class _Run:
     """Chains over one posterior, each in steps between which it can be stopped."""
 
     def __init__(
-        self, conjugate: Conjugate, seed: int, warmup: int, draws: int, stop: threading.Event
+        self, conjugate: Conjugate, seed: int, chains: int, warmup: int, draws: int
     ) -> None:
-        self.seed, self.warmup, self.draws, self.stop = seed, warmup, draws, stop
+        self.seed, self.stop = seed, threading.Event()
+        self.done = [0] * chains  # sweeps of each
+        # What is kept of a sweep is what it starts from, so none is kept of the first.
+        self.every = conjugate.sweeps
+        self.first_kept = self.every * (warmup + 1)
+        self.sweeps = self.first_kept + self.every * (draws - 1) + 1
         outcomes, slots = conjugate.outcomes, conjugate.slots
         none = np.full_like(outcomes.known, NONE)
         guess, second, *_ = *outcomes.guessed, none, none
@@ -267,30 +272,27 @@ class _Run:
         }
         states, cells = outcomes.known.shape
         repeats = GUESSED_REPEATS if outcomes.guessed else 1
-        self.every = conjugate.sweeps
         sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1, repeats
         self.data = _Data(*sizes, *(_pointer(each) for each in self.arrays.values()))
 
-    def chain(self, chain: int, at: Array, kept: _Kept, bar: Callable[[float], None]) -> None:
+    def chain(self, chain: int, at: Array, kept: _Kept) -> None:
         """All sweeps of a chain that starts at probabilities (S,)."""
-        # What is kept of a sweep is what it starts from, so none is kept of the first.
-        first_kept = self.every * (self.warmup + 1)
-        total, done, step = first_kept + self.every * (self.draws - 1) + 1, 0, 1
-        while done < total and not self.stop.is_set():
+        done, step = 0, 1
+        while done < self.sweeps and not self.stop.is_set():
             started = time.monotonic()
-            number = min(step, total - done)
+            number = min(step, self.sweeps - done)
             _library().reliabayes_gibbs(
                 ctypes.byref(self.data),
                 ctypes.c_uint32(self.seed),
                 ctypes.c_uint32(chain),
                 ctypes.c_int64(done),
                 ctypes.c_int64(number),
-                ctypes.c_int64(first_kept),
+                ctypes.c_int64(self.first_kept),
                 ctypes.c_int64(self.every),
                 *map(_pointer, (at, kept.probabilities, kept.log_likelihood, kept.lp)),
             )
             done += number
-            bar(number / total)
+            self.done[chain] = done
             taken = (time.monotonic() - started) / number
             step = max(1, min(int(SECONDS / max(taken, 1e-9)), 2 * step))
 

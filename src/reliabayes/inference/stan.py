@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import math
 import os
 import secrets
 import shutil
@@ -22,9 +21,9 @@ import stanio
 from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference.chain_failures import failure, system_failure
-from reliabayes.inference.chain_progress import progress_bar
 from reliabayes.inference.commands import Geometry, sampler_commands
 from reliabayes.inference.processes import run_all
+from reliabayes.inference.progress import iterations, progress_bar
 from reliabayes.inference.stan_csv import read_settings, read_variables
 from reliabayes.inference.time_limit import TOO_LONG, seconds_left
 
@@ -140,12 +139,13 @@ def sample(
                 geometry=geometry,
                 acceptance=acceptance,
             )
-            with progress_bar(program, logs, chains * (warmup + draws), progress) as watch:
+            total = chains * (warmup + draws)
+            with progress_bar(program, total, lambda: iterations(logs), progress) as watch:
                 status = run_all(
                     commands,
                     logs,
                     at_once=parallel_chains or os.cpu_count() or 1,
-                    seconds=min(math.inf if timeout is None else timeout, seconds_left()),
+                    seconds=seconds_left(timeout),
                     watch=watch,
                 )
             if any(status):

@@ -32,9 +32,9 @@ def check_time() -> None:
         raise TimeoutError
 
 
-def seconds_left() -> float:
-    """Seconds until the fit's time is over, 0 or more; infinity if it has no limit."""
-    return max(0.0, _end.get() - time.monotonic())
+def seconds_left(timeout: float | None = None) -> float:
+    """Seconds until the fit's time is over, or until a timeout; infinity if there is no limit."""
+    return min(_seconds(timeout), max(0.0, _end.get() - time.monotonic()))
 
 
 def within_timeout(fit: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -117,15 +117,26 @@ def check_text_options(delimiter: Any, encoding: Any) -> None:
         faults.append(
             Fault("delimiter", rule, shown(delimiter), 'Pass delimiter=";", for example.')
         )
-    if reason := _no_encoding(encoding):
+    if reason := why_no_encoding(encoding):
         rule, remedy = "it must name an encoding of text", 'Pass encoding="latin-1", for example.'
         faults.append(Fault("encoding", rule, f"{shown(encoding)} ({reason})", remedy))
     if faults:
         raise RatingsError(faults)
 
 
-def _no_encoding(name: Any) -> str:
-    """Why this is not the name of an encoding of text; empty if it is."""
+def why_no_encoding(name: Any) -> str:
+    """Why this is not the name of an encoding of text.
+
+    Parameters
+    ----------
+    name : Any
+        What should be one.
+
+    Returns
+    -------
+    str
+        The reason; empty if it is one.
+    """
     if not isinstance(name, str):
         return f"a {type(name).__name__}"
     try:
