@@ -55,10 +55,12 @@ sanitize: $(VENV)/developed
 calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration
 
-# Bad input at random for ten minutes, after faults at random moments of a command.
+# Faults at random moments of a command, bad input at random for ten minutes, and the properties that
+# the tests state, on a thousand examples each.
 fuzz: $(VENV)/developed
 	$(BIN)/python -m tests.faults_at_random_moments
 	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=many
 
 bench: $(VENV)/developed
 	$(INSTALL) '.[bench]'

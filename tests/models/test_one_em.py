@@ -33,8 +33,14 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("warm_start", [True, False], ids=["warm", "cold"])
-@pytest.mark.parametrize("model", [model() for model in rb.MODELS], ids=lambda model: model.name())
+@pytest.mark.parametrize(
+    ("model", "warm_start"),
+    [
+        *((model(), True) for model in rb.MODELS),
+        *((model(), False) for model in (rb.GaussianICC, rb.LogitXCC, rb.DawidSkene, rb.LatentTAP)),
+    ],
+    ids=lambda x: x.name() if isinstance(x, RatingModel) else "warm" if x else "cold",
+)
 def test_modes_are_found_once_for_each_fit(
     model: RatingModel, warm_start: bool, starts: list[str]
 ) -> None:
