@@ -3,7 +3,7 @@
 All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
 ``stan/cpp/gibbs.cpp`` into a library.
 Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
-our own share a translation unit; changing a density recompiles only the programs that use it.
+our own share a translation unit, and the sums of a density are compiled by themselves.
 
 ``python hatch_build.py [program ...]`` compiles into the cache and shows progress; installing the
 package then only links.
@@ -155,10 +155,11 @@ def build(
     tools, paths = Toolchain.find(flags), list(programs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
-        units = [GIBBS, *OURS, *units_of(paths, texts)]
+        programs_of = list(units_of(paths, texts))
+        units = [GIBBS, *programs_of, RUNNER, *sums_of(programs_of)]
         objects = [tools.object_of(unit) for unit in units]
         new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
-        number = sum(unit.name.count("-") + 1 for unit in new if unit not in (GIBBS, *OURS))
+        number = sum(unit.name.count("-") + 1 for unit in new if unit in programs_of)
         with progress(number, len(new)) as done:
             for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
                 compiled.result()
@@ -226,11 +227,16 @@ def headers_of(text: str, folder: Path) -> Iterator[Path]:
             yield from headers_of(found.read_text(), found.parent)
 
 
-# What is compiled by itself: the Gibbs sampler, which becomes a library; the command line, and
-# densities that need no headers of Stan.
-ALONE = {path.stem: Unit.of(path.stem, path.read_text()) for path in CPP.glob("*.cpp")}
-GIBBS = ALONE.pop("gibbs")
-OURS = [ALONE[name] for name in sorted(ALONE)]
+# What is compiled by itself: the Gibbs sampler, which becomes a library; the command line; and the
+# sums of densities, which need no headers of Stan.
+ALONE = {path.stem: Unit.of(path.stem, path.read_text()) for path in sorted(CPP.glob("*.cpp"))}
+GIBBS, RUNNER = ALONE.pop("gibbs"), ALONE.pop("runner")
+
+
+def sums_of(programs: Sequence[Unit]) -> list[Unit]:
+    """What is compiled by itself for programs: sums whose headers they read."""
+    read = {path.stem for program in programs for path in program.headers}
+    return [unit for name, unit in ALONE.items() if name in read]
 
 
 class Toolchain(NamedTuple):

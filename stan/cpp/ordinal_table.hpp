@@ -8,7 +8,7 @@
 // with F logistic or standard normal, F = 1 below the first cut point and 0 beyond the last. The table
 // and its derivatives are computed together; automatic differentiation would take ten times as long.
 #pragma once
-#include "gradient.hpp"
+#include "linear_algebra.hpp"
 
 #include <cmath>
 #include <limits>
@@ -18,7 +18,7 @@ namespace reliabayes {
 using Values = Eigen::ArrayXd;
 
 // A cut point as seen from the locations of all states: the probability that a rating exceeds it, the
-// complement, and the density of the residual tcategory.
+// complement, and the density of the residual there.
 struct Boundary {
   Values distance;  // location minus cut point
   Values above, below, density;

@@ -3,7 +3,7 @@
 // Given x, y is normal(rho x, sqrt(1 - rho^2)). Its integral becomes a sum over equally spaced nodes
 // that resolve this density whatever rho.
 #pragma once
-#include "gradient.hpp"
+#include "linear_algebra.hpp"
 
 #include <algorithm>
 #include <cmath>

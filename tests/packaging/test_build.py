@@ -13,7 +13,17 @@ from pathlib import Path
 import pytest
 
 import hatch_build
-from hatch_build import CPP, OURS, BuildError, Toolchain, Unit, build, registered, units_of
+from hatch_build import (
+    CPP,
+    BuildError,
+    Toolchain,
+    Unit,
+    build,
+    densities_of,
+    registered,
+    sums_of,
+    units_of,
+)
 from tests.conftest import PROGRAMS
 
 
@@ -89,13 +99,25 @@ def test_programs_with_the_same_densities_share_translation_units() -> None:
     assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 4]
 
 
-def test_sums_that_many_programs_share_are_compiled_by_themselves() -> None:
+def test_sums_of_densities_are_compiled_by_themselves() -> None:
     programs = hatch_build.packaged([])
+    units = list(units_of(programs, [""] * len(programs)))
 
-    readers = [unit for unit in units_of(programs, [""] * len(programs)) if "tap" in unit.name]
+    sums = sums_of(units)
 
-    assert "item_mixture_pass" in {unit.name for unit in OURS}
-    assert CPP / "item_mixture_pass.cpp" not in {path for unit in readers for path in unit.headers}
+    densities = {name for path in programs for name in densities_of(path)}
+    assert {f"{name}_pass" for name in densities} == {unit.name for unit in sums}
+    read = {path.name for unit in units for path in unit.headers}
+    assert not read & {"ordinal_table.hpp", "score_quadrature.hpp", "item_mixture_pass.cpp"}
+    assert CPP / "ordinal_table.hpp" in {path for unit in sums for path in unit.headers}
+
+
+def test_only_sums_that_a_program_reads_are_compiled() -> None:
+    programs = hatch_build.packaged(["tap"])
+
+    sums = sums_of(list(units_of(programs, [""])))
+
+    assert [unit.name for unit in sums] == ["item_mixture_pass"]
 
 
 def test_headers_include_those_that_headers_include() -> None:
@@ -103,7 +125,7 @@ def test_headers_include_those_that_headers_include() -> None:
 
     found = {path.stem for path in Unit.of("any", text).headers}
 
-    assert found >= {"ordinal_pair_mixture", "ordinal_table", "gradient"}
+    assert found >= {"ordinal_pair_mixture", "ordinal_pair_mixture_pass", "gradient"}
     assert "crossed_normal" not in found
 
 

@@ -1,0 +1,21 @@
+#include "ordinal_mixture_pass.hpp"
+
+#include "ordinal_table.hpp"
+
+namespace reliabayes {
+
+double ordinal_mixture_pass(const Vector& level, const Vector& effect, const Vector& cut,
+                            bool probit, const ConstVector& weight, const DistinctItems& data,
+                            OrdinalMixtureGradient* gradient) {
+  const OrdinalTable table(level, effect.array(), cut, probit);
+  const Matrix& logs = table.log_probability();
+  const Matrix log_weight = weight.array().log();
+  if (gradient == nullptr) return item_mixture_pass(logs, log_weight, data, nullptr);
+  ItemMixtureGradient by{Matrix::Zero(logs.rows(), logs.cols()), Matrix::Zero(logs.rows(), 1)};
+  const double value = item_mixture_pass(logs, log_weight, data, &by);
+  const OrdinalGradient found(table, by.by_table);
+  *gradient = {found.by_level, found.by_effect, found.by_cut};
+  return value;
+}
+
+}  // namespace reliabayes
