@@ -333,7 +333,8 @@ def progress(programs: int, parts: int) -> Iterator[Callable[[], None]]:
             print(text, end="", file=sys.stderr, flush=True)
 
     at_once = min(parts, os.cpu_count() or 1)
-    show(f"Compiling Stan programs ({programs}), parts to do: {parts}, {at_once} at a time:")
+    what = f"Stan programs ({programs})" if programs else "densities"
+    show(f"Compiling {what}, parts to do: {parts}, {at_once} at a time:")
     try:
         yield lambda: show(f" {next(numbers)}")
     finally:

@@ -275,7 +275,7 @@ def test_without_models_compare_takes_those_that_suit_the_ratings(tmp_path: Path
     rows = [f"{item},{rater},{rating}" for item, rater, rating in cells]
     table.write_text("\n".join(["item,rater,rating", *rows]))
 
-    result = run("compare", str(table), "--draws", "100", "--seed", "1")
+    result = run("compare", str(table), "--warmup", "100", "--draws", "100", "--seed", "1")
 
     assert "recommended and used: dawid-skene, logit-icc, latent-tap" in result.stderr
     assert {"dawid-skene", "logit-icc", "latent-tap"} <= set(result.stdout.split())
