@@ -118,6 +118,24 @@ def test_default_quadrature_over_item_effects_is_accurate(sd: float, per_item: i
     assert problem.nodes.number < 300
 
 
+def test_few_busy_raters_do_not_decide_how_much_raters_seem_to_differ() -> None:
+    rng = np.random.default_rng(5)
+    effect, raters = rng.normal(0, 1, 300), [(1.5, 300), (1.2, 300), (1.3, 250), *[(0.0, 12)] * 40]
+    rows = [
+        (item, rater, int(rng.random() < expit(effect[item] + lean)))
+        for rater, (lean, number) in enumerate(raters)
+        for item in rng.choice(300, number, replace=False)
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "rating"])
+
+    problem = rb.LogitICC().problem(rb.Ratings.from_frame(table, scale="ordered"))
+
+    found = rb.LogitICC().moment_estimates(problem)
+    assert 0.7 < found["sd_item"] < 1.4
+    assert found["sd_rater"] < 1.4
+    assert problem.nodes.number < 40  # with 82 each evaluation of the density takes twice as long
+
+
 def test_observed_icc_of_any_sd_takes_few_nodes() -> None:
     sd_item, sd_rater = np.array([1.0, 1000.0]), np.array([0.5, 0.1])
 

@@ -192,11 +192,12 @@ def tetrachoric_correlation(
     ----------
     Owen (1956), for the bivariate normal distribution. https://doi.org/10.1214/aoms/1177728074
     """
-    pairs = float(weight @ (n * (n - 1)))
+    each = weight / n  # so that units with many pairs do not outweigh all others
+    pairs = float(each @ (n * (n - 1)))
     if pairs == 0:
         return 0.2
     chance = n * (n - 1) * proportion**2 if pairs_by_chance is None else pairs_by_chance
-    excess_both = float(weight @ (above * (above - 1) - chance)) / pairs
+    excess_both = float(each @ (above * (above - 1) - chance)) / pairs
     both, at = proportion**2 + excess_both, float(ndtri(proportion))
 
     def excess(r: float) -> float:

@@ -199,9 +199,13 @@ class HiddenStateModel(RatingModel[P]):
             constrain=self.constrain,
             step_size=0.5,
             adapt_metric=is_small or self.adapts_metric,
-            target_acceptance=self.target_acceptance,
+            target_acceptance=self.acceptance(problem),
             path=found.path,
         )
+
+    def acceptance(self, problem: P) -> float:
+        """Acceptance rate that the step size is adapted to."""
+        return self.target_acceptance
 
     def expected_at(self, point: Point, problem: P) -> Expected:
         """Sufficient statistics that are expected at a point: the E step."""
@@ -212,12 +216,7 @@ class HiddenStateModel(RatingModel[P]):
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         middle = {p.name: np.zeros(p.free_shape(problem.size)) for p in self.parameters()}
         sd = {name: np.full_like(zero, 0.5) for name, zero in middle.items()}
-        return WarmStart(
-            mode=middle,
-            sd=sd,
-            constrain=self.constrain,
-            target_acceptance=self.target_acceptance,
-        )
+        return WarmStart(middle, sd, self.constrain, target_acceptance=self.acceptance(problem))
 
     def midpoint(self, problem: P) -> Point:
         """The middle of the range of each parameter."""

@@ -182,7 +182,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         assert isinstance(centring, LevelCentring)
         start = super().cold_start(problem, centring)
         constrain = partial(self.constrain_levels, problem=problem, centring=centring)
-        return replace(start, constrain=constrain, target_acceptance=self.target_acceptance)
+        return replace(start, constrain=constrain)
 
     def constrain_levels(
         self, free: Mapping[str, Any], problem: P, centring: LevelCentring
