@@ -275,7 +275,7 @@ def test_without_models_compare_takes_those_that_suit_the_ratings(tmp_path: Path
     rows = [f"{item},{rater},{rating}" for item, rater, rating in cells]
     table.write_text("\n".join(["item,rater,rating", *rows]))
 
-    result = run("compare", str(table), "--warmup", "100", "--draws", "100", "--seed", "1")
+    result = run("compare", str(table), "--draws", "100", "--seed", "1")
 
     assert "recommended and used: dawid-skene, logit-icc, latent-tap" in result.stderr
     assert {"dawid-skene", "logit-icc", "latent-tap"} <= set(result.stdout.split())
@@ -534,6 +534,20 @@ def test_a_page_that_cannot_be_written_leaves_its_posteriors(
     assert result.exit_code == 1
     assert "no space left on device" in result.stderr
     assert [row.split()[0] for row in result.stdout.splitlines()[1:]] == QUANTITIES
+
+
+@pytest.mark.slow
+def test_ratings_come_from_standard_input(tmp_path: Path) -> None:
+    rows = [f"{item},{rater},{(item + rater % 2) % 3}" for item in range(6) for rater in range(3)]
+    (tmp_path / "ratings.csv").write_text("\n".join(["item,rater,rating", *rows]))
+
+    from_file = shell(f"reliabayes agree {tmp_path}/ratings.csv")
+    piped = shell(f"cat {tmp_path}/ratings.csv | reliabayes agree -")
+
+    assert piped.returncode == 0
+    assert piped.stdout == from_file.stdout
+    empty = shell("reliabayes agree - < /dev/null")
+    assert (empty.returncode, "standard input.csv: " in empty.stderr) == (2, True)
 
 
 def test_outputs_follow_links(tmp_path: Path) -> None:

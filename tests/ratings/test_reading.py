@@ -207,6 +207,47 @@ def test_damaged_files_are_refused(tmp_path: Path, suffix: str) -> None:
         read_ratings(path)
 
 
+def test_spreadsheets_are_read_and_faults_name_their_rows(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    FRAME.to_excel(tmp_path / "r.xlsx", index=False)
+    FRAME.assign(rating=FRAME["rating"].where(FRAME.index != 1)).to_excel(tmp_path / "gap.xlsx")
+
+    assert read_ratings(tmp_path / "r.xlsx") == Ratings.from_frame(FRAME)
+    with pytest.raises(RatingsError, match="row 3"):
+        read_ratings(tmp_path / "gap.xlsx")
+
+
+@pytest.mark.parametrize("name", ["r.jsonl", "r.ndjson", "r.jsonl.gz"])
+def test_json_lines_are_read(tmp_path: Path, name: str) -> None:
+    FRAME.to_json(tmp_path / name, orient="records", lines=True)
+
+    assert read_ratings(tmp_path / name) == Ratings.from_frame(FRAME)
+
+
+def test_texts_of_json_lines_stay_texts(tmp_path: Path) -> None:
+    lines = [
+        f'{{"item": "0{i}", "rater": "2024-01-0{r}", "rating": {i}}}'
+        for i in (1, 2)
+        for r in (1, 2)
+    ]
+    (tmp_path / "r.jsonl").write_text("\n".join(lines))
+
+    ratings = read_ratings(tmp_path / "r.jsonl")
+
+    assert list(ratings.items) == ["01", "02"]
+    assert list(ratings.raters) == ["2024-01-01", "2024-01-02"]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("r.jsonl", "one JSON object a line"), ("r.xlsx", "a spreadsheet")]
+)
+def test_records_of_another_format_are_refused(tmp_path: Path, name: str, what: str) -> None:
+    path = write(tmp_path, name, "item,rater,rating\na,x,9\n")
+
+    with pytest.raises(RatingsError, match=f"{name}: it must be {what}"):
+        read_ratings(path)
+
+
 def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     path = write(tmp_path, "r.parquet", "item,rater,rating\na,x,9\n")
@@ -216,9 +257,9 @@ def test_files_that_are_not_parquet_are_refused(tmp_path: Path) -> None:
 
 
 def test_other_formats_are_refused(tmp_path: Path) -> None:
-    path = write(tmp_path, "r.xlsx", "")
+    path = write(tmp_path, "r.sav", "")
 
-    with pytest.raises(RatingsError, match=r"found '.xlsx'. Rename it, or load it with pandas"):
+    with pytest.raises(RatingsError, match=r"found '.sav'. Rename it, or load it with pandas"):
         read_ratings(path)
 
 

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +19,7 @@ from reliabayes.choices import Replicates, Scale
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
 
+STANDARD_INPUT = Path("-")
 ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.
 ARGUMENTS = (*ROLES, "scale", "categories", "replicates", "delimiter", "encoding", "over")
@@ -48,7 +54,11 @@ class RatingsFile:
     """
 
     file: Annotated[
-        Path, typer.Argument(help="Table with one rating per row, as CSV, TSV or Parquet.")
+        Path,
+        typer.Argument(
+            help="Table with one rating per row, as CSV, TSV, JSON lines, XLSX or Parquet; "
+            "- for CSV from standard input."
+        ),
     ]
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
     rater: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the rater.")] = "rater"
@@ -98,7 +108,8 @@ class RatingsFile:
         if self.categories is not None:
             options["categories"] = _categories(self.categories)
         try:
-            ratings = rb.read_ratings(options.pop("file"), **options)
+            with _on_disk(options.pop("file")) as file:
+                ratings = rb.read_ratings(file, **options)
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
         if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
@@ -154,6 +165,19 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
     return rb.RatingsError(
         replace(fault, remedy=argument.sub(r"--\1 ", fault.remedy)) for fault in error.faults
     )
+
+
+@contextmanager
+def _on_disk(file: Path) -> Iterator[Path]:
+    """The file itself, or a copy of standard input, because a table is read more than once."""
+    if file != STANDARD_INPUT:
+        yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="reliabayes-") as folder:
+        copy = Path(folder, "standard input.csv")
+        with copy.open("wb") as target:
+            shutil.copyfileobj(sys.stdin.buffer, target)
+        yield copy
 
 
 def _scale(ratings: rb.Ratings) -> str:

@@ -17,7 +17,7 @@ from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Prob, check_outputs, models_named, probability, writable
 from reliabayes.cli.output import print_message
-from reliabayes.cli.ratings_file import RatingsFile, RatingsFileWithGold
+from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile, RatingsFileWithGold
 from reliabayes.cli.recommended import recommended_model
 from reliabayes.cli.sampling import Sampling, fit_models
 
@@ -85,14 +85,16 @@ def report(
 
 def _source(ratings_file: RatingsFile) -> dict[str, str]:
     """Return what identifies the file, and which of its columns were read."""
-    with ratings_file.file.open("rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
     renamed = [
         f"{role} from {name}"
         for role, name in ratings_file.columns.items()
         if name not in (None, role)
     ]
     columns = ", ".join(renamed) or "by their names"
+    if ratings_file.file == STANDARD_INPUT:
+        return {"file": "standard input", "columns": columns}
+    with ratings_file.file.open("rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
     return {"file": str(ratings_file.file), "sha256": digest, "columns": columns}
 
 

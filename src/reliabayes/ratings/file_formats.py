@@ -23,6 +23,9 @@ from reliabayes.wording import did_you_mean, listed
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
+JSON_SUFFIXES = (".jsonl", ".ndjson")
+EXCEL_SUFFIX = ".xlsx"
+SUFFIXES = (*TEXT_SUFFIXES, *JSON_SUFFIXES, EXCEL_SUFFIX, *PARQUET_SUFFIXES)
 
 DAMAGE_ERRORS = (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, csv.Error)
 
@@ -38,7 +41,7 @@ def format_suffix(path: Path) -> str:
     Returns
     -------
     str
-        One of `TEXT_SUFFIXES` or `PARQUET_SUFFIXES`.
+        One of `SUFFIXES`.
 
     Raises
     ------
@@ -56,13 +59,53 @@ def format_suffix(path: Path) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     inner = suffixes[:-1] if suffixes and suffixes[-1] in OPENERS else suffixes
     suffix = inner[-1] if inner else ""
-    is_packed_parquet = suffix in PARQUET_SUFFIXES and inner != suffixes
-    if suffix not in (*TEXT_SUFFIXES, *PARQUET_SUFFIXES) or is_packed_parquet:
-        rule = f"its name must end in {listed((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))}"
+    is_packed = inner != suffixes and suffix in (*PARQUET_SUFFIXES, EXCEL_SUFFIX)
+    if suffix not in SUFFIXES or is_packed:
+        rule = f"its name must end in {listed(SUFFIXES)}"
         rule += f"; text files may be compressed ({listed(tuple(OPENERS))})"
         remedy = "Rename it, or load it with pandas and pass the frame to Ratings.from_frame."
         raise RatingsError([Fault(path.name, rule, repr("".join(suffixes)), remedy)])
     return suffix
+
+
+def read_records(path: Path, suffix: str) -> pd.DataFrame:
+    """Read a file whose values have types of their own: Parquet, JSON lines or a spreadsheet.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    suffix : str
+        Its `format_suffix`.
+
+    Returns
+    -------
+    DataFrame
+        One row per record; of a spreadsheet, those of its first sheet.
+
+    Raises
+    ------
+    RatingsError
+        If the file is not what its suffix says.
+    ImportError
+        If the package that reads the format is not installed.
+    """
+    try:
+        if suffix in PARQUET_SUFFIXES:
+            return pd.read_parquet(path)
+        if suffix == EXCEL_SUFFIX:
+            return pd.read_excel(path)
+        with open_bytes(path) as opened:
+            return pd.read_json(opened, lines=True, dtype=False)
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:  # whatever damaged files make the libraries raise
+        what = {EXCEL_SUFFIX: "a spreadsheet"} | dict.fromkeys(
+            JSON_SUFFIXES, "one JSON object a line"
+        )
+        rule = f"it must be {what.get(suffix, 'a Parquet file')}"
+        remedy = "Export it again, or correct its suffix."
+        raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
 
 
 def open_bytes(path: Path) -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""Ratings from files: delimited text, which may be compressed, and Parquet."""
+"""Ratings from files: delimited text or JSON lines, which may be compressed, Excel and Parquet."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_text_options
 from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.file_formats import (
-    PARQUET_SUFFIXES,
+    EXCEL_SUFFIX,
+    TEXT_SUFFIXES,
     format_suffix,
     open_text,
     read_errors_as_faults,
+    read_records,
 )
 from reliabayes.ratings.frames import named_columns, role_faults
 from reliabayes.ratings.ratings import Ratings
@@ -60,7 +62,8 @@ def read_ratings(
     Parameters
     ----------
     path : str or path
-        A ``.csv``, ``.tsv``, ``.txt`` or ``.parquet`` file. Text files may be compressed, with
+        A ``.csv``, ``.tsv``, ``.txt``, ``.jsonl`` (an object a line), ``.xlsx`` (its first sheet;
+        needs the package openpyxl) or ``.parquet`` file. Text files may be compressed, with
         ``.gz``, ``.bz2``, ``.xz``, ``.zip`` or ``.zst`` (which needs the package zstandard) at the
         end of their names.
     item : str, default "item"
@@ -96,7 +99,8 @@ def read_ratings(
         If there is no such file.
     RatingsError
         If the file cannot be read as a table, or the table breaks a rule. The message lists all
-        faults, with line numbers for a text file and 0-based rows for a Parquet file.
+        faults, with line numbers for a text file, the rows of a spreadsheet as it numbers them,
+        and 0-based rows for other files.
 
     Examples
     --------
@@ -128,8 +132,16 @@ def read_ratings(
         replicates=replicates,
         needed=NEEDED,
     )
-    if format_suffix(file) in PARQUET_SUFFIXES:
-        return Ratings.from_frame(_read_parquet(file), **options)
+    suffix = format_suffix(file)
+    if suffix not in TEXT_SUFFIXES:
+        frame = read_records(file, suffix)
+        try:
+            return Ratings.from_frame(frame, **options)
+        except RatingsError as error:
+            if suffix != EXCEL_SUFFIX:
+                raise
+            # Spreadsheets count rows from 1, and the first is the header.
+            raise error.relocated(lambda row: row + 2, "row") from None
     named = {role: options[role] for role in ROLES if options[role] is not None}
     with read_errors_as_faults(file, encoding):
         layout = _find_layout(file, delimiter, encoding, named)
@@ -152,16 +164,6 @@ class _Layout:
     file: Path
     delimiter: str
     encoding: str
-
-
-def _read_parquet(file: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(file)
-    except (ImportError, MemoryError):
-        raise
-    except Exception as error:  # whatever damaged metadata make the libraries raise
-        rule, remedy = "it must be a Parquet file", "Export it again, or correct its suffix."
-        raise RatingsError([Fault(file.name, rule, str(error), remedy)]) from error
 
 
 def _find_layout(
