@@ -5,18 +5,23 @@ from __future__ import annotations
 import signal
 import sys
 
+from reliabayes.cli.ending import Ending
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the program. A signal that asks it to end has the same effect as an interrupt."""
+    ending = Ending()
     try:
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
-                signal.signal(number, signal.default_int_handler)
-        from reliabayes.cli.app import app  # slow, and interrupts are quiet from here on
+        try:
+            ending.await_signals()
+            from reliabayes.cli.app import app  # slow, and interrupts are quiet from here on
 
-        app(prog_name="reliabayes")
+            app(prog_name="reliabayes")
+        finally:
+            ending.leave()
     except KeyboardInterrupt:
+        ending.leave()
         print("reliabayes: interrupted.", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
