@@ -37,11 +37,21 @@ def from_frame(options: dict[str, Any] | None = None, **columns: Any) -> rb.Rati
         ({"rater": b"rater"}, "rater: it must be the name of a column"),
         ({"scale": ["numeric"]}, "scale: it must be one of"),
         ({"replicates": {}}, "replicates: it must be one of"),
+        ({"item": pd.NA}, "item: it must be the name of a column; found <NA>"),
+        ({"pool": pd.NaT}, "pool: it must be the name of a column; found NaT"),
+        ({"scale": pd.NA}, "scale: it must be one of"),
+        ({"replicates": pd.NA}, "replicates: it must be one of"),
     ],
 )
-def test_arguments_that_mean_nothing_are_refused(options: dict[str, Any], message: str) -> None:
+def test_arguments_that_mean_nothing_are_refused(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "r.csv").write_text(TEXT)
+
     with pytest.raises(rb.RatingsError, match=message):
         from_frame(options)
+    with pytest.raises(rb.RatingsError, match=message):
+        rb.read_ratings(tmp_path / "r.csv", **options)
 
 
 @pytest.mark.parametrize(

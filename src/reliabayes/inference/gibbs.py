@@ -211,11 +211,11 @@ def sample(
     total = chains * run.sweeps
     with progress_bar("Gibbs sampling", total, lambda: sum(run.done), progress) as watch:
         with ThreadPoolExecutor(parallel_chains or os.cpu_count()) as pool:
-            futures = [
-                pool.submit(run.chain, chain, conjugate.slots.point(init), found.of(chain))
-                for chain, init in enumerate(inits)
-            ]
             try:
+                futures = [
+                    pool.submit(run.chain, chain, conjugate.slots.point(init), found.of(chain))
+                    for chain, init in enumerate(inits)
+                ]
                 while wait(futures, timeout=SECONDS).not_done:
                     watch()
                     if time.monotonic() > end:

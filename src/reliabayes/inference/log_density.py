@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +10,9 @@ import pandas as pd
 from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
+from reliabayes.inference.chain_failures import failure, system_failure
+from reliabayes.inference.processes import run_all
+from reliabayes.inference.temporary import temporary_folder
 from reliabayes.inference.time_limit import seconds_left
 
 
@@ -38,23 +38,21 @@ def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array
     SamplingError
         The program failed.
     """
-    with tempfile.TemporaryDirectory(prefix="reliabayes-") as folder:
-        stan.write_json(f"{folder}/data.json", dict(data))
-        stan.write_json(f"{folder}/points.json", {"params_r": points})
-        words = "log_prob unconstrained_params=points.json data file=data.json output sig_figs=17"
-        command = [str(stan.executable_of(program)), *words.split()]
-        try:
-            done = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, timeout=_seconds(), check=False
-            )
-        except subprocess.TimeoutExpired as error:
-            raise TimeoutError from error
-        if done.returncode:
-            raise SamplingError(f"{program}: log_prob failed: {done.stderr.strip()}")
-        table = pd.read_csv(f"{folder}/output.csv", comment="#", usecols=["lp__"])
-        return table["lp__"].to_numpy(float)
-
-
-def _seconds() -> float | None:
-    left = seconds_left()
-    return left if math.isfinite(left) else None
+    where = None
+    try:
+        with temporary_folder() as where:
+            output, log = where / "output.csv", where / "log.txt"
+            stan.write_json(str(where / "data.json"), dict(data))
+            stan.write_json(str(where / "points.json"), {"params_r": points})
+            command = [str(stan.executable_of(program)), "log_prob"]
+            command += [f"unconstrained_params={where}/points.json"]
+            command += ["data", f"file={where}/data.json"]
+            command += ["output", f"file={output}", "sig_figs=17"]
+            status = run_all([command], [log], at_once=1, seconds=seconds_left())
+            if any(status):
+                raise SamplingError(f"{program}: log_prob: {failure(status, [log], where)}")
+            return pd.read_csv(output, comment="#", usecols=["lp__"])["lp__"].to_numpy(float)
+    except TimeoutError:  # the fit's, which says so
+        raise
+    except OSError as error:
+        raise SamplingError(f"{program}: {system_failure(error, where)}") from error

@@ -7,7 +7,6 @@ import importlib.metadata
 import os
 import secrets
 import shutil
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from reliabayes.inference.commands import Geometry, sampler_commands
 from reliabayes.inference.processes import run_all
 from reliabayes.inference.progress import iterations, progress_bar
 from reliabayes.inference.stan_csv import read_settings, read_variables
+from reliabayes.inference.temporary import temporary_folder
 from reliabayes.inference.time_limit import TOO_LONG, seconds_left
 
 if TYPE_CHECKING:
@@ -121,15 +121,15 @@ def sample(
     chosen = None if output_dir is None else _made(Path(output_dir).absolute())
     where = chosen
     try:
-        with tempfile.TemporaryDirectory(prefix="reliabayes-") as temporary:
-            where = chosen or Path(temporary)
+        with temporary_folder() as temporary:
+            where = chosen or temporary
             # Named by time and chance: fits may share a folder.
             name = f"{program}-{datetime.now():%Y%m%d%H%M%S%f}-{secrets.token_hex(4)}"
             tables = [where / f"{name}_{chain + 1}.csv" for chain in range(chains)]
             logs = [where / f"{name}_{chain + 1}-stdout.txt" for chain in range(chains)]
             commands = sampler_commands(
                 executable,
-                Path(temporary),
+                temporary,
                 tables,
                 data,
                 inits,

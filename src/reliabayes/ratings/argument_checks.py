@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, get_args
 
@@ -44,7 +44,7 @@ def check_arguments(
     faults = [
         Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
         for name, (value, allowed) in choices.items()
-        if not isinstance(value, Hashable) or value not in allowed
+        if not isinstance(value, (str, type(None))) or value not in allowed
     ]
     faults += [
         Fault(role, "it must be the name of a column", shown(name), "Name one column.")
@@ -81,9 +81,9 @@ def _is_single(name: Any) -> bool:
     """Whether this can name a column; pandas has names that are numbers or tuples, too."""
     try:
         hash(name)
+        return bool(name == name)  # missing values do not equal themselves
     except TypeError:
         return False
-    return True
 
 
 def _category_faults(categories: Any) -> Iterator[Fault]:
