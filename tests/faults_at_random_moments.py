@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
@@ -16,15 +16,24 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import reliabayes as rb
 from reliabayes import datasets
+from reliabayes.inference.temporary import temporary_folder
+from tests.faults import on_small_disk
 
 SCRIPT = Path(sys.executable).with_name("reliabayes")
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 OUTPUTS = ("fit.nc", "out.json", "page.html")
 OLD = b"old"
+FILLER = "filler"
+KNOWN = {*OUTPUTS, FILLER}
+ENOUGH = 4_000_000  # bytes for all outputs, and for the temporary folder
+PRINTED = ("icc ", "sd_residual ", "mean ", "In words, with 90% intervals: A single rating is")
+
+Fault = Callable[[subprocess.Popen[str]], None]
 
 
 def command(folder: Path) -> list[str]:
@@ -33,53 +42,119 @@ def command(folder: Path) -> list[str]:
     return [str(SCRIPT), "fit", JUDGES, "--model", "gaussian-icc", "--seed", "1", *outputs]
 
 
-def is_whole(path: Path) -> bool:
-    """Whether a new file is complete."""
-    if path.suffix == ".nc":
-        return rb.Fit.load(path).settings.seed == 1
-    end = {".json": "}\n", ".html": "</html>\n"}[path.suffix]
-    return path.read_text().rstrip("\n").endswith(end.strip())
+def state_of(path: Path) -> str:
+    """What has become of an output: absent, old, whole or BROKEN."""
+    if not path.exists():
+        return "absent"
+    if path.read_bytes() == OLD:
+        return "old"
+    try:
+        if path.suffix == ".nc":
+            is_whole = rb.Fit.load(path).settings.seed == 1
+        elif path.suffix == ".json":
+            is_whole = "sd_residual" in json.loads(path.read_text())["quantities"]
+        else:
+            is_whole = path.read_text().rstrip().endswith("</html>")
+    except ValueError:
+        is_whole = False
+    return "whole" if is_whole else "BROKEN"
 
 
-def attempt(fault: Callable[[], None] | int, moment: float) -> str:
-    """Run the command with a fault; what became of its outputs."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "tmp").mkdir()
-        (folder / "fit.nc").write_bytes(OLD)
-        process = subprocess.Popen(
-            command(folder),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"TMPDIR": str(folder / "tmp")},
-            preexec_fn=fault if callable(fault) else None,
-            start_new_session=True,
-        )
-        if not callable(fault):
-            time.sleep(moment)
-            process.send_signal(fault)
-        printed, said = process.communicate(timeout=120)
-        states = []
-        for output in OUTPUTS:
-            path = folder / output
-            state = "absent" if not path.exists() else "old" if path.read_bytes() == OLD else "new"
-            if state == "new" and not is_whole(path):
-                return f"BROKEN {output}"
-            states.append(state)
-        if "new" in states and "sd_residual" not in printed:
-            return "BROKEN: files were written, and the posterior was not printed"
-        if "Traceback" in said:
-            return f"BROKEN: traceback {said[-300:]}"
-        if fault == signal.SIGTERM and any((folder / "tmp").iterdir()):
-            return f"BROKEN: left {[*(folder / 'tmp').iterdir()]}"
-        done = "printed" if "sd_residual" in printed else "not printed"
-        return f"{done}, {', '.join(states)}, status {process.returncode}"
+def attempt(targets: Path, temporary: Path, fault: Fault) -> str:
+    """Run the command with a fault, for outputs in one folder; what became of them."""
+    with suppress(OSError):
+        (targets / "fit.nc").write_bytes(OLD)
+    process = subprocess.Popen(
+        command(targets),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(temporary)},
+        start_new_session=True,
+    )
+    fault(process)
+    printed, said = process.communicate(timeout=120)
+    states, status = [state_of(targets / output) for output in OUTPUTS], process.returncode
+    is_printed = all(f"\n{start}" in f"\n{printed}" for start in PRINTED)
+    was_killed = status in (-signal.SIGKILL, -signal.SIGTERM)  # the latter before it could react
+    if status == -signal.SIGKILL:
+        remove_what_was_left(temporary)
+    left = {path.name for path in (*targets.iterdir(), *temporary.iterdir())} - KNOWN
+    wrong = {
+        "an output is damaged": "BROKEN" in states,
+        "an output was written, and the posterior not printed": "whole" in states
+        and not is_printed,
+        "it printed a traceback": "Traceback" in said or "Exception ignored" in said,
+        "it told of success": status == 0 and not (is_printed and set(states) == {"whole"}),
+        "it did not say why it ended": not (status == 0 or was_killed or said),
+        f"it left {left}": not all(was_killed and name.endswith(".partial") for name in left),
+        "the posterior was not printed": "could not write" in said and not is_printed,
+    }
+    if any(wrong.values()):
+        return f"BROKEN: {[text for text, is_so in wrong.items() if is_so]} {status} {said[-500:]}"
+    message = said.rpartition("reliabayes: ")[2].partition("/")[0]
+    reason = "" if is_printed or was_killed else f": {message} ..."
+    done = "printed" if is_printed else "not printed"
+    return f"{done}, {', '.join(states)}, status {status}{reason}"
 
 
-def full(limit: int) -> Callable[[], None]:
-    """Let no file of the command grow beyond a limit."""
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+def remove_what_was_left(folder: Path) -> None:
+    """Make another temporary folder in a folder, as the next fit does."""
+    usual, tempfile.tempdir = tempfile.tempdir, str(folder)
+    with temporary_folder():
+        pass
+    tempfile.tempdir = usual
+
+
+def at(moment: float, number: signal.Signals) -> Fault:
+    """Send a signal after some seconds."""
+
+    def send(process: subprocess.Popen[str]) -> None:
+        time.sleep(moment)
+        process.send_signal(number)
+
+    return send
+
+
+def filled(moment: float, folder: Path) -> Fault:
+    """Fill the disk of a folder after some seconds."""
+
+    def fill(process: subprocess.Popen[str]) -> None:
+        time.sleep(moment)
+        with suppress(OSError), open(folder / FILLER, "wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+
+    return fill
+
+
+def nothing(process: subprocess.Popen[str]) -> None:
+    """Do nothing; the disk is small from the start."""
+
+
+FAULTS: dict[str, Callable[[Path, float, int], str]] = {  # of a folder, a moment, a size of a disk
+    "no fault": lambda own, when, size: attempt(own, own, nothing),
+    "SIGKILL": lambda own, when, size: attempt(own, own, at(when, signal.SIGKILL)),
+    "SIGTERM": lambda own, when, size: attempt(own, own, at(when, signal.SIGTERM)),
+    "disk of the outputs, full from a moment on": lambda own, when, size: on_small_disk(
+        ENOUGH, lambda disk: attempt(disk, own, filled(when, disk))
+    ),
+    "small disk of the outputs": lambda own, when, size: on_small_disk(
+        size, lambda disk: attempt(disk, own, nothing)
+    ),
+    "temporary folder, full from a moment on": lambda own, when, size: on_small_disk(
+        ENOUGH, lambda disk: attempt(own, disk, filled(when, disk))
+    ),
+    "small temporary folder": lambda own, when, size: on_small_disk(
+        size, lambda disk: attempt(own, disk, nothing)
+    ),
+}
+
+
+def tried(name: str, moment: float, size: int) -> str:
+    """Try a fault in a new folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        return f"{name}: {FAULTS[name](Path(folder), moment, size)}"
 
 
 def main() -> None:
@@ -89,16 +164,13 @@ def main() -> None:
     given = parser.parse_args()
     rng, counts = random.Random(given.seed), Counter[str]()
     started = time.monotonic()
-    print("without a fault:", attempt(lambda: None, 0), flush=True)
+    print(tried("no fault", 0, 0), flush=True)
     usual = time.monotonic() - started
     for _ in range(given.times):
-        for number in (signal.SIGKILL, signal.SIGTERM):
-            found = f"{number.name}: {attempt(number, rng.uniform(0, 1.1 * usual))}"
+        for name in list(FAULTS)[1:]:
+            found = tried(name, rng.uniform(0, 1.1 * usual), int(10 ** rng.uniform(3.5, 6.3)))
             counts[found] += 1
             print(found, flush=True)
-        found = f"full disk: {attempt(full(int(10 ** rng.uniform(2, 6.2))), 0)}"
-        counts[found] += 1
-        print(found, flush=True)
     for outcome, count in sorted(counts.items()):
         print(f"{count:4} {outcome}")
     sys.exit(any("BROKEN" in outcome for outcome in counts))

@@ -7,18 +7,22 @@ run. The suite has a short tier of the same.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import hypothesis
@@ -32,7 +36,7 @@ from reliabayes import datasets
 from reliabayes.cli.app import app
 from reliabayes.inference import stan
 
-SLOW = 5.0  # seconds
+SLOW, HOPELESS = 5.0, 60.0  # seconds
 OF_FITS = (rb.RatingsError, rb.SamplingError, ValueError, TypeError)
 WORDS = [
     "",
@@ -104,6 +108,28 @@ anything = word | number | st.sampled_from(OTHERS)
 column = st.sampled_from([word, st.sampled_from("ab"), number, st.integers(0, 3), anything])
 
 
+class Hang(BaseException):
+    """An example took too long."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """End what takes longer; code that never returns to Python ends the run, with a traceback."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Hang
+
+    before = signal.signal(signal.SIGALRM, stop)
+    faulthandler.dump_traceback_later(HOPELESS, exit=True, file=sys.__stderr__)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # again, as Python may lose an exception
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        signal.signal(signal.SIGALRM, before)
+
+
 @dataclass
 class Outcomes:
     """How many examples of each door were answered, refused, or went wrong, and those that did."""
@@ -120,14 +146,16 @@ class Outcomes:
     ) -> None:
         started, outcome = time.monotonic(), "answered"
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), at_most(SLOW):
                 warnings.simplefilter("ignore")
                 run()
+        except Hang:
+            outcome = f"hang: ended after {SLOW:.0f} s"
         except refusals as error:
             outcome = "refused" if str(error) else "refused without a word"
         except Exception as error:
             outcome = f"stray {type(error).__name__}: {error}"[:200]
-        if time.monotonic() - started > SLOW:
+        if outcome in ("answered", "refused") and time.monotonic() - started > SLOW:
             outcome = f"slow: {time.monotonic() - started:.0f} s"
         self.counts[f"{door}: {outcome.partition(':')[0]}"] += 1
         if outcome not in ("answered", "refused"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reliabayes.files import write_whole
-from tests.faults import files_of_at_most
+from tests.faults import files_of_at_most, on_small_disk
 
 
 def test_a_full_disk_is_named_and_keeps_the_old_file(tmp_path: Path) -> None:
@@ -22,6 +23,21 @@ def test_a_full_disk_is_named_and_keeps_the_old_file(tmp_path: Path) -> None:
 
     assert target.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_disk_that_is_really_full_is_named_and_keeps_the_old_file() -> None:
+    def run(disk: Path) -> tuple[str, bytes, list[str]]:
+        target = disk / "out.json"
+        target.write_bytes(b"old")
+        with pytest.raises(OSError, match="the file needs 500,000 bytes") as raised:
+            write_whole(target, b"x" * 500_000)
+        return str(raised.value), target.read_bytes(), os.listdir(disk)
+
+    message, content, left = on_small_disk(100_000, run)
+
+    assert re.search(r"bytes, and \d+,\d+ are free there: '/.*/out\.json'$", message)
+    assert content == b"old"
+    assert left == ["out.json"]
 
 
 def test_the_mode_of_an_old_file_is_kept(tmp_path: Path) -> None:

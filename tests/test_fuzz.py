@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import reliabayes as rb
 from tests import fuzz
 
 
@@ -16,3 +18,27 @@ def test_bad_input_is_answered_or_refused(door: Callable[[Any, fuzz.Outcomes], N
 
     assert outcomes.wrong == []
     assert outcomes.counts.total() >= 10
+
+
+def stray() -> None:
+    raise KeyError("a")
+
+
+@pytest.mark.parametrize(
+    ("run", "found"),
+    [
+        (lambda: None, None),
+        (lambda: rb.Ratings.from_wide([[]]), None),
+        (lambda: time.sleep(30), "hang: ended after 0 s"),
+        (stray, "stray KeyError: 'a'"),
+    ],
+)
+def test_what_goes_wrong_is_found(
+    run: Callable[[], object], found: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz, "SLOW", 0.3)
+    outcomes = fuzz.Outcomes()
+
+    outcomes.of("door", "example", run)
+
+    assert outcomes.wrong == ([] if found is None else [f"door: {found}\n    'example'"])

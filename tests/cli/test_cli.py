@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
-from tests.faults import files_of_at_most
+from tests.faults import files_of_at_most, on_small_disk
 
 SCRIPT = Path(sys.executable).with_name("reliabayes")
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
@@ -519,6 +519,26 @@ def test_a_full_disk_loses_neither_the_posterior_nor_the_outputs_that_fit(tmp_pa
     assert saved.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["fit.nc", "raters.csv"]
     assert raters.read_text().startswith("rater,ratings,mean")
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_really_full_loses_neither(tmp_path: Path) -> None:
+    def fit(disk: Path) -> tuple[subprocess.CompletedProcess[str], dict[str, bytes]]:
+        outputs = [f"--{name} {disk}/{name}" for name in ("save", "json", "report", "raters")]
+        (disk / "save").write_text("old")
+        result = shell(" ".join(["reliabayes", *map(str, FIT), *outputs]))
+        return result, {path.name: path.read_bytes() for path in disk.iterdir()}
+
+    result, found = on_small_disk(100_000, fit)
+
+    assert result.returncode == 1
+    assert [row.split()[0] for row in result.stdout.splitlines()[1:8]] == QUANTITIES
+    assert re.search(r"could not write --save .* No space left on device", result.stderr)
+    assert re.search(r"could not write --report .* No space left on device", result.stderr)
+    assert set(found) == {"save", "json", "raters"}
+    assert found["save"] == b"old"
+    assert json.loads(found["json"])["model"] == "gaussian-icc"
+    assert found["raters"].startswith(b"rater,ratings,mean")
 
 
 def test_a_page_that_cannot_be_written_leaves_its_posteriors(

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
 from typing import Any
@@ -329,6 +334,42 @@ def test_same_seed_gives_the_same_draws_however_chains_run(
 def test_chains_end_when_their_time_is_over() -> None:
     with pytest.raises(rb.SamplingError, match="took longer than its timeout"):
         drawn(rb.DawidSkene(), crowd(50, 8, 4, 3), draws=200_000, timeout=0.1)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_exception_of_a_signal_handler_ends_the_chains_at_once(number: int) -> None:
+    before, threads = signal.signal(number, signal.default_int_handler), threading.active_count()
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), number))
+    timer.start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            drawn(rb.DawidSkene(), crowd(50, 8, 4, 3), chains=4, draws=500_000)
+    finally:
+        timer.join()
+        signal.signal(number, before)
+
+    assert time.monotonic() - started < 3
+    assert threading.active_count() == threads
+
+
+def test_an_exception_while_chains_are_started_ends_those_that_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    submit = ThreadPoolExecutor.submit
+
+    def interrupted(pool: ThreadPoolExecutor, run: Any, chain: int, *given: Any) -> Any:
+        if chain == 2:
+            raise KeyboardInterrupt
+        return submit(pool, run, chain, *given)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    started = time.monotonic()
+
+    with pytest.raises(KeyboardInterrupt):
+        drawn(rb.DawidSkene(), crowd(50, 8, 4, 3), chains=4, draws=200_000)
+
+    assert time.monotonic() - started < 3
 
 
 def test_progress_is_shown_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
+import tempfile
+import threading
 import time
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,7 +25,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.inference import stan
 from reliabayes.inference.processes import run_all
-from tests.faults import files_of_at_most
+from tests.faults import files_of_at_most, fork, on_small_disk
 
 SLEEP = ["sleep", "30.7"]
 
@@ -128,6 +134,20 @@ def test_a_full_temporary_folder_is_said(limit: int) -> None:
         drawn()
 
 
+@pytest.mark.parametrize("size", [1, 5_000, 40_000])
+def test_a_small_temporary_folder_is_said(size: int) -> None:
+    def run(disk: Path) -> tuple[str, list[str]]:
+        tempfile.tempdir = str(disk)
+        with pytest.raises(rb.SamplingError) as raised:
+            drawn(draws=2000)
+        return str(raised.value), os.listdir(disk)
+
+    message, left = on_small_disk(size, run)
+
+    assert re.search(r"there is no space left in .*reliabayes-.*TMPDIR", message)
+    assert left == []
+
+
 def test_a_missing_temporary_folder_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,9 +166,12 @@ def test_a_start_that_stan_refuses_comes_with_its_reason() -> None:
 
 def test_a_forked_child_fits_after_its_parent() -> None:
     expected = drawn()
-    child = os.fork()
+    child = fork()
     if child == 0:
-        os._exit(0 if drawn() == expected else 1)
+        try:
+            os._exit(0 if drawn() == expected else 1)
+        finally:
+            os._exit(2)
 
     assert os.waitpid(child, 0)[1] == 0
 
@@ -173,6 +196,69 @@ def test_spawned_processes_and_workers_of_joblib_fit() -> None:
     workers = joblib.Parallel(n_jobs=2)(joblib.delayed(drawn)(at) for at in range(2))
 
     assert [*spawned, *workers] == [expected] * 4
+
+
+class Fits(BaseHTTPRequestHandler):
+    """Answers each request with a fit, in a thread of its own."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(repr(drawn()).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def answers(port: int, count: int) -> list[float]:
+    """Answers to requests that are sent at once."""
+
+    def ask(_: int) -> float:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=30) as answer:
+            return float(answer.read())
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(ask, range(count)))
+
+
+@pytest.fixture
+def server() -> Iterator[ThreadingHTTPServer]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Fits) as server:
+        yield server
+
+
+def test_threads_of_a_web_server_fit(server: ThreadingHTTPServer) -> None:
+    expected = drawn()
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+
+    found = answers(server.server_port, 3)
+    server.shutdown()
+    thread.join()
+
+    assert found == [expected] * 3
+
+
+def test_forked_workers_of_a_web_server_fit_after_their_parent(
+    server: ThreadingHTTPServer,
+) -> None:
+    expected = drawn()
+    workers = []
+    for _ in range(2):  # which share the socket, as those of gunicorn do
+        worker = fork()
+        if worker == 0:
+            try:
+                server.serve_forever(0.01)
+            finally:
+                os._exit(1)
+        workers.append(worker)
+
+    found = answers(server.server_port, 4)
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+        os.waitpid(worker, 0)
+
+    assert found == [expected] * 4
 
 
 @pytest.mark.parametrize("timeout", [1e300, np.float32(60), 60])
