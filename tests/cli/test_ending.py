@@ -79,6 +79,21 @@ def test_an_interrupt_that_python_loses_is_raised_again(where: str, number: str)
     assert found == (130, "", "reliabayes: interrupted.\n")
 
 
+@pytest.mark.parametrize("where", ["parse_args", "invoke"])
+def test_an_interrupt_that_the_parser_of_options_would_end_in_silence_has_its_message(
+    where: str,
+) -> None:
+    body = f"""
+from typer.core import TyperGroup
+setattr(TyperGroup, "{where}", here)
+del sys.modules["reliabayes.cli.app"]
+from reliabayes.cli.app import app
+app(prog_name)
+"""
+
+    assert ended(body, "SIGTERM") == (130, "", "reliabayes: interrupted.\n")
+
+
 def test_a_further_signal_does_not_cut_short_what_the_first_tidies_up() -> None:
     body = """
 try:

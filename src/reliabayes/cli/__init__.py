@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 
-from reliabayes.cli.ending import Ending
+from reliabayes.cli.ending import Ending, Interrupt
 
 __all__ = ["main"]
 
@@ -21,7 +21,7 @@ def main() -> None:
             app(prog_name="reliabayes")
         finally:
             ending.leave()
-    except KeyboardInterrupt:
+    except (Interrupt, KeyboardInterrupt):
         ending.leave()
         print("reliabayes: interrupted.", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)

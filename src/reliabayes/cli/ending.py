@@ -11,8 +11,8 @@ ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 AGAIN = 0.1  # seconds until an interrupt that nobody handles is raised again
 
 
-class Interrupt(KeyboardInterrupt):
-    """An interrupt by one of these signals."""
+class Interrupt(BaseException):
+    """An interrupt by one of these signals, apart from the one that libraries end in silence."""
 
 
 class Ending:
