@@ -283,10 +283,18 @@ def test_impossible_settings_are_refused(
         fit.model.fit(fit.ratings, **options)
 
 
-@pytest.mark.parametrize("names", [[], "icc", ["nothing"]])
+@pytest.mark.parametrize("names", [[], "icc", b"icc", ["nothing"], 5])
 def test_names_of_no_quantities_are_refused(fit: rb.Fit, names: Any) -> None:
     with pytest.raises(ValueError, match="names"):
         fit.summary(names=names)
+    with pytest.raises(ValueError, match="names"):
+        fit.sensitivity(names)
+
+
+@pytest.mark.parametrize("wrong", [{"chains": 2**64}, {"chains": 0.5}, {"seed": -1}])
+def test_starts_of_impossible_numbers_are_refused(fit: rb.Fit, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must be a whole number"):
+        fit.create_inits(**{"seed": 1, "chains": 2} | wrong)
 
 
 def test_integers_of_numpy_are_integers(fit: rb.Fit) -> None:

@@ -18,7 +18,7 @@ from reliabayes.results.fitted_quantities import FittedQuantities
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.saved_file import check_model
-from reliabayes.results.settings import whole_number
+from reliabayes.results.settings import chain_number, whole_number
 from reliabayes.results.summaries import ratings_of, rounded
 
 
@@ -227,9 +227,10 @@ class Fit(FittedQuantities):
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points for another fit: random draws, one dict for each chain."""
+        base, number = whole_number("seed", seed, least=0), chain_number(chains)
         return [
             {str(name): values[at].values for name, values in self._flat.items()}
-            for rng in map(np.random.default_rng, ([seed, chain] for chain in range(chains)))
+            for rng in map(np.random.default_rng, ([base, chain] for chain in range(number)))
             for at in [dict(sample=rng.integers(self._flat.sizes["sample"]))]
         ]
 

@@ -29,7 +29,7 @@ from reliabayes.results.modes import (
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
-from reliabayes.results.summaries import Interval, chosen_names, describe, not_of_raters, scalars
+from reliabayes.results.summaries import Interval, chosen_names, describe, scalars
 
 MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
 LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
@@ -134,7 +134,7 @@ class FittedQuantities:
         ----------
         Kallioinen et al. (2023). https://doi.org/10.1007/s11222-023-10366-5
         """
-        chosen = not_of_raters(self.quantities) if names is None else list(names)
+        chosen = chosen_names(names, self.quantities, type(self.model).__name__)
         return sensitivity(self._draws(), self.quantities[chosen])
 
     @cached_property

@@ -60,13 +60,18 @@ class Settings:
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:
         """Settings within their ranges; a fresh seed if there is none."""
         return cls(
-            chains=whole_number("chains", chains, least=1, most=MOST_CHAINS),
+            chains=chain_number(chains),
             warmup=whole_number("warmup", warmup, least=0, most=MOST_ITERATIONS),
             draws=whole_number("draws", draws, least=4, most=MOST_ITERATIONS),
             seed=secrets.randbelow(2**31)
             if seed is None
             else whole_number("seed", seed, least=0, most=2**31 - 1),
         )
+
+
+def chain_number(chains: Any) -> int:
+    """The argument ``chains`` as int; or a `ValueError`."""
+    return whole_number("chains", chains, least=1, most=MOST_CHAINS)
 
 
 def whole_number(name: str, value: Any, *, least: int, most: int | None = None) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -203,7 +203,7 @@ def chosen_names(names: Sequence[str] | None, quantities: xr.Dataset, model: str
     """Names of the quantities to summarise, by default those that are not of single raters."""
     if names is None:
         return not_of_raters(quantities)
-    if isinstance(names, str) or not len(names):
+    if isinstance(names, (str, bytes)) or not isinstance(names, Collection) or not len(names):
         raise ValueError(f"names must be a list of quantities, not {names!r}.")
     if unknown := [str(name) for name in names if name not in quantities]:
         raise ValueError(
