@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import time
 import zipfile
 from collections.abc import Callable
@@ -141,7 +142,12 @@ def broken_parquet(folder: Path) -> Path:
         (write(TEXT), {"rating": ""}, "must have the columns that were named"),
         (write("item,rater,x,x\na,x,1,2\nb,x,1,1\n"), {"rating": "x.1"}, "must have the columns"),
         (write("item,rater,\na,x,1\nb,x,2\n"), {"rating": "Unnamed: 2"}, "must have the columns"),
-        (write(f"item,rater,rating\n{LONG},x,1\nb,x,\n"), {}, "field larger than field limit"),
+        (write(f"item,rater,rating\n{LONG},x,1\nb,x,\n"), {}, "rating: no value may be missing"),
+        (
+            write(f"item,rater,{LONG}\na,x,1\nb,x,1\n"),
+            {},
+            "first line must name columns, in at most",
+        ),
         (write(f"item,rater,rating\nb,x,\n{LONG},x,1\n"), {}, "rating: no value may be missing"),
         (broken_zip(6, 1), {}, "encrypted"),
         (broken_zip(8, 97), {}, "compression"),
@@ -153,6 +159,19 @@ def test_files_that_cannot_be_read_are_refused(
 ) -> None:
     with pytest.raises(rb.RatingsError, match=message):
         rb.read_ratings(make(tmp_path), **options)
+
+
+def test_long_fields_are_read(tmp_path: Path) -> None:
+    path = write(f"item,rater,rating\n{LONG},x,1\n{LONG},y,2\nb,x,4\nb,y,4\n")(tmp_path)
+
+    assert rb.read_ratings(path).items.str.len().tolist() == [len(LONG), 1]
+
+
+def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "r.csv")
+
+    with pytest.raises(FileNotFoundError, match=r"r\.csv: it is a pipe or a device; write its"):
+        rb.read_ratings(tmp_path / "r.csv")
 
 
 def test_a_wide_file_is_refused_in_time(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ JSON_SUFFIXES = (".jsonl", ".ndjson")
 EXCEL_SUFFIX = ".xlsx"
 SUFFIXES = (*TEXT_SUFFIXES, *JSON_SUFFIXES, EXCEL_SUFFIX, *PARQUET_SUFFIXES)
 
-DAMAGE_ERRORS = (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error, csv.Error)
+DAMAGE_ERRORS = (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 def format_suffix(path: Path) -> str:
@@ -172,6 +172,10 @@ def read_errors_as_faults(path: Path, encoding: str) -> Iterator[None]:
         found = "too many fields in the line below the header" if is_warning else str(error).strip()
         remedy = "Quote fields that hold the delimiter, or pass another delimiter=..."
         raise RatingsError([Fault(path.name, rule, found, remedy)]) from error
+    except csv.Error as error:  # of the header, since pandas reads the rest
+        rule = f"its first line must name columns, in at most {csv.field_size_limit():,} characters"
+        remedy = "Check how the file was exported, or pass another delimiter=..."
+        raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
     except Exception as error:
         if not _is_damage(error):
             raise
@@ -201,7 +205,8 @@ def _open_zip(path: Path) -> IO[bytes]:
     try:
         return archive.open(names[0])
     except RuntimeError as error:  # encrypted, or compressed in a way that Python does not know
-        rule, remedy = "a zip file must open without a password", "Unpack it and pass the table."
+        rule = "a zip file must open without a password, and be compressed in a usual way"
+        remedy = "Unpack it and pass the table."
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
 
 
@@ -226,6 +231,10 @@ OPENERS: Mapping[str, Callable[[Path], Any]] = {
 
 def _missing_file(path: Path) -> str:
     folder = path.parent
+    if path.exists():
+        return f"{path}: it is a pipe or a device; write its content to a file and pass that"
+    if path.is_symlink():
+        return f"{path}: it is a link to {str(path.readlink())!r}, which leads to no file"
     if not folder.is_dir():
         return f"{path}: there is no folder {str(folder)!r}"
     guess = did_you_mean(path.name, sorted(other.name for other in folder.iterdir()))

@@ -6,6 +6,7 @@ import csv
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
@@ -177,13 +178,15 @@ def _find_layout(
         raise RatingsError([Fault(file.name, rule, "an empty file", remedy)])
     guess = "\t" if format_suffix(file) == ".tsv" else max(DELIMITERS, key=lines[0].count)
     layout = _Layout(file, guess if delimiter is None else delimiter, encoding)
-    header, *first = csv.reader(lines, delimiter=layout.delimiter)
+    records = csv.reader(lines, delimiter=layout.delimiter)
+    header = next(records)
     if header[0].lstrip().startswith("#") and not set(named.values()) & set(header):
         rule, found = "the first line must name the columns", f"the comment {lines[0].strip()!r}"
         raise RatingsError([Fault("header", rule, found, "Remove the lines above the header.")])
     faults = [*_delimiter_faults(header, layout), *role_faults(header, named)]
-    if first and not set(named.values()) & set(header):
-        faults += _no_header_faults(header, first[0])
+    if not set(named.values()) & set(header):
+        with suppress(csv.Error):  # its fields are too long for this reader, and no numbers
+            faults += _no_header_faults(header, next(records, []))
     if faults:
         raise RatingsError(faults)
     if not set(named.values()) <= set(header):
