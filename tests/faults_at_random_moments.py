@@ -76,7 +76,11 @@ def attempt(targets: Path, temporary: Path, fault: Fault) -> str:
     printed, said = process.communicate(timeout=120)
     states, status = [state_of(targets / output) for output in OUTPUTS], process.returncode
     is_printed = all(f"\n{start}" in f"\n{printed}" for start in PRINTED)
-    was_killed = status in (-signal.SIGKILL, -signal.SIGTERM)  # the latter before it could react
+    was_killed = status in (
+        -signal.SIGKILL,
+        -signal.SIGTERM,
+        -signal.SIGINT,
+    )  # the others before it could react
     if status == -signal.SIGKILL:
         remove_what_was_left(temporary)
     left = {path.name for path in (*targets.iterdir(), *temporary.iterdir())} - KNOWN
@@ -136,6 +140,7 @@ FAULTS: dict[str, Callable[[Path, float, int], str]] = {  # of a folder, a momen
     "no fault": lambda own, when, size: attempt(own, own, nothing),
     "SIGKILL": lambda own, when, size: attempt(own, own, at(when, signal.SIGKILL)),
     "SIGTERM": lambda own, when, size: attempt(own, own, at(when, signal.SIGTERM)),
+    "SIGINT": lambda own, when, size: attempt(own, own, at(when, signal.SIGINT)),
     "disk of the outputs, full from a moment on": lambda own, when, size: on_small_disk(
         ENOUGH, lambda disk: attempt(disk, own, filled(when, disk))
     ),
@@ -161,13 +166,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--faults", nargs="+", choices=[*FAULTS][1:], default=[*FAULTS][1:])
     given = parser.parse_args()
     rng, counts = random.Random(given.seed), Counter[str]()
     started = time.monotonic()
     print(tried("no fault", 0, 0), flush=True)
     usual = time.monotonic() - started
     for _ in range(given.times):
-        for name in list(FAULTS)[1:]:
+        for name in given.faults:
             found = tried(name, rng.uniform(0, 1.1 * usual), int(10 ** rng.uniform(3.5, 6.3)))
             counts[found] += 1
             print(found, flush=True)

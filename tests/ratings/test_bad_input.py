@@ -64,7 +64,8 @@ def test_arguments_that_mean_nothing_are_refused(
         ({"item": [True, 1, 2, 2]}, "item: all values must have the same type, because True"),
         ({"item": ["a\0", "a", "b", "b"]}, "item: texts must not hold the character NUL"),
         ({"item": [b"a", "a", frozenset(), 1]}, "item: all values must have the same type"),
-        ({"rating": [1e200, 2, 4, 4]}, r"within -1e\+100 and 1e\+100, or their squares overflow"),
+        ({"rating": [1e200, 2, 4, 4]}, r"within -1e\+75 and 1e\+75, or their powers overflow"),
+        ({"rating": [1e-200, 2e-200, 0, 0]}, r"differ by more than 1e-75.* found at most 2e-200"),
     ],
 )
 def test_values_that_would_be_changed_in_silence_are_refused(
@@ -191,6 +192,32 @@ def test_numbers_without_end_are_no_categories() -> None:
 
     with pytest.raises(rb.RatingsError, match=r"not more than 50 different ones; found 300"):
         rb.DawidSkene().fit(ratings)
+
+
+def test_texts_without_end_are_no_categories() -> None:
+    texts = [f"answer {at}" for at in range(1001)]
+    ratings = from_frame({"categories": texts}, rating=texts[:4])
+
+    with pytest.raises(rb.RatingsError, match=r"takes at most 1,000; found 1,001. Check that"):
+        rb.DawidSkene().fit(ratings)
+
+
+def test_ratings_that_rounding_has_made_equal_are_not_called_perfect_agreement() -> None:
+    ratings = rb.Ratings.from_wide(0.1 * np.random.default_rng(1).normal(size=(20, 4)) + 1e15)
+
+    with pytest.raises(rb.RatingsError, match=r"differ by more than the rounding .* around 1e\+15"):
+        rb.GaussianICC().fit(ratings)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e74])
+def test_coefficients_do_not_depend_on_the_unit(scale: float) -> None:
+    values = np.random.default_rng(1).normal(size=(20, 4))
+
+    usual, scaled = (
+        rb.Ratings.from_wide(unit * values).agreement(replicates=10) for unit in (1, scale)
+    )
+
+    pd.testing.assert_frame_equal(scaled, usual, rtol=1e-6)
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])

@@ -207,12 +207,13 @@ class Analysis:
             variance = self.products.variance_of_ratios()
             return math.sqrt(float(self._slope @ variance @ self._slope))
         squares, total = self.squares, 0.0
+        unit = max(float(squares.item), float(squares.rater), float(squares.residual))
         for part in ("item", "rater", "residual"):
             square, df = float(getattr(squares, part)), float(getattr(squares.df, part))
             if df > 0:
-                moved = squares._asdict() | {part: np.asarray(square + COMPLEX_STEP * 1j)}
+                moved = squares._asdict() | {part: np.asarray(square + unit * COMPLEX_STEP * 1j)}
                 icc = MeanSquares(**moved).icc(self.k, agreement=agreement)
-                total += float(icc.imag / COMPLEX_STEP) ** 2 * 2 * square**2 / df
+                total += float(icc.imag / COMPLEX_STEP) ** 2 * 2 * (square / unit) ** 2 / df
         return math.sqrt(total)
 
     @property

@@ -20,6 +20,7 @@ CHECKS: tuple[Check, ...] = (
     values.numbers_as_text,
     values.labels_on_numeric_scale,
     values.infinite_values,
+    values.tiny_differences,
     values.nul_characters,
     values.invalid_categories,
     values.unordered_texts,

@@ -14,7 +14,7 @@ from reliabayes.ratings.columns import NUMBER, Column, Labels, Numbers, as_numbe
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
-LARGEST = 1e100  # size of a number whose squares, and their sums, are finite
+LARGEST = 1e75  # size of a number whose fourth power, and sums of such, are finite
 
 
 def missing_values(table: Table) -> Iterator[Fault]:
@@ -143,8 +143,19 @@ def infinite_values(table: Table) -> Iterator[Fault]:
             rule, remedy = "values must be finite", "Fix or drop these rows."
             yield fault_in(column, is_infinite, rule, "{n} infinite", remedy)
         elif (is_huge := np.abs(column.floats) > LARGEST).any():
-            rule = f"values must lie within {-LARGEST:g} and {LARGEST:g}, or their squares overflow"
+            rule = f"values must lie within {-LARGEST:g} and {LARGEST:g}, or their powers overflow"
             yield fault_in(column, is_huge, rule, "{n} beyond", "Rescale the ratings.")
+
+
+def tiny_differences(table: Table) -> Iterator[Fault]:
+    """Yield a fault for ratings that differ, but so little that powers of differences vanish."""
+    if not isinstance(table.rating, Numbers):
+        return
+    known = table.rating.floats[np.isfinite(table.rating.floats)]
+    if known.size and 0 < np.ptp(known / 2) < 0.5 / LARGEST:
+        rule = f"values must differ by more than {1 / LARGEST:g}, or powers of differences vanish"
+        found = f"at most {known.max() - known.min():.3g}"
+        yield Fault(table.rating.name, rule, found, "Rescale the ratings.")
 
 
 def nul_characters(table: Table) -> Iterator[Fault]:

@@ -29,6 +29,8 @@ from reliabayes.results.posterior import Posterior
 
 Point = Mapping[str, Any]
 
+MOST_ROUNDING = 1e-3  # of the spread of ratings; more could hide a residual
+SMALLEST_RESIDUAL = 1e-9  # of the spread of ratings; lsmr leaves smaller ones
 SDS = ("sd_item", "sd_rater", "sd_residual")
 SEED = 1979  # of drawn levels: the same draws always give the same likelihoods
 
@@ -231,6 +233,11 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
     parts = (slice(10**power) for power in range(3, digits + 1))
     if any(_has_residual([effects(part), rater[part]], values[part]) for part in parts):
         return
+    if _rounding(values) > MOST_ROUNDING * np.ptp(values):
+        rule = "ratings must differ by more than the rounding of such large numbers"
+        found = f"ratings around {values.mean():.6g} that differ by at most {np.ptp(values):.3g}"
+        remedy = "Subtract a number near their mean from all ratings before they are rounded."
+        raise RatingsError([Fault("rating", rule, found, remedy)])
     if len(values) > _rank(effects(slice(None)), rater):
         rule = "ratings must have a residual besides effects of items and raters"
         found = "that every rating is the sum of an item's and a rater's effect"
@@ -245,8 +252,13 @@ def _has_residual(codes: Sequence[Codes], values: Array) -> bool:
     effects = sp.hstack([sp.coo_array((one, (index, code))) for code in codes]).tocsr()
     residual = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
     # What rounding leaves grows with the ratings themselves, what raters leave with their spread.
-    rounding = 16 * np.finfo(float).eps * np.abs(values).max()
-    return bool(np.abs(residual).max() > max(1e-9 * np.abs(centred).max(), rounding))
+    least = max(SMALLEST_RESIDUAL * np.abs(centred).max(), _rounding(values))
+    return bool(np.abs(residual).max() > least)
+
+
+def _rounding(values: Array) -> float:
+    """Size of residuals that may come from the rounding of the ratings alone."""
+    return float(16 * np.finfo(float).eps * np.abs(values).max())
 
 
 def _rank(item: Codes, rater: Codes) -> int:
