@@ -7,7 +7,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -134,6 +134,24 @@ def test_few_busy_raters_do_not_decide_how_much_raters_seem_to_differ() -> None:
     assert 0.7 < found["sd_item"] < 1.4
     assert found["sd_rater"] < 1.4
     assert problem.nodes.number < 40  # with 82 each evaluation of the density takes twice as long
+
+
+@pytest.mark.parametrize("model", [rb.LogitICC(), rb.LatentTAP()], ids=lambda x: x.name())
+def test_many_raters_whose_differences_are_well_known_allow_longer_steps(
+    model: rb.RatingModel,
+) -> None:
+    def acceptance(raters: int) -> float:
+        number = np.arange(80)
+        table = pd.DataFrame(
+            {"item": number // 4, "rater": number % raters, "rating": number % 3 % 2}
+        )
+        scale: Literal["nominal", "ordered"] = (
+            "nominal" if isinstance(model, rb.LatentTAP) else "ordered"
+        )
+        ratings = rb.Ratings.from_frame(table, scale=scale)
+        return model.start(model.problem(ratings)).target_acceptance
+
+    assert acceptance(20) <= 0.8 < 0.95 <= acceptance(19)
 
 
 def test_observed_icc_of_any_sd_takes_few_nodes() -> None:

@@ -110,6 +110,7 @@ class HiddenStateModel(RatingModel[P]):
     adapts_metric: ClassVar[bool] = False  # the sampler improves on EM's curvature
     adapts_metric_up_to: ClassVar[int] = 20  # parameters; with so few it does in any case
     target_acceptance: ClassVar[float] = 0.8  # that the step size is adapted to
+    crowd_acceptance: ClassVar[float | None] = None  # the same for 20 raters or more, if different
     has_cheap_climbs: ClassVar[bool] = False  # whether EM from a hundred starts takes no time
 
     # Definition.
@@ -205,7 +206,8 @@ class HiddenStateModel(RatingModel[P]):
 
     def acceptance(self, problem: P) -> float:
         """Acceptance rate that the step size is adapted to."""
-        return self.target_acceptance
+        crowd = self.crowd_acceptance if problem.n_raters >= 20 else None
+        return crowd or self.target_acceptance
 
     def expected_at(self, point: Point, problem: P) -> Expected:
         """Sufficient statistics that are expected at a point: the E step."""

@@ -36,7 +36,6 @@ from reliabayes.models.bases.latent_score import (
 from reliabayes.ratings import Ratings
 
 MIN_SD_RATER = 0.05  # to start from
-MANY_RATERS = 20
 REACH_BEYOND = 4.5  # of the nodes beyond the farthest mode of an item, in standard deviations
 MAX_REACH = 30.0  # whose weight is a number above 0
 SHRINKAGE_STEPS = 50  # of the fixed point of the sd of raters
@@ -49,7 +48,9 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
     A subclass has the prior of the location, and says how to report it.
     """
 
+    # With few raters the sd of raters is poorly identified, so steps must be small.
     target_acceptance: ClassVar[float] = 0.95
+    crowd_acceptance: ClassVar[float] = 0.7
 
     def program(self, problem: ScoreProblem) -> str:
         """The ordinal program, which includes two categories: they have one cut point."""
@@ -298,10 +299,6 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
             "step": np.exp(found[2 : 2 + n_steps]),
         }
         return {**better, "level": found[2 + n_steps :]}
-
-    def acceptance(self, problem: ScoreProblem) -> float:
-        """With few raters their sd is poorly identified, so steps must be small."""
-        return 0.7 if problem.n_raters >= MANY_RATERS else self.target_acceptance
 
     def posterior_sd(self, point: Point, expected: Expected, problem: ScoreProblem) -> Point:
         """Those if the expected ratings were observed; of the sds, from numbers of units."""
