@@ -120,7 +120,7 @@ def at_most(seconds: float) -> Iterator[None]:
         raise Hang
 
     before = signal.signal(signal.SIGALRM, stop)
-    faulthandler.dump_traceback_later(HOPELESS, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(HOPELESS, exit=True, file=2)
     signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # again, as Python may lose an exception
     try:
         yield

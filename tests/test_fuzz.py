@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import reliabayes as rb
@@ -28,7 +29,7 @@ def stray() -> None:
     ("run", "found"),
     [
         (lambda: None, None),
-        (lambda: rb.Ratings.from_wide([[]]), None),
+        (lambda: rb.Ratings.from_wide(np.empty((0, 0))), None),
         (lambda: time.sleep(30), "hang: ended after 0 s"),
         (stray, "stray KeyError: 'a'"),
     ],

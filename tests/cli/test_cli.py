@@ -610,6 +610,27 @@ def test_standard_output_that_is_full_does_not_keep_files_from_being_written(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_do_not_keep_files_from_being_written(tmp_path: Path, closed: str) -> None:
+    result = shell(f"reliabayes agree {JUDGES} --bootstrap 2 --json {tmp_path}/a.json {closed}")
+
+    assert result.returncode == 0
+    assert "Traceback" not in result.stderr
+    assert json.loads((tmp_path / "a.json").read_text())["data"]["ratings"] == 24
+
+
+@pytest.mark.slow
+def test_signs_that_the_terminal_has_no_code_for_are_escapes(tmp_path: Path) -> None:
+    table = tmp_path / "r.csv"
+    table.write_text("item,rater,rating\na,x,\u00e9\na,y,no\nb,x,no\nb,y,\u00e9\n")
+
+    result = shell(f"PYTHONIOENCODING=ascii reliabayes describe {table} --scale nominal")
+
+    assert result.returncode == 0
+    assert r"'\xe9'" in result.stdout
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("send", [os.kill, os.killpg])
 def test_an_interrupt_ends_the_chains_and_leaves_no_file(
     tmp_path: Path, mark: str, send: Callable[[int, int], None]

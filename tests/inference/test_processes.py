@@ -157,6 +157,18 @@ def test_a_missing_temporary_folder_is_said(
         drawn()
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o755])
+def test_a_program_that_the_system_cannot_run_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int
+) -> None:
+    (tmp_path / "gaussian_icc").write_bytes(b"\0damaged")
+    (tmp_path / "gaussian_icc").chmod(mode)
+    monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path))
+
+    with pytest.raises(rb.SamplingError, match=r"program could not be started: .*Install relia"):
+        drawn()
+
+
 def test_a_start_that_stan_refuses_comes_with_its_reason() -> None:
     impossible = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 0.0}] * 2
 

@@ -168,6 +168,25 @@ def test_long_fields_are_read(tmp_path: Path) -> None:
     assert rb.read_ratings(path).items.str.len().tolist() == [len(LONG), 1]
 
 
+@pytest.mark.parametrize("line", ["\x1d", "\x0c", "\xa0", '""', '" "'])
+def test_lines_of_odd_characters_are_counted_as_pandas_counts_them(
+    line: str, tmp_path: Path
+) -> None:
+    path = write(f"{TEXT} \n\n\t\nc,x,1\n{line}\nc,y,\n")(tmp_path)
+
+    with pytest.raises(rb.RatingsError) as raised:
+        rb.read_ratings(path)
+
+    assert "rater: no value may be missing; found 1 missing (line 10)" in str(raised.value)
+
+
+def test_lines_of_delimiters_alone_are_records(tmp_path: Path) -> None:
+    (tmp_path / "r.tsv").write_text(TEXT.replace(",", "\t") + "\t\t\nc\tx\t\n")
+
+    with pytest.raises(rb.RatingsError, match=r"found 2 missing \(lines 6, 7\)"):
+        rb.read_ratings(tmp_path / "r.tsv")
+
+
 def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "r.csv")
 
@@ -200,6 +219,8 @@ def test_texts_without_end_are_no_categories() -> None:
 
     with pytest.raises(rb.RatingsError, match=r"takes at most 1,000; found 1,001. Check that"):
         rb.DawidSkene().fit(ratings)
+    with pytest.raises(rb.RatingsError, match=r"takes at most 1,000 categories; found 1,001"):
+        ratings.agreement()
 
 
 def test_ratings_that_rounding_has_made_equal_are_not_called_perfect_agreement() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import signal
 import sys
 
@@ -16,6 +18,7 @@ def main() -> None:
     try:
         try:
             ending.await_signals()
+            _open_streams()
             from reliabayes.cli.app import app  # slow, and interrupts are quiet from here on
 
             app(prog_name="reliabayes")
@@ -25,3 +28,19 @@ def main() -> None:
         ending.leave()
         print("reliabayes: interrupted.", file=sys.stderr)
         sys.exit(128 + signal.SIGINT)
+
+
+def _open_streams() -> None:
+    """Let printing never end the program, where nobody reads it or signs have no code.
+
+    A descriptor that is closed would go to the first file that is opened, and messages into it.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(descriptor)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -67,8 +67,10 @@ def full(folder: Path) -> str:
     )
 
 
-def system_failure(error: OSError, folder: Path | None) -> str:
-    """What an error of the system means that came up before or after the chains."""
+def system_failure(error: OSError, folder: Path | None, program: Path) -> str:
+    """What an error of the system means that came up before or after the chains of a program."""
+    if error.filename == str(program):
+        return f"the program could not be started: {error}. Install reliabayes again."
     if error.errno in NO_SPACE and folder is not None:
         return full(folder)
     return f"the chains could not be run: {error}. Is TMPDIR a folder to write to, and not full?"

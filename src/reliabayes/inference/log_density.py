@@ -38,13 +38,13 @@ def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array
     SamplingError
         The program failed.
     """
-    where = None
+    executable, where = stan.executable_of(program), None
     try:
         with temporary_folder() as where:
             output, log = where / "output.csv", where / "log.txt"
             stan.write_json(str(where / "data.json"), dict(data))
             stan.write_json(str(where / "points.json"), {"params_r": points})
-            command = [str(stan.executable_of(program)), "log_prob"]
+            command = [str(executable), "log_prob"]
             command += [f"unconstrained_params={where}/points.json"]
             command += ["data", f"file={where}/data.json"]
             command += ["output", f"file={output}", "sig_figs=17"]
@@ -55,4 +55,4 @@ def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array
     except TimeoutError:  # the fit's, which says so
         raise
     except OSError as error:
-        raise SamplingError(f"{program}: {system_failure(error, where)}") from error
+        raise SamplingError(f"{program}: {system_failure(error, where, executable)}") from error

@@ -154,7 +154,7 @@ def sample(
     except TimeoutError as error:
         raise SamplingError(f"{program}: {TOO_LONG}") from error
     except OSError as error:
-        raise SamplingError(f"{program}: {system_failure(error, where)}") from error
+        raise SamplingError(f"{program}: {system_failure(error, where, executable)}") from error
 
 
 def _made(folder: Path) -> Path:

@@ -247,11 +247,23 @@ def _values(texts: pd.Series[str]) -> Any:
 
 
 def _record_lines(layout: _Layout) -> Iterator[int]:
-    """Yield the line on which each record starts, beginning with the header; skip blank lines."""
+    """Yield the line on which each record starts, beginning with the header.
+
+    Lines of spaces and tabs are none, as for pandas; those of quotes or of other characters are.
+    """
     with open_text(layout.file, layout.encoding) as handle:
-        reader = csv.reader(handle, delimiter=layout.delimiter)
+        texts: list[str] = []  # lines of one record
+        blank = " \t\r\n".replace(layout.delimiter, "")
+        reader = csv.reader(_kept(handle, texts), delimiter=layout.delimiter)
         line = 1
-        for record in reader:
-            if len(record) > 1 or "".join(record).strip():
+        for _ in reader:
+            if "".join(texts).strip(blank):
                 yield line
+            texts.clear()
             line = reader.line_num + 1
+
+
+def _kept(lines: Iterable[str], seen: list[str]) -> Iterator[str]:
+    for line in lines:
+        seen.append(line)
+        yield line

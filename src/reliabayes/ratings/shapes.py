@@ -284,7 +284,7 @@ def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.i
     counts = cells[list(names)].to_numpy(np.float64)
     if (total := counts.sum()) > MOST_RATINGS:
         rule, remedy = f"counts must sum to {MOST_RATINGS:,} or less", "Check the columns."
-        raise RatingsError([Fault("counts", rule, f"a sum of {total:.4g}", remedy)])
+        raise RatingsError([Fault("counts", rule, f"a sum of {total:,.0f}", remedy)])
     return counts.astype(np.int64)
 
 
