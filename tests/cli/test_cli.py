@@ -620,6 +620,14 @@ def test_closed_streams_do_not_keep_files_from_being_written(tmp_path: Path, clo
 
 
 @pytest.mark.slow
+def test_a_closed_standard_input_is_an_empty_table() -> None:
+    result = shell("reliabayes describe - <&-")
+
+    assert result.returncode == 2
+    assert "it must hold a header and ratings; found an empty file" in result.stderr
+
+
+@pytest.mark.slow
 def test_signs_that_the_terminal_has_no_code_for_are_escapes(tmp_path: Path) -> None:
     table = tmp_path / "r.csv"
     table.write_text("item,rater,rating\na,x,\u00e9\na,y,no\nb,x,no\nb,y,\u00e9\n")
