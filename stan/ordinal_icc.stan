@@ -27,8 +27,9 @@ data {
   vector<lower=0>[2] prior_sd_rater; // the same
   // Normal approximation of the likelihood of each rater's level. It centres and scales the parameters
   // for the sampler and does not enter the density.
-  vector[R] level_mean; // by rater
+  vector[R] level_mean; // by rater, relative to the reference cut point
   vector<lower=0>[R] level_variance; // by rater
+  array[1] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on
 }
 transformed data {
   array[R] int one_pool = ones_int_array(R);
@@ -39,9 +40,12 @@ parameters {
   real<lower=0> sd_item; // between items, in log odds
   real<lower=0> sd_rater; // between raters
   vector<lower=0>[K - 2] step; // from one cut point to the next
-  real<offset=average_mean, multiplier=sqrt((square(sd_rater) + average_variance) / R)> mean; // log odds
+  real<offset=average_mean + reference_cuts({step}, reference)[1],
+       multiplier=sqrt((square(sd_rater) + average_variance) / R)> mean; // log odds
   
-  vector<offset=expected_levels([mean]', [sd_rater]', one_pool, level_mean, level_variance),
+  vector<offset=expected_levels([mean]', [sd_rater]', one_pool,
+                                levels_from_first(level_mean, one_pool, {step}, reference),
+                                level_variance),
          multiplier=sd_levels([sd_rater]', one_pool, level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {

@@ -31,10 +31,12 @@ data {
   real<lower=0> prior_lkj; // shape: 1 for a uniform correlation
   // Normal approximation of the likelihood of each rater's level. It centres and scales the parameters
   // for the sampler and does not enter the density.
-  vector[R] level_mean; // by rater
+  vector[R] level_mean; // by rater, relative to the reference cut point
   vector<lower=0>[R] level_variance; // by rater
+  array[G] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on, by pool
 }
 transformed data {
+  array[G] int every_pool = linspaced_int_array(G, 1, G);
   vector[G] pool_size = pool_sizes(pool, G); // raters
   vector[G] average_mean = pool_means(level_mean, pool, G); // over the raters of a pool
   vector[G] average_variance = pool_means(level_variance, pool, G); // the same
@@ -44,9 +46,13 @@ parameters {
   vector<lower=0>[G] sd_rater; // between raters
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
-  vector<offset=average_mean, multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, pool, level_mean, level_variance),
+  vector<offset=levels_from_first(average_mean, every_pool, step, reference),
+         multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
+  
+  vector<offset=expected_levels(mean, sd_rater, pool,
+                                levels_from_first(level_mean, pool, step, reference),
+                                level_variance),
          multiplier=sd_levels(sd_rater, pool, level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {

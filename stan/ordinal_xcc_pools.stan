@@ -19,12 +19,14 @@ data {
   real<lower=0> prior_lkj; // shape: 1 for a uniform correlation
   // Normal approximations of the likelihoods of each rater's level and of each item's effect in a pool.
   // They centre and scale the parameters for the sampler and do not enter the density.
-  vector[R] level_mean; // by rater
+  vector[R] level_mean; // by rater, relative to the reference cut point
   vector<lower=0>[R] level_variance; // by rater
+  array[G] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on, by pool
   array[G] vector<lower=0>[D] effect_precision; // by pool and distinct item
   array[G] vector[D] effect_weighted_mean; // precision times mean
 }
 transformed data {
+  array[G] int every_pool = linspaced_int_array(G, 1, G);
   vector[G] pool_size = pool_sizes(pool, G); // raters
   vector[G] average_mean = pool_means(level_mean, pool, G); // over the raters of a pool
   vector[G] average_variance = pool_means(level_variance, pool, G); // the same
@@ -34,9 +36,13 @@ parameters {
   vector<lower=0>[G] sd_rater; // between raters
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
-  vector<offset=average_mean, multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, pool, level_mean, level_variance),
+  vector<offset=levels_from_first(average_mean, every_pool, step, reference),
+         multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
+  
+  vector<offset=expected_levels(mean, sd_rater, pool,
+                                levels_from_first(level_mean, pool, step, reference),
+                                level_variance),
          multiplier=sd_levels(sd_rater, pool, level_variance)>[R] level; // mean plus rater effect
   array[G] vector[D] score; // of items, by pool: near standard normal given the data
 }
@@ -49,7 +55,7 @@ transformed parameters {
 model {
   matrix[G, G] factor = diag_pre_multiply(sd_item, factor_item);
   array[G] vector[D] variance = conditional_variances(factor, effect_precision);
-  vector[G] level_shift = pool_means(level - level_mean, pool, G);
+  vector[G] level_shift = pool_means(level - level_mean, pool, G) - reference_cuts(step, reference);
   matrix[D, G] standard = standard_scores(score, factor, variance, level_shift, effect_precision,
                                           effect_weighted_mean);
   

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 Scale: TypeAlias = Literal["nominal", "ordered", "numeric"]  # how categories relate
 Replicates: TypeAlias = Literal["error", "keep"]  # what happens if a rater rates an item twice
+Missing: TypeAlias = Literal["error", "drop"]  # what happens to rows without a rating
 Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a larger population
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"

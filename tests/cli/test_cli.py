@@ -384,6 +384,18 @@ def test_pools_are_a_column(tmp_path: Path) -> None:
     assert "found no pools. Pass --pool ... with the column" in without.stderr
 
 
+def test_missing_ratings_are_left_out_on_request_and_counted(tmp_path: Path) -> None:
+    table = tmp_path / "ads.csv"
+    table.write_text("item,rater,rating\na,x,1.5\na,y,\nb,x,2\nb,y,3\nc,x,\nc,y,2\n")
+
+    refused, read = (run("describe", str(table), *more) for more in ([], ["--missing", "drop"]))
+
+    assert refused.exit_code == 2
+    assert '--missing "drop"' in refused.output
+    assert read.exit_code == 0
+    assert "Left out 2 of 6 rows: no rating." in read.stderr
+
+
 def test_describe_prints_size_and_design() -> None:
     result = run("describe", PATIENTS, "--replicates", "keep", "--scale", "nominal")
 

@@ -42,10 +42,13 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
     names["ordinal"] = names["logit"]
     kind = model.name().split("-")[0]
     chosen: dict[str, Any] = {}
+    each = None if pools == 1 or kind == "gaussian" else pools
     if kind != "gaussian":
         chosen["categories"] = range(2 if model.name() in BINARY else 3)
     while True:
-        truth = {f"sd_{name}": rng.uniform(0.4, 1.5) for name in names.get(kind, ())}
+        truth: dict[str, Any] = {
+            f"sd_{name}": rng.uniform(0.4, 1.5, each) for name in names.get(kind, ())
+        }
         if kind == "gaussian":
             truth["mean"] = 3.0
         with contextlib.suppress(rb.RatingsError):  # ratings that are all equal say nothing

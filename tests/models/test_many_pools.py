@@ -253,7 +253,10 @@ def with_scores(point: Point, ratings: rb.Ratings, seed: int) -> dict[str, Array
 
 def effects(point: Point, centring: ScoreCentring, score: Array) -> Array:
     """Item effects (G, I) by pool."""
-    shift = (point["level"] - centring.level_mean).reshape(POOLS, 2).mean(axis=1)
+    step = point.get("step", np.empty((POOLS, 0)))
+    from_first = [own[:k].sum() for own, k in zip(step, centring.reference, strict=True)]
+    level = (point["level"] - centring.level_mean).reshape(POOLS, 2)
+    shift = level.mean(axis=1) - from_first
     root = point["sd_item"][:, None] * point["factor_item"]
     prior = centring.effect_precision, centring.effect_weighted_mean
     return np.asarray(root @ standard_scores(score.reshape(POOLS, -1), root, shift, *prior))

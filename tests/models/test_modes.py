@@ -133,6 +133,18 @@ def test_posterior_of_good_raters_has_one_mode() -> None:
     assert "mode" not in fit.sample_stats
 
 
+@pytest.mark.slow
+def test_modes_that_no_climb_of_a_hierarchy_from_votes_like_these_ends_at_are_found() -> None:
+    # Of a hundred climbs by its own EM none ends at the heaviest mode, at which raters are alike.
+    model = EVERY[3]
+
+    found = modes.find_modes(model, model.problem(camps(48)))
+
+    spread = [float(mode.climb.point["spread"].max()) for mode in found]
+    assert len(found) >= 3
+    assert spread[0] < 0.6 < min(spread[1:])
+
+
 def test_points_of_a_level_ridge_are_one_mode(dataset: Load) -> None:
     # Raters who follow the others have an accuracy near 0, at which the prevalence hardly matters.
     ratings = rb.Ratings.from_frame(dataset("caries"), scale="nominal")
@@ -209,7 +221,9 @@ def test_many_more_climbs_find_no_heavier_mode(
         heavy = max(mode.log_mass for mode in [*found, *every]) - 3
         known = [mode.state for mode in found]
         if any(
-            mode.log_mass > heavy and modes.nearest(known, mode.state, problem) is None
+            mode.log_mass > heavy
+            and modes.nearest(known, mode.state, problem) is None
+            and modes._on_a_ridge(model, found, mode.climb.point, problem) is None
             for mode in every
         ):
             missed.append(seed)

@@ -30,6 +30,7 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
 from tests.conftest import load_or_skip
 from tests.designs import gradients
+from tests.models.test_alarms import study
 from tests.monte_carlo import standard_errors
 
 MODELS: dict[str, tuple[LatentScoreModel, int]] = {
@@ -205,6 +206,19 @@ def test_initial_sd_of_items_is_accurate_for_very_different_raters() -> None:
     guess = model.midpoint(model.problem(ratings))
 
     assert float(guess["sd_item"]) == pytest.approx(1.5, rel=0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(10, 3, 33), (30, 5, 9)], ids=str)
+def test_chains_mix_where_no_rating_is_in_the_lowest_category(size: tuple[int, int, int]) -> None:
+    # Only the prior says where the first cut point is, and all levels count from there.
+    ratings = study(rb.OrdinalICC(), size[:2], seed=size[2])
+    assert 0 not in ratings.category
+
+    found = rb.OrdinalICC().fit(ratings, seed=1).diagnostics()
+
+    assert found.divergences <= 4
+    assert found.ess_bulk > 600
 
 
 @pytest.mark.slow

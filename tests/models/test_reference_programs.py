@@ -402,7 +402,10 @@ def standard_scores(score: Array, point: Point, data: Point, pool: Array) -> tup
     of a standard score whose effect has a normal likelihood, given the scores in the pools before.
     """
     root = point["sd_item"][:, None] * point["factor_item"]
-    shift = np.asarray(point["level"]) - data["level_mean"]
+    from_first = [
+        step[: k - 1].sum() for step, k in zip(point["step"], data["reference"], strict=True)
+    ]
+    shift = np.asarray(point["level"]) - data["level_mean"] - np.array(from_first)[pool]
     standard, log_stretch = np.zeros_like(score), 0.0
     for g in range(len(score)):
         precision = np.asarray(data["effect_precision"][g])

@@ -113,8 +113,26 @@ def test_missing_ratings_of_a_long_table_are_told_apart_from_those_not_made() ->
 
     assert faults_of(frame) == (
         "rating: no value may be missing; found 1 missing (row 4). If these ratings were not made, "
-        "as empty cells of a wide table, drop their rows: frame.dropna(subset=['rating'])."
+        'as empty cells of a wide table, pass missing="drop", or drop their rows: '
+        "frame.dropna(subset=['rating'])."
     )
+
+
+def test_faults_beside_ratings_left_out_are_in_the_rows_of_the_table() -> None:
+    frame = FRAME.assign(rating=[np.nan, 2, 3, np.inf, 5, 5])
+
+    message = faults_of(frame, missing="drop")
+
+    assert message == "rating: values must be finite; found 1 infinite (row 3: inf). " + (
+        "Fix or drop these rows."
+    )
+
+
+def test_only_ratings_may_be_left_out() -> None:
+    frame = FRAME.assign(rater=FRAME["rater"].where(FRAME.index != 4))
+
+    assert "rater: no value may be missing" in faults_of(frame, missing="drop")
+    assert "missing: it must be one of 'error', 'drop'" in faults_of(FRAME, missing="omit")
 
 
 def test_text_that_is_not_numeric_on_a_numeric_scale() -> None:

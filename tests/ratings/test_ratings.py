@@ -251,6 +251,29 @@ def test_wide_and_long_tables_give_the_same_ratings() -> None:
     assert ratings == Ratings.from_frame(long, item="target", rater="judge", rating="score")
 
 
+def test_empty_ratings_of_a_long_table_are_left_out_on_request_as_cells_of_a_wide_one() -> None:
+    wide = SHROUT_FLEISS.astype(float).mask(SHROUT_FLEISS == 6)
+    long = wide.reset_index().melt("target", var_name="rater", value_name="rating")
+
+    ratings = Ratings.from_frame(long, item="target", missing="drop")
+
+    assert ratings == Ratings.from_wide(wide)
+    assert ratings.n_missing == 5
+    assert ratings.describe()["rows without a rating"] == 5
+    assert "rows without a rating" not in Ratings.from_wide(wide).describe()
+
+
+def test_ids_of_items_without_a_rating_are_left_out_with_them() -> None:
+    frame = pd.DataFrame(
+        {"item": [1, 1, 2, 2, 3], "rater": [7, 8, 7, 8, 9], "rating": [1, 2, 2, 1, 0]}
+    )
+    frame["rating"] = frame["rating"].where(frame["item"] < 3)
+
+    ratings = Ratings.from_frame(frame, missing="drop")
+
+    assert (ratings.items.tolist(), ratings.raters.tolist()) == ([1, 2], [7, 8])
+
+
 def test_wide_tables_of_all_kinds_of_data_frames_can_name_their_items(
     convert: Callable[[pd.DataFrame], Any],
 ) -> None:

@@ -275,6 +275,19 @@ def test_windows_line_ends_keep_line_numbers(tmp_path: Path) -> None:
         read_ratings(path)
 
 
+def test_lines_without_a_rating_are_left_out_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "ads.csv"
+    path.write_text("item,rater,rating\na,x,1\na,y,\nb,x,2\nb,y,3\nc,x,inf\n")
+
+    with pytest.raises(RatingsError, match=r"1 missing \(line 3\).*missing=\"drop\""):
+        read_ratings(path)
+    with pytest.raises(RatingsError, match=r"1 infinite \(line 6: inf\)"):
+        read_ratings(path, missing="drop")
+
+    path.write_text(path.read_text().replace("inf", "4"))
+    assert len(read_ratings(path, missing="drop")) == 4
+
+
 def test_a_missing_file_is_reported_with_a_similar_name(tmp_path: Path) -> None:
     write(tmp_path, "ratings.csv", "")
 

@@ -15,14 +15,23 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
-from reliabayes.choices import Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
 
 STANDARD_INPUT = Path("-")
 ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.
-ARGUMENTS = (*ROLES, "scale", "categories", "replicates", "delimiter", "encoding", "over")
+ARGUMENTS = (
+    *ROLES,
+    "scale",
+    "categories",
+    "replicates",
+    "missing",
+    "delimiter",
+    "encoding",
+    "over",
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,8 @@ class RatingsFile:
         All categories, separated by commas.
     replicates : {"error", "keep"}, default "error"
         Whether a rater may rate an item more than once.
+    missing : {"error", "drop"}, default "error"
+        Whether rows without a rating are left out.
     delimiter : str, optional
         Character between fields.
     encoding : str, default "utf-8"
@@ -81,6 +92,9 @@ class RatingsFile:
     replicates: Annotated[
         Replicates, typer.Option(help="Whether a rater may rate an item more than once.")
     ] = "error"
+    missing: Annotated[
+        Missing, typer.Option(help="Whether rows without a rating are refused or left out.")
+    ] = "error"
     delimiter: Annotated[
         str | None,
         typer.Option(
@@ -112,6 +126,10 @@ class RatingsFile:
                 ratings = rb.read_ratings(file, **options)
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
+        if ratings.n_missing:
+            rows = "row" if ratings.n_missing == 1 else "rows"
+            of_all = f"{ratings.n_missing + len(ratings):,} {rows}"
+            print_message(f"Left out {ratings.n_missing:,} of {of_all}: no rating.")
         if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
             print_message(f"--scale is not given; the ratings are read as {_scale(ratings)}.")
         return ratings

@@ -12,6 +12,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.densities import log_half_t, log_normal
 
 LOG_SPREAD = np.linspace(-8, 4, 121)  # grid of the log of a spread
+LEAST_SPREAD = 0.1  # of log odds that are to be effects of raters
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,36 @@ def sd_of_log_spread(squares: Array, precision: Array, prior: Array) -> Array:
         row += log_half_t(spread, prior) + log_spread
     weight = softmax(log_density, axis=0)
     return np.asarray(np.sqrt(LOG_SPREAD**2 @ weight - (LOG_SPREAD @ weight) ** 2))
+
+
+def shared_log_odds(confusion: Array) -> dict[str, Array]:
+    """Location and spread (E,) of raters' log odds, and effects (E, R), of matrices (R, K, K)."""
+    log = np.log(confusion)
+    own = errors_of(log - np.diagonal(log, axis1=-2, axis2=-1)[..., None])
+    location, spread = own.mean(axis=0), np.maximum(own.std(axis=0), LEAST_SPREAD)
+    return {"location": location, "spread": spread, "effect": ((own - location) / spread).T}
+
+
+def information(counts: Array, variance: Array, share: Array) -> float:
+    """Observed over complete information on the log odds, the least of all errors.
+
+    Complete information is that of known true categories. What is missing is the variance of the
+    score over the true categories given the ratings.
+
+    Parameters
+    ----------
+    counts, variance : array of shape (R, K, K)
+        Expected ratings, and the variances of their states.
+    share : array of shape (R, K, K)
+        Confusion matrices.
+
+    References
+    ----------
+    Louis (1982), https://doi.org/10.1111/j.2517-6161.1982.tb01203.x
+    """
+    complete = counts.sum(axis=-1, keepdims=True) * share * (1 - share)
+    missing = variance * (1 - 2 * share) + variance.sum(axis=-1, keepdims=True) * share**2
+    return float((1 - errors_of(missing).sum(axis=0) / errors_of(complete).sum(axis=0)).min())
 
 
 def error_matrices(by_error: Array, n_categories: int) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, get_args
 
-from reliabayes.choices import Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.wording import listed, shown
 
@@ -19,6 +19,7 @@ def check_arguments(
     scale: Any,
     categories: Any,
     replicates: Any = "error",
+    missing: Any = "error",
     needed: Collection[str] = (),
 ) -> None:
     """Refuse arguments that mean nothing.
@@ -27,7 +28,7 @@ def check_arguments(
     ----------
     roles : mapping from str to Any
         Names of columns by role.
-    scale, categories, replicates : Any
+    scale, categories, replicates, missing : Any
         As of `Ratings.from_frame`.
     needed : collection of str
         Roles that must have a column.
@@ -40,6 +41,7 @@ def check_arguments(
     choices = {
         "scale": (scale, (None, *get_args(Scale))),
         "replicates": (replicates, get_args(Replicates)),
+        "missing": (missing, get_args(Missing)),
     }
     faults = [
         Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")

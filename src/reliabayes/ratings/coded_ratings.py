@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -39,6 +39,7 @@ class CodedRatings:
     gold: Array | Codes | None
     given_categories: pd.Index[Any] | None
     anonymous_raters: bool
+    n_missing: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -52,8 +53,9 @@ class CodedRatings:
         if not isinstance(other, CodedRatings):
             return NotImplemented
         return all(
-            _are_equal(getattr(self, field.name), getattr(other, field.name))
-            for field in fields(self)
+            _are_equal(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(self)
+            if each.compare
         )
 
     def __hash__(self) -> int:

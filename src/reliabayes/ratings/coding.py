@@ -42,6 +42,7 @@ def coded_fields(table: Table) -> dict[str, Any]:
         "gold": None if table.gold is None else _gold_of(table.gold, item, categories),
         "given_categories": categories,
         "anonymous_raters": table.anonymous_raters,
+        "n_missing": table.n_missing,
     }
 
 

@@ -69,6 +69,7 @@ def description(ratings: CodedRatings) -> pd.Series[Any]:
         "items": ratings.n_items,
         "raters": "anonymous" if ratings.anonymous_raters else ratings.n_raters,
         "ratings": len(ratings),
+        **({"rows without a rating": ratings.n_missing} if ratings.n_missing else {}),
         **_distribution("ratings per item", ratings.ratings_per_item),
         **({} if ratings.anonymous_raters else _design(ratings)),
         "scale": ratings.scale,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
-from reliabayes.choices import Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.ratings.argument_checks import value_errors_as_faults
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.coding import coded_fields
@@ -33,6 +33,7 @@ class RatingsFromTables(CodedRatings):
         scale: Scale | None = None,
         categories: Iterable[Any] | None = None,
         replicates: Replicates = "error",
+        missing: Missing = "error",
     ) -> Self:
         """Build ratings from a long table, with one rating per row.
 
@@ -59,11 +60,14 @@ class RatingsFromTables(CodedRatings):
             a categorical column, or else those that occur.
         replicates : {"error", "keep"}, default "error"
             Whether a rater may rate an item more than once.
+        missing : {"error", "drop"}, default "error"
+            Whether rows without a rating are left out, as empty cells of a wide table are.
+            `n_missing` of the ratings says how many they were.
 
         Returns
         -------
         Ratings
-            N ratings, one per row of the table.
+            N ratings, one per row of the table that has one.
 
         Raises
         ------
@@ -83,7 +87,12 @@ class RatingsFromTables(CodedRatings):
         roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
         with value_errors_as_faults():
             table = table_from_long(
-                frame, roles, scale=scale, categories=categories, replicates=replicates
+                frame,
+                roles,
+                scale=scale,
+                categories=categories,
+                replicates=replicates,
+                missing=missing,
             )
             return cls(**coded_fields(table))
 

@@ -55,6 +55,8 @@ class Ratings(RatingsFromTables):
     anonymous_raters : bool
         True if only counts were known. `rater` then numbers the ratings of an item, category by
         category, and does not say who gave them.
+    n_missing : int
+        Number of rows without a rating that were left out, because ``missing="drop"``.
 
     See Also
     --------

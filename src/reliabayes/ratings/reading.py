@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from reliabayes.choices import Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_text_options
 from reliabayes.ratings.columns import NUMBER
@@ -52,6 +52,7 @@ def read_ratings(
     scale: Scale | None = None,
     categories: Iterable[Any] | None = None,
     replicates: Replicates = "error",
+    missing: Missing = "error",
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> Ratings:
@@ -83,6 +84,8 @@ def read_ratings(
         As for `Ratings.from_frame`.
     replicates : {"error", "keep"}, default "error"
         Whether a rater may rate an item more than once.
+    missing : {"error", "drop"}, default "error"
+        Whether rows without a rating are left out; as for `Ratings.from_frame`.
     delimiter : str, optional
         The character between fields. By default a tab in ``.tsv`` files; in others the comma,
         semicolon, tab or bar, whichever is most frequent in the header.
@@ -92,7 +95,7 @@ def read_ratings(
     Returns
     -------
     Ratings
-        N ratings, one per line after the header.
+        N ratings, one per line after the header that has one.
 
     Raises
     ------
@@ -125,12 +128,14 @@ def read_ratings(
         "scale": scale,
         "categories": categories,
         "replicates": replicates,
+        "missing": missing,
     }
     check_arguments(
         {role: options[role] for role in ROLES},
         scale=scale,
         categories=categories,
         replicates=replicates,
+        missing=missing,
         needed=NEEDED,
     )
     suffix = format_suffix(file)

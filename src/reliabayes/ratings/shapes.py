@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import narwhals as nw
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reliabayes.choices import Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
@@ -38,6 +39,7 @@ def table_from_long(
     scale: Scale | None,
     categories: Iterable[Any] | None,
     replicates: Replicates,
+    missing: Missing,
 ) -> Table:
     """Return the checked table of a frame with one rating per row.
 
@@ -53,18 +55,27 @@ def table_from_long(
         All values that a rating can have; None for those that occur.
     replicates : {"error", "keep"}
         Whether a rater may rate an item more than once.
+    missing : {"error", "drop"}
+        Whether rows without a rating are left out.
 
     Returns
     -------
     Table
-        N rows without faults.
+        At most N rows without faults.
 
     Raises
     ------
     RatingsError
         If the table breaks a rule.
     """
-    check_arguments(roles, scale=scale, categories=categories, replicates=replicates, needed=NEEDED)
+    check_arguments(
+        roles,
+        scale=scale,
+        categories=categories,
+        replicates=replicates,
+        missing=missing,
+        needed=NEEDED,
+    )
     columns = named_columns(frame, roles)
     named = {role: name for role, name in roles.items() if name is not None}
     table = Table.of(
@@ -77,6 +88,8 @@ def table_from_long(
         categories=categories,
         replicates=replicates,
     )
+    if missing == "drop" and table.rating.missing.any():
+        return _checked_rated(table, lambda place: place)
     check(table)
     return table
 
@@ -134,13 +147,7 @@ def table_from_wide(
         scale=scale,
         categories=categories,
     )
-    is_rated = np.flatnonzero(~rating.missing)
-    table = table.take(is_rated)
-    try:
-        check(table)
-    except RatingsError as error:
-        raise error.relocated(lambda place: int(row[is_rated[place]]), "row") from None
-    return table
+    return replace(_checked_rated(table, lambda place: int(row[place])), n_missing=0)
 
 
 def table_from_counts(
@@ -194,6 +201,17 @@ def table_from_counts(
     )
     check(table)
     return table
+
+
+def _checked_rated(table: Table, row_of: Callable[[int], int]) -> Table:
+    """The rows that have a rating, checked; faults are in the rows of the user's table."""
+    is_rated = np.flatnonzero(~table.rating.missing)
+    rated = replace(table.take(is_rated), n_missing=len(table) - len(is_rated))
+    try:
+        check(rated)
+    except RatingsError as error:
+        raise error.relocated(lambda place: row_of(int(is_rated[place])), "row") from None
+    return rated
 
 
 def _split(

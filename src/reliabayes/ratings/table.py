@@ -41,6 +41,8 @@ class Table:
         Whether a rater may rate an item more than once.
     anonymous_raters : bool
         Whether `rater` only numbers the ratings of an item.
+    n_missing : int
+        Number of rows without a rating that were left out.
     """
 
     item: Labels
@@ -53,6 +55,7 @@ class Table:
     categories: pd.Index[Any] | None
     replicates: Replicates = "error"
     anonymous_raters: bool = False
+    n_missing: int = 0
 
     @classmethod
     def of(

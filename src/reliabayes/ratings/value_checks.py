@@ -25,8 +25,8 @@ def missing_values(table: Table) -> Iterator[Fault]:
         remedy = "Drop these rows, or fill in the values if they are known."
         if column is table.rating:
             remedy = (
-                "If these ratings were not made, as empty cells of a wide table, drop their rows: "
-                f"frame.dropna(subset=[{column.name!r}])."
+                "If these ratings were not made, as empty cells of a wide table, pass "
+                f'missing="drop", or drop their rows: frame.dropna(subset=[{column.name!r}]).'
             )
         yield fault_in(
             column,

@@ -251,7 +251,7 @@ class Diagnostics:
             limit = DOUBTFUL_BFMI if serious else MIN_BFMI
             bfmi, limit_text = _distinct(self.bfmi, limit, 2)
             seen = f"E-BFMI is as low as {bfmi} (at least {limit_text})"
-            found.append(Finding(seen, "the tails are explored slowly", LONGER, serious))
+            found.append(Finding(seen, "the tails are explored slowly", PRIORS, serious))
         return found
 
 

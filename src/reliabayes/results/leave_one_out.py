@@ -166,7 +166,7 @@ def warn_of_high_k(problem: str, stacklevel: int = 4) -> None:
     warnings.warn(
         f"Leave-one-out estimates are unreliable: {problem}. Leaving these items out changes the "
         "posterior too much for importance sampling, as happens when raters rated few other items. "
-        "Take more draws or set tighter priors.",
+        "Set tighter priors; model.priors(ratings) shows those in force.",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

@@ -29,7 +29,7 @@ class Mode:
     log_posterior : float
         Log density at the mode that EM found, in nats, up to a constant.
     climbs : int
-        How many climbs of EM ended there, of 21.
+        How many climbs of EM ended there, of 21 to 101.
     """
 
     mass: float

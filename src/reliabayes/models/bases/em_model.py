@@ -48,6 +48,12 @@ class EMModel(HiddenStateModel[P]):
         first = self.maximise(self.midpoint(problem), problem.mixture.expected(states), problem)
         return self.climb_from(first, problem, max_iterations, tolerance)
 
+    def quick_em(
+        self, problem: P, rng: np.random.Generator, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM from random states to a point near a mode, if need be by quicker steps than EM's."""
+        return self.run_em(problem, rng, max_iterations, tolerance)
+
     def climb_from(self, start: Point, problem: P, max_iterations: int, tolerance: float) -> Climb:
         """EM from a point."""
         mixture = problem.mixture

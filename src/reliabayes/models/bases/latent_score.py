@@ -33,7 +33,7 @@ from reliabayes.models.bases.hidden_state import (
     drawn_categories,
 )
 from reliabayes.models.bases.integration import quadrature_error
-from reliabayes.models.bases.level_centring import LevelCentring
+from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
@@ -202,7 +202,10 @@ class LatentScoreModel(HiddenStateModel[P]):
         n_items = problem.mixture.multiplicity.sum()
         items = self.by_rater(point["sd_item"], problem) ** 2 / n_items
         mean = self.by_rater(point["mean"], problem)
-        return LevelCentring(mean + own, 1 / (information + WEAK_PRECISION) + items)
+        reference = middle_cut(problem)
+        from_first = reference_cuts(np.reshape(point["step"], (1, -1)), reference)
+        variance = 1 / (information + WEAK_PRECISION) + items
+        return LevelCentring(mean + own - from_first, variance, reference)
 
     def information_at(self, point: Point, problem: P) -> Array:
         """Information (R,) of the ratings on the level of each rater, given the items."""
@@ -300,3 +303,11 @@ def require_ordered(ratings: Ratings, model: str, *, binary: bool) -> None:
     else:
         return
     raise RatingsError([Fault("rating", rule, found, remedy)])
+
+
+def middle_cut(problem: CategoricalProblem) -> Codes:
+    """Position (1,) of the cut point that divides the ratings most evenly."""
+    by_cell = problem.mixture.counts.T @ problem.mixture.multiplicity
+    by_category = np.bincount(problem.cells.category, by_cell, problem.n_categories)
+    below = by_category.cumsum()[:-1] / by_category.sum()
+    return np.array([np.abs(below - 0.5).argmin()], np.int32)

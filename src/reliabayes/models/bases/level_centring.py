@@ -16,20 +16,33 @@ MeanAndScale = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class LevelCentring:
-    """Each rater's level by their own ratings alone.
+    """Each rater's level by their own ratings alone, relative to a cut point amid the ratings.
+
+    Levels count from the first cut point. Where no rating lies below it, only the prior says where
+    it is, and all levels move with it.
 
     Attributes
     ----------
     level_mean, level_variance : array of shape (R,)
-        Mean and variance; the program samples means and levels relative to both.
+        Mean, relative to the reference cut point, and variance; the program samples means and
+        levels relative to both.
+    reference : array of int, shape (G,)
+        Position of the reference cut point, by pool.
     """
 
     level_mean: Array
     level_variance: Array
+    reference: Codes
 
     def stan_data(self) -> StanData:
         """Data for the Stan program."""
-        return StanData(values=vars(self))
+        values = {name: value for name, value in vars(self).items() if name != "reference"}
+        return StanData(positions={"reference": self.reference}, values=values)
+
+    def level_at(self, point: Mapping[str, Any], pool: Codes) -> Array:
+        """Means (R,) of the levels relative to the first cut point, at a point's steps."""
+        step = np.reshape(point.get("step", ()), (len(self.reference), -1))
+        return self.level_mean + reference_cuts(step, self.reference)[pool]
 
     def constrain(
         self, point: Mapping[str, Any], free: Mapping[str, Any], pool: Codes
@@ -55,14 +68,21 @@ class LevelCentring:
         """Centre and scale of the means (G,), and given the means those of the levels (R,)."""
         size = np.bincount(pool)
         between = np.reshape(point["sd_rater"], -1) ** 2
-        own = (self.level_mean, self.level_variance)
+        level_mean = self.level_at(point, pool)
+        own = (level_mean, self.level_variance)
         centre, within = (np.bincount(pool, values) / size for values in own)
         mean, variance = np.reshape(point["mean"], -1)[pool], between[pool]
         shrinkage = self.level_variance / (self.level_variance + variance)
         return (
             (centre, np.sqrt((between + within) / size)),
             (
-                self.level_mean + (mean - self.level_mean) * shrinkage,
+                level_mean + (mean - level_mean) * shrinkage,
                 np.sqrt(variance * shrinkage),
             ),
         )
+
+
+def reference_cuts(step: Array, reference: Codes) -> Array:
+    """Distance (G,) of reference cut points from the first, by the steps (G, K - 2) between."""
+    below = np.arange(step.shape[1]) < np.asarray(reference)[:, None]
+    return np.asarray((step * below).sum(axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -79,36 +80,45 @@ def find_modes(
         Those within 7 nats of the heaviest, by a Laplace approximation; at most 6.
     """
     found = [_mode(model, problem, model.run_em(problem, None, ITERATIONS, TOLERANCE))]
-    for rough, climbs in _rough_ends(model, problem):
-        rough = aligned(rough, found[0].state)
-        at = nearest([mode.state for mode in found], states_at(model, rough, problem), problem)
+    for end, climbs in _rough_ends(model, problem):
+        at, climb = _climbed(model, found, aligned(end, found[0].state), problem)
         if at is None:
-            climb = model.climb_from(rough, problem, ITERATIONS, TOLERANCE)
-            new = _mode(model, problem, climb)
-            at = nearest([mode.state for mode in found], new.state, problem)
-            if at is None:
-                at = _on_a_ridge(model, found, new, problem)
-                if at is None:
-                    found.append(new._replace(climbs=climbs))
-                    continue
-                if new.climb.path[-1] > found[at].climb.path[-1]:  # climbs may end at a saddle
-                    found[at] = new._replace(climbs=found[at].climbs)
+            found.append(_mode(model, problem, climb)._replace(climbs=climbs))
+            continue
+        if climb.path[-1] > found[at].climb.path[-1]:  # climbs may end at a saddle
+            found[at] = _mode(model, problem, climb)._replace(climbs=found[at].climbs)
         found[at] = found[at]._replace(climbs=found[at].climbs + climbs)
     found.sort(key=lambda mode: -mode.log_mass)
     return [mode for mode in found if mode.log_mass > found[0].log_mass - WORTH][:MOST]
 
 
+def _climbed(
+    model: AnnotationModel, modes: Sequence[Mode], start: Point, problem: CategoricalProblem
+) -> tuple[int | None, Climb]:
+    """Which of the modes EM reaches from a point, and how far it climbed to know that."""
+    known, climb = [mode.state for mode in modes], Climb(start, (-math.inf,), False)
+    at = nearest(known, states_at(model, start, problem), problem)
+    for limits in ((ROUGH_ITERATIONS, ROUGH_TOLERANCE), (ITERATIONS, TOLERANCE)):
+        if at is not None and climb.path[-1] <= modes[at].climb.path[-1]:
+            break
+        climb = model.climb_from(climb.point, problem, *limits)
+        at = nearest(known, states_at(model, climb.point, problem), problem)
+        if at is None:
+            at = _on_a_ridge(model, modes, climb.point, problem)
+    return at, climb
+
+
 def _on_a_ridge(
-    model: AnnotationModel, modes: Sequence[Mode], new: Mode, problem: CategoricalProblem
+    model: AnnotationModel, modes: Sequence[Mode], point: Point, problem: CategoricalProblem
 ) -> int | None:
-    """Which of the modes no barrier parts from a new one: EM is slow along a level ridge."""
+    """Which of the modes no barrier parts from a point: EM is slow along a level ridge."""
     parameters = model.parameters()
 
     def objective(free: Array) -> float:
         point = from_free(parameters, free, problem.size)
-        return model.log_likelihood(point, problem) + model.log_prior(point, problem)
+        return model.climb_from(point, problem, 0, ROUGH_TOLERANCE).path[0]
 
-    end = to_free(parameters, new.climb.point)
+    end = to_free(parameters, point)
     for at, mode in enumerate(modes):
         start = to_free(parameters, mode.climb.point)
         heights = [objective(start + part * (end - start)) for part in (0.0, 0.25, 0.5, 0.75, 1.0)]
@@ -128,7 +138,8 @@ def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tup
         if start == STARTS and len(found) == 1:
             break
         rng = np.random.default_rng([SEED, start])
-        climb = model.run_em(part, rng, ROUGH_ITERATIONS, ROUGH_TOLERANCE)
+        rough = model.run_em if start < STARTS else model.quick_em
+        climb = rough(part, rng, ROUGH_ITERATIONS, ROUGH_TOLERANCE)
         state = states_at(model, climb.point, part)
         at = nearest([known for _, known, _ in found], state, part)
         if at is None:

@@ -32,6 +32,7 @@ from reliabayes.models.bases.latent_score import (
     LatentScoreModel,
     ScoreProblem,
     by_state,
+    middle_cut,
 )
 from reliabayes.ratings import Ratings
 
@@ -305,15 +306,27 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         sd_item, sd_rater = float(point["sd_item"]), float(point["sd_rater"])
         information = self.information(point, expected.ratings, problem)
         n_items, n_raters = expected.items.sum(), problem.n_raters
-        n_ratings = expected.ratings.sum()
+        by_category = by_state(expected.ratings, problem).sum(axis=(0, 1))
         # Information of its ratings on an item, relative to the prior.
         reliability = information.sum() / n_items * sd_item**2
         of_raters = (1 + np.mean(1 / information) / sd_rater**2) / np.sqrt(2 * n_raters) + 0.1
         found = {
             "sd_item": np.array(min((1 + 1 / reliability) / np.sqrt(2 * n_items), 1.0)),
             "sd_rater": np.array(min(of_raters, 1.5)),
-            "step": np.full(problem.n_categories - 2, 3 / np.sqrt(n_ratings) + 0.02),
+            "step": sd_of_log_step(point["step"], by_category, int(middle_cut(problem)[0])),
             "mean": np.array(1.0),
             "level": np.ones(n_raters),
         }
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}
+
+
+def sd_of_log_step(step: Array, by_category: Array, reference: int) -> Array:
+    """Approximate posterior sd of the logs of steps (K - 2,), by numbers of ratings (K,).
+
+    A step is as well known as the ratings between its cut points are many, and those beyond the one
+    that lies farther from the reference: where there are none, only the prior ends the step.
+    """
+    below, above = by_category.cumsum()[:-2], by_category[::-1].cumsum()[-3::-1]
+    beyond = np.where(np.arange(len(step)) < reference, below, above)
+    variance = 1 / (by_category[1:-1] + 0.5) + 1 / (beyond + 0.2) / (1 + step) ** 2
+    return np.asarray(np.minimum(np.sqrt(variance), 1.5))

@@ -279,10 +279,11 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         alone, parts = self.one_pool, pool_subsets(problem)
         found = [alone.centring_at(part.at(point), alone.problem_of(part.base)) for part in parts]
         mean, variance = np.empty((2, problem.n_raters))
+        reference = np.concatenate([levels.reference for levels in found])
         for part, levels in zip(parts, found, strict=True):
             mean[part.raters] = levels.level_mean
             variance[part.raters] = levels.level_variance
-        levels = LevelCentring(mean, variance)
+        levels = LevelCentring(mean, variance, reference)
         return self.scores(problem.n_pools).centring(levels, self, point, problem)
 
     def posterior_sd_at(self, point: Point, problem: PooledProblem) -> Point:

@@ -116,7 +116,9 @@ class SampledScores:
             precision[part.items, part.pools] = np.maximum(1 / variance - at["sd_item"] ** -2, 0)
             weighted_mean[part.items, part.pools] = mean / variance
         sequential = sequential_precision(root_of(point), precision, weighted_mean)
-        return ScoreCentring(levels.level_mean, levels.level_variance, *sequential)
+        return ScoreCentring(
+            levels.level_mean, levels.level_variance, levels.reference, *sequential
+        )
 
     def completed(
         self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
@@ -175,7 +177,7 @@ class CorrelatedScoreModel(PooledScoreModel):
 def _effects(point: Point, items: slice, problem: PooledProblem, at: ScoreCentring) -> Array:
     """Effects (n, G) of some items at a draw of their scores."""
     pool, root = problem.pool, root_of(point)
-    shift = np.bincount(pool, point["level"] - at.level_mean) / np.bincount(pool)
+    shift = np.bincount(pool, point["level"] - at.level_at(point, pool)) / np.bincount(pool)
     centring = at.effect_precision[:, items], at.effect_weighted_mean[:, items]
     standard = standard_scores(point["score"][:, items], root, shift, *centring)
     return np.asarray((root @ standard).T)

@@ -1,0 +1,142 @@
+"""Each advice of a warning or a note helps: where it is followed, what it was given for is gone."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes import datasets
+from reliabayes.results.diagnostics import Finding
+from tests.models.test_alarms import study
+
+# What fits warn of is looked up in their findings.
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def judges() -> rb.Ratings:
+    return rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
+
+
+def findings(fit: rb.Fit, seen: str) -> list[Finding]:
+    return [each for each in fit.diagnostics().findings if seen in each.seen]
+
+
+def remedy(fit: rb.Fit, seen: str) -> str:
+    """Advice of the one finding in whose text a word occurs."""
+    (found,) = findings(fit, seen)
+    return found.remedy
+
+
+def test_more_draws_where_the_ess_is_low(judges: rb.Ratings) -> None:
+    few = rb.GaussianICC().fit(judges, seed=1, draws=15)
+
+    assert remedy(few, "bulk ESS") == remedy(few, "tail ESS") == "fit with more draws"
+    assert not findings(rb.GaussianICC().fit(judges, seed=1, draws=1000), "ESS")
+
+
+def test_more_chains_where_there_is_one(judges: rb.Ratings) -> None:
+    assert remedy(rb.GaussianICC().fit(judges, seed=1, chains=1), "one chain") == "use chains=4"
+    assert not rb.GaussianICC().fit(judges, seed=1, chains=4).diagnostics().problems
+
+
+@pytest.mark.slow
+def test_more_warmup_and_draws_or_a_warm_start_where_cold_chains_disagree(
+    judges: rb.Ratings,
+) -> None:
+    def fit(**options: Any) -> rb.Fit:
+        return rb.GaussianICC().fit(judges, seed=1, **options)
+
+    cold = fit(warm_start=False, warmup=20, draws=50)
+
+    advice = remedy(cold, "the chains disagree")
+    assert advice.startswith("fit with more warmup and draws, or with warm_start=True")
+    for followed in ({"warm_start": False, "warmup": 1000}, {"warm_start": True}):
+        assert not fit(**followed).diagnostics().problems
+
+
+@pytest.mark.slow
+def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
+    ratings = study(rb.LogitICC(), (30, 5), seed=1)
+    warm = rb.LogitICC().fit(ratings, seed=1, warmup=1, draws=50)
+
+    assert remedy(warm, "the chains disagree").startswith("fit with more draws, and with warm_st")
+    assert not rb.LogitICC().fit(ratings, seed=1, warm_start=False).diagnostics().problems
+
+
+@pytest.mark.slow
+def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() -> None:
+    ratings = study(rb.HierarchicalDawidSkene(), (30, 5), seed=1)
+    wide = rb.HierarchicalDawidSkene(prior_spread=rb.HalfStudentT(1, 30.0))
+    fit = wide.fit(ratings, seed=1, draws=250, warmup=250)
+
+    for seen in ("divergent transitions", "E-BFMI"):
+        assert remedy(fit, seen).startswith("set tighter priors")
+    tighter = rb.HierarchicalDawidSkene().fit(ratings, seed=1, draws=250)
+    assert not findings(tighter, "divergent") + findings(tighter, "E-BFMI")
+
+
+@pytest.mark.slow
+def test_as_many_nodes_as_are_advised_where_the_quadrature_is_coarse() -> None:
+    ratings = study(rb.LogitICC(), (30, 5), seed=1)
+    model = rb.LogitICC(nodes=5)
+
+    while found := findings(model.fit(ratings, seed=1, draws=100), "quadrature"):
+        nodes = int(found[0].remedy.removeprefix("set nodes="))
+        assert nodes == 2 * (model.nodes or 0)
+        model = dataclasses.replace(model, nodes=nodes)
+
+    assert model.nodes in (10, 20, 40)
+
+
+@pytest.mark.parametrize("followed", [{"max_iterations": 2000}, {"tolerance": 0.05}], ids=str)
+def test_more_iterations_or_tolerance_where_em_has_not_converged(
+    judges: rb.Ratings, followed: dict[str, Any]
+) -> None:
+    ratings = study(rb.DawidSkene(), (30, 5), seed=1)
+
+    with pytest.warns(rb.ConvergenceWarning, match="Raise max_iterations or tolerance"):
+        rb.DawidSkene().em(ratings, max_iterations=10)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert rb.DawidSkene().em(ratings, **{"max_iterations": 10, **followed}).converged
+
+
+@pytest.mark.parametrize("followed", [{"method": "log"}, {"over": "items"}], ids=str)
+def test_other_intervals_where_raters_are_too_few_for_a_bootstrap(followed: dict[str, Any]) -> None:
+    table = np.random.default_rng(1).integers(0, 3, (20, 4))
+    alpha = rb.agreement.krippendorff_alpha(rb.Ratings.from_wide(table, scale="nominal"))
+    asked: dict[str, Any] = {"over": "raters", "method": "percentile"}
+
+    with pytest.warns(UserWarning, match=r'Pass method="log", or over="items"'):
+        alpha.interval(**asked)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alpha.interval(**{**asked, **followed})
+
+
+@pytest.mark.slow
+def test_tighter_priors_where_leaving_out_an_item_changes_the_posterior() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(i, j, int(rng.random() < 0.7)) for i in range(12) for j in rng.permutation(12)[:3]]
+    table = pd.DataFrame(rows, columns=["item", "rater", "rating"])
+    ratings = rb.Ratings.from_frame(table, scale="nominal")
+    loose, tight = (
+        rb.DawidSkene(prior_confusion=prior).fit(ratings, seed=1, sampler="gibbs")
+        for prior in (rb.DiagonalDirichlet(weight=0.5), rb.DiagonalDirichlet())
+    )
+
+    with pytest.warns(rb.ConvergenceWarning, match="Set tighter priors"):
+        loose.loo()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tight.loo()
