@@ -22,13 +22,13 @@ stan::return_type_t<Table, Weight> item_mixture(const Table& table, const Weight
                                                 const Integers& first, const Integers& cell,
                                                 const ConstVector& count,
                                                 std::ostream* = nullptr) {
-  const Matrix t = stan::math::value_of(table);
+  const FactorTable t = FactorTable::of_logs(stan::math::value_of(table));
   const Matrix w = stan::math::value_of(log_weight);
   const DistinctItems data{multiplicity, kind, first, cell, count};
   if constexpr (stan::is_constant_all<Table, Weight>::value) {
     return item_mixture_pass(t, w, data, nullptr);
   } else {
-    ItemMixtureGradient gradient{Matrix::Zero(t.rows(), t.cols()),
+    ItemMixtureGradient gradient{Matrix::Zero(table.rows(), table.cols()),
                                  Matrix::Zero(w.rows(), w.cols())};
     const double value = item_mixture_pass(t, w, data, &gradient);
     return with_gradient(value, Differentiated(table, gradient.by_table),

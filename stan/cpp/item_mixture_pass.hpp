@@ -3,6 +3,8 @@
 #pragma once
 #include "linear_algebra.hpp"
 
+#include <utility>
+
 namespace reliabayes {
 
 // Distinct items: item i has the entries first[i] .. first[i + 1] - 1, counted from 1.
@@ -14,7 +16,27 @@ struct DistinctItems {
   const ConstVector& count;  // ratings of each entry
 };
 
-// Derivatives of the density.
+// The table by its logarithms or by the factors that these are the logarithms of. Logarithms of factors
+// are computed at first use, because many evaluations never need them.
+class FactorTable {
+ public:
+  static FactorTable of_logs(const Matrix& logs) { return {logs.array().exp(), logs}; }
+  static FactorTable of(const Matrix& factor) { return {factor, Matrix()}; }
+
+  const Matrix& factor() const { return factor_; }
+  const Matrix& log() const {
+    if (log_.size() == 0) log_ = factor_.array().log();
+    return log_;
+  }
+
+ private:
+  FactorTable(Matrix factor, Matrix log) : factor_(std::move(factor)), log_(std::move(log)) {}
+
+  Matrix factor_;
+  mutable Matrix log_;
+};
+
+// Derivatives of the density by the logarithms.
 struct ItemMixtureGradient {
   Matrix by_table;
   Matrix by_weight;
@@ -27,7 +49,7 @@ constexpr double smallest_product = 1e-100;
 constexpr int most_factors = 50;
 
 // The density of item_mixture.hpp, and its gradient if one is asked for.
-double item_mixture_pass(const Matrix& table, const Matrix& log_weight, const DistinctItems& data,
-                         ItemMixtureGradient* gradient);
+double item_mixture_pass(const FactorTable& table, const Matrix& log_weight,
+                         const DistinctItems& data, ItemMixtureGradient* gradient);
 
 }  // namespace reliabayes
