@@ -278,3 +278,17 @@ def test_pools_of_raters_who_are_all_missing_are_no_error_of_their_own() -> None
 
     with pytest.raises(rb.RatingsError, match="rater: no value may be missing"):
         rb.Ratings.from_frame(frame, pool="pool")
+
+
+def test_an_id_that_is_missing_alone_is_shown_as_missing() -> None:
+    table = np.array([["x", pd.NA, True]], object)
+
+    with pytest.raises(rb.RatingsError, match=r"with an id; found .* \(row 0: None\)"):
+        rb.Ratings.from_counts(table, item=1)  # type: ignore[arg-type]
+
+
+def test_categories_whose_name_is_missing_are_refused() -> None:
+    table = pd.DataFrame([[1, 1, 1]], columns=["a", pd.NA, True])
+
+    with pytest.raises(rb.RatingsError, match="categories: there must be"):
+        rb.Ratings.from_counts(table, item=True)  # type: ignore[arg-type]

@@ -68,7 +68,8 @@ class Labels:
 
     def at(self, rows: Rows) -> tuple[str, ...]:
         """Return the values of some rows, as messages show them."""
-        return tuple(shown(self.ids[code]) for code in self.codes[rows].tolist())
+        codes = self.codes[rows].tolist()
+        return tuple(shown(None if code < 0 else self.ids[code]) for code in codes)
 
     def take(self, rows: Rows) -> Labels:
         """Return the column with only these rows."""

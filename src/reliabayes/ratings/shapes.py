@@ -299,7 +299,8 @@ def _whole_counts(cells: pd.DataFrame, names: Sequence[Any]) -> npt.NDArray[np.i
     faults = [fault for name in names for fault in _count_faults(cells[name])]
     if faults:
         raise RatingsError(faults)
-    counts = cells[list(names)].to_numpy(np.float64)
+    columns = [cells[name].to_numpy(np.float64) for name in names]  # some names are no labels
+    counts = np.stack(columns, axis=1) if columns else np.empty((len(cells), 0))
     if (total := counts.sum()) > MOST_RATINGS:
         rule, remedy = f"counts must sum to {MOST_RATINGS:,} or less", "Check the columns."
         raise RatingsError([Fault("counts", rule, f"a sum of {total:,.0f}", remedy)])
