@@ -7,6 +7,7 @@ run. The suite has a short tier of the same.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import json
 import secrets
@@ -233,7 +234,8 @@ def read(data: Any, outcomes: Outcomes) -> None:
 
 
 def command(data: Any, outcomes: Outcomes) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    # In a folder of its own, because `--json` may name any file.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         path = file(data, Path(folder))
         words = [*data.draw(st.sampled_from(COMMANDS))]
         words = [x.replace("FILE", str(path)).replace("OUT", f"{folder}/out") for x in words]
