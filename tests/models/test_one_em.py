@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.models import RatingModel
+from reliabayes.models.bases.level_centring import LevelCentring
+from reliabayes.results.storage import pack_arrays, unpack_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
@@ -78,3 +81,17 @@ def ratings(model: RatingModel, pools: int) -> rb.Ratings:
     rating = score if model.continuous else (score > 0).astype(int)
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": rater % pools})
     return rb.Ratings.from_frame(frame, pool="pool")
+
+
+@pytest.mark.slow
+def test_fit_saved_before_levels_had_a_reference_cut_point_has_the_same_items(
+    tmp_path: Path,
+) -> None:
+    fit = rb.LogitXCC().fit(ratings(rb.LogitXCC(), pools=3), **QUICK)
+    assert isinstance(fit.centring, LevelCentring)
+    earlier = pack_arrays(fit.centring).drop_vars("reference")
+
+    centring = unpack_arrays(earlier)
+
+    old = dataclasses.replace(fit, centring=centring)
+    pd.testing.assert_frame_equal(old.items(), fit.items())  # two categories have one cut point

@@ -205,7 +205,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         reference = middle_cut(problem)
         from_first = reference_cuts(np.reshape(point["step"], (1, -1)), reference)
         variance = 1 / (information + WEAK_PRECISION) + items
-        return LevelCentring(mean + own - from_first, variance, reference)
+        return LevelCentring(mean + own - from_first, variance, reference=reference)
 
     def information_at(self, point: Point, problem: P) -> Array:
         """Information (R,) of the ratings on the level of each rater, given the items."""

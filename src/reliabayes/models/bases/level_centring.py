@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,12 +27,13 @@ class LevelCentring:
         Mean, relative to the reference cut point, and variance; the program samples means and
         levels relative to both.
     reference : array of int, shape (G,)
-        Position of the reference cut point, by pool.
+        Position of the reference cut point, by pool; the first of all pools, as in fits that were
+        saved before there was another.
     """
 
     level_mean: Array
     level_variance: Array
-    reference: Codes
+    reference: Codes = field(default_factory=lambda: np.zeros(1, np.int32), kw_only=True)
 
     def stan_data(self) -> StanData:
         """Data for the Stan program."""
@@ -41,7 +42,7 @@ class LevelCentring:
 
     def level_at(self, point: Mapping[str, Any], pool: Codes) -> Array:
         """Means (R,) of the levels relative to the first cut point, at a point's steps."""
-        step = np.reshape(point.get("step", ()), (len(self.reference), -1))
+        step = np.reshape(point.get("step", ()), (pool.max() + 1, -1))
         return self.level_mean + reference_cuts(step, self.reference)[pool]
 
     def constrain(

@@ -283,7 +283,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         for part, levels in zip(parts, found, strict=True):
             mean[part.raters] = levels.level_mean
             variance[part.raters] = levels.level_variance
-        levels = LevelCentring(mean, variance, reference)
+        levels = LevelCentring(mean, variance, reference=reference)
         return self.scores(problem.n_pools).centring(levels, self, point, problem)
 
     def posterior_sd_at(self, point: Point, problem: PooledProblem) -> Point:

@@ -117,7 +117,7 @@ class SampledScores:
             weighted_mean[part.items, part.pools] = mean / variance
         sequential = sequential_precision(root_of(point), precision, weighted_mean)
         return ScoreCentring(
-            levels.level_mean, levels.level_variance, levels.reference, *sequential
+            levels.level_mean, levels.level_variance, *sequential, reference=levels.reference
         )
 
     def completed(
