@@ -155,11 +155,11 @@ def build(
     tools, paths = Toolchain.find(flags), list(programs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
-        programs_of = list(units_of(paths, texts))
-        units = [GIBBS, *programs_of, RUNNER, *sums_of(programs_of)]
+        of_programs = list(units_of(paths, texts))
+        units = [GIBBS, *of_programs, RUNNER, *sums_of(of_programs)]
         objects = [tools.object_of(unit) for unit in units]
         new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
-        number = sum(unit.name.count("-") + 1 for unit in new if unit in programs_of)
+        number = sum(unit.name.count("-") + 1 for unit in new if unit in of_programs)
         with progress(number, len(new)) as done:
             for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
                 compiled.result()
@@ -333,7 +333,7 @@ def progress(programs: int, parts: int) -> Iterator[Callable[[], None]]:
             print(text, end="", file=sys.stderr, flush=True)
 
     at_once = min(parts, os.cpu_count() or 1)
-    what = f"Stan programs ({programs})" if programs else "densities"
+    what = f"Stan programs ({programs})" if programs else "C++ code"
     show(f"Compiling {what}, parts to do: {parts}, {at_once} at a time:")
     try:
         yield lambda: show(f" {next(numbers)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -191,8 +190,10 @@ def _on_disk(file: Path) -> Iterator[Path]:
     if file != STANDARD_INPUT:
         yield file
         return
-    with tempfile.TemporaryDirectory(prefix="reliabayes-") as folder:
-        copy = Path(folder, "standard input.csv")
+    from reliabayes.inference.temporary import temporary_folder
+
+    with temporary_folder() as folder:
+        copy = folder / "standard input.csv"
         with copy.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         yield copy

@@ -89,7 +89,8 @@ def table_from_long(
         replicates=replicates,
     )
     if missing == "drop" and table.rating.missing.any():
-        return _checked_rated(table, lambda place: place)
+        rated = _checked_rated(table, lambda place: place)
+        return replace(rated, n_missing=len(table) - len(rated))
     check(table)
     return table
 
@@ -147,7 +148,7 @@ def table_from_wide(
         scale=scale,
         categories=categories,
     )
-    return replace(_checked_rated(table, lambda place: int(row[place])), n_missing=0)
+    return _checked_rated(table, lambda place: int(row[place]))
 
 
 def table_from_counts(
@@ -206,7 +207,7 @@ def table_from_counts(
 def _checked_rated(table: Table, row_of: Callable[[int], int]) -> Table:
     """The rows that have a rating, checked; faults are in the rows of the user's table."""
     is_rated = np.flatnonzero(~table.rating.missing)
-    rated = replace(table.take(is_rated), n_missing=len(table) - len(is_rated))
+    rated = table.take(is_rated)
     try:
         check(rated)
     except RatingsError as error:
