@@ -30,8 +30,7 @@ from reliabayes.choices import Method, Over, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.guidelines import Guideline, interpret, named
 from reliabayes.ratings import Ratings
-
-MOST_CATEGORIES = 1000  # some coefficients need a table of pairs of categories
+from reliabayes.ratings.few_categories import require_few_categories
 
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
@@ -76,10 +75,8 @@ def agreement_table(
         over, method and, with a guideline, word.
     """
     check_interval_options(prob, over or "items", method or "log")
-    if ratings.scale != "numeric" and len(ratings.categories) > MOST_CATEGORIES:
-        rule = f"the table takes at most {MOST_CATEGORIES:,} categories"
-        remedy = "Check that these are categories, and not free text; merge rare ones."
-        raise RatingsError([Fault("rating", rule, f"{len(ratings.categories):,}", remedy)])
+    if ratings.scale != "numeric":
+        require_few_categories(ratings, "the table takes at most {most} categories")
     if over in ("raters", "both"):
         require_resamplable(pool_by_rater(ratings))
     found = suitable(ratings, bootstrapped=method in ("percentile", "bca"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.few_categories import require_few_categories
 
 MOST_NUMBERS = 50  # different ratings on a numeric scale that may be categories
-MOST_CATEGORIES = 1000  # of which a rater's confusion matrix has as many rows and columns
 
 
 def check_categories(ratings: Ratings) -> None:
@@ -31,7 +31,4 @@ def check_categories(ratings: Ratings) -> None:
         rule = f"numbers must be categories, and so not more than {MOST_NUMBERS} different ones"
         remedy = 'Fit GaussianICC to numbers, or read them with scale="nominal" as labels.'
         raise RatingsError([Fault("rating", rule, f"{len(categories)}", remedy)])
-    if len(categories) > MOST_CATEGORIES:
-        rule = f"a model of categories takes at most {MOST_CATEGORIES:,}"
-        remedy = "Check that these are categories, and not free text; merge rare ones."
-        raise RatingsError([Fault("rating", rule, f"{len(categories):,}", remedy)])
+    require_few_categories(ratings, "a model of categories takes at most {most}")
