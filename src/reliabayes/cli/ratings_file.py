@@ -126,9 +126,8 @@ class RatingsFile:
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
         if ratings.n_missing:
-            rows = "row" if ratings.n_missing == 1 else "rows"
-            of_all = f"{ratings.n_missing + len(ratings):,} {rows}"
-            print_message(f"Left out {ratings.n_missing:,} of {of_all}: no rating.")
+            rows = ratings.n_missing + len(ratings)
+            print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
         if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
             print_message(f"--scale is not given; the ratings are read as {_scale(ratings)}.")
         return ratings
