@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell ignores it in what runs in the background, and so would the commands of tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):  # one of several processes, which share the processors
         threadpool_limits(1)
 
