@@ -6,11 +6,13 @@ import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pandas as pd
 import pytest
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 import hatch_build
 from reliabayes import datasets
@@ -18,11 +20,13 @@ from reliabayes import datasets
 # Every run uses the same examples, so that a new failure has a cause in the code. `make fuzz` tries
 # others, and many.
 hypothesis.settings.register_profile("many", deadline=None, max_examples=1000)
-hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=25)
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None, max_examples=15)
 hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted(ROOT.glob("tests/stan/*.stan"))
+MODELS = "tests/models/test_models.py"
+SHARING = {"tests/html_report/test_report.py": MODELS}  # files that share fits, which are cached
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +38,19 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):  # one of several processes, which share the processors
         threadpool_limits(1)
+
+
+class LoadSharingFiles(LoadFileScheduling):  # type: ignore[misc]
+    """Run the tests of a file in one process, and with them those of files that share fits."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        path: str = super()._split_scope(nodeid)
+        return SHARING.get(path, path)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadSharingFiles | None:
+    return LoadSharingFiles(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

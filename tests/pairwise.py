@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from hypothesis import settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -16,8 +15,6 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 
 Distance = Callable[[Any, Any], Any]
-
-some = settings(max_examples=15)
 
 
 def nominal(one: Any, other: Any) -> Any:

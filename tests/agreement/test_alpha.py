@@ -14,7 +14,7 @@ from reliabayes.agreement import krippendorff_alpha
 from reliabayes.agreement.alpha import Metric
 from reliabayes.choices import Scale
 from tests import pairwise
-from tests.pairwise import Distance, Table, some, tables
+from tests.pairwise import Distance, Table, tables
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -88,7 +88,6 @@ METRICS: dict[Metric, Distance] = {
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@some
 @given(tables())
 def test_alpha_equals_brute_force_over_all_pairs(metric: Metric, table: Table) -> None:
     ratings = table.ratings(categories=range(4))
@@ -98,7 +97,6 @@ def test_alpha_equals_brute_force_over_all_pairs(metric: Metric, table: Table) -
     assert float(alpha) == pytest.approx(pairwise.alpha(table, METRICS[metric]), abs=1e-12)
 
 
-@some
 @given(tables())
 def test_ordinal_alpha_counts_the_ratings_between(table: Table) -> None:
     alpha = krippendorff_alpha(table.ratings(), "ordinal")

@@ -106,7 +106,6 @@ def test_k_columns_equals_k_ratings_in_complete_data(dataset: Load, name: IccNam
     assert float(icc(ratings, name, k="columns")) == pytest.approx(float(icc(ratings, name)))
 
 
-@settings(max_examples=50)
 @given(table=long_tables(), one=ratios, other=ratios)
 def test_restricted_deviance_equals_the_dense_computation(
     table: LongTable, one: Array, other: Array
@@ -120,7 +119,6 @@ def test_restricted_deviance_equals_the_dense_computation(
     assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
-@settings(max_examples=15)
 @given(seed=st.integers(0, 2**16))
 def test_no_variances_fit_better_than_the_reml_estimates(seed: int) -> None:
     table = LongTable.simulated(items=7, raters=4, ratings=25, seed=seed)
@@ -145,7 +143,6 @@ def test_reml_of_complete_data_equals_the_analysis_of_variance(dataset: Load) ->
     assert [item, rater, residual] == pytest.approx(published, abs=5e-6)
 
 
-@settings(max_examples=20)
 @given(table=long_tables())
 def test_rows_of_items_add_up_to_the_totals(table: LongTable) -> None:
     design = Design.of(table.row, table.column, table.ratings)

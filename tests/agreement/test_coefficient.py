@@ -23,7 +23,7 @@ from reliabayes.agreement.resampling import DistinctRows, resample_raters
 from reliabayes.arrays import Array
 from reliabayes.choices import Method
 from tests import pairwise
-from tests.pairwise import Table, some, tables
+from tests.pairwise import Table, tables
 
 Function = Callable[[Ratings], Coefficient]
 
@@ -81,7 +81,6 @@ def large() -> Ratings:
     return Ratings.from_wide(np.where(rng.random((4000, 5)) < 0.65, true, other))
 
 
-@some
 @given(tables(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
     frame = pooled(table)
@@ -92,7 +91,6 @@ def test_the_order_of_rows_does_not_matter(table: Table, random: Any) -> None:
     assert shuffled == pytest.approx(values(CORRECTED + UNCORRECTED, frame), nan_ok=True, abs=0)
 
 
-@some
 @given(tables(), st.permutations(range(5)))
 def test_names_of_raters_do_not_matter(table: Table, order: list[int]) -> None:
     frame = pooled(table)
@@ -103,7 +101,6 @@ def test_names_of_raters_do_not_matter(table: Table, order: list[int]) -> None:
     assert found == pytest.approx(values(CORRECTED + UNCORRECTED, frame), nan_ok=True, abs=1e-12)
 
 
-@some
 @given(tables(), st.permutations(range(4)))
 def test_names_of_categories_do_not_matter(table: Table, order: list[int]) -> None:
     frame = pooled(table)
@@ -115,7 +112,6 @@ def test_names_of_categories_do_not_matter(table: Table, order: list[int]) -> No
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-12)
 
 
-@some
 @given(tables(), st.floats(-1e3, 1e3), st.floats(0.01, 100))
 def test_origin_and_unit_of_numbers_do_not_matter(table: Table, origin: float, unit: float) -> None:
     frame = pooled(table)
@@ -221,7 +217,6 @@ PAIRWISE: dict[str, tuple[Function, Callable[[Table], float]]] = {
 
 
 @pytest.mark.parametrize("name", PAIRWISE)
-@some
 @given(tables(), st.integers(0, 2**16))
 def test_a_rater_drawn_twice_is_not_paired_with_themselves(
     name: str, table: Table, seed: int

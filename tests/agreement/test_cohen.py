@@ -11,7 +11,7 @@ from hypothesis import given
 
 from reliabayes import Ratings, RatingsError, agreement
 from tests import pairwise
-from tests.pairwise import Distance, Table, some, tables
+from tests.pairwise import Distance, Table, tables
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -106,7 +106,6 @@ DISTANCES = [
 
 
 @pytest.mark.parametrize(("weights", "distance"), DISTANCES)
-@some
 @given(tables())
 def test_lights_kappa_is_the_mean_of_cohens_kappas(
     weights: str | None, distance: Distance, table: Table
@@ -116,7 +115,6 @@ def test_lights_kappa_is_the_mean_of_cohens_kappas(
     assert float(found) == pytest.approx(pairwise.light(table, distance), abs=1e-12)
 
 
-@some
 @given(tables())
 def test_analytic_error_of_cohens_kappa_is_that_of_fleiss_cohen_and_everitt(table: Table) -> None:
     ratings = table.ratings(categories=range(4)).subset(raters=[0, 1])
@@ -139,7 +137,6 @@ def test_analytic_error_of_cohens_kappa_is_that_of_fleiss_cohen_and_everitt(tabl
     assert found.standard_error(method="analytic") == pytest.approx(expected, abs=1e-7)
 
 
-@some
 @given(tables())
 def test_scotts_pi_equals_fleiss_kappa_of_two_raters(table: Table) -> None:
     two = table.part(np.isin(table.rater, [0, 1]) & (table.item < 3)).ratings()
@@ -147,7 +144,6 @@ def test_scotts_pi_equals_fleiss_kappa_of_two_raters(table: Table) -> None:
     assert float(agreement.scott_pi(two)) == pytest.approx(float(agreement.fleiss_kappa(two)))
 
 
-@some
 @given(tables())
 def test_information_is_averaged_over_pairs_of_raters(table: Table) -> None:
     ratings = table.ratings()

@@ -13,7 +13,7 @@ from reliabayes import Ratings, RatingsError
 from reliabayes.agreement import cohen_kappa, conger_kappa, iota
 from reliabayes.agreement.scales import DistanceName
 from tests import pairwise
-from tests.pairwise import Distance, Table, some, tables
+from tests.pairwise import Distance, Table, tables
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -36,7 +36,6 @@ def test_anxiety_has_the_published_iota(dataset: Load) -> None:
 @pytest.mark.parametrize(
     ("weights", "distance"), [(None, pairwise.nominal), ("quadratic", pairwise.squared)]
 )
-@some
 @given(tables())
 def test_congers_kappa_equals_brute_force_over_pairs_of_raters(
     weights: str | None, distance: Distance, table: Table
@@ -47,7 +46,6 @@ def test_congers_kappa_equals_brute_force_over_pairs_of_raters(
 
 
 @pytest.mark.parametrize("name", ["nominal", "absolute", "squared"])
-@some
 @given(tables())
 def test_iota_equals_brute_force_for_any_distance(name: DistanceName, table: Table) -> None:
     found = iota(table.ratings(), distance=name)
@@ -56,7 +54,6 @@ def test_iota_equals_brute_force_for_any_distance(name: DistanceName, table: Tab
     assert float(found) == pytest.approx(expected, abs=1e-12)
 
 
-@some
 @given(tables())
 def test_a_custom_distance_equals_the_named_distance(table: Table) -> None:
     found = iota(table.ratings(), distance=pairwise.absolute)

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reliabayes as rb
@@ -154,7 +154,6 @@ def test_medians_are_taken_by_item() -> None:
     assert replication.aggregates(*replication.draw(None, 1, rng), 1, rng).tolist() == [2, 6.5]
 
 
-@settings(max_examples=25)
 @given(k=st.integers(1, 3), blocks=st.integers(1, 4), seed=st.integers(0, 99))
 def test_draws_belong_to_their_item_and_have_no_duplicates(k: int, blocks: int, seed: int) -> None:
     replication = Replication(replications(seed=2)[0], "mean")
@@ -166,7 +165,6 @@ def test_draws_belong_to_their_item_and_have_no_duplicates(k: int, blocks: int, 
     assert len(np.unique(np.stack([row, unit]), axis=1).T) == len(row)
 
 
-@settings(max_examples=25)
 @given(blocks=st.integers(1, 4), seed=st.integers(0, 99))
 def test_draws_with_replacement_keep_the_number_of_ratings(blocks: int, seed: int) -> None:
     ragged = rb.Ratings.from_wide(np.array([[1, 2, np.nan], [3, 4, 5], [6, np.nan, np.nan]]))

@@ -12,7 +12,7 @@ from hypothesis import given
 from reliabayes import Ratings, RatingsError, agreement
 from reliabayes.arrays import Array
 from tests import pairwise
-from tests.pairwise import Table, some, tables
+from tests.pairwise import Table, tables
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -60,7 +60,6 @@ def test_simulated_matrices_have_the_requested_agreement(
     assert float(agreement.unanimous_agreement(Ratings.from_frame(dataset(name)))) == proportion
 
 
-@some
 @given(tables())
 def test_percent_agreement_equals_brute_force_over_all_pairs(table: Table) -> None:
     found = agreement.percent_agreement(table.ratings(categories=LEVELS), "quadratic")
@@ -68,7 +67,6 @@ def test_percent_agreement_equals_brute_force_over_all_pairs(table: Table) -> No
     assert float(found) == pytest.approx(pairwise.percent(table, quadratic), abs=1e-12)
 
 
-@some
 @given(tables())
 def test_fleiss_chance_follows_from_mean_proportions(table: Table) -> None:
     found = agreement.fleiss_kappa(table.ratings(categories=LEVELS), "quadratic")
@@ -79,7 +77,6 @@ def test_fleiss_chance_follows_from_mean_proportions(table: Table) -> None:
     assert float(found) == pytest.approx(expected, abs=1e-12)
 
 
-@some
 @given(tables())
 def test_brennan_and_predigers_chance_follows_from_equal_proportions(table: Table) -> None:
     found = agreement.brennan_prediger(table.ratings(categories=LEVELS), "quadratic")
@@ -88,7 +85,6 @@ def test_brennan_and_predigers_chance_follows_from_equal_proportions(table: Tabl
     assert float(found) == pytest.approx(expected, abs=1e-12)
 
 
-@some
 @given(tables())
 def test_gwets_chance_follows_from_the_variance_of_proportions(table: Table) -> None:
     found = agreement.gwet_ac2(table.ratings(categories=LEVELS))
@@ -99,7 +95,6 @@ def test_gwets_chance_follows_from_the_variance_of_proportions(table: Table) -> 
     assert float(found) == pytest.approx(expected, abs=1e-12)
 
 
-@some
 @given(tables())
 def test_gwets_standard_error_is_the_published_one(table: Table) -> None:
     found = agreement.gwet_ac1(table.pairable.ratings(categories=LEVELS))
@@ -118,7 +113,6 @@ def test_gwets_standard_error_is_the_published_one(table: Table) -> None:
     assert error == pytest.approx(np.sqrt(((own - float(found)) ** 2).sum() / n / (n - 1)))
 
 
-@some
 @given(tables())
 def test_kappa_of_a_category_equals_kappa_of_the_category_against_the_rest(table: Table) -> None:
     found = agreement.fleiss_kappa_by_category(table.ratings())[1.0]
@@ -127,7 +121,6 @@ def test_kappa_of_a_category_equals_kappa_of_the_category_against_the_rest(table
     assert float(found) == pytest.approx(float(agreement.fleiss_kappa(split.ratings())), abs=1e-12)
 
 
-@some
 @given(tables())
 def test_specific_agreement_equals_brute_force_over_all_pairs(table: Table) -> None:
     found = agreement.specific_agreement(table.ratings())[0.0]

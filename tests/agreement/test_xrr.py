@@ -14,7 +14,7 @@ from reliabayes.agreement import cohen_kappa, kappa_x, krippendorff_alpha, norma
 from reliabayes.agreement.scales import DistanceName
 from reliabayes.choices import Scale
 from tests import pairwise
-from tests.pairwise import Table, some, tables
+from tests.pairwise import Table, tables
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -89,7 +89,6 @@ def test_tweets_have_their_reference_kappas(
 
 
 @pytest.mark.parametrize("name", ["nominal", "absolute", "squared"])
-@some
 @given(tables())
 def test_kappa_x_equals_brute_force_over_all_pairs(name: DistanceName, table: Table) -> None:
     found = kappa_x(table.pooled(), name)
@@ -98,7 +97,6 @@ def test_kappa_x_equals_brute_force_over_all_pairs(name: DistanceName, table: Ta
     assert float(found) == pytest.approx(expected, abs=1e-12)
 
 
-@some
 @given(tables())
 def test_a_custom_distance_equals_the_named_distance(table: Table) -> None:
     ratings = table.pooled()

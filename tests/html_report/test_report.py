@@ -171,7 +171,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Page:
 def test_the_page_of_every_model_starts_with_its_answer(
     model: type[rb.RatingModel], made: Callable[..., Page]
 ) -> None:
-    fit = fitted(model(), chains=1)
+    fit = fitted(model())
 
     page = made(fit)
 

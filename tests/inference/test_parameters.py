@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_expit
 from scipy.stats import kurtosis
@@ -54,7 +54,6 @@ def test_simplexes_sum_to_one(free: list[float]) -> None:
     assert simplexes.sum(axis=-1) == pytest.approx(np.ones(2), abs=1e-15)
 
 
-@settings(max_examples=20)
 @given(free=vectors, seed=st.integers(0, 99))
 def test_constrained_values_match_stan(
     compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, free: list[float], seed: int
@@ -74,7 +73,6 @@ def test_constrained_values_match_stan(
     assert gradient == pytest.approx(slopes(density, at), abs=1e-9)
 
 
-@settings(max_examples=20)
 @given(counts=st.lists(st.floats(0.1, 50), min_size=2, max_size=6), seed=st.integers(0, 99))
 def test_unconstrained_values_match_stan(
     compiled: Compiled, tmp_path_factory: pytest.TempPathFactory, counts: list[float], seed: int

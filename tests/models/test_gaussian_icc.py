@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import halfnorm, t
 
@@ -74,7 +74,6 @@ Load = Callable[[str], pd.DataFrame]
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
 @given(table=long_tables(), sds=points, swapped=st.booleans())
 def test_density_with_raters_integrated_out_equals_the_dense_density(
     table: LongTable, sds: tuple[float, float, float], swapped: bool
@@ -91,7 +90,6 @@ def test_density_with_raters_integrated_out_equals_the_dense_density(
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
 @given(table=long_tables(), sds=points, swapped=st.booleans(), seed=st.integers(0, 99))
 def test_density_with_sampled_raters_equals_the_dense_density(
     table: LongTable, sds: tuple[float, float, float], swapped: bool, seed: int

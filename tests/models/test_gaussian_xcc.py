@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import halfnorm, t
 
@@ -65,7 +65,6 @@ short_chains = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
 @given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
 def test_density_equals_the_dense_density(table: PooledTable, per_pool: bool, seed: int) -> None:
     pools = int(table.pool.max()) + 1

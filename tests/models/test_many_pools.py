@@ -211,7 +211,7 @@ def test_sparse_designs_give_finite_posteriors(name: str) -> None:
     frame = fitted().ratings.to_frame().query(SPARSE[name])
 
     fit = rb.LogitXCC().fit(
-        rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=2, warmup=100, draws=20
+        rb.Ratings.from_frame(frame, pool="pool"), seed=1, chains=1, warmup=50, draws=20
     )
 
     assert all(np.isfinite(x).all() for x in fit.quantities.values())
@@ -340,4 +340,4 @@ def fitted() -> rb.Fit:
     half = rb.HalfNormal(2.5)
     model = rb.LogitXCC(prior_sd_item=half, prior_sd_rater=half)
     ratings = model.simulate(design, np.random.default_rng(1), parameters=parameters)
-    return model.fit(ratings, seed=1, chains=2, draws=150)
+    return model.fit(ratings, seed=1, chains=2, warmup=100, draws=150)

@@ -154,7 +154,11 @@ def test_estimates_of_raters_may_take_some_of_the_draws(model: RatingModel) -> N
 
 
 @pytest.mark.slow
-@every_model
+@pytest.mark.parametrize(
+    "model",
+    [rb.GaussianICC(), rb.LogitICC(), rb.LogitXCC(), rb.TAP(), rb.HierarchicalDawidSkene()],
+    ids=lambda model: model.name(),
+)
 def test_earlier_fit_can_be_a_warm_start(model: RatingModel, ratings: rb.Ratings) -> None:
     earlier = fitted(model)
 

@@ -14,6 +14,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.models import RatingModel
 from tests.conftest import load_or_skip
+from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 from tests.inference.test_gibbs import crowd
 from tests.monte_carlo import standard_error, standard_errors
 
@@ -84,7 +85,7 @@ def test_unknown_sampler_is_refused() -> None:
 
 @pytest.mark.slow
 def test_both_samplers_have_the_same_results_within_their_errors() -> None:
-    ratings = crowd(200, 8, 4, 3)
+    ratings = crowd(100, 8, 4, 3)
     gibbs, nuts = (
         rb.DawidSkene().fit(ratings, chains=2, draws=1500, seed=1, sampler=sampler)
         for sampler in ("gibbs", "nuts")
@@ -161,7 +162,10 @@ def parameter_draws(fit: rb.Fit) -> list[Array]:
 
 
 @pytest.mark.slow
-def test_fit_by_gibbs_sampling_is_saved_reported_and_started_from(tmp_path: Path) -> None:
+def test_fit_by_gibbs_sampling_is_saved_reported_and_started_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
     fit = rb.MACE().fit(crowd(40, 8, 4, 2), **QUICK)
 
     fit.save(tmp_path / "fit.nc")

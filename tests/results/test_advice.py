@@ -74,11 +74,11 @@ def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
 def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() -> None:
     ratings = study(rb.HierarchicalDawidSkene(), (30, 5), seed=1)
     wide = rb.HierarchicalDawidSkene(prior_spread=rb.HalfStudentT(1, 30.0))
-    fit = wide.fit(ratings, seed=1, draws=250, warmup=250)
+    fit = wide.fit(ratings, seed=1, chains=2, draws=250, warmup=150)
 
     for seen in ("divergent transitions", "E-BFMI"):
         assert remedy(fit, seen).startswith("set tighter priors")
-    tighter = rb.HierarchicalDawidSkene().fit(ratings, seed=1, draws=250)
+    tighter = rb.HierarchicalDawidSkene().fit(ratings, seed=1, chains=2, draws=250)
     assert not findings(tighter, "divergent") + findings(tighter, "E-BFMI")
 
 

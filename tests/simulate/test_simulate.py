@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from scipy import stats
@@ -47,7 +47,6 @@ def cars() -> pd.DataFrame:
     return pd.DataFrame({"observed_agreement": speed, "distance": distance})
 
 
-@settings(max_examples=30)
 @given(
     agreement=st.floats(0, 1),
     items=st.integers(20, 40),
