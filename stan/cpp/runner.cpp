@@ -17,6 +17,10 @@
 #include <stan/math/prim/core/init_threadpool_tbb.hpp>
 #include <stan/math/rev/core/profiling.hpp>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #ifdef __linux__
 #include <signal.h>
 #include <sys/prctl.h>
@@ -27,6 +31,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -155,11 +160,22 @@ void end_with_parent() {
 #endif
 }
 
+// Keep memory that a gradient has freed for the next one. Handing it back to the system each time took
+// a fifth of the time of a chain.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, 4 << 20);
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that is allowed
+#endif
+}
+
 }  // namespace reliabayes
 
 // cmdstanpy recognises errors as lines that start with "Error:".
 int main(int argc, const char* argv[]) {
   reliabayes::end_with_parent();
+  reliabayes::keep_freed_memory();
   try {
     const std::vector<std::string> words{argv + 1, argv + argc};
     const reliabayes::Program& program = reliabayes::chosen(words.empty() ? "" : words.front());
