@@ -11,7 +11,7 @@
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions
-  #include functions/known_or_guessed.stanfunctions
+  #include functions/guessing_mixture.stanfunctions
   
   #include functions/priors.stanfunctions
 }
@@ -49,17 +49,17 @@ transformed parameters {
                     + (score - mean_alpha * centredness) .* exp((1 - centredness) * log(sd_alpha));
   real log_likelihood; // of all ratings, true categories and difficulties marginalised
   {
-    matrix[Q * K, V] table;
+    matrix[R, K] guess;
     vector[Q * K] log_weight;
-    vector[R] log_odds = alpha + covariate * eta;
-    for (q in 1 : Q) {
-      vector[R] accuracy = inv_logit(Q > 1 ? log_odds - sd_delta[1] * node[q] : log_odds);
-      int last = q * K;
-      table[last - K + 1 : last] = known_or_guessed(accuracy, p, K);
-      log_weight[last - K + 1 : last] = log(prevalence) + log(node_weight[q]);
+    for (j in 1 : R) {
+      guess[j] = p[j]';
     }
-    log_likelihood = item_mixture(table, by_kind(log_weight, W), multiplicity, kind, first, cell,
-                                  count);
+    for (q in 1 : Q) {
+      log_weight[(q - 1) * K + 1 : q * K] = log(prevalence) + log(node_weight[q]);
+    }
+    log_likelihood = guessing_mixture(alpha + covariate * eta, (Q > 1 ? sd_delta[1] : 0) * node,
+                                      guess, by_kind(log_weight, W), multiplicity, kind, first,
+                                      cell, count);
   }
 }
 model {

@@ -4,6 +4,8 @@
 #include "crossed_normal_pass.cpp"
 #include "crossed_quadratic_form.hpp"
 #include "crossed_quadratic_form_pass.cpp"
+#include "guessing_mixture.hpp"
+#include "guessing_mixture_pass.cpp"
 #include "item_mixture.hpp"
 #include "item_mixture_pass.cpp"
 #include "ordinal_mixture.hpp"

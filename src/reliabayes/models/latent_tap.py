@@ -80,7 +80,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
 
     adapts_metric: ClassVar[bool] = True
     target_acceptance: ClassVar[float] = 0.98
-    crowd_acceptance: ClassVar[float] = 0.8
+    crowd_acceptance: ClassVar[float] = 0.7
 
     difficulty: bool = True
     nodes: int | None = None
