@@ -26,6 +26,7 @@ MAX_SPACING: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
 
 TINY = 1e-300  # least probability, so that its logarithm is a number
 CHUNK = 2_000_000  # probabilities at once: 16 MB
+PARTS = 16  # of the draws, by their sd of raters
 MIN_SPACING = 0.05  # of the nodes of Observed: an sd of 100 has errors of up to 0.005
 EXPANSION_REACH = 9.0  # of the nodes of items where scores are expanded in Hermite polynomials
 TERMS = 150  # of that expansion, as many as nodes 0.25 apart resolve
@@ -105,22 +106,24 @@ class Observed(NamedTuple):
     def of(cls, sd_item: Array, sd_rater: Array, cut: Array, link: Link) -> Observed:
         """Given standard deviations (...) and cut points (..., K - 1)."""
         item, item_weight = _item_nodes(float(sd_item.max()), link)
-        rater, rater_weight = Nodes.of(number_of_nodes(_spacing(float(sd_rater.max()), link)))
         size, n_cuts = sd_item.size, cut.shape[-1]
-        by_item, by_rater = np.empty((size, len(item))), np.empty((size, len(rater)))
-        beyond = np.empty((size, n_cuts))
-        for start in range(0, size, block := max(1, CHUNK // (len(item) * len(rater)))):
-            part = slice(start, start + block)
-            location = (
-                sd_item.reshape(-1, 1, 1)[part] * item[:, None]
-                + sd_rater.reshape(-1, 1, 1)[part] * rater
-            )
+        sd_item_of, sd_rater_of = sd_item.reshape(-1, 1, 1), sd_rater.reshape(-1, 1, 1)
+        cut_of = cut.reshape(size, 1, 1, n_cuts)
+        by_item, beyond = np.empty((size, len(item))), np.empty((size, n_cuts))
+        squared_by_rater = np.empty(size)
+        # Draws with similar sds of raters share nodes, for only the largest sds need many.
+        most = size * len(item) * len(_rater_nodes(float(sd_rater.max()), link).node)
+        parts = max(PARTS, -(-most // CHUNK))
+        for part in np.array_split(np.argsort(sd_rater, axis=None), min(parts, size)):
+            rater, rater_weight = _rater_nodes(float(sd_rater_of[part].max()), link)
+            location = sd_item_of[part] * item[:, None] + sd_rater_of[part] * rater
             expected = np.zeros_like(location)  # number of the category, given item and rater
             for k in range(n_cuts):
-                above = _CDF[link](location - cut.reshape(size, 1, 1, n_cuts)[part, ..., k])
+                above = _CDF[link](location - cut_of[part, ..., k])
                 beyond[part, k] = (above @ rater_weight) @ item_weight
                 expected += above
-            by_item[part], by_rater[part] = expected @ rater_weight, item_weight @ expected
+            by_item[part] = expected @ rater_weight
+            squared_by_rater[part] = (item_weight @ expected) ** 2 @ rater_weight
         mean = by_item @ item_weight
         variance = beyond @ (2 * np.arange(n_cuts) + 1) - mean**2
         edge = np.ones((size, 1))
@@ -128,7 +131,7 @@ class Observed(NamedTuple):
         shape = sd_item.shape
         return cls(
             ((by_item**2 @ item_weight - mean**2) / variance).reshape(shape),
-            ((by_rater**2 @ rater_weight - mean**2) / variance).reshape(shape),
+            ((squared_by_rater - mean**2) / variance).reshape(shape),
             variance.reshape(shape),
             proportion.reshape(*shape, -1),
             by_item.reshape(*shape, -1),
@@ -159,6 +162,10 @@ class Observed(NamedTuple):
 
 def _spacing(sd: float, link: Link) -> float:
     return max(MIN_SPACING, min(0.4, 0.8 * MAX_SPACING[link] / sd))
+
+
+def _rater_nodes(sd: float, link: Link) -> Nodes:
+    return Nodes.of(number_of_nodes(_spacing(sd, link)))
 
 
 def _item_nodes(sd: float, link: Link) -> Nodes:
