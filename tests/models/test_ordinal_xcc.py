@@ -177,6 +177,26 @@ def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
     assert float(found["normalized_xcc"]) == pytest.approx(rho)
 
 
+@pytest.mark.parametrize(
+    ("sd_item", "rho", "error"), [(4.8, 0.999, 1e-6), (4.8, 0.5, 1e-6), (20.0, 0.999, 2e-3)]
+)
+def test_observed_agreement_of_halves_is_a_ratio_of_arcsines(
+    sd_item: float, rho: float, error: float
+) -> None:
+    # Sheppard (1899): halves of two normal variables with correlation r have covariance
+    # asin(r) / 2 pi. The first 60 terms of the expansion, alone, give 0.9966 for 0.9974.
+    observed = Observed.of(
+        np.full((1, 2), sd_item), np.full((1, 2), 1e-9), np.zeros((1, 2, 1)), "probit"
+    )
+    between = observed.covariance(np.array([rho]), 0, 1)
+
+    found = float((between / (observed.icc * observed.variance)[:, 0])[0])
+
+    reliability = sd_item**2 / (sd_item**2 + 1)
+    expected = math.asin(rho * reliability) / math.asin(reliability)
+    assert found == pytest.approx(expected, abs=error)
+
+
 REFERENCE = {
     "hate_speech": {"rho": (0.827, 0.036), "icc": (0.766, 0.724), "xcc": (0.613, 0.061)},
     "offensive": {"rho": (0.883, 0.026), "icc": (0.633, 0.707), "xcc": (0.589, 0.055)},

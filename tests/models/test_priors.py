@@ -29,7 +29,7 @@ def ratings() -> rb.Ratings:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda x: rb.DawidSkene(prior_confusion=x), "DiagonalDirichlet or Dirichlet or"),
+        (lambda x: rb.DawidSkene(prior_confusion=x), "DiagonalDirichlet or Dirichlet, "),
         (lambda x: rb.DawidSkene(prior_prevalence=x), "prior_prevalence must be a prior"),
         (lambda x: rb.HierarchicalDawidSkene(prior_spread=x), "HalfNormal or HalfStudentT"),
         (lambda x: rb.MACE(prior_theta=x), "prior_theta must be a prior of the kind Beta"),
@@ -45,6 +45,15 @@ def test_prior_of_another_kind_is_refused_at_construction(
 ) -> None:
     with pytest.raises(TypeError, match=words):
         make(given)
+
+
+def test_message_says_which_arrays_are_priors() -> None:
+    with pytest.raises(TypeError, match=r"or an array of concentrations, of shape \(cat"):
+        rb.DawidSkene(prior_confusion="flat")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="or a list of one concentration for each category"):
+        rb.DawidSkene(prior_prevalence="flat")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^prior_theta must be a prior of the kind Beta, not 'fl"):
+        rb.MACE(prior_theta="flat")  # type: ignore[arg-type]
 
 
 def test_array_of_concentrations_is_a_dirichlet_prior() -> None:
@@ -91,6 +100,8 @@ def test_prior_for_one_rater_moves_that_rater_alone(ratings: rb.Ratings) -> None
     ("rows", "words"),
     [
         (np.ones((2, 3)), r"\(categories, categories\) or"),
+        (np.ones(3), r"\(categories, categories\) or .* not \(3,\)"),
+        ([1.0, 2.0], r"rb.Dirichlet\(\[\.\.\.\]\)"),
         (np.array([[1.0, 0.0], [1.0, 1.0]]), "must be finite and above 0"),
     ],
 )

@@ -14,9 +14,12 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.results.diagnostics import Finding
 from tests.models.test_alarms import study
+from tests.models.test_modes import by_raters_of, mirrored_camps, rated
 
 # What fits warn of is looked up in their findings.
-pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::reliabayes.ConvergenceWarning", "ignore::reliabayes.ModesWarning"
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +83,61 @@ def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() 
         assert remedy(fit, seen).startswith("set tighter priors")
     tighter = rb.HierarchicalDawidSkene().fit(ratings, seed=1, chains=2, draws=250)
     assert not findings(tighter, "divergent") + findings(tighter, "E-BFMI")
+
+
+def test_nothing_to_do_where_a_few_transitions_diverge(judges: rb.Ratings) -> None:
+    diagnostics = rb.GaussianICC().fit(judges, seed=1).diagnostics()
+
+    few, many = (
+        dataclasses.replace(diagnostics, divergences=number).findings for number in (20, 21)
+    )
+
+    assert [each.remedy for each in few if "divergent" in each.seen] == ["nothing to do"]
+    assert not any(each.serious for each in few)
+    assert many[0].remedy.startswith("set tighter priors")
+
+
+TIGHT = rb.DawidSkene(prior_confusion=rb.DiagonalDirichlet(weight=40.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("followed", "options"),
+    [(rb.DawidSkene(), {"warm_start": True}), (TIGHT, {"warm_start": False})],
+    ids=["warm start", "tighter priors"],
+)
+def test_a_warm_start_or_tighter_priors_where_chains_were_relabelled(
+    followed: rb.DawidSkene, options: dict[str, Any]
+) -> None:
+    ratings = rated(by_raters_of(np.full(5, 0.85), np.random.default_rng(1)))
+    cold = rb.DawidSkene().fit(ratings, seed=1, draws=200, warm_start=False, sampler="nuts")
+
+    advice = remedy(cold, "relabelled 3 chains")
+    assert advice.startswith("fit with warm_start=True, or set tighter priors")
+    assert not findings(followed.fit(ratings, seed=1, draws=200, **options), "relabelled")
+
+
+@pytest.mark.slow
+def test_a_warm_start_where_dispersed_chains_do_not_weigh_modes() -> None:
+    ratings = mirrored_camps(seed=4)
+    cold, warm = (
+        rb.DawidSkene().fit(ratings, seed=1, draws=100, warm_start=start) for start in (False, True)
+    )
+
+    assert remedy(cold, "may have 2 modes").startswith("fit with warm_start=True")
+    assert not findings(warm, "modes")
+    assert {"items", "rater"} <= set(warm.modes)  # how they differ
+
+
+@pytest.mark.slow
+def test_more_draws_where_these_are_too_few_to_weigh_modes() -> None:
+    ratings = mirrored_camps(seed=4)
+    few, more = (rb.RaterTAP().fit(ratings, seed=1, draws=draws) for draws in (8, 100))
+
+    advice = remedy(few, "may have 2 modes")
+    assert advice == "fit with more draws; fit.modes says how they differ"
+    assert not findings(more, "modes")
+    assert {"items", "rater"} <= set(few.modes)
 
 
 @pytest.mark.slow

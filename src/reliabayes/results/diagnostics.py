@@ -26,6 +26,7 @@ LONGER = "fit with more draws"
 ELSEWHERE = "fit with more draws, and with warm_start=False: other starts may find another mode"
 LONGER_WARMUP = "fit with more warmup and draws, or with warm_start=True, which weighs modes"
 PRIORS = "set tighter priors; model.priors(ratings) shows those in force"
+WARM = "fit with warm_start=True"
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,10 @@ class Diagnostics:
             "estimated"
         )
         touches = "the draws may miss one, or have too much of it"
-        return [Finding(seen, touches, "fit.modes says how they differ", True)]
+        remedy = f"{LONGER}; fit.modes says how they differ"
+        if not self.warm_start:
+            remedy = f"{WARM}, which starts chains at each and weighs them"
+        return [Finding(seen, touches, remedy, True)]
 
     def _of_chains(self) -> list[Finding]:
         if self.chains == 1:
@@ -205,8 +209,9 @@ class Diagnostics:
                 f"relabelled {_counted(number, 'chain')} whose true categories had switched "
                 f"(counted from 0: {which})"
             )
-            touches = "neither the ratings nor the priors determine which category is which"
-            found.append(Finding(seen, touches, PRIORS, True))
+            touches = "draws may be from a mirror image in which categories have each other's names"
+            remedy = PRIORS if self.warm_start else f"{WARM}, or {PRIORS}"
+            found.append(Finding(seen, touches, remedy, True))
         return found
 
     def _of_sizes(self) -> list[Finding]:

@@ -10,6 +10,8 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.models.priors import Dirichlet
 
+SHAPES = "(categories, categories) or (raters, categories, categories)"
+
 
 @dataclass(frozen=True)
 class DirichletRows:
@@ -29,9 +31,10 @@ class DirichletRows:
     def __post_init__(self) -> None:
         numbers = np.asarray(self.concentration, float)
         if numbers.ndim not in (2, 3) or numbers.shape[-1] != numbers.shape[-2]:
+            alike = " Where all rows are alike: rb.Dirichlet([...])." if numbers.ndim == 1 else ""
             raise ValueError(
-                "The concentrations of rows must be an array of shape (categories, categories) or "
-                f"(raters, categories, categories), not {numbers.shape}."
+                f"The concentrations of rows must be an array of shape {SHAPES}, not "
+                f"{numbers.shape}.{alike}"
             )
         if not (np.isfinite(numbers) & (numbers > 0)).all():
             raise ValueError("The concentrations of rows must be finite and above 0.")
@@ -76,6 +79,8 @@ def check_priors(model: object) -> None:
     ------
     TypeError
         A prior is neither of these classes nor, for Dirichlet priors, an array.
+    ValueError
+        An array has another shape than its prior, or numbers that are not above 0.
     """
     try:
         hints = get_type_hints(type(model))
@@ -95,12 +100,18 @@ def _of_numbers(name: str, given: object, kinds: tuple[type, ...]) -> object:
         dimensions = np.asarray(given, float).ndim
     except (TypeError, ValueError):
         dimensions = 0
-    if dimensions > 1 and DirichletRows in kinds:
+    takes_rows, takes_one = DirichletRows in kinds, Dirichlet in kinds
+    if dimensions and takes_rows:
         return DirichletRows(given)  # type: ignore[arg-type]  # which takes arrays
-    if dimensions == 1 and Dirichlet in kinds and DirichletRows not in kinds:
+    if dimensions == 1 and takes_one:
         return Dirichlet(given)  # type: ignore[arg-type]
-    names = " or ".join(kind.__name__ for kind in kinds)
-    raise TypeError(f"{name} must be a prior of the kind {names}, not {given!r}.")
+    names = " or ".join(kind.__name__ for kind in kinds if kind is not DirichletRows)
+    numbers = ""
+    if takes_rows:
+        numbers = f", or an array of concentrations, of shape {SHAPES}"
+    elif takes_one:
+        numbers = ", or a list of one concentration for each category"
+    raise TypeError(f"{name} must be a prior of the kind {names}{numbers}, not {given!r}.")
 
 
 def _nested(numbers: Any) -> Any:
