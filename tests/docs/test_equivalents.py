@@ -1,7 +1,8 @@
-"""Rows of "Coming from Python": both sides of each, computed by the peer and by the package.
+"""Rows of "Coming from Python" and "Coming from R": both sides of each.
 
-krippendorff and scikit-learn come with the development extra; pingouin and statsmodels with that of
-the documentation.
+The other side is computed by the peer, or by its formula if it needs R. krippendorff and
+scikit-learn come with the development extra; pingouin and statsmodels with that of the
+documentation.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import f
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -65,6 +67,75 @@ def test_krippendorff_of_counts_is_of_the_interval_metric() -> None:
     assert float(ag.krippendorff_alpha(nominal)) == pytest.approx(
         peer.alpha(value_counts=COUNTS, value_domain=[1, 2, 3], level_of_measurement="nominal")
     )
+
+
+def test_alpha_of_irr_of_complete_data_has_more_disagreement() -> None:
+    """It counts each pair of ratings fully, where each is to count as 1 / (raters - 1)."""
+    x = table(missing=False)
+    items, raters = x.shape
+    one_hot = (x[:, :, None] == np.unique(x)).astype(float)
+    pairs = np.einsum("ira,isb->ab", one_hot, one_hot) - np.einsum("ira,irb->ab", one_hot, one_hot)
+    total, differ = pairs.sum(axis=1), ~np.eye(len(pairs), dtype=bool)
+
+    theirs = (total.sum() - 1) * pairs[differ].sum() / np.outer(total, total)[differ].sum()
+
+    ours = 1 - float(ag.krippendorff_alpha(rb.Ratings.from_wide(x, scale="nominal")))
+    n = items * raters
+    assert theirs == pytest.approx(ours * (n - 1 / (raters - 1)) / (n - 1))
+    assert theirs > ours
+
+
+def test_limits_of_mean_iccs_of_irr_have_other_degrees_of_freedom() -> None:
+    """McGraw & Wong (1996), table 7: of the ICC of a single rating, or there of the mean."""
+    wide = judges().pivot(index="item", columns="rater", values="rating").to_numpy()
+    n, k = wide.shape
+    rows, columns = wide.mean(axis=1), wide.mean(axis=0)
+    rest = wide - rows[:, None] - columns + wide.mean()
+    of_rows, of_columns = k * rows.var(ddof=1), n * columns.var(ddof=1)
+    error = (rest**2).sum() / ((n - 1) * (k - 1))
+
+    def limits(icc: float, times: int) -> list[float]:
+        a = times * icc / (n * (1 - icc))
+        b = 1 + (n - 1) * a
+        parts = (a * of_columns) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
+        v = (a * of_columns + b * error) ** 2 / parts
+        low = of_rows / f.ppf(0.975, n - 1, v), error
+        high = of_rows * f.ppf(0.975, v, n - 1), error
+        return [n * (x - e) / (of_columns - e + n * x) for x, e in (low, high)]
+
+    own = ag.icc_table(rb.Ratings.from_frame(judges()))
+    single, mean = (float(own["value"][name]) for name in ("ICC(2,1)", "ICC(2,k)"))
+    published = own[["lower_95", "upper_95"]].to_numpy()[own.index.get_loc("ICC(2,k)")]
+    assert published == pytest.approx(limits(single, k))
+    assert published == pytest.approx(limits(mean, 1))  # as in the table
+    lower, upper = limits(mean, k)
+    assert lower < published[0] < published[1] < upper
+
+
+@pytest.mark.slow
+def test_errors_of_psych_are_wrong_if_weights_are_distances() -> None:
+    """Its variance is that of weights of agreement (Fleiss, Cohen & Everitt 1969), for either."""
+    rng = np.random.default_rng(2)
+    distance = np.subtract.outer(range(4), range(4)) ** 2.0
+    values, ours, theirs = np.empty((3, 150))
+    for i in range(150):
+        score = rng.normal(1.5, 1, (100, 1)) + 0.6 * rng.normal(size=(100, 2))
+        x = np.clip(np.round(score), 0, 3).astype(int)
+        ratings = rb.Ratings.from_wide(x, scale="ordered", categories=range(4))
+        kappa = ag.cohen_kappa(ratings, "quadratic")
+        values[i], ours[i] = kappa.value, kappa.standard_error(method="analytic")
+        both = pd.crosstab(x[:, 0], x[:, 1], normalize=True).reindex(
+            index=range(4), columns=range(4), fill_value=0.0
+        )
+        p = both.to_numpy()
+        row, column = p.sum(axis=1), p.sum(axis=0)
+        mean = (distance @ column)[:, None] + row @ distance
+        of, by = (p * distance).sum(), row @ distance @ column
+        spread = (p * (distance * (1 - by) - mean * (1 - of)) ** 2).sum()
+        theirs[i] = np.sqrt((spread - (of * by - 2 * by + of) ** 2) / 100) / (1 - by) ** 2
+
+    assert ours.mean() / values.std() == pytest.approx(1, abs=0.17)  # an sd of 150 values: 6%
+    assert theirs.mean() / values.std() > 1.5
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])

@@ -42,9 +42,14 @@ def rated(categories: Array) -> rb.Ratings:
 
 def by_raters_of(accuracy: Array, rng: np.random.Generator) -> Array:
     """Categories 0 and 1 (60, raters) by raters who are right with given probabilities."""
+    return judged(accuracy, rng)[0]
+
+
+def judged(accuracy: Array, rng: np.random.Generator) -> tuple[Array, Any]:
+    """The same, and the true categories (60, 1)."""
     truth = rng.integers(0, 2, (60, 1))
     is_right = rng.random((60, len(accuracy))) < accuracy
-    return np.where(is_right, truth, 1 - truth)
+    return np.where(is_right, truth, 1 - truth), truth
 
 
 def mirrored_camps(seed: int, accuracy: float = 0.85) -> rb.Ratings:
@@ -68,21 +73,33 @@ def ratings_of_camps(ratings: rb.Ratings) -> tuple[Array, Array]:
     return table[:, :5].sum(axis=1), table[:, 5:].sum(axis=1)
 
 
+FAMILIES = {  # accuracies of raters, by criterion
+    "camps": [np.full(5, 0.85)] * 2,
+    "near chance": [np.full(6, 0.55)],
+    "worse than chance": [np.repeat([0.8, 0.25], [4, 3])],
+}
+
+
+def with_criteria(family: str, seed: int) -> tuple[rb.Ratings, Any]:
+    """Ratings of a family, and the categories (60, criteria) that are true by each criterion."""
+    rng = np.random.default_rng(seed)
+    table, truth = zip(*(judged(accuracy, rng) for accuracy in FAMILIES[family]), strict=True)
+    return rated(np.hstack(table)), np.hstack(truth)
+
+
 def camps(seed: int) -> rb.Ratings:
     """Two camps of five raters, each right in 85% of the items about a criterion of its own."""
-    rng = np.random.default_rng(seed)
-    return rated(np.hstack([by_raters_of(np.full(5, 0.85), rng) for _ in range(2)]))
+    return with_criteria("camps", seed)[0]
 
 
 def near_chance(seed: int) -> rb.Ratings:
     """Six raters who are right in 55% of the items."""
-    return rated(by_raters_of(np.full(6, 0.55), np.random.default_rng(seed)))
+    return with_criteria("near chance", seed)[0]
 
 
 def worse_than_chance(seed: int) -> rb.Ratings:
     """Four good raters, and three who are wrong in three of four items."""
-    accuracy = np.repeat([0.8, 0.25], [4, 3])
-    return rated(by_raters_of(accuracy, np.random.default_rng(seed)))
+    return with_criteria("worse than chance", seed)[0]
 
 
 @pytest.mark.slow
@@ -230,3 +247,24 @@ def test_many_more_climbs_find_no_heavier_mode(
 
     # What is missed at times is a third mode, or one that 1 in 100 climbs ends at.
     assert len(missed) <= 1
+
+
+@pytest.mark.calibration
+@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
+@pytest.mark.parametrize("family", FAMILIES)
+@every_model
+def test_items_are_right_by_some_criterion_or_uncertain(
+    model: AnnotationModel, family: str
+) -> None:
+    stated, right = [], []
+    for seed in range(20):
+        ratings, criteria = with_criteria(family, seed)
+        items = model.fit(ratings, seed=1, draws=250).items()
+        stated.append(float(items["probability"].mean()))
+        hits = items["category"].to_numpy()[:, None] == criteria[items.index]
+        right.append(float(hits.mean(axis=0).max()))
+
+    over = np.array(stated) - right
+
+    assert over.mean() < 0.12  # raters near chance are expected to be better than they are
+    assert (np.array(right)[np.array(stated) > 0.9] > 0.8).all()  # never confidently half
