@@ -112,7 +112,7 @@ def _of_ordered(ratings: Ratings) -> Recommendation:
 
 def _of_unordered(ratings: Ratings) -> Recommendation:
     number, raters = len(ratings.categories), ratings.n_raters
-    harder = (models.LatentTAP(), "if some items are harder than others; slower")
+    harder = (models.LatentTAP(), "if items differ in difficulty: less overconfident, but slower")
     logit = (models.LogitICC(), "to ask how reliable the ratings are")
     if number == 2 and len(ratings.pools) > 1:
         return Recommendation(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,16 @@ SETS = {  # and the models that take minutes there
     "vendors": ("LatentTAP",),
 }
 
+TITLES = {
+    "snow2008_rte": "entailment",
+    "snow2008_temp": "events",
+    "bluebirds": "bluebirds",
+    "crowd_ms": "music genres",
+    "crowd_web": "web pages",
+    "vendors": "vendors",
+}  # in the documentation
+PAGE = Path(__file__).parents[2] / "docs/known_answers.md"
+
 
 def test_scores_are_those_of_a_hand_computed_example() -> None:
     probability = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.04, 0.96]])
@@ -53,6 +65,33 @@ def test_items_without_an_answer_do_not_count() -> None:
     assert scores(probability, np.array([0, -1], np.int32)) == scores(
         probability[:1], np.array([0], np.int32)
     )
+
+
+@pytest.mark.parametrize(("name", "title"), TITLES.items())
+def test_recommended_model_is_as_often_right_as_the_best_of_the_documentation(
+    name: str, title: str, dataset: Load
+) -> None:
+    ratings, _ = known(table_of(name, dataset))
+
+    found = type(rb.recommend(ratings).model).__name__
+
+    right = documented(title)
+    assert right[found] >= max(right.values()) - 0.01
+
+
+@pytest.mark.posteriors
+def test_more_climbs_of_a_hierarchy_give_no_worse_answer(dataset: Load) -> None:
+    ratings, gold = known(table_of("crowd_web", dataset))
+
+    few, many = (rb.HierarchicalDawidSkene().em(ratings, restarts=n) for n in (0, 3))
+
+    def right(found: rb.PointEstimate) -> float:
+        best = found.category_probabilities().to_numpy().argmax(axis=1)
+        return float((best == gold)[gold >= 0].mean())
+
+    assert right(many) >= right(few) - 0.005
+    assert right(few) > 0.72
+    assert many.log_likelihood > few.log_likelihood - 0.1
 
 
 @pytest.mark.posteriors
@@ -83,6 +122,14 @@ def test_probabilities_of_categories_beside_known_answers(name: str, dataset: Lo
     # The documentation warns of overconfidence; it must not get worse than it says.
     assert (by_rater["stated"] - by_rater["right"]).max() < 0.2
     assert by_rater["settled_right"].min() > 0.8
+
+
+def documented(title: str) -> dict[str, float]:
+    """Proportion of items that each model but that of the votes has right, of a set."""
+    of_sets = re.split(r"^\| (\w[^,|]*), [0-9.]+ correct", PAGE.read_text(), flags=re.MULTILINE)
+    text = of_sets[of_sets.index(title) + 1].split("\n\n")[0]
+    rows = re.findall(r"^\|  \| (\w+) \| ([0-9.]+) ", text, flags=re.MULTILINE)
+    return {model: float(right) for model, right in rows}
 
 
 def table_of(name: str, dataset: Load) -> pd.DataFrame:
