@@ -199,3 +199,16 @@ def test_uncertainty_of_crowd_kit_is_the_entropy_of_votes() -> None:
     entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=1)
 
     assert entropy[0] == pytest.approx(1.0986122886681096)
+
+
+def test_optimum_of_rater_weighs_a_prior_as_one_less_in_each_category() -> None:
+    """The mode of Dirichlet(a) given counts n is in proportion to n + a - 1, without a Jacobian."""
+    gold = [0, 0, 0, 0, 1, 1, 2]
+    frame = pd.DataFrame({"item": np.repeat(range(7), 2), "rater": list("ab") * 7})
+    frame["rating"] = frame["gold"] = np.repeat(gold, 2)
+    ratings = rb.Ratings.from_frame(frame, gold="gold", scale="nominal")
+
+    here = rb.DawidSkene(prior_prevalence=rb.Dirichlet(2.0)).em(ratings, priors=True)
+
+    there = np.bincount(gold) + 3.0 - 1
+    assert here.parameters["prevalence"].values == pytest.approx(there / there.sum())
