@@ -20,6 +20,7 @@ from reliabayes import datasets
 from reliabayes.models.gaussian_icc import CrossedProblem
 from reliabayes.results.chain_statistics import measures
 from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.modes import Mode
 from reliabayes.results.posterior import Posterior
 from tests.faults import files_of_at_most
 
@@ -78,6 +79,20 @@ def test_notebooks_show_the_finding_above_a_small_table(fit: rb.Fit) -> None:
     assert re.match(r"<p>A single rating is \d+% signal; .* \(90% intervals\)\.", words)
     shown = re.sub(r"<[^>]*>", " ", table).split()
     assert shown == [word for word in str(fit).split("\n", 1)[1].split() if word != "quantity"]
+
+
+def test_printed_fit_starts_with_what_is_in_doubt(fit: rb.Fit) -> None:
+    modes = tuple(Mode(mass, 0.1, -10.0, 5) for mass in (0.6, 0.4))
+    alone, doubtful = (
+        dataclasses.replace(fit, settings=dataclasses.replace(fit.settings, **changed))
+        for changed in ({"chains": 1}, {"modes": modes})
+    )
+
+    assert str(alone).startswith("Warning: the draws may not represent the posterior: one chain")
+    assert str(doubtful).startswith("Warning: the posterior has 2 modes, with 60% and 40% of its")
+    assert max(map(len, str(alone).split("Fit(")[0].splitlines())) <= 80
+    assert alone._repr_html_().startswith("<p><b>Warning:</b> the draws may not")
+    assert str(fit).startswith("Fit(GaussianICC")
 
 
 def test_summary_agrees_with_arviz(fit: rb.Fit) -> None:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,15 @@ class Fit(FittedQuantities):
     """
 
     def __str__(self) -> str:
-        return f"{self!r}\n{rounded(self.summary()).to_string()}"
+        doubts = (fill(f"Warning: {text}", 80) for text in self.doubts.values())
+        return "\n".join([*doubts, f"{self!r}", rounded(self.summary()).to_string()])
 
     def _repr_html_(self) -> str:
         from reliabayes.html_report import answer
 
         table = rounded(self.summary()).rename_axis(None).to_html()
-        return f"<p>{escape(answer(self).headline)} (90% intervals).</p>{table}"
+        doubts = (f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.doubts.values())
+        return f"{''.join(doubts)}<p>{escape(answer(self).headline)} (90% intervals).</p>{table}"
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.

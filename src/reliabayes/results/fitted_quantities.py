@@ -182,18 +182,21 @@ class FittedQuantities:
         """How other modes differ from the heaviest, a sentence each; none if there is one."""
         return differences_in_words(self.modes) if are_weighed(self.settings.modes) else []
 
-    def warn_if_unreliable(self) -> None:
-        """Warn, once and with numbers and remedies, if results are in doubt."""
+    @cached_property
+    def doubts(self) -> dict[type[Warning], str]:
+        """What puts results in doubt, and that there are several modes, by class of warning."""
+        found: dict[type[Warning], str] = {}
         if problems := self.diagnostics().problems:
-            warnings.warn(
-                f"{type(self.model).__name__}: the draws may not represent the posterior: "
-                f"{'; '.join(problems)}.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            text = f"the draws may not represent the posterior: {'; '.join(problems)}."
+            found[ConvergenceWarning] = text
         if self.settings.modes and are_weighed(self.settings.modes):
-            text = f"{type(self.model).__name__}: {modes_in_words(self.settings.modes)}"
-            warnings.warn(text, ModesWarning, stacklevel=4)
+            found[ModesWarning] = modes_in_words(self.settings.modes)
+        return found
+
+    def warn_if_unreliable(self) -> None:
+        """Warn, once and with numbers and remedies, of each of the `doubts`."""
+        for category, text in self.doubts.items():
+            warnings.warn(f"{type(self.model).__name__}: {text}", category, stacklevel=4)
 
     def icc_k(self, k: float) -> xr.DataArray:
         """Draws of the reliability of the mean of ``k`` ratings per item by different raters.
