@@ -25,6 +25,7 @@ from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.results.point_estimate import PointEstimate
 from tests.designs import log_densities, slopes
+from tests.models.test_modes import by_raters_of, rated
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -284,6 +285,17 @@ def test_restarts_find_a_higher_likelihood_than_the_start_at_majority_votes() ->
     restarted = rb.DawidSkene().em(ratings, restarts=10)
 
     assert restarted.log_likelihood > from_votes.log_likelihood + 0.3
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_restarts_keep_the_names_of_categories_that_the_votes_give(seed: int) -> None:
+    # The likelihood is the same if two categories change places.
+    ratings = rated(by_raters_of(np.full(5, 0.85), np.random.default_rng(seed)))
+
+    few, many = (rb.DawidSkene().em(ratings, restarts=number) for number in (0, 10))
+
+    assert few.items()["category"].tolist() == many.items()["category"].tolist()
+    assert many.quantities["accuracy"].min() > 0.6
 
 
 @pytest.mark.slow

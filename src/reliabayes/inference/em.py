@@ -23,6 +23,12 @@ class Climb(NamedTuple):
     path: tuple[float, ...]
     converged: bool
 
+    @property
+    def progress(self) -> str:
+        """How many steps it took, and what the last ten gained."""
+        gained = self.path[-1] - self.path[-11:][0]
+        return f"{len(self.path) - 1:,} steps; the last ten gained {gained:.2g} nats"
+
 
 Evaluate = Callable[[Point], tuple[float, Callable[[], Point]]]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import warnings
 from typing import Any, ClassVar
 
@@ -105,8 +104,9 @@ class AnnotationModel(EMModel[P]):
         priors : bool, default False
             Maximise the posterior density instead, as it is on Stan's unconstrained scale.
         restarts : int, default 0
-            Runs from random starts besides the one from the votes; the best is kept. Take 20 where
-            the likelihood may have many modes.
+            Runs from random starts besides the one from the votes; the best is kept, with the names
+            of categories that come closest to those of the votes. Take 20 where the likelihood may
+            have many modes.
         seed : int, default 0
             Seed of the random starts.
         max_iterations : int, default 5000
@@ -134,29 +134,28 @@ class AnnotationModel(EMModel[P]):
         """
         problem = self.problem(ratings) if priors else self.without_priors(self.problem(ratings))
         random = (np.random.default_rng([seed, start]) for start in range(restarts))
-        runs = (self.run_em(problem, rng, max_iterations, tolerance) for rng in [None, *random])
+        runs = [self.run_em(problem, rng, max_iterations, tolerance) for rng in [None, *random]]
         best = max(runs, key=lambda found: found.path[-1])
+        point = self.aligned(best.point, runs[0].point, problem)
         if not best.converged:
             text = (
-                f"{type(self).__name__}: EM had not converged after {len(best.path) - 1:,} steps; "
-                f"the last ten gained {best.path[-1] - best.path[-11:][0]:.2g} nats. Raise "
+                f"{type(self).__name__}: EM had not converged after {best.progress}. Raise "
                 "max_iterations or tolerance."
             )
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
-        one_draw = {name: value[None, None] for name, value in best.point.items()}
+        one_draw = {name: value[None, None] for name, value in point.items()}
         return PointEstimate(
             self,
             ratings,
             self.labelled(one_draw, problem).isel(chain=0, draw=0, drop=True),
-            self.log_likelihood(best.point, problem),
+            self.log_likelihood(point, problem),
             best.path,
             best.converged,
         )
 
-    def without_priors(self, problem: P) -> P:
-        """The same problem with priors that add nothing to the ratings."""
-        none = {name: np.zeros_like(prior) for name, prior in problem.priors.items()}
-        return dataclasses.replace(problem, priors=none)
+    def aligned(self, point: Point, like: Point, problem: P) -> Point:
+        """A point whose true categories, where nothing tells them apart, are those of another."""
+        return point
 
     def columns(self, point: Point, problem: P) -> tuple[Array, Array]:
         """Table (H, V) of ratings, and log-weights (H, W) of states by kind of item."""

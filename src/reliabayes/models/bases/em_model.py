@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ class EMModel(HiddenStateModel[P]):
     @abstractmethod
     def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:
         """Probabilities (D, H) of the states of each item to start EM from; random given rng."""
+
+    def without_priors(self, problem: P) -> P:
+        """The same problem with priors that add nothing to the ratings."""
+        none = {name: np.zeros_like(prior) for name, prior in problem.priors.items()}
+        return replace(problem, priors=none)
 
     def posterior_sd_at(self, point: Point, problem: P) -> Point:
         """`posterior_sd` for the ratings that are expected at a point."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -54,11 +54,7 @@ class Mode(NamedTuple):
     climbs: int
 
 
-def find_modes(
-    model: AnnotationModel,
-    problem: CategoricalProblem,
-    aligned: Callable[[Point, Array], Point] = lambda point, state: point,
-) -> list[Mode]:
+def find_modes(model: AnnotationModel, problem: CategoricalProblem) -> list[Mode]:
     """Modes that may hold a share of the posterior, the heaviest first.
 
     Climbs start from the votes and from random states. Rough ones, on a part of the items if there
@@ -70,9 +66,6 @@ def find_modes(
         The model.
     problem : Problem
         That of the ratings.
-    aligned : callable
-        Gives a point whose true categories, where nothing tells them apart, come closest to states
-        (D, K) at another point.
 
     Returns
     -------
@@ -81,7 +74,8 @@ def find_modes(
     """
     found = [_mode(model, problem, model.run_em(problem, None, ITERATIONS, TOLERANCE))]
     for end, climbs in _rough_ends(model, problem):
-        at, climb = _climbed(model, found, aligned(end, found[0].state), problem)
+        end = model.aligned(end, found[0].climb.point, problem)
+        at, climb = _climbed(model, found, end, problem)
         if at is None:
             found.append(_mode(model, problem, climb)._replace(climbs=climbs))
             continue

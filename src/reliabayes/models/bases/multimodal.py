@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +32,7 @@ class MultimodalModel(AnnotationModel[P]):
 
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
         """A start at each mode that may hold a share of the posterior, the heaviest first."""
-        modes = find_modes(self, problem, partial(self._aligned, problem))
+        modes = find_modes(self, problem)
         return tuple(replace(mode.start, climbs=mode.climbs) for mode in modes)
 
     def combine(
@@ -99,11 +98,12 @@ class MultimodalModel(AnnotationModel[P]):
         confusion, prevalence = problem.priors["confusion"], problem.priors["prevalence"]
         return not np.ptp(confusion, axis=-2).any() and not np.ptp(prevalence).any()
 
-    def _aligned(self, problem: P, point: Point, state: Array) -> Point:
-        """A point whose true categories, if exchangeable, come closest to those in ``state``."""
+    def aligned(self, point: Point, like: Point, problem: P) -> Point:
+        """A point whose true categories, if exchangeable, come closest to those at another."""
         if not self._is_exchangeable(problem):
             return point
-        order = matched(state, states_at(self, point, problem), problem)
+        known, found = (states_at(self, each, problem) for each in (like, point))
+        order = matched(known, found, problem)
         return {
             name: self._taken(point[name], order, dims, 0) for name, dims in self.dims().items()
         }
