@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from benchmarks import score_priors
 from benchmarks.priors import CANDIDATES, CELL, DEFAULT, Sums, posteriors, study
 
 CHOSEN = {DEFAULT: CANDIDATES[DEFAULT]}
@@ -40,3 +41,16 @@ def test_default_covers_with_little_bias_in_every_kind_of_design() -> None:
         # 40 data sets in each of 60 cells or more: a standard error of 0.6 points
         assert by_level["covered"].between(0.87, 0.96).all(), by_level
         assert (by_level["median"].abs() < 0.03).all(), by_level
+
+
+@pytest.mark.calibration
+def test_defaults_of_models_of_scores_cover_latent_iccs_up_to_0_7() -> None:
+    table = score_priors.study(5, seed=2)
+
+    by_icc = table.astype({"covered": float}).groupby(["model", "icc"])[["covered", "bias"]].mean()
+    usual, high = (by_icc.query(f"icc {where} 0.8") for where in ("<", ">"))
+    # 40 data sets of each: a standard error of 5 points
+    assert usual["covered"].between(0.78, 1).all(), by_icc
+    assert (usual["bias"].abs() < 0.08).all(), by_icc
+    # The page on priors warns of these, and says which prior to pass.
+    assert (high["bias"] < 0).all(), by_icc
