@@ -31,7 +31,7 @@ OLD = b"old"
 FILLER = "filler"
 KNOWN = {*OUTPUTS, FILLER}
 ENOUGH = 4_000_000  # bytes for all outputs, and for the temporary folder
-PRINTED = ("icc ", "sd_residual ", "mean ", "In words, with 90% intervals: A single rating is")
+PRINTED = ("icc ", "sd_residual ", "mean ", "Ranges are 90% intervals.")
 
 Fault = Callable[[subprocess.Popen[str]], None]
 

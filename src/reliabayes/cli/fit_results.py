@@ -31,12 +31,9 @@ def print_results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> None:
     prob : float
         Probability of the intervals of the posterior.
     """
-    from reliabayes.html_report import answer
-
     if isinstance(fitted, rb.Fit):
         print_posterior(fitted, prob)
-        finding = answer(fitted, prob=prob).headline
-        print_text(f"\nIn words, with {100 * prob:g}% intervals: {finding}.")
+        print_verdict(fitted, prob)
         return
     table = make_table("quantity", "estimate", numeric=("estimate",))
     for name, value in fitted.summary()["estimate"].items():
@@ -68,6 +65,26 @@ def print_posterior(fitted: rb.Fit, prob: float) -> None:
     print_table(table)
     if fitted.note:
         print_message(f"Note: {fitted.note}")
+
+
+def print_verdict(fitted: rb.Fit, prob: float) -> None:
+    """Print what the report of a fit begins with: the verdict and its main numbers.
+
+    Parameters
+    ----------
+    fitted : Fit
+        The posterior.
+    prob : float
+        Probability of the intervals.
+    """
+    from reliabayes.html_report import answer
+
+    found = answer(fitted, prob=prob)
+    print_text(f"\n{found.verdict}")
+    for figure in found.figures:
+        interval = f" ({figure.interval})" if figure.interval else ""
+        print_text(f"  {figure.value}{interval} {figure.name}")
+    print_text(f"Ranges are {100 * prob:g}% intervals.")
 
 
 def _summary(fitted: rb.Fit, prob: float) -> pd.DataFrame:

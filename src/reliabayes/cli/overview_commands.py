@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
-from reliabayes.cli.fit_results import print_diagnostics, print_posterior
+from reliabayes.cli.fit_results import print_diagnostics, print_posterior, print_verdict
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import writable
 from reliabayes.cli.output import make_table, print_table, print_text
@@ -43,8 +43,6 @@ def demo(
     ] = None,
 ) -> None:
     """Print how reliable the ratings of a published table are, and what that means."""
-    from reliabayes.html_report import answer
-
     target = writable(report)
     _load("dawid_skene_1979")
     ratings = _load("shrout_fleiss_1979")
@@ -52,8 +50,7 @@ def demo(
     fit = rb.GaussianICC().fit(ratings, seed=1979)
     print_posterior(fit, 0.9)
     print_diagnostics(fit)
-    sentence = answer(fit).sentences[0]
-    print_text(f"\nIn words: {sentence[0].lower()}{sentence[1:]}")
+    print_verdict(fit, 0.9)
     if target is not None:
         about = rb.datasets.about("shrout_fleiss_1979")
         fit.report(target, title=f"{about.source}: {about.description}")

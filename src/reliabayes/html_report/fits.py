@@ -7,15 +7,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from reliabayes import plots
 from reliabayes.html_report.answers import Answer, answer
 from reliabayes.html_report.blocks import Block, Heading
 from reliabayes.results.estimates import MISFIT
 from reliabayes.results.fit import Fit
 from reliabayes.results.predictive import PredictiveChecks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MAX_WORK = 20_000_000  # ratings times draws that each estimate of items or replicates may cost
 MIN_DRAWS = 50  # for estimates of items and for replicates, however many ratings there are
@@ -108,6 +113,21 @@ class ReportFit:
             items=self.items if "probability" in self.items else None,
             misfit=self.misfit,
         )
+
+    @property
+    def lead_plot(self) -> Callable[[], Axes] | None:
+        """What draws the picture below the verdict; None if there is none that suits."""
+        found, prob = self.fit.quantities, self.options.prob
+        if "normalized_xcc" in found:
+            return partial(plots.xcc, self.fit, guideline=None, prob=prob)
+        if "icc" in found:
+            reliability = self.options.reliability
+            return partial(plots.icc_k, self.fit, reliability=reliability, prob=prob)
+        if "informativeness" in found and "rater" in found["informativeness"].dims:
+            return partial(plots.raters, self.fit, "informativeness", prob=prob)
+        if "confusion" in found:
+            return partial(plots.confusion, self.fit)
+        return None
 
     @cached_property
     def checks(self) -> PredictiveChecks:
@@ -219,9 +239,10 @@ def blocks_by_fit(
     """
     made: list[Block] = []
     for each in fits:
-        if len(fits) > 1:
+        own = list(blocks(each))
+        if own and len(fits) > 1:
             made.append(Heading(each.name, f"{section}-of-{each.number}"))
-        made += blocks(each)
+        made += own
     return made
 
 

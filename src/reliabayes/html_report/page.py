@@ -14,6 +14,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.files import write_whole
 from reliabayes.html_report.blocks import Picture, Section
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
+from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.sections.comparison import comparison
 from reliabayes.html_report.sections.data import data
 from reliabayes.html_report.sections.diagnostics import diagnostics
@@ -84,6 +85,16 @@ def report(
     ordered = report_fits(named, Options(prob, reliability, BUDGET // (2 * len(named))))
     compared = comparison(ordered)
     ordered = _best_first(ordered, compared)
+    sections = [
+        raters(ordered),
+        items(ordered),
+        quantities(ordered),
+        compared,
+        predictive_checks(ordered),
+        diagnostics(ordered),
+        data(ratings, source or {}, prob),
+        method(ordered, command),
+    ]
     html = _page(
         title=title,
         date=date,
@@ -94,16 +105,8 @@ def report(
         with_problems=[each for each in ordered if each.problems],
         with_readings=[each for each in ordered if each.fit.readings],
         compared=next((x for x in compared.blocks if isinstance(x, Picture)), None),
-        sections=[
-            data(ratings, source or {}, prob),
-            quantities(ordered),
-            raters(ordered),
-            items(ordered),
-            compared,
-            predictive_checks(ordered),
-            diagnostics(ordered),
-            method(ordered, command),
-        ],
+        picture=None if ordered[0].lead_plot is None else picture(ordered[0].lead_plot),
+        sections=[section for section in sections if section.blocks],
     )
     write_whole(path, html.encode("utf-8", errors="replace"))
 

@@ -24,6 +24,8 @@ HEADERS = {
     "se": "SE",
     "se_difference": "SE of difference",
     "pr_above_0": "Pr(> 0)",
+    "pr_lowest": "Pr(lowest)",
+    "pr_poor": "Pr(poor)",
 }
 # Names chosen by users must not end the script element that holds the data.
 ESCAPED = {ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"}
@@ -73,9 +75,9 @@ def table(
         columns = [_column(name, kept[name], given) for name in kept]
         data = encoded(columns, list(flat).index(sort_by) if sort_by else None)
         size = len(data.encode("utf-8", "replace"))
-        if budget is None or size <= budget:
+        if budget is None or size <= budget or len(kept) <= 1:
             break
-        least = min(len(kept) - 1, int(0.95 * len(kept) * budget / size))
+        least = max(1, min(len(kept) - 1, int(0.95 * len(kept) * budget / size)))
         ranked = kept[uncertainty].rank(method="first", ascending=False)
         kept = kept[ranked <= least]
     if len(kept) < len(flat):

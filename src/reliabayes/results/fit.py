@@ -15,7 +15,7 @@ import xarray as xr
 
 from reliabayes.arrays import Codes
 from reliabayes.results import arviz_bridge, storage
-from reliabayes.results.fitted_quantities import FittedQuantities
+from reliabayes.results.fitted_labels import FittedLabels
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.saved_file import check_model
@@ -24,7 +24,7 @@ from reliabayes.results.summaries import ratings_of, rounded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(FittedQuantities):
+class Fit(FittedLabels):
     """Posterior of a model given ratings.
 
     `quantities` holds what the model reports, draw by draw; `summary` summarises it.
@@ -54,7 +54,7 @@ class Fit(FittedQuantities):
 
         table = rounded(self.summary()).rename_axis(None).to_html()
         doubts = (f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.doubts.values())
-        return f"{''.join(doubts)}<p>{escape(answer(self).headline)} (90% intervals).</p>{table}"
+        return f"{''.join(doubts)}<p>{escape(answer(self).verdict)}</p>{table}"
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.
@@ -69,12 +69,18 @@ class Fit(FittedQuantities):
         Returns
         -------
         DataFrame
-            Columns ratings (how many), and what the model estimates; see `items`.
+            Columns ratings (how many), and what the model estimates. Models of scores: effects as
+            mean, sd, median, lower_90 and upper_90. Models of true categories: medians, the worst
+            rater first. information_lost is how many bits less a rating tells than one by a typical
+            rater, the median of all; pr_poor the probability that it tells less than half of that;
+            most_used the category that the rater gives most, share_most_used its proportion.
         """
         rng = np.random.default_rng(self.settings.seed)
         posterior = self._draws(draws)
         table = self.model.raters(posterior, prob, rng)
         table.insert(0, "ratings", self.ratings.ratings_per_rater)
+        if "information_lost" in table:
+            table = table.sort_values("information_lost", ascending=False, kind="stable")
         table.attrs |= {"draws": posterior.n_draws, "caution": self.model.caution(self.ratings)}
         return table
 
@@ -104,32 +110,6 @@ class Fit(FittedQuantities):
         table.insert(0, "ratings", ratings_of(table.index, self.ratings))
         table.attrs["draws"] = posterior.n_draws
         return table
-
-    def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
-        """Probability of each true category of each item.
-
-        Parameters
-        ----------
-        draws : int, optional
-            Posterior draws to use, spread evenly over the chains; by default as for `items`.
-
-        Returns
-        -------
-        DataFrame of shape (I, K)
-            The user's ids of the items by categories; each row sums to 1. ``attrs["draws"]`` says
-            how many draws were used.
-
-        Raises
-        ------
-        AttributeError
-            The model has no true categories.
-        """
-        posterior = self._draws(self._affordable(draws))
-        found = self.model.category_probabilities(posterior)
-        if found is None:
-            raise self._no_true_categories()
-        found.attrs["draws"] = posterior.n_draws
-        return found
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:
         """Draws of the log-probability of all ratings of an item, its hidden state marginalised.

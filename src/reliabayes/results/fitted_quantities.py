@@ -6,9 +6,8 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
@@ -27,6 +26,7 @@ from reliabayes.results.modes import (
     table_of_modes,
 )
 from reliabayes.results.posterior import Posterior
+from reliabayes.results.rater_quality import by_pool
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.results.summaries import Interval, chosen_names, describe, scalars
@@ -37,7 +37,7 @@ LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedQuantities:
-    """Quantities of a fit and their summaries: the base of `Fit`, which documents the fields."""
+    """Quantities of a fit and their summaries: a base of `Fit`, which documents the fields."""
 
     model: Model
     ratings: Ratings
@@ -222,36 +222,12 @@ class FittedQuantities:
         """
         return quantities.icc_k(self._icc(), k).rename("icc_k")
 
-    def raters_needed(self, reliability: float) -> xr.DataArray:
-        """Draws of the number of ratings per item whose mean reaches ``reliability``.
-
-        For binary and ordinal ratings it is the reliability of the observed ratings, from
-        ``icc_observed``.
-
-        Parameters
-        ----------
-        reliability : float
-            Wanted reliability, strictly between 0 and 1.
-
-        Returns
-        -------
-        DataArray (chain, draw), whole numbers from 1; infinite where the ICC is 0; (chain, draw,
-            pool) for several pools
-
-        Raises
-        ------
-        ValueError
-            ``reliability`` is not strictly between 0 and 1.
-        AttributeError
-            The model has no ICC.
-        """
-        return quantities.raters_needed(self._icc(), reliability).rename("raters_needed")
-
     def _icc(self) -> xr.DataArray:
         if "icc" not in self.quantities:
+            remedy = " Pass raters_needed(accuracy=0.95)." * self.model.has_true_categories
             raise AttributeError(
                 f"{type(self.model).__name__} has no ICC; its quantities are "
-                f"{', '.join(map(str, self.quantities))}."
+                f"{', '.join(map(str, self.quantities))}.{remedy}"
             )
         return self.quantities.get("icc_observed", self.quantities["icc"])
 
@@ -261,7 +237,9 @@ class FittedQuantities:
         Parameters
         ----------
         name : str
-            A quantity of pools or of pairs of pools; "xcc" for normalized and unnormalized xCC.
+            A quantity of pools or of pairs of pools; "xcc" for normalized and unnormalized xCC; or
+            one of raters, such as "accuracy": for a pool it is the mean over the ratings of its
+            raters.
         one, other : object or tuple of object
             Pools by their ids, or pairs as two pools each in any order:
             ``fit.contrast("xcc", ("treatment", "expert"), ("control", "expert"))``.
@@ -278,57 +256,8 @@ class FittedQuantities:
         ValueError
             There is no such quantity, pool or pair; the message names those there are.
         """
-        return Contrast.of(self.quantities, name, one, other, prob)
-
-    def correct_share(
-        self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None
-    ) -> xr.DataArray:
-        """Draws of the proportion of the ratings at hand that equal the item's true category.
-
-        The quantity ``accuracy`` is the probability of a correct rating of an item drawn at random.
-        This is the proportion among the items that were rated, with true categories drawn given
-        their ratings. It depends less on the priors of raters.
-
-        Parameters
-        ----------
-        by : {"all", "pool", "rater"}
-            Of all ratings together, of those of each pool, or of those of each rater.
-        draws : int, optional
-            Posterior draws to use, spread evenly over the chains; by default as for `items`.
-
-        Returns
-        -------
-        DataArray (chain, draw), (chain, draw, pool) or (chain, draw, rater), in [0, 1]
-
-        Raises
-        ------
-        AttributeError
-            The model has no true categories.
-        ValueError
-            ``by`` is unknown, or it is "pool" and the ratings have no pools.
-        """
-        ratings = self.ratings
-        if by not in ("all", "pool", "rater"):
-            raise ValueError(f"by must be 'all', 'pool' or 'rater', not {by!r}.")
-        of_rater = ratings.rater_pool
-        if by == "pool" and of_rater is None:
-            raise ValueError("by='pool' needs ratings with pools: pass pool=... with the ratings.")
-        posterior = self._draws(self._affordable(draws))
-        rng = np.random.default_rng(self.settings.seed)
-        correct = self.model.correct_ratings(posterior, rng)
-        if correct is None:
-            raise self._no_true_categories()
-        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
-        by_rater = xr.DataArray(
-            correct.reshape(*posterior.shape, -1), coords, (*coords, "rater"), "correct_share"
-        )
-        rated = xr.DataArray(ratings.ratings_per_rater, dims="rater")
-        if by == "all":
-            return by_rater.sum("rater") / rated.sum()
-        if by == "pool" and of_rater is not None:
-            pool = xr.DataArray(ratings.pools[of_rater], dims="rater", name="pool")
-            return by_rater.groupby(pool).sum() / rated.groupby(pool).sum()
-        return (by_rater / rated).assign_coords(rater=ratings.raters)
+        comparable = self.quantities.assign(by_pool(self.quantities, self.ratings))
+        return Contrast.of(comparable, name, one, other, prob)
 
     def _draws(self, wanted: int | None = None) -> Posterior[Problem]:
         """The posterior as the model takes it, thinned to as many draws as are wanted."""
@@ -336,12 +265,6 @@ class FittedQuantities:
         if wanted is None:
             return posterior
         return posterior.thinned(whole_number("draws", wanted, least=1))
-
-    def _no_true_categories(self) -> AttributeError:
-        return AttributeError(
-            f"{type(self.model).__name__} has no true categories. Fit a model that has "
-            "them, such as DawidSkene or RaterTAP."
-        )
 
     def _affordable(self, wanted: int | None) -> int | None:
         """The wanted number of draws; by default all, or fewer if there are many ratings."""

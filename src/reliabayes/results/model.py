@@ -14,6 +14,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.problem import Problem
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
+from reliabayes.results.rating_probabilities import RatingProbabilities
 
 
 class Model(Protocol):
@@ -57,6 +58,10 @@ class Model(Protocol):
     def correct_ratings(
         self, posterior: Posterior[Any], rng: np.random.Generator
     ) -> Array | None: ...
+
+    def rating_probabilities(
+        self, posterior: Posterior[Any]
+    ) -> Iterator[RatingProbabilities] | None: ...
 
     def caution(self, ratings: Ratings) -> str: ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from reliabayes.html_report.answers.figures import Answer, number_figure
+from reliabayes.html_report.answers.figures import Answer, Claim, number_figure
 from reliabayes.html_report.answers.pools import pools_answer
 from reliabayes.html_report.answers.reliability import reliability_answer
 from reliabayes.html_report.answers.true_categories import (
@@ -46,7 +46,7 @@ def answer(
     Returns
     -------
     Answer
-        A headline, sentences and figures.
+        The verdict, its main numbers, and more about them.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def answer(
     >>> ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     >>> fit = rb.GaussianICC().fit(ratings, seed=1979, progress=False)
     >>> answer(fit).headline  # doctest: +ELLIPSIS
-    'A single rating is ...% signal; ... ratings per item reach a reliability of 0.8 (... to ...)'
+    'Probably not: 4 ratings an item give a reliability of 0.6...; 0.80 takes 9 or 10'
     """
     if "normalized_xcc" in fit.quantities:
-        return pools_answer(fit, prob, reliability)
+        return pools_answer(fit, prob, reliability, misfit)
     if "icc" in fit.quantities:
-        return reliability_answer(fit, prob, reliability)
+        return reliability_answer(fit, prob, reliability, misfit)
     if "accuracy" in fit.quantities:
         known = fit.items() if items is None else items
         return true_categories_answer(fit, prob, known, misfit)
@@ -74,4 +74,4 @@ def _first_quantity_answer(fit: Fit, prob: float) -> Answer:
     label, draws = next(iter(draws_by_label(fit, name).items()))
     labelled = f"{name}[{label}]" if label else name
     figure = number_figure(labelled, draws, prob, has_bar=False)
-    return Answer(f"{labelled} is {estimate_text(draws, prob)}", (), (figure,))
+    return Answer((Claim(f"{labelled} is {estimate_text(draws, prob)}"),), (figure,), ())

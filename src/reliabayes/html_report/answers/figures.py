@@ -33,22 +33,53 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """A sentence of the verdict, with what limits it.
+
+    Attributes
+    ----------
+    text : str
+        The sentence, without a full stop.
+    caution : str
+        What the model gets wrong or cannot know that the sentence depends on; may be empty.
+    """
+
+    text: str
+    caution: str = ""
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a fit says about the question that its model answers.
 
     Attributes
     ----------
-    headline : str
-        The answer in a sentence, without a full stop.
-    sentences : tuple of str
-        The answer in more detail.
+    claims : tuple of Claim
+        The verdict in one to three sentences that can be read aloud, with medians.
     figures : tuple of Figure
-        Its main numbers.
+        Its main numbers, four at most.
+    sentences : tuple of str
+        More about these and other numbers, with intervals.
     """
 
-    headline: str
-    sentences: tuple[str, ...]
+    claims: tuple[Claim, ...]
     figures: tuple[Figure, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def headline(self) -> str:
+        """The first sentence of the verdict, without a full stop."""
+        return self.claims[0].text
+
+    @property
+    def verdict(self) -> str:
+        """All sentences of the verdict."""
+        return " ".join(f"{claim.text}." for claim in self.claims)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What the verdict depends on."""
+        return tuple(dict.fromkeys(claim.caution for claim in self.claims if claim.caution))
 
 
 def percentage_figure(name: str, draws: Array, prob: float) -> Figure:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 
 from reliabayes.arrays import Array
@@ -128,6 +131,46 @@ def joined(parts: list[str]) -> str:
     str
     """
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def named(names: Iterable[Any], most: int = 5) -> str:
+    """Names with commas, the first few if there are many: ``w1, w2 and 3 others``.
+
+    Parameters
+    ----------
+    names : iterable
+        One or more ids.
+    most : int, default 5
+        How many to name at most.
+
+    Returns
+    -------
+    str
+    """
+    parts = list(map(str, names))
+    others = len(parts) - most
+    return joined(parts if others <= 1 else [*parts[:most], f"{others:,} others"])
+
+
+def misfit_caution(misfit: Sequence[str]) -> str:
+    """What a failed predictive check means for a claim.
+
+    Parameters
+    ----------
+    misfit : sequence of str
+        What the model does not reproduce of the ratings.
+
+    Returns
+    -------
+    str
+        Empty if it reproduces everything that was checked.
+    """
+    if not misfit:
+        return ""
+    return (
+        f"The model does not reproduce {joined([*misfit])} (see the predictive checks): take this "
+        "as a rough figure"
+    )
 
 
 def with_probability(difference: Array) -> str:

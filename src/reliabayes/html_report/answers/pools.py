@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,16 +10,17 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.figures import (
     Answer,
+    Claim,
     Figure,
     number_figure,
     percentage_figure,
 )
 from reliabayes.html_report.answers.phrases import (
     joined,
+    misfit_caution,
     number_of_ratings,
     percentage,
     pool_names,
-    split_estimate,
     split_whole,
     with_probability,
 )
@@ -30,9 +31,17 @@ if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
 
 MAX_POOLS = 4  # pools that are described one by one
+MAX_FIGURES = 4
+UNCLEAR = 0.5  # width of the 90% interval of a correlation from which on it says little
+SAME = (  # least correlations of true scores, and what they mean
+    (0.9, "Yes, {} see nearly the same thing"),
+    (0.7, "Largely, {} see the same thing"),
+    (0.4, "Only in part do {} see the same thing"),
+    (-1.0, "No, {} hardly see the same thing"),
+)
 
 
-def pools_answer(fit: Fit, prob: float, reliability: float) -> Answer:
+def pools_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[str] = ()) -> Answer:
     """How closely pools agree, which agree most and least, and how consistent each is.
 
     Parameters
@@ -43,6 +52,8 @@ def pools_answer(fit: Fit, prob: float, reliability: float) -> Answer:
         Probability of the intervals.
     reliability : float
         Target reliability of means of ratings.
+    misfit : sequence of str
+        What the model does not reproduce of the ratings, by predictive checks.
 
     Returns
     -------
@@ -55,21 +66,21 @@ def pools_answer(fit: Fit, prob: float, reliability: float) -> Answer:
     unknown = _pairs_without_common_items(fit)
     known = {pair: draws for pair, draws in true_scores.items() if pair not in unknown}
     if not known:
+        claim = Claim(
+            f"The {pools} pools share no items: the ratings carry no information about their "
+            "agreement"
+        )
         return Answer(
-            f"The {pools} pools share no items: the ratings carry no information about "
-            "their agreement",
-            (_consistency(fit, scale, prob, reliability),),
+            (claim, *_level_claim(fit)),
             _signal_figures(fit, scale, prob),
+            (_consistency(fit, scale, prob, reliability),),
         )
     ordered = sorted(known, key=lambda pair: float(np.median(known[pair])))
     best, worst = ordered[-1], ordered[0]
-    median, interval = split_estimate(known[best], prob)
-    correlation = f"correlate {median} ({interval})"
-    headline = f"The true scores of pools {pool_names(best)} {correlation}"
-    if pools > 2:
-        headline = (
-            f"Of {pools} pools, {pool_names(best)} agree most: their true scores {correlation}"
-        )
+    claims = (
+        Claim(_verdict(known, best, worst, pools), misfit_caution(misfit)),
+        *_level_claim(fit),
+    )
     sentences = [
         f"Means of many ratings by {pool_names(best)} correlate equally; single ratings correlate "
         f"{estimate_text(single[best], prob)}.",
@@ -96,7 +107,45 @@ def pools_answer(fit: Fit, prob: float, reliability: float) -> Answer:
     ]
     label = f"correlation of single ratings, {pool_names(best)}"
     figures.append(number_figure(label, single[best], prob))
-    return Answer(headline, tuple(sentences), (*figures, *_signal_figures(fit, scale, prob)))
+    figures += _signal_figures(fit, scale, prob)
+    return Answer(claims, tuple(figures[:MAX_FIGURES]), tuple(sentences))
+
+
+def _verdict(known: Mapping[str, Array], best: str, worst: str, pools: int) -> str:
+    """Whether pools see the same thing: the correlation of their true scores in words."""
+    if pools > 2 and best != worst:
+        return (
+            f"Of {pools} pools, {pool_names(best)} agree most (their true scores correlate "
+            f"{np.median(known[best]):.2f}) and {pool_names(worst)} least "
+            f"({np.median(known[worst]):.2f})"
+        )
+    lower, median, upper = np.quantile(known[best], [0.05, 0.5, 0.95])
+    names = pool_names(best)
+    correlation = f"their true scores correlate {median:.2f}"
+    if upper - lower > UNCLEAR:
+        return (
+            f"Unclear yet whether {names} see the same thing: {correlation}, and may correlate "
+            f"{lower:.2f} or {upper:.2f}"
+        )
+    words = next(words for least, words in SAME if median >= least)
+    return f"{words.format(names)}: {correlation}"
+
+
+def _level_claim(fit: Fit) -> tuple[Claim, ...]:
+    """How high each pool rates, or how often it gives the last of two categories."""
+    name = next((name for name in ("rate", "mean") if name in fit.quantities), None)
+    if name is None or fit.quantities[name].dims[2:] != ("pool",):
+        return ()
+    levels = {pool: float(np.median(x)) for pool, x in draws_by_label(fit, name).items()}
+    if len(levels) > MAX_POOLS:
+        return ()
+    if name == "rate":
+        each = [f"{pool} in {level:.0%} of ratings" for pool, level in levels.items()]
+        category = fit.ratings.categories[-1]
+        shown = repr(category) if isinstance(category, str) else str(category)
+        return (Claim(f"Category {shown} is given by {joined(each)}"),)
+    each = [f"{pool} {level:.2f}" for pool, level in levels.items()]
+    return (Claim(f"Mean ratings: {joined(each)}"),)
 
 
 def _signal_figures(fit: Fit, scale: str, prob: float) -> tuple[Figure, ...]:

@@ -1,23 +1,28 @@
-"""The answer of models with an ICC: how reliable ratings are, and how many are enough."""
+"""The answer of models with an ICC: whether means of ratings are reliable, and who is severe."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reliabayes.arrays import Array
 from reliabayes.html_report.answers.figures import (
     Answer,
+    Claim,
     Figure,
     number_figure,
     percentage_figure,
 )
 from reliabayes.html_report.answers.phrases import (
+    misfit_caution,
     number_of_ratings,
     percentage,
     split_percentage,
     split_whole,
 )
+from reliabayes.html_report.answers.severity import severity_claim
 from reliabayes.results import quantities
 from reliabayes.results.estimates import estimate_text, observed_suffix, scalar_draws
 
@@ -25,9 +30,13 @@ if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
     from reliabayes.results.fit import Fit
 
+SURE = 0.95  # probability from which on the verdict is plain
 
-def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
-    """How much of a rating is signal, and how many ratings are enough.
+
+def reliability_answer(
+    fit: Fit, prob: float, reliability: float, misfit: Sequence[str] = ()
+) -> Answer:
+    """Whether the ratings at hand are reliable, how many are enough, and who is severe.
 
     Parameters
     ----------
@@ -37,6 +46,8 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
         Probability of the intervals.
     reliability : float
         Target reliability of means of ratings.
+    misfit : sequence of str
+        What the model does not reproduce of the ratings, by predictive checks.
 
     Returns
     -------
@@ -44,7 +55,8 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
     """
     scale = observed_suffix(fit)
     icc, severity = (scalar_draws(fit, name + scale) for name in ("icc", "labeler_icc"))
-    needed, needed_interval = split_whole(quantities.raters_needed(icc, reliability), prob)
+    enough = quantities.raters_needed(icc, reliability)
+    needed, needed_interval = split_whole(enough, prob)
     signal, signal_interval = split_percentage(icc, prob)
     now = round(float(np.median(fit.ratings.ratings_per_item)))
     reached = quantities.icc_k(icc, now)
@@ -64,22 +76,35 @@ def reliability_answer(fit: Fit, prob: float, reliability: float) -> Answer:
             "These figures are on the scale of the ratings. On the latent scale, items account "
             f"for {percentage(scalar_draws(fit, 'icc'), prob)} of the variance."
         )
-    reach = f"{number_of_ratings(needed)} per item {'reaches' if needed == '1' else 'reach'}"
+    claims = [Claim(_verdict(reached, now, needed, reliability), misfit_caution(misfit))]
+    if severe := severity_claim(fit):
+        claims.append(Claim(severe))
     return Answer(
-        f"A single rating is {signal} signal; {reach} a reliability of {reliability:g} "
-        f"({needed_interval})",
-        tuple(sentences),
+        tuple(claims),
         (
+            number_figure(
+                f"reliability with {number_of_ratings(str(now))} an item, as now", reached, prob
+            ),
+            Figure(
+                f"ratings an item for a reliability of {reliability:g}", needed, needed_interval
+            ),
             percentage_figure("signal in a single rating", icc, prob),
             percentage_figure("rater severity in a single rating", severity, prob),
-            Figure(
-                f"ratings per item for a reliability of {reliability:g}", needed, needed_interval
-            ),
-            number_figure(
-                f"reliability with {number_of_ratings(str(now))} per item, as now", reached, prob
-            ),
         ),
+        tuple(sentences),
     )
+
+
+def _verdict(reached: Array, now: int, needed: str, wanted: float) -> str:
+    """Whether the ratings at hand have the wanted reliability, and how many would have it."""
+    sure = float(np.mean(reached >= wanted))
+    have = f"{number_of_ratings(str(now))} an item {'gives' if now == 1 else 'give'}"
+    found = f"{have} a reliability of {np.median(reached):.2f}"
+    if sure >= 0.5:
+        fewer = f"; {needed} would do for {wanted:.2f}" if needed != str(now) else ""
+        return f"Yes: {found}{fewer}" if sure >= SURE else f"Probably: {found}{fewer}"
+    more = f"{wanted:.2f} takes {needed}" if needed != "∞" else f"no number reaches {wanted:.2f}"
+    return f"{'Probably not' if sure > 1 - SURE else 'Not yet'}: {found}; {more}"
 
 
 def _on_few(fit: Fit, prob: float) -> str:

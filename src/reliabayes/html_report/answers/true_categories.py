@@ -1,35 +1,46 @@
-"""The answers of models of categories: who is correct, and which true categories are settled."""
+"""The answers of models of categories: which raters to drop, and which labels to trust."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.figures import (
     Answer,
+    Claim,
     Figure,
-    number_figure,
     percentage_figure,
 )
-from reliabayes.html_report.answers.phrases import joined, percentage, split_percentage
-from reliabayes.results.estimates import SETTLED, estimate_text, scalar_draws
+from reliabayes.html_report.answers.phrases import (
+    misfit_caution,
+    percentage,
+    split_estimate,
+    split_whole,
+)
+from reliabayes.html_report.answers.poor_raters import (
+    pool_sentences,
+    poor_pool_claim,
+    poor_raters_claim,
+    rater_sentences,
+)
+from reliabayes.results.estimates import estimate_text, scalar_draws
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from reliabayes.results.fit import Fit
 
-MOSTLY_RANDOM = 0.5  # random_share above which a rater is counted as mostly random
+SURE = 0.95  # probability of a category from which on a label is trusted
 
 
 def true_categories_answer(
     fit: Fit, prob: float, items: pd.DataFrame, misfit: Sequence[str] = ()
 ) -> Answer:
-    """How many ratings are correct, whose they are, and how many true categories are settled.
+    """Which pool and which raters to drop, which labels to trust, and how many labels are enough.
 
     Parameters
     ----------
@@ -46,75 +57,119 @@ def true_categories_answer(
     -------
     Answer
     """
-    ratings = fit.ratings
-    by_rater = "rater" in fit.quantities["accuracy"].dims
     correct = fit.correct_share(draws=items.attrs.get("draws")).values.ravel()
-    settled, total = int((items["probability"] >= SETTLED).sum()), len(items)
-    n_pools = len(ratings.pools)
-    equal = f"equal the consensus of {n_pools} pools" if n_pools > 1 else "are correct"
-    sentences = [
-        "A rating is correct if it equals the true category, whether by knowledge or by luck. An "
-        f"item is settled if one category has a probability of at least {SETTLED:.0%}."
-    ]
+    unknown = _without_gold(fit, items)
+    caution = fit.model.caution(fit.ratings).rstrip(".") if len(unknown) == len(items) else ""
+    pool, raters = poor_pool_claim(fit), poor_raters_claim(fit)
+    found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
+    others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
+    claims = [*found, Claim(_trust(fit, items), _label_caution(misfit)), *others]
+    pools = len(fit.ratings.pools)
+    equal = f"equal the consensus of {pools} pools" if pools > 1 else "are right"
+    trusted = int((unknown["probability"] >= SURE).sum())
     figures = [percentage_figure(f"of ratings {equal}", correct, prob)]
-    if misfit:
-        sentences.insert(
-            0,
-            f"The model does not reproduce {joined([*misfit])}; see the predictive checks. All "
-            "figures here hold only as far as the model does: if raters err together, more ratings "
-            "and more settled items are wrong than stated.",
-        )
-    if n_pools > 1:
-        pooled, of_pools = _pools(fit, prob, items)
-        sentences += pooled
-        figures += of_pools
-    if by_rater:
-        sentences += _rater_sentences(fit, prob)
-        figures += [
-            percentage_figure(f"correct ratings by the {end} rater, {rater}", draws, prob)
-            for end, (rater, draws) in zip(("best", "worst"), _best_and_worst(fit), strict=True)
-        ]
-    if settled < total:
-        sentences.append(_unsettled_sentence(settled, total))
-    figures.append(
-        Figure("of items are settled", f"{settled / total:.0%}", f"{settled:,} of {total:,}")
-    )
+    sentences = [
+        f"{percentage(correct, prob)} of ratings {equal}: they are the true category, whether by "
+        "knowledge or by luck."
+    ]
+    if len(unknown):
+        share = f"{math.floor(100 * trusted / len(unknown))}%"
+        certain = f"of labels are at least {SURE:.0%} likely"
+        figures.append(Figure(certain, share, f"{trusted:,} of {len(unknown):,}"))
+    if not fit.model.conditional:
+        number = fit.raters_needed(accuracy=SURE).values.ravel()
+        figures.append(_needed_figure(number, prob))
+        sentences.append(_needed_sentence(fit, number, prob))
+    if len(unknown) < len(items) and not fit.model.conditional:
+        figure, sentence = _against_gold(fit, prob)
+        figures.append(figure)
+        sentences.append(sentence)
+    if pools > 1:
+        sentences += pool_sentences(fit, prob, items)
+    if "rater" in fit.quantities["accuracy"].dims:
+        sentences += rater_sentences(fit, prob)
     if "bits_per_rating" in fit.quantities:
-        bits, size = scalar_draws(fit, "bits_per_rating"), len(ratings.categories)
+        bits, size = scalar_draws(fit, "bits_per_rating"), len(fit.ratings.categories)
         sentences.append(
             f"Encoding a rating costs {estimate_text(bits, prob, '.3f')} bits with the model, "
             f"against {math.log2(size):.2f} for uniform guessing among {size} categories."
         )
-        figures.append(number_figure("bits per rating", bits, prob, has_bar=False))
-    percent, interval = split_percentage(correct, prob)
-    return Answer(
-        f"{'If the model holds, ' * bool(misfit)}{percent} of ratings {equal} ({interval}); "
-        f"{settled:,} of {total:,} items are settled",
-        tuple(sentences),
-        tuple(figures),
+    return Answer(tuple(claims), tuple(figures), tuple(sentences))
+
+
+def _without_gold(fit: Fit, items: pd.DataFrame) -> pd.DataFrame:
+    """The items whose true category is not known."""
+    gold = fit.ratings.gold_category
+    return items if gold is None else items[gold < 0]
+
+
+def _trust(fit: Fit, items: pd.DataFrame) -> str:
+    """How many labels are nearly certain, and how many a person should look at."""
+    unknown = _without_gold(fit, items)
+    total, trusted = len(unknown), int((unknown["probability"] >= SURE).sum())
+    if not total:
+        return f"The true categories of all {len(items):,} items are known"
+    which = "labels" if total == len(items) else "labels without a known answer"
+    sure = f"(at least {SURE:.0%} likely)"
+    rest = f"the other {total - trusted:,}"
+    if total - trusted == 1:
+        rest = "the other one"
+    if trusted == total:
+        return f"Trust all {total:,} {which} {sure}"
+    if not trusted:
+        return f"Trust none of the {total:,} {which} yet: none is {sure[1:-1]}"
+    return f"Trust {trusted:,} of {total:,} {which} {sure}; have a person look at {rest}"
+
+
+def _label_caution(misfit: Sequence[str]) -> str:
+    if not misfit:
+        return ""
+    return (
+        f"{misfit_caution(misfit)}. If raters err together, more of the trusted labels are wrong "
+        "than stated"
     )
 
 
-def _pools(fit: Fit, prob: float, items: pd.DataFrame) -> tuple[list[str], list[Figure]]:
-    """Against what the raters of pools are judged, and how often each pool agrees with it."""
-    ratings, share = fit.ratings, fit.correct_share("pool", items.attrs.get("draws"))
-    of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
-    given = ratings.to_frame().groupby("pool", observed=True)["rating"]
-    rates = given.value_counts(normalize=True).unstack("pool", fill_value=0)
-    apart = int(np.ptp(rates.to_numpy(), axis=1).argmax())
-    agreeing = [f"{percentage(draws, prob)} in {pool}" for pool, draws in of_pool.items()]
-    differing = [f"{rate:.0%} in {pool}" for pool, rate in rates.iloc[apart].items()]
-    sentences = [
-        fit.model.caution(ratings),
-        f"Ratings that equal the consensus: {joined(agreeing)}.",
-        f"Ratings of category {rates.index[apart]}: {joined(differing)}. To judge raters by the "
-        "standard of their own pool, fit each pool alone: ratings.subset(pools=[...]).",
-    ]
-    figures = [
-        percentage_figure(f"of ratings by pool {pool} equal the consensus", draws, prob)
-        for pool, draws in of_pool.items()
-    ]
-    return sentences, figures
+def _needed_figure(number: Array, prob: float) -> Figure:
+    value, interval = _needed_text(number, prob)
+    return Figure(f"labels an item for {SURE:.0%} accuracy", value, interval)
+
+
+def _needed_text(number: Array, prob: float) -> tuple[str, str]:
+    value, interval = split_whole(number, prob)
+    return value.replace("∞", "> 50"), interval.replace("∞", "more than 50")
+
+
+def _needed_sentence(fit: Fit, number: Array, prob: float) -> str:
+    """How many labels an item needs, if all get as many or if one stops when sure."""
+    value, interval = _needed_text(number, prob)
+    fixed = (
+        f"For labels of which {SURE:.0%} are right, each item needs {value} ratings by such raters "
+        f"({100 * prob:g}% interval {interval})"
+    )
+    adaptive = fit.raters_needed(accuracy=SURE, adaptive=True).values.ravel()
+    if not np.isfinite(np.median(adaptive)):
+        return f"{fixed}."
+    mean, spread = split_estimate(adaptive, prob, ".1f")
+    return (
+        f"{fixed}; {mean} on average ({spread.replace('inf', 'more')}) if an item gets no more as "
+        f"soon as its label is {SURE:.0%} likely."
+    )
+
+
+def _against_gold(fit: Fit, prob: float) -> tuple[Figure, str]:
+    """How often the model's labels equal known answers, compared with majority votes."""
+    table = fit.against_gold(prob)
+    (model, majority) = (
+        (f"{row.iloc[2]:.0%}", f"{row.iloc[3]:.0%} to {row.iloc[4]:.0%}", f"{row.iloc[0]:,.0f}")
+        for _, row in table.loc[["labels"]].iterrows()
+    )
+    figure = Figure(f"of labels right, of {model[2]} with known answers", *model[:2])
+    return figure, (
+        f"Of {model[2]} items with a known answer, the model would have labelled {model[0]} right "
+        f"without it ({100 * prob:g}% interval {model[1]}), majority votes {majority[0]} "
+        f"({majority[1]})."
+    )
 
 
 def knowledge_answer(fit: Fit, prob: float) -> Answer:
@@ -136,54 +191,16 @@ def knowledge_answer(fit: Fit, prob: float) -> Answer:
     figures = (percentage_figure("of true categories are known", draws, prob),)
     caution = fit.model.caution(fit.ratings)
     if caution:
+        claim = Claim("This model cannot show how often raters know the true category", caution)
         return Answer(
-            "This model cannot show how often raters know the true category",
-            (caution, "A low figure here does not mean that raters do not know."),
-            figures,
+            (claim,), figures, ("A low figure here does not mean that raters do not know.",)
         )
-    return Answer(
-        f"Raters know the true category in {percentage(draws, prob)} of cases and otherwise "
-        "follow an earlier rating",
-        ("This holds if raters rated in the order of their ids and saw the earlier ratings.",),
-        figures,
+    claim = Claim(
+        f"Raters know the true category in {np.median(draws):.0%} of cases and otherwise follow an "
+        "earlier rating"
     )
-
-
-def _rater_sentences(fit: Fit, prob: float) -> list[str]:
-    """The best and the worst rater, and how many raters may be mostly random."""
-    (best, high), (worst, low) = _best_and_worst(fit)
-    has_pools = len(fit.ratings.pools) > 1
-    standard = "consensus" if has_pools else "true category"
-    right = "agrees with the consensus" if has_pools else "is correct"
-    sentences = [
-        f"Rater {best} {right} most often, in {percentage(high, prob)} of ratings, and rater "
-        f"{worst} least often, in {percentage(low, prob)}."
-    ]
-    if "random_share" in fit.quantities:
-        random = fit.quantities["random_share"].median(("chain", "draw")).values
-        number, total = int((random > MOSTLY_RANDOM).sum()), f"{len(random):,} raters"
-        sentences.append(
-            f"For {number:,} of the {total}, more than half of the ratings may be unrelated to the "
-            f"{standard}."
-            if number
-            else f"For each of the {total}, at least half of the ratings reflect the {standard}."
-        )
-    return sentences
-
-
-def _best_and_worst(fit: Fit) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
-    """Raters of highest and of lowest median accuracy, with their draws."""
-    draws = fit.quantities["accuracy"].values.reshape(-1, fit.ratings.n_raters)
-    median = np.median(draws, axis=0)
-    best, worst = int(median.argmax()), int(median.argmin())
-    raters = fit.ratings.raters
-    return (raters[best], draws[:, best]), (raters[worst], draws[:, worst])
-
-
-def _unsettled_sentence(settled: int, total: int) -> str:
-    number = total - settled
-    if number == 1:
-        which = "The other item needs" if settled else "The item needs"
-    else:
-        which = f"{'The other' if settled else 'All'} {number:,} items need"
-    return f"{which} a closer look or more ratings; see the table of items."
+    return Answer(
+        (claim,),
+        figures,
+        ("This holds if raters rated in the order of their ids and saw the earlier ratings.",),
+    )

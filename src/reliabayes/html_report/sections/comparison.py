@@ -32,12 +32,7 @@ def comparison(fits: Sequence[ReportFit]) -> Section:
 
 def _blocks(fits: Sequence[ReportFit]) -> list[Block]:
     if len(fits) < 2:
-        return [
-            Text(
-                "Only one model was fitted. With two or more, this section shows which predicts "
-                "held-out items best."
-            )
-        ]
+        return []
     if refusal := refuses_comparison({each.name: type(each.fit.model) for each in fits}):
         return [Text(refusal)]
     largest = max(each.fit.settings.chains * each.fit.settings.draws for each in fits)

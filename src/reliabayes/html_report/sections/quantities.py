@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import pandas as pd
+import xarray as xr
 
 from reliabayes import plots
 from reliabayes.html_report.blocks import Block, Section
@@ -69,11 +70,10 @@ def _contrasts(each: ReportFit) -> Iterator[Block]:
 def _plots(each: ReportFit) -> Iterator[Callable[[], Any]]:
     """Functions that draw the plots that suit the quantities."""
     fit, prob = each.fit, each.options.prob
-    if "normalized_xcc" in fit.quantities:
-        yield partial(plots.xcc, fit, guideline=None, prob=prob)
     if "icc" in fit.quantities:
         yield partial(plots.icc, fit, prob=prob)
         yield partial(plots.variance_shares, fit, prob=prob)
+    if "normalized_xcc" in fit.quantities:
         yield partial(plots.icc_k, fit, reliability=each.options.reliability, prob=prob)
-    if "confusion" in fit.quantities:
+    if "rater" in fit.quantities.get("confusion", xr.DataArray()).dims:
         yield partial(plots.confusion, fit)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+import xarray as xr
+
 from reliabayes import plots
-from reliabayes.html_report.blocks import Block, Section, Text
+from reliabayes.html_report.blocks import Block, Section
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
+from reliabayes.results.known_answers import known_items
 
+_NONE = xr.DataArray()
 MAX_MARKERS = 5000  # items that each have a marker in a plot
 
 
@@ -46,21 +50,46 @@ def items(fits: Sequence[ReportFit]) -> Section:
 
 def _rater_blocks(each: ReportFit) -> Iterator[Block]:
     if each.fit.ratings.anonymous_raters:
-        yield Text("The raters are anonymous.")
         return
     found = each.for_raters.raters(each.options.prob)
     if list(found) == ["ratings"]:
-        yield Text(
-            f"{each.name} treats raters as exchangeable: it has no estimates for individual raters."
+        return
+    prob, number, name = each.options.prob, each.number, each.name
+    if each.fit.model.has_true_categories:
+        yield from _pools_and_gold(each)
+    yield picture(partial(plots.raters, each.for_raters, prob=prob))
+    if is_judged := "information_lost" in found:
+        note = (
+            "The worst come first: information lost is how many bits less a rating tells than one "
+            "by a typical rater, the median of all; Pr(poor) is the probability that it tells less "
+            "than half of that."
         )
     else:
-        yield picture(partial(plots.raters, each.for_raters, prob=each.options.prob))
+        note = _effects_note(each, "a rater rates") if "median" in found else ""
     first = next((str(name) for name in found if name not in ("ratings", "pool")), "ratings")
-    note = _effects_note(each, "a rater rates") if "median" in found else ""
+    by = "information_lost" if is_judged else first
+    uncertainty = by if is_judged else "sd" if "sd" in found else "ratings"
     yield table(
-        f"raters-{each.number}", f"Raters ({each.name})", found, sort_by=first, note=note,
-        budget=each.options.budget, uncertainty="sd" if "sd" in found else "ratings",
+        f"raters-{number}", f"Raters ({name})", found, sort_by=by, note=note,
+        budget=each.options.budget, uncertainty=uncertainty,
     )  # fmt: skip
+
+
+def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
+    """Tables of pools, and of what equals the known true categories."""
+    fit, prob = each.fit, each.options.prob
+    if len(fit.ratings.pools) > 1 and "rater" in fit.quantities.get("accuracy", _NONE).dims:
+        note = (
+            "Medians. Pr(lowest) is the probability that no other pool is less accurate; agreement "
+            "is the proportion of the other ratings of an item that a rating equals."
+        )
+        caption = f"Pools, the least accurate first ({each.name})"
+        yield table(f"pools-{each.number}", caption, fit.pools(prob), note=note)
+    if len(known_items(fit.ratings)) and not fit.model.conditional:
+        found = each.for_items.against_gold(prob).rename_axis(["of", "name"])
+        note = "The model's labels are those that it would give without knowing the answer."
+        caption = f"Against known answers ({each.name})"
+        yield table(f"gold-{each.number}", caption, found, note=note)
 
 
 def _item_blocks(each: ReportFit) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +20,14 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
 from reliabayes.models.bases.prior_checks import check_priors
+from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.label_table import label_table
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
-from reliabayes.results.summaries import interval_bounds
+from reliabayes.results.rater_quality import rater_quality
+from reliabayes.results.rating_probabilities import RatingProbabilities
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -268,6 +272,12 @@ class AnnotationModel(EMModel[P]):
             row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
         return found
 
+    def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
+        """How raters rate at each draw; None where that depends on the ratings of others."""
+        if self.conditional:
+            return None
+        return rater_tables(self, posterior, self.truth(posterior.problem))
+
     def caution(self, ratings: Ratings) -> str:
         """That there is one consensus for all pools, if there are several."""
         if len(ratings.pools) < 2:
@@ -282,37 +292,22 @@ class AnnotationModel(EMModel[P]):
         self, posterior: Posterior[P], prob: float | None, rng: object = None
     ) -> pd.DataFrame:
         """Most probable category of each item, its probability, and the entropy in bits."""
-        probability = self.category_probabilities(posterior)
-        best = probability.to_numpy().argmax(axis=1)
-        return pd.DataFrame(
-            {
-                "category": posterior.ratings.categories[best],
-                "probability": probability.max(axis=1),
-                "entropy": quantities.entropy(probability.to_numpy()),
-            },
-            index=probability.index,
-        )
+        return label_table(self.category_probabilities(posterior))
 
     def raters(
         self, posterior: Posterior[P], prob: float | None, rng: object = None
     ) -> pd.DataFrame:
-        """Posterior means of each rater's quantities, the first with its interval.
+        """Each rater's quantities, what they lack of a typical rater's information, and habits.
 
         No columns if raters are exchangeable.
         """
-        columns: dict[str, Array] = {}
-        for name, draws in self.quantities(posterior).items():
-            if draws.dims != ("chain", "draw", "rater"):
-                continue
-            flat = draws.values.reshape(posterior.n_draws, -1)
-            if not columns and prob is not None:
-                lower, upper = interval_bounds(flat, prob)
-                percent = f"{100 * prob:g}"
-                first = {str(name): flat.mean(axis=0), "sd": flat.std(axis=0, ddof=1)}
-                columns = {**first, f"lower_{percent}": lower, f"upper_{percent}": upper}
-            else:
-                columns[str(name)] = flat.mean(axis=0)
-        return pd.DataFrame(columns, index=posterior.ratings.raters.rename("rater"))
+        quantities = self.quantities(posterior)
+        own = {
+            str(name): draws.values.reshape(posterior.n_draws, -1)
+            for name, draws in quantities.items()
+            if draws.dims == ("chain", "draw", "rater")
+        }
+        return rater_quality(own, posterior.ratings, prob)
 
     # Simulation.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -34,10 +34,12 @@ from reliabayes.models.bases.hidden_state import (
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
+from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior, with_ids
+from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import describe, describe_in_blocks
 
 SDS = ("sd_item", "sd_rater")
@@ -277,6 +279,10 @@ class LatentScoreModel(HiddenStateModel[P]):
         point = {name: posterior.draws[name].values for name in ("mean", "level")}
         effects = self.effects(point, posterior.problem).reshape(posterior.n_draws, -1)
         return pd.DataFrame(describe(effects, prob), index=posterior.ratings.raters.rename("rater"))
+
+    def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
+        """How raters rate at each draw; None where scores are sampled."""
+        return rater_tables(self, posterior) if posterior.problem.nodes.number else None
 
     def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
         """Number of nodes, and the error of the log-likelihood in nats."""

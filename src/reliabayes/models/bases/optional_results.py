@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Generic
 
 import numpy as np
@@ -13,6 +14,7 @@ from reliabayes.inference.gibbs import Conjugate
 from reliabayes.inference.problem import Problem
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
+from reliabayes.results.rating_probabilities import RatingProbabilities
 
 P = TypeVar("P", bound=Problem, default=Any)
 
@@ -26,6 +28,10 @@ class OptionalResults(Generic[P]):
 
     def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
         """Number (S, R) of each rater's correct ratings; None if items have no true category."""
+        return None
+
+    def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
+        """How raters rate at each draw; None unless ratings are categories of their own."""
         return None
 
     def conjugate(self, problem: P) -> Conjugate | None:

@@ -1,0 +1,164 @@
+"""Which pool and which raters of categories are poor, and how good the others are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.arrays import Array
+from reliabayes.html_report.answers.phrases import joined, named, percentage
+from reliabayes.results.rater_quality import by_pool
+
+if TYPE_CHECKING:
+    from reliabayes.results.fit import Fit
+
+SURE = 0.95  # probability from which on a rater or a pool is called poor
+WORSE = 0.05  # by how much the accuracy of a poor pool is lower at least
+ALWAYS = 0.95  # proportion of a rater's ratings from which on one category is all they give
+MOSTLY_RANDOM = 0.5  # random_share above which a rater is counted as mostly random
+
+Finding = tuple[str, bool]  # a sentence, and whether somebody is to be dropped
+
+
+def poor_pool_claim(fit: Fit) -> Finding:
+    """Whether one pool is clearly less accurate than all others.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports accuracy.
+
+    Returns
+    -------
+    tuple of str and bool
+        A sentence, empty where there is one pool; and whether a pool is poor.
+    """
+    if len(fit.ratings.pools) < 2 or "rater" not in fit.quantities["accuracy"].dims:
+        return "", False
+    draws = by_pool(fit.quantities, fit.ratings)["accuracy"]
+    median = draws.median(("chain", "draw"))
+    worst, *others = median.sortby(median).pool.values
+    gap = (draws.sel(pool=others).min("pool") - draws.sel(pool=worst)).values
+    shares = {pool: f"{float(median.sel(pool=pool)):.0%}" for pool in [*others[::-1], worst]}
+    *better, lowest = [f"{share} of {pool}'s" for pool, share in shares.items()]
+    if np.mean(gap > 0) >= SURE and np.median(gap) >= WORSE:
+        found = f"{shares[worst]} of its labels are right, against {joined(better)}"
+        return f"Drop or retrain {worst}: {found}", True
+    return f"No pool is clearly worse: {joined([*better, lowest])} labels are right", False
+
+
+def poor_raters_claim(fit: Fit) -> Finding:
+    """Which raters tell less than half of what a typical rater tells, and what they do instead.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports accuracy.
+
+    Returns
+    -------
+    tuple of str and bool
+        A sentence, empty where the model does not tell; and whether there are such raters.
+    """
+    ratings = fit.ratings
+    if "rater" not in fit.quantities["accuracy"].dims or ratings.n_raters < 3:
+        return "", False
+    table = fit.raters()
+    poor = table[table["pr_poor"] >= SURE]
+    if not len(poor):
+        return f"None of the {ratings.n_raters:,} raters is clearly poor", False
+    spams = poor["share_most_used"] >= ALWAYS
+    parts = [
+        f"{named(part.index)} {_verb(part, 'answer')} {_shown(category)} whatever they see"
+        for category, part in poor[spams].groupby("most_used", sort=False, observed=True)
+    ]
+    rest = poor[~spams]
+    if len(rest):
+        verb = _verb(rest, "tell")
+        parts.append(f"{named(rest.index)} {verb} less than half of what a typical rater tells")
+    who = f"{len(poor):,} of {ratings.n_raters:,} raters"
+    return f"Drop or retrain {who}: {'; '.join(parts)}", True
+
+
+def _verb(raters: pd.DataFrame, verb: str) -> str:
+    return f"{verb}s" if len(raters) == 1 else verb
+
+
+def _shown(category: Any) -> str:
+    return repr(category) if isinstance(category, str) else str(category)
+
+
+def pool_sentences(fit: Fit, prob: float, items: pd.DataFrame) -> list[str]:
+    """Against what the raters of pools are judged, and how often each pool agrees with it.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports accuracy, of ratings with pools.
+    prob : float
+        Probability of the intervals.
+    items : DataFrame
+        Result of `Fit.items`.
+
+    Returns
+    -------
+    list of str
+    """
+    ratings, share = fit.ratings, fit.correct_share("pool", items.attrs.get("draws"))
+    of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
+    given = ratings.to_frame().groupby("pool", observed=True)["rating"]
+    rates = given.value_counts(normalize=True).unstack("pool", fill_value=0)
+    apart = int(np.ptp(rates.to_numpy(), axis=1).argmax())
+    agreeing = [f"{percentage(draws, prob)} in {pool}" for pool, draws in of_pool.items()]
+    differing = [f"{rate:.0%} in {pool}" for pool, rate in rates.iloc[apart].items()]
+    return [
+        fit.model.caution(ratings),
+        f"Ratings that equal the consensus: {joined(agreeing)}.",
+        f"Ratings of category {rates.index[apart]}: {joined(differing)}. To judge raters by the "
+        "standard of their own pool, fit each pool alone: ratings.subset(pools=[...]).",
+    ]
+
+
+def rater_sentences(fit: Fit, prob: float) -> list[str]:
+    """The best and the worst rater, and how many raters may be mostly random.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports the accuracy of each rater.
+    prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    list of str
+    """
+    (best, high), (worst, low) = _best_and_worst(fit)
+    has_pools = len(fit.ratings.pools) > 1
+    standard = "consensus" if has_pools else "true category"
+    right = "agrees with the consensus" if has_pools else "is correct"
+    sentences = [
+        f"Rater {best} {right} most often, in {percentage(high, prob)} of ratings, and rater "
+        f"{worst} least often, in {percentage(low, prob)}."
+    ]
+    if "random_share" in fit.quantities:
+        random = fit.quantities["random_share"].median(("chain", "draw")).values
+        number, total = int((random > MOSTLY_RANDOM).sum()), f"{len(random):,} raters"
+        sentences.append(
+            f"For {number:,} of the {total}, more than half of the ratings may be unrelated to the "
+            f"{standard}."
+            if number
+            else f"For each of the {total}, at least half of the ratings reflect the {standard}."
+        )
+    return sentences
+
+
+def _best_and_worst(fit: Fit) -> tuple[tuple[Any, Array], tuple[Any, Array]]:
+    """Raters of highest and of lowest median accuracy, with their draws."""
+    draws = fit.quantities["accuracy"].values.reshape(-1, fit.ratings.n_raters)
+    median = np.median(draws, axis=0)
+    best, worst = int(median.argmax()), int(median.argmin())
+    raters = fit.ratings.raters
+    return (raters[best], draws[:, best]), (raters[worst], draws[:, worst])

@@ -1,0 +1,86 @@
+"""How good raters are: their quantities, and what they lack of a typical rater's information."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from reliabayes.arrays import Array
+from reliabayes.ratings import Ratings
+from reliabayes.results.summaries import interval_bounds
+
+LOW = 0.5  # proportion of a typical rater's information below which a rater is called poor
+
+
+def rater_quality(own: Mapping[str, Array], ratings: Ratings, prob: float | None) -> pd.DataFrame:
+    """Table of raters: medians of their quantities, information lost, and most used category.
+
+    Parameters
+    ----------
+    own : mapping of str to array of shape (S, R)
+        Draws of each rater's quantities by name.
+    ratings : Ratings
+        The ratings.
+    prob : float or None
+        Probability of the interval of the first quantity; None for a point estimate.
+
+    Returns
+    -------
+    DataFrame
+        As `Fit.raters` describes it; no columns if there are no quantities.
+    """
+    columns: dict[str, Array] = {}
+    for name, draws in own.items():
+        if not columns and prob is not None:
+            lower, upper = interval_bounds(draws, prob)
+            percent = f"{100 * prob:g}"
+            first = {name: np.median(draws, axis=0), "sd": draws.std(axis=0, ddof=1)}
+            columns = {**first, f"lower_{percent}": lower, f"upper_{percent}": upper}
+        else:
+            columns[name] = np.median(draws, axis=0)
+    table = pd.DataFrame(columns, index=ratings.raters.rename("rater"))
+    if "informativeness" in own:
+        information = own["informativeness"]
+        typical = np.median(information, axis=1, keepdims=True)
+        table["information_lost"] = np.median(typical - information, axis=0)
+        if prob is not None:
+            table["pr_poor"] = (information < LOW * typical).mean(axis=0)
+        counts = np.zeros((ratings.n_raters, len(ratings.categories)))
+        np.add.at(counts, (ratings.rater, ratings.category), 1)
+        table["most_used"] = ratings.categories[counts.argmax(axis=1)]
+        table["share_most_used"] = counts.max(axis=1) / counts.sum(axis=1)
+    return table
+
+
+def by_pool(quantities: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+    """Quantities of raters as those of a rating of each pool: means weighted by their ratings.
+
+    Parameters
+    ----------
+    quantities : Dataset
+        Draws of quantities, dims (chain, draw, ...).
+    ratings : Ratings
+        Ratings with pools.
+
+    Returns
+    -------
+    Dataset
+        Those with the dims (chain, draw, rater), with a dim pool instead; empty without pools.
+    """
+    if ratings.rater_pool is None:
+        return xr.Dataset()
+    is_of = ratings.rater_pool == np.arange(len(ratings.pools))[:, None]
+    weight = is_of * ratings.ratings_per_rater
+    share = xr.DataArray(
+        weight / weight.sum(axis=1, keepdims=True), {"pool": ratings.pools}, ("pool", "rater")
+    )
+    own = [name for name, x in quantities.items() if x.dims[2:] == ("rater",)]
+    return xr.Dataset(
+        {
+            name: (quantities[name] * share).sum("rater").transpose("chain", "draw", "pool")
+            for name in own
+        }
+    )
