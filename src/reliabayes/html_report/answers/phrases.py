@@ -193,5 +193,6 @@ def with_probability(difference: Array) -> str:
 
 
 def _percent_form(draws: Array) -> str:
-    """Format of a percentage: with a decimal where whole percents would be 0% or 100%."""
-    return ".0%" if 0.015 <= np.median(draws) < 0.985 else ".1%"
+    """Format of a percentage: with a decimal where whole percents would say too little."""
+    is_near_end = not 0.015 <= np.median(draws) < 0.985
+    return ".1%" if is_near_end or np.std(draws) < 0.005 else ".0%"

@@ -22,7 +22,23 @@ MOSTLY_RANDOM = 0.5  # random_share above which a rater is counted as mostly ran
 Finding = tuple[str, bool]  # a sentence, and whether somebody is to be dropped
 
 
-def poor_pool_claim(fit: Fit) -> Finding:
+def poor_claims(fit: Fit) -> tuple[Finding, Finding]:
+    """What `poor_pool_claim` and `poor_raters_claim` say, without raters of a poor pool.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports accuracy.
+
+    Returns
+    -------
+    tuple of two pairs of str and bool
+    """
+    sentence, worst = poor_pool_claim(fit)
+    return (sentence, worst is not None), poor_raters_claim(fit, without=worst)
+
+
+def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     """Whether one pool is clearly less accurate than all others.
 
     Parameters
@@ -32,11 +48,11 @@ def poor_pool_claim(fit: Fit) -> Finding:
 
     Returns
     -------
-    tuple of str and bool
-        A sentence, empty where there is one pool; and whether a pool is poor.
+    tuple of str and object
+        A sentence, empty where there is one pool; and the pool that is poor, or None.
     """
     if len(fit.ratings.pools) < 2 or "rater" not in fit.quantities["accuracy"].dims:
-        return "", False
+        return "", None
     draws = by_pool(fit.quantities, fit.ratings)["accuracy"]
     median = draws.median(("chain", "draw"))
     worst, *others = median.sortby(median).pool.values
@@ -45,17 +61,19 @@ def poor_pool_claim(fit: Fit) -> Finding:
     *better, lowest = [f"{share} of {pool}'s" for pool, share in shares.items()]
     if np.mean(gap > 0) >= SURE and np.median(gap) >= WORSE:
         found = f"{shares[worst]} of its labels are right, against {joined(better)}"
-        return f"Drop or retrain {worst}: {found}", True
-    return f"No pool is clearly worse: {joined([*better, lowest])} labels are right", False
+        return f"Drop or retrain {worst}: {found}", worst
+    return f"No pool is clearly worse: {joined([*better, lowest])} labels are right", None
 
 
-def poor_raters_claim(fit: Fit) -> Finding:
+def poor_raters_claim(fit: Fit, without: Any = None) -> Finding:
     """Which raters tell less than half of what a typical rater tells, and what they do instead.
 
     Parameters
     ----------
     fit : Fit
         Fit of a model that reports accuracy.
+    without : object, optional
+        A pool whose raters are not looked at.
 
     Returns
     -------
@@ -67,6 +85,11 @@ def poor_raters_claim(fit: Fit) -> Finding:
         return "", False
     table = fit.raters()
     poor = table[table["pr_poor"] >= SURE]
+    if without is not None and ratings.rater_pool is not None:
+        is_of = pd.Series(ratings.pools[ratings.rater_pool] == without, ratings.raters)
+        poor = poor[~is_of.loc[poor.index].to_numpy()]
+        if not len(poor):
+            return "", False
     if not len(poor):
         return f"None of the {ratings.n_raters:,} raters is clearly poor", False
     spams = poor["share_most_used"] >= ALWAYS

@@ -23,8 +23,7 @@ from reliabayes.html_report.answers.phrases import (
 )
 from reliabayes.html_report.answers.poor_raters import (
     pool_sentences,
-    poor_pool_claim,
-    poor_raters_claim,
+    poor_claims,
     rater_sentences,
 )
 from reliabayes.results.estimates import estimate_text, scalar_draws
@@ -60,7 +59,7 @@ def true_categories_answer(
     correct = fit.correct_share(draws=items.attrs.get("draws")).values.ravel()
     unknown = _without_gold(fit, items)
     caution = fit.model.caution(fit.ratings).rstrip(".") if len(unknown) == len(items) else ""
-    pool, raters = poor_pool_claim(fit), poor_raters_claim(fit)
+    pool, raters = poor_claims(fit)
     found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
     others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
     claims = [*found, Claim(_trust(fit, items), _label_caution(misfit)), *others]
