@@ -65,7 +65,7 @@ def test_each_name_is_found_and_listed() -> None:
     exec("from reliabayes import *", names)
 
     assert {name for name in NAMES if names[name] is not getattr(rb, name)} == set()
-    assert {*NAMES, "models"} <= set(dir(rb))
+    assert dir(rb) == rb.__all__
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

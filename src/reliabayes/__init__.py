@@ -75,7 +75,7 @@ else:
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__getattr__("__all__"), "models"})
+        return list(__getattr__("__all__"))
 
     def _models() -> ModuleType:
         return import_module("reliabayes.models")

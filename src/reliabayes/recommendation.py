@@ -17,7 +17,7 @@ MANY_RATERS = 8  # from which on they tell how raters differ
 MANY_CATEGORIES = 5  # from which on the errors of a rater are too many to be pooled in minutes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recommendation:
     """The model that suits ratings.
 
@@ -34,6 +34,9 @@ class Recommendation:
     model: RatingModel[Any]
     reason: str
     alternatives: tuple[tuple[RatingModel[Any], str], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Recommendation({type(self.model).__name__}: {self.reason})"
 
     def __str__(self) -> str:
         others = (f"\n  {type(model).__name__}: {when}" for model, when in self.alternatives)

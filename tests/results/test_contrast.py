@@ -62,7 +62,9 @@ def test_xcc_means_both_normalized_and_unnormalized_xcc(quantities: xr.Dataset) 
     contrast = Contrast.of(quantities, "xcc", PAIRS[0], PAIRS[1], prob=0.9)
 
     assert contrast.summary().index.tolist() == ["normalized_xcc", "unnormalized_xcc"]
-    assert "control, expert minus control, treatment" in repr(contrast)
+    assert "control, expert is lower than control, treatment with probability" in repr(contrast)
+    assert max(map(len, repr(contrast).splitlines())) < 200
+    assert contrast._repr_html_().startswith(f"<p>{contrast.sentences[0]}")
 
 
 @pytest.mark.parametrize(

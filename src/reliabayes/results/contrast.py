@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.results.summaries import describe, scalars
+from reliabayes.results.summaries import describe, interval_bounds, scalars
 
 COMPARABLE_DIMS = ("pool", "pair")
 QUANTITY_GROUPS: Mapping[str, tuple[str, ...]] = {"xcc": ("normalized_xcc", "unnormalized_xcc")}
@@ -76,7 +77,31 @@ class Contrast:
         return cls(labels[0][1], labels[1][1], first - second, prob)
 
     def __repr__(self) -> str:
-        return f"{self.one} minus {self.other}\n{self.summary().round(4)}"
+        return "\n".join(self.sentences)
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{self.summary().round(4).to_string()}"
+
+    def _repr_html_(self) -> str:
+        words = "<br>".join(map(escape, self.sentences))
+        return f"<p>{words}</p>{self.summary().round(4).rename_axis(None).to_html()}"
+
+    @property
+    def sentences(self) -> list[str]:
+        """Each difference in a sentence, with its interval and the probability of its sign."""
+        found = []
+        for name, values in self.draws.items():
+            draws = values.values.ravel()
+            lower, upper = interval_bounds(draws, self.prob)
+            is_higher = np.median(draws) >= 0
+            sure = float(np.mean(draws > 0 if is_higher else draws < 0))
+            known = "above 0.999" if sure > 0.9995 else f"{sure:.3f}"
+            found.append(
+                f"{name}: {self.one} is {'higher' if is_higher else 'lower'} than {self.other} "
+                f"with probability {known}; the difference is {np.median(draws):+.2f} "
+                f"({100 * self.prob:g}% interval {lower:+.2f} to {upper:+.2f})"
+            )
+        return found
 
     def summary(self) -> pd.DataFrame:
         """Each difference in a row: mean, sd, median, interval, and its probability to exceed 0.

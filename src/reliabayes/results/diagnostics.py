@@ -54,7 +54,7 @@ class Finding:
         return f"{self.seen}; {self.touches}: {self.remedy}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnostics:
     """Convergence diagnostics of a fit: the worst value over all quantities and chains.
 
@@ -111,6 +111,13 @@ class Diagnostics:
     warm_start: bool = True
     monitored: int = 1
     worst: tuple[str, str, str] = ("", "", "")
+
+    def __repr__(self) -> str:
+        return (
+            f"Diagnostics(R-hat up to {self.r_hat:.3f}, ESS from {self.ess_bulk:,.0f} (bulk) and "
+            f"{self.ess_tail:,.0f} (tail), {self.divergences:,} divergent transitions, problems: "
+            f"{len(self.problems)}, notes: {len(self.notes)})"
+        )
 
     @classmethod
     def of(

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.special import logsumexp
-from scipy.stats import beta
+from scipy.special import betaincinv, logsumexp
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
@@ -68,7 +67,7 @@ def accuracy_table(
         rows |= {(group, name): (row[0], row[1]) for name, *row in ordered.itertuples()}
     index = pd.MultiIndex.from_tuples(list(rows), names=["of", "name"])
     total, correct = np.array(list(rows.values())).T
-    ends = [beta.ppf(p, correct + 0.5, total - correct + 0.5) for p in _tails(prob)]
+    ends = [betaincinv(correct + 0.5, total - correct + 0.5, p) for p in _tails(prob)]
     columns = {"ratings": total.astype(int), "correct": correct, "accuracy": correct / total}
     bounds = {f"{end}_{100 * prob:g}": x for end, x in zip(("lower", "upper"), ends, strict=True)}
     return pd.DataFrame(columns | bounds, index=index)

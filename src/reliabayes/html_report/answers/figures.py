@@ -99,6 +99,8 @@ def percentage_figure(name: str, draws: Array, prob: float) -> Figure:
     Figure
     """
     value, interval = split_percentage(draws, prob)
+    if interval == f"{value} to {value}":  # nothing is unknown
+        return Figure(name, value)
     return Figure(name, value, interval, _span(draws, prob))
 
 

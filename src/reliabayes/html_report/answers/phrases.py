@@ -133,14 +133,14 @@ def joined(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def named(names: Iterable[Any], most: int = 5) -> str:
-    """Names with commas, the first few if there are many: ``w1, w2 and 3 others``.
+def named(names: Iterable[Any], most: int = 3) -> str:
+    """Names with commas, the first few if there are many: ``w1, w2, w3 and 4 others``.
 
     Parameters
     ----------
     names : iterable
         One or more ids.
-    most : int, default 5
+    most : int, default 3
         How many to name at most.
 
     Returns

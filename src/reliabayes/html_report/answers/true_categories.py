@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +63,10 @@ def true_categories_answer(
     pool, raters = poor_claims(fit)
     found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
     others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
-    claims = [*found, Claim(_trust(fit, items), _label_caution(misfit)), *others]
+    labels = Claim(_trust(fit, items), _label_caution(misfit) if len(unknown) else "")
+    claims = [*found, labels, *others]
+    if misfit and not len(unknown):
+        claims[0] = replace(claims[0], caution=misfit_caution(misfit))
     pools = len(fit.ratings.pools)
     equal = f"equal the consensus of {pools} pools" if pools > 1 else "are right"
     trusted = int((unknown["probability"] >= SURE).sum())

@@ -89,7 +89,8 @@ def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
         found = each.for_items.against_gold(prob).rename_axis(["of", "name"])
         note = "The model's labels are those that it would give without knowing the answer."
         caption = f"Against known answers ({each.name})"
-        yield table(f"gold-{each.number}", caption, found, note=note)
+        whole = 0 if (found["correct"] % 1 == 0).all() else 1
+        yield table(f"gold-{each.number}", caption, found, note=note, decimals={"correct": whole})
 
 
 def _item_blocks(each: ReportFit) -> Iterator[Block]:
