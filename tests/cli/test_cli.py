@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -24,8 +25,9 @@ from typer.testing import CliRunner
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
+from reliabayes.cli.fit_results import print_posterior
 from tests.faults import files_of_at_most, on_small_disk
-from tests.html_report.test_report import CHECKS, DRAWN, make_quick
+from tests.html_report.test_report import CHECKS, DRAWN, make_quick, pools
 
 SCRIPT = Path(sys.executable).with_name("reliabayes")
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
@@ -127,6 +129,22 @@ def test_fit_prints_only_the_posterior_to_standard_output() -> None:
     assert result.exit_code == 0
 
 
+def test_a_narrow_terminal_shows_whole_names_and_the_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.StringIO()
+    terminal = Console(file=written, width=80, force_terminal=True, markup=False)
+    monkeypatch.setattr("reliabayes.cli.output.stdout", terminal)
+    fit = pools()
+
+    print_posterior(fit, 0.9)
+
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", written.getvalue()).splitlines()
+    assert lines[0].split() == ["quantity", "median", "5%", "95%", "r_hat"]
+    assert [line.rsplit(maxsplit=4)[0] for line in lines[1:]] == list(fit.summary().index)
+    assert max(map(len, lines)) <= 80
+
+
 def test_output_to_a_pipe_is_plain_text() -> None:
     result = run(*FIT)
 
@@ -205,7 +223,8 @@ def test_tables_of_items_and_raters_go_to_files(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert items.read_text().splitlines()[0] == "item,ratings,category,probability,entropy"
     assert len(items.read_text().splitlines()) == 46
-    assert raters.read_text().startswith("rater,ratings,accuracy,informativeness,random_share\n1,")
+    columns = "rater,ratings,accuracy,informativeness,random_share,information_lost,"
+    assert raters.read_text().startswith(columns)
 
 
 def test_em_prints_the_published_estimate_and_its_convergence() -> None:

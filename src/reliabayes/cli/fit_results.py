@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import reliabayes as rb
 from reliabayes.cli.output import (
+    fits_terminal,
     installed_version,
     json_value,
     make_table,
@@ -19,6 +20,10 @@ from reliabayes.cli.ratings_file import in_options
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.table import Table
+
+SHOWN = ("mean", "sd", "median", "lower", "upper", "ess_bulk", "ess_tail", "r_hat")
+SHOWN_IF_NARROW = ("median", "lower", "upper", "r_hat")  # where names would be broken
 
 
 def print_results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> None:
@@ -51,20 +56,29 @@ def print_posterior(fitted: rb.Fit, prob: float) -> None:
     prob : float
         Probability of the intervals.
     """
-    from reliabayes.results.summaries import digits_for
-
     tail = 50 * (1 - prob)
     bounds = f"{tail:g}%", f"{100 - tail:g}%"
-    numbers = "mean", "sd", "median", *bounds, "ess_bulk", "ess_tail", "r_hat"
-    table = make_table("quantity", *numbers, numeric=numbers)
-    for name, row in _summary(fitted, prob).iterrows():
-        formatted = digits_for(row["sd"])
-        values = [formatted(row[key]) for key in ("mean", "sd", "median", "lower", "upper")]
-        sizes = [f"{row[key]:.0f}" for key in ("ess_bulk", "ess_tail")]
-        table.add_row(str(name), *values, *sizes, f"{row['r_hat']:.3f}")
+    summary = _summary(fitted, prob)
+    table = _posterior_table(summary, bounds, SHOWN)
+    if not fits_terminal(table):
+        table = _posterior_table(summary, bounds, SHOWN_IF_NARROW)
     print_table(table)
     if fitted.note:
         print_message(f"Note: {fitted.note}")
+
+
+def _posterior_table(summary: pd.DataFrame, bounds: Sequence[str], shown: Sequence[str]) -> Table:
+    """Return a table of some columns of the posterior."""
+    from reliabayes.results.summaries import digits_for
+
+    headers = dict(zip(("lower", "upper"), bounds, strict=True))
+    names = [headers.get(key, key) for key in shown]
+    table = make_table("quantity", *names, numeric=names)
+    for name, row in summary.iterrows():
+        form = digits_for(row["sd"], row["mcse"])
+        forms = {"ess_bulk": "{:.0f}".format, "ess_tail": "{:.0f}".format, "r_hat": "{:.3f}".format}
+        table.add_row(str(name), *(forms.get(key, form)(row[key]) for key in shown))
+    return table
 
 
 def print_verdict(fitted: rb.Fit, prob: float) -> None:

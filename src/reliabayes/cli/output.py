@@ -79,6 +79,25 @@ def make_table(*headers: str, numeric: Collection[str] = ()) -> Table:
     return table
 
 
+def fits_terminal(table: Table) -> bool:
+    """Return whether a table is printed without breaking names.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+
+    Returns
+    -------
+    bool
+        True if it is no terminal that it is printed to.
+    """
+    unlimited = stdout.options.update(width=UNLIMITED_WIDTH)
+    return (
+        not stdout.is_terminal or stdout.measure(table, options=unlimited).maximum <= stdout.width
+    )
+
+
 def print_table(table: Table) -> None:
     """Print a table, wrapped to the width of a terminal, but never in a pipe or a file.
 

@@ -50,27 +50,30 @@ def describe(
     }
 
 
-def digits_for(sd: float) -> Callable[[float], str]:
-    """Format for numbers of a given sd.
+def digits_for(sd: float, mcse: float = 0.0) -> Callable[[float], str]:
+    """Format for numbers that summarise draws.
 
     Parameters
     ----------
     sd : float
-        Standard deviation of draws.
+        Standard deviation of the draws.
+    mcse : float, default 0.0
+        Monte Carlo standard error: digits below it are left out.
 
     Returns
     -------
     callable
-        Writes a number to three digits of the sd, but with at most four decimals.
+        Writes a number to three digits of the sd at most, and to four decimals at most.
     """
     if not 1e-4 <= sd < 1e5:
         return "{:.3g}".format
-    decimals = min(4, max(0, 2 - math.floor(math.log10(sd))))
+    known = math.floor(-math.log10(mcse)) if 0 < mcse < math.inf else 4
+    decimals = min(4, max(0, min(known, 2 - math.floor(math.log10(sd)))))
     return f"{{:.{decimals}f}}".format
 
 
 def rounded(summary: pd.DataFrame) -> pd.DataFrame:
-    """Medians and intervals as texts, rounded by the sd of the draws.
+    """Medians and intervals as texts, rounded by their Monte Carlo error.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ def rounded(summary: pd.DataFrame) -> pd.DataFrame:
     """
     bounds = summary.columns[-2:]
     names = ["median", *bounds]
-    formats = [digits_for(sd) for sd in summary["sd"]]
+    formats = [digits_for(*row) for row in summary[["sd", "mcse"]].itertuples(index=False)]
     found = {
         name: [form(x) for form, x in zip(formats, summary[name], strict=True)] for name in names
     }
