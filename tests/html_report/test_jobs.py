@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reliabayes.cli.app import app
-from tests.html_report.test_report import CHECKS, DRAWN, Page, make_quick, not_drawn
+from tests.html_report.test_report import CHECKS, DRAWN, Page, make_quick
 
 
 def first_screen(table: pd.DataFrame, folder: Path, *options: str) -> tuple[str, Page]:
@@ -31,7 +31,6 @@ def first_screen(table: pd.DataFrame, folder: Path, *options: str) -> tuple[str,
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No plots, few bootstrap samples."""
     make_quick(monkeypatch, *DRAWN, *CHECKS)
-    monkeypatch.setattr("reliabayes.html_report.page.picture", not_drawn)
 
 
 def labelled_by_vendors(rng: np.random.Generator) -> pd.DataFrame:

@@ -145,6 +145,8 @@ def not_drawn(draw: Callable[[], Any], as_bitmap: bool = False) -> Picture:
 def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
     """Take few bootstrap samples, and draw no plots in some sections."""
     monkeypatch.setattr(f"{SECTIONS}.data.BOOTSTRAP_SAMPLES", 2)
+    if {*DRAWN} <= {*not_drawn_in}:
+        monkeypatch.setattr("reliabayes.html_report.page.picture", not_drawn)
     for section in not_drawn_in:
         monkeypatch.setattr(f"{SECTIONS}.{section}.picture", not_drawn)
 
