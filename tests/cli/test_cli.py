@@ -274,6 +274,7 @@ def test_without_a_model_fit_takes_the_recommended_one_and_says_why() -> None:
         "--scale ordered)."
     )
     assert "recommended" not in named.stderr
+    assert "If they are grades" not in chosen.stderr  # which the line says
 
 
 @pytest.mark.slow

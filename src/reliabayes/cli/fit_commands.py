@@ -82,6 +82,7 @@ def fit(
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
     ratings = ratings_file.read()
+    is_recommended = model is None
     model = model or recommended_model(ratings, "--model")
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
@@ -95,7 +96,7 @@ def fit(
             writers["json"](STDOUT)
         else:
             print_results(fitted, prob)
-        print_diagnostics(fitted)
+        print_diagnostics(fitted, is_recommended=is_recommended)
 
     writers: dict[str, Callable[[Path], None]] = {
         "json": lambda path: write_json(json_report(fitted, prob, source), path),
@@ -133,7 +134,8 @@ def compare(
     if refusal := refuses_comparison({model.name(): model for model in named or ()}):
         raise typer.BadParameter(refusal)
     ratings = ratings_file.read()
-    fits = fit_models(named or recommended_models(ratings, "--models"), ratings, sampling)
+    chosen = named or recommended_models(ratings, "--models")
+    fits = fit_models(chosen, ratings, sampling, are_recommended=named is None)
     table = rb.compare({model.name(): fitted for model, fitted in fits.items()})
     printed = make_table("model", *table.columns, numeric=table.columns)
     for name, row in zip(table.index, table.itertuples(index=False), strict=True):

@@ -108,15 +108,18 @@ def _summary(fitted: rb.Fit, prob: float) -> pd.DataFrame:
     return table
 
 
-def print_diagnostics(fitted: rb.Fit | rb.PointEstimate) -> None:
+def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool = False) -> None:
     """Print how the estimates were computed, and the convergence diagnostics.
 
     Parameters
     ----------
     fitted : Fit or PointEstimate
         The posterior, or a point estimate.
+    is_recommended : bool, default False
+        Whether the model was recommended, with a hint at models of grades if it is for numbers.
     """
-    if caution := fitted.model.caution(fitted.ratings):
+    is_said = is_recommended and fitted.model.continuous
+    if (caution := fitted.model.caution(fitted.ratings)) and not is_said:
         print_message(in_options(caution))
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)

@@ -63,7 +63,8 @@ def report(
     if sampling.seed is None:
         sampling = replace(sampling, seed=secrets.randbelow(2**31))
     chosen = named or [recommended_model(ratings, "--models")]
-    fits = fit_models(chosen, ratings, sampling)
+    fits = fit_models(chosen, ratings, sampling, are_recommended=named is None)
+    print_message("computing the report")
     try:
         rb.report(
             ratings,

@@ -49,7 +49,11 @@ class Sampling:
 
 
 def fit_models(
-    models: Iterable[type[RatingModel[Any]]], ratings: rb.Ratings, sampling: Sampling
+    models: Iterable[type[RatingModel[Any]]],
+    ratings: rb.Ratings,
+    sampling: Sampling,
+    *,
+    are_recommended: bool,
 ) -> dict[type[RatingModel[Any]], rb.Fit]:
     """Fit models to the same ratings, and print the diagnostics of each.
 
@@ -61,6 +65,8 @@ def fit_models(
         The ratings.
     sampling : Sampling
         Options of the sampler.
+    are_recommended : bool
+        Whether the models were recommended, which was said.
 
     Returns
     -------
@@ -71,5 +77,5 @@ def fit_models(
     for model in models:
         print_message(f"fitting {model.name()}")
         fits[model] = model().fit(ratings, **asdict(sampling))
-        print_diagnostics(fits[model])
+        print_diagnostics(fits[model], is_recommended=are_recommended)
     return fits

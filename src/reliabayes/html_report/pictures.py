@@ -38,7 +38,8 @@ def picture(draw: Callable[[], Axes], *, as_bitmap: bool = False) -> Picture:
         Title and note of the plot are texts, not part of the picture.
     """
     light, places = _on_background("light", draw, as_bitmap)
-    dark, _ = _on_background("dark", draw, as_bitmap, places)
+    is_bitmap = as_bitmap or light.on_light.startswith("data:image/png")
+    dark, _ = _on_background("dark", draw, is_bitmap, places)
     return replace(light, on_dark=dark.on_light)
 
 

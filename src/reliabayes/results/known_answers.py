@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.special import betaincinv, logsumexp
+from scipy.special import betaincinv
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
+TINY = float(np.finfo(float).tiny)
 MODEL, MAJORITY = ("labels", "model"), ("labels", "majority vote")
 
 
@@ -122,26 +123,19 @@ def predicted_probabilities(
     own, category = ratings.rater[is_known], ratings.category[is_known]
     probability, evidence = [], []
     for draw in draws:
-        _, raters, categories = draw.log_table.shape
+        states, raters, categories = draw.log_table.shape
         column = (own if raters > 1 else 0) * categories + category
         shape = (len(known), raters * categories)
         counts = sp.csr_array((np.ones(len(row)), (row, column)), shape=shape)
-        joint = counts @ draw.log_table.reshape(len(draw.truth), -1).T + draw.log_weight
-        by_category = _by_category(joint, draw.truth, categories)
-        total = logsumexp(by_category, axis=1, keepdims=True)
-        probability.append(np.exp(by_category - total))
-        evidence.append(by_category[np.arange(len(known)), gold])
+        joint = counts @ draw.log_table.reshape(states, -1).T + draw.log_weight
+        peak = joint.max(axis=1, keepdims=True)
+        relative = np.exp(joint - peak) @ np.eye(categories)[draw.truth]
+        probability.append(relative / relative.sum(axis=1, keepdims=True))
+        of_gold = np.maximum(relative[np.arange(len(known)), gold], TINY)
+        evidence.append(np.log(of_gold) + peak[:, 0])
     weight = np.exp(np.min(evidence, axis=0) - evidence)  # (S, G), relative to the largest
     weight = np.minimum(weight, np.sqrt(len(weight)) * weight.mean(axis=0))
     return np.asarray(np.einsum("sg,sgk->gk", weight / weight.sum(axis=0), probability))
-
-
-def _by_category(joint: Array, truth: Codes, categories: int) -> Array:
-    """Log-probabilities (G, K) of true categories, of those (G, H) of states."""
-    found = np.full((len(joint), categories), -np.inf)
-    for category in range(categories):
-        found[:, category] = logsumexp(joint[:, truth == category], axis=1)
-    return found
 
 
 def _tails(prob: float) -> tuple[float, float]:
