@@ -54,7 +54,7 @@ def answer(
     >>> ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     >>> fit = rb.GaussianICC().fit(ratings, seed=1979, progress=False)
     >>> answer(fit).headline  # doctest: +ELLIPSIS
-    'Probably not: 4 ratings an item give a reliability of 0.6...; 0.80 takes 9 or 10'
+    'Probably not: 4 ratings an item give a reliability of 0.6...; 0.80 takes ...'
     """
     if "normalized_xcc" in fit.quantities:
         return pools_answer(fit, prob, reliability, misfit)

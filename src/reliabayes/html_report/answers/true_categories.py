@@ -19,7 +19,6 @@ from reliabayes.html_report.answers.figures import (
 from reliabayes.html_report.answers.phrases import (
     misfit_caution,
     percentage,
-    split_estimate,
     split_whole,
 )
 from reliabayes.html_report.answers.poor_raters import (
@@ -27,7 +26,7 @@ from reliabayes.html_report.answers.poor_raters import (
     poor_claims,
     rater_sentences,
 )
-from reliabayes.results.estimates import estimate_text, scalar_draws
+from reliabayes.results.estimates import estimate_text, scalar_draws, whole_median_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,12 +150,13 @@ def _needed_sentence(fit: Fit, number: Array, prob: float) -> str:
         f"({100 * prob:g}% interval {interval})"
     )
     adaptive = fit.raters_needed(accuracy=SURE, adaptive=True).values.ravel()
-    if not np.isfinite(np.median(adaptive)):
+    mean, lower, upper = whole_median_interval(adaptive, prob)
+    if not np.isfinite(mean):
         return f"{fixed}."
-    mean, spread = split_estimate(adaptive, prob, ".1f")
+    most = f"{upper:.1f}" if np.isfinite(upper) else "more than 50"
     return (
-        f"{fixed}; {mean} on average ({spread.replace('inf', 'more')}) if an item gets no more as "
-        f"soon as its label is {SURE:.0%} likely."
+        f"{fixed}; {mean:.1f} on average ({lower:.1f} to {most}) if an item gets no more as soon "
+        f"as its label is {SURE:.0%} likely."
     )
 
 
