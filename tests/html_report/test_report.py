@@ -214,6 +214,23 @@ def test_verdict_on_reliability_is_as_sure_as_the_draws(reliability: float, verd
     assert f"whose mean has a reliability of {quantiles(reached, '.2f')}" in found.sentences[2]
 
 
+@pytest.mark.parametrize(
+    ("shifts", "words"),
+    [
+        ([0, 0, 0, 2], "Rater 3 is the most lenient rater, 1.5 above the average"),
+        ([-2, 0, 0, 0], "Rater 0 is the most severe rater, 1.5 below the average"),
+        ([0, 0, 0, 0], "No rater is clearly more severe or more lenient than the average"),
+    ],
+)
+def test_raters_who_rate_higher_or_lower_are_named(shifts: list[int], words: str) -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(60, 1)) + rng.normal(0, 0.2, (60, 4))
+    scores -= scores.mean(axis=0) - scores.mean() - shifts
+    fit = rb.GaussianICC().fit(rb.Ratings.from_wide(scores), seed=1, progress=False)
+
+    assert answer(fit).claims[1].text == words
+
+
 def test_binary_ratings_are_answered_on_the_scale_of_the_ratings() -> None:
     fit = fitted(rb.LogitICC(), chains=1)
     observed, latent = (fit.quantities[name] for name in ("icc_observed", "icc"))

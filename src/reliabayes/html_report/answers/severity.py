@@ -73,14 +73,22 @@ def severity_claim(fit: Fit) -> str:
     parts = []
     if first["upper"] < 0:
         low = _amount(-first["median"])
-        parts.append(f"{table.index[0]} is the most severe rater, {low}{unit} below the average")
+        parts.append(
+            f"{_named(table.index[0])} is the most severe rater, {low}{unit} below the average"
+        )
     if last["lower"] > 0:
         high = _amount(last["median"])
         who = "the most lenient" if parts else "is the most lenient rater"
-        parts.append(f"{table.index[-1]} {who}, {high}{unit} above" + " it" * bool(parts))
+        than = "it" if parts else "the average"
+        parts.append(f"{_named(table.index[-1])} {who}, {high}{unit} above {than}")
     if not parts:
         return "No rater is clearly more severe or more lenient than the average"
     return "; ".join(parts)
+
+
+def _named(rater: Any) -> str:
+    """A rater's id, as a name if it is a number."""
+    return f"Rater {rater}" if str(rater).isdigit() else str(rater)
 
 
 def _amount(value: float) -> str:
