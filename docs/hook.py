@@ -14,6 +14,7 @@ from generate import (
     models,
     notebooks,
     reference,
+    reports,
 )
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -21,7 +22,8 @@ from mkdocs.structure.pages import Page
 
 FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after ( or before .
 CELL = re.compile(r"<td.*?</td>", re.DOTALL)
-TEXTS = (models, reference, gallery, files, notebooks)
+WITH_FILES = (gallery, models, notebooks, reports)
+TEXTS = (models, reference, gallery, files, notebooks, reports)
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -34,8 +36,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add generated pages and pictures."""
     for path, text in _pages():
         files.append(File.generated(config, path, content=text))
-    for path, content in gallery.files():
-        files.append(File.generated(config, path, content=content))
+    for module in WITH_FILES:
+        for path, content in module.files():
+            files.append(File.generated(config, path, content=content))
     return files
 
 

@@ -49,3 +49,10 @@ def example(model: type[rb.RatingModel]) -> str:
             categories="categories=(1, 2, 3), " if "cut" in model.reports else "",
         )
     return data + FITTED.format(model=model.__name__)
+
+
+def plot(model: type[rb.RatingModel]) -> str:
+    """Call that draws the main finding of a fit of the model."""
+    of_quantity = {"normalized_xcc": "xcc", "icc": "icc", "confusion": "confusion"}
+    found = next((name for key, name in of_quantity.items() if key in model.reports), "items")
+    return f"rb.plots.{found}(fit)"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
+from .execution import MODES, drawn, pictures
 
 SETUP = """\
 import numpy as np
@@ -58,12 +56,6 @@ CALLS: Mapping[str, str] = {
     "trace": "rb.plots.trace(of_scores)",
     "rank": "rb.plots.rank(of_scores)",
 }
-MODES: Mapping[str, tuple[str, str]] = {  # foreground and background, as on the pages
-    "light": ("#1b1f27", "#ffffff"),
-    "dark": ("#e2e4e9", "#1e2129"),
-}
-FOREGROUND = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
-BACKGROUND = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -82,11 +74,8 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def picture(name: str, up: str, description: str) -> str:
     """Call that draws a plot, and the plot, for a page at a relative path ``up`` from the top."""
-    images = "\n".join(
-        f"![{description}]({up}gallery/{name}_{mode}.png#only-{mode}){{ .picture }}"
-        for mode in MODES
-    )
-    return f"```python\n{CALLS[name]}\n```\n\n{images}\n"
+    shown = pictures(f"{up}gallery/{name}", description)
+    return f"```python\n{CALLS[name]}\n```\n\n{shown}\n"
 
 
 def files() -> Iterator[tuple[str, bytes]]:
@@ -98,21 +87,13 @@ def files() -> Iterator[tuple[str, bytes]]:
 
 def _title(name: str) -> str:
     """Title of a plot, which states its finding."""
-    return _drawn(name, "light")[0].replace("\n", " ")
+    return _drawn(name, "light")[0]
 
 
 @cache
 def _drawn(name: str, mode: str) -> tuple[str, bytes]:
     """Title of a plot, and its image."""
-    mpl.use("Agg")
-    foreground, background = MODES[mode]
-    style: Any = dict.fromkeys(FOREGROUND, foreground) | dict.fromkeys(BACKGROUND, background)
-    with mpl.rc_context(style):
-        ax = eval(CALLS[name], _results())
-        content = io.BytesIO()
-        ax.figure.savefig(content, dpi=160, metadata={"Software": None})
-        plt.close(ax.figure)
-    return ax.get_title(loc="left"), content.getvalue()
+    return drawn(CALLS[name], _results(), mode)
 
 
 @cache

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import reliabayes as rb
 
-from .examples import example
+from .examples import example, plot
+from .execution import pictures, printed_and_drawn, version
 from .files import ROOT
 from .names import OF_ALL_MODELS, Name, names
 from .reference import documented, titled
@@ -56,8 +57,35 @@ def page(name: Name) -> str:
         f"The model is `{model.name()}` on the command line. It also has the"
         " [methods of all models](index.md#methods).\n",
         f"## Quantities {{ #quantities }}\n\n{quantities}\n",
-        f"## Example {{ #example }}\n\n```python\n{example(model)}\n```\n",
+        _example(model),
         *_stan(model),
+    )
+
+
+def files() -> Iterator[tuple[str, bytes]]:
+    """Paths and contents of the images."""
+    for model in rb.MODELS:
+        for mode, image in _run(model)[1].items():
+            yield f"models/{model.name()}_{mode}.png", image
+
+
+def _run(model: type[rb.RatingModel]) -> tuple[str, dict[str, bytes]]:
+    """What the example of a model prints, and its plot by mode."""
+    found: tuple[str, dict[str, bytes]] = printed_and_drawn(example(model), plot(model), version())
+    return found
+
+
+def _example(model: type[rb.RatingModel]) -> str:
+    """Example of a model, with what it prints and a plot."""
+    return "\n\n".join(
+        [
+            "## Example { #example }",
+            f"```python\n{example(model)}\n```",
+            f"```text\n{_run(model)[0].rstrip()}\n```",
+            f"```python\n{plot(model)}\n```",
+            pictures(model.name(), f"Plot of a fit of {model.__name__}"),
+            "",
+        ]
     )
 
 

@@ -39,8 +39,8 @@ MODEL_PAGES = dict(models.pages())
         "choosing",
         "errata",
         "errors",
-        "index",
-        pytest.param("quickstart", marks=pytest.mark.docs),
+        "install",
+        *(pytest.param(page, marks=pytest.mark.docs) for page in ("index", "quickstart", "words")),
     ],
 )
 def test_code_of_a_page_runs_and_prints_what_is_shown(
@@ -61,7 +61,7 @@ def test_code_of_a_page_runs_and_prints_what_is_shown(
 
 def test_each_figure_on_the_performance_page_is_in_the_benchmarks() -> None:
     measured = NUMBER.findall((ROOT / "benchmarks" / "README.md").read_text())
-    body = written("performance").partition("## Compared with other samplers")[2]
+    body = written("performance").partition("\n## ")[2]
 
     claimed = NUMBER.findall(re.sub(r"`[^`]*`|AC1", "", body))
 
