@@ -27,7 +27,6 @@ DOCS = ROOT / "docs"
 BLOCK = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
-MODEL_PAGES = dict(models.pages())
 
 
 # Handwritten pages.
@@ -92,6 +91,11 @@ def test_each_call_in_the_tables_of_equivalents_works(page: str) -> None:
 # Generated pages.
 
 
+@pytest.fixture
+def _examples_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "printed_and_drawn", lambda *_: ("what it prints\n", {}))
+
+
 @pytest.mark.parametrize(
     ("text", "path", "expected"),
     [
@@ -111,13 +115,16 @@ def test_a_name_in_a_docstring_links_to_the_public_name_in_its_scope(
 
 
 @pytest.mark.parametrize("model", rb.MODELS, ids=lambda model: model.__name__)
+@pytest.mark.usefixtures("_examples_not_run")
 def test_the_page_of_a_model_has_an_example_and_its_programs(model: type[rb.RatingModel]) -> None:
-    page = MODEL_PAGES[f"models/{model.name()}.md"]
+    page = next(models.page(name) for name in models.models() if name.value is model)
 
     assert f"rb.{model.__name__}().fit(ratings, seed=1)" in page
+    assert "```text\nwhat it prints\n```" in page
     assert "target += " in page
 
 
+@pytest.mark.usefixtures("_examples_not_run")
 def test_a_plain_program_comes_before_that_of_the_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
