@@ -27,11 +27,14 @@ from reliabayes import plots
 from reliabayes.plots.densities import density
 from reliabayes.plots.labels import shortened
 from reliabayes.plots.layout import separated
+from reliabayes.plots.palette import category_colours
 from reliabayes.results.settings import Settings
 
 GOLDEN = Path(__file__).parent / "golden"
 TOLERANCE = 2.0  # RMS on a scale of 0 to 255, for differences between versions of matplotlib
 COMPARED = ("icc", "raters_in_pools", "confusion", "check_categories")  # with a golden image
+
+LONG = "contractor-{:03d}$@labelling-vendor.example.com"  # id of a rater
 
 PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "icc": lambda of: plots.icc(of.pools),
@@ -40,6 +43,9 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "krr_curve": lambda of: plots.krr_curve(of.curve),
     "xcc": lambda of: plots.xcc(of.pools, guideline="landis_koch"),
     "contrast": lambda of: plots.contrast(of.pools.contrast("icc", "crowd", "expert")),
+    "contrast_long": lambda of: plots.contrast(
+        long_names(of.pools.contrast("icc", "crowd", "expert"))
+    ),
     "raters": lambda of: plots.raters(of.categories),
     "raters_in_pools": lambda of: plots.raters(of.pools),
     "raters_many": lambda of: plots.raters(of.crowd),
@@ -47,6 +53,7 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "entropies": lambda of: plots.entropies(of.categories),
     "confusion": lambda of: plots.confusion(of.categories),
     "agreement": lambda of: plots.agreement(of.numbers.ratings),
+    "agreement_long": lambda of: plots.agreement(rb.Ratings.from_frame(rated(20, 6, 5, LONG))),
     "design": lambda of: plots.design(of.categories.ratings),
     "design_many": lambda of: plots.design(of.crowd.ratings),
     "compare": lambda of: plots.compare(of.comparison),
@@ -88,6 +95,14 @@ def of_numbers(frame: pd.DataFrame) -> rb.Fit:
     return made_of(rb.GaussianICC(), rb.Ratings.from_frame(frame), **sds, mean=around(5.0))
 
 
+def long_names(contrast: rb.Contrast) -> rb.Contrast:
+    one, other = (
+        "residents in their first year at the hospital",
+        "radiologists with ten years of it",
+    )
+    return rb.Contrast(one, other, contrast.draws, contrast.prob)
+
+
 def of_pools() -> rb.Fit:
     frame = rated(30, 7, 5, "r{}").assign(
         pool=lambda x: np.where(x["rater"] < "r3", "expert", "crowd")
@@ -117,12 +132,24 @@ def of_categories() -> rb.Fit:
     )
 
 
+def of_two_categories(confusion: list[list[float]]) -> rb.Fit:
+    """A fit of six raters with the same confusion matrix in all draws."""
+    frame = rated(40, 6, 5, "{}")
+    words = pd.cut(frame["rating"], [-9, 5, 99], labels=["no", "yes"])
+    return made_of(
+        rb.DawidSkene(),
+        rb.Ratings.from_frame(frame.assign(rating=words), scale="nominal"),
+        prevalence=np.full((400, 2), 0.5),
+        confusion=np.broadcast_to(confusion, (400, 6, 2, 2)),
+    )
+
+
 @pytest.fixture(scope="module")
 def of() -> SimpleNamespace:
     """Results of simulated ratings: small ones, and one with a hundred raters with long ids."""
     return SimpleNamespace(
         numbers=of_numbers(rated(20, 5, 4, "J{}")),
-        crowd=of_numbers(rated(300, 100, 4, "contractor-{:03d}$@labelling-vendor.example.com")),
+        crowd=of_numbers(rated(300, 100, 4, LONG)),
         pools=of_pools(),
         categories=of_categories(),
         curve=pd.DataFrame(
@@ -321,7 +348,11 @@ def test_krr_curve_has_a_line_per_method(of: Any) -> None:
     ax: Any = plots.krr_curve(of.curve, ax=fresh())
 
     assert [list(line.get_ydata()) for line in ax.lines] == of.curve.T.to_numpy().tolist()
-    assert texts(ax)[:3] == ["two replications", "bootstrap of one", "ICC, all ratings"]
+    assert texts(ax)[:3] == [
+        "two replications",
+        "replications drawn from these ratings",
+        "from the ICC of all ratings",
+    ]
 
 
 def test_xcc_has_a_row_per_kind_and_states_the_normalized_one(of: Any) -> None:
@@ -430,13 +461,14 @@ def test_confusion_matrices_are_posterior_means_ordered_by_informativeness(of: A
     shown = [mesh.get_array().reshape(3, 3) for mesh in ax.collections]
     assert np.array(shown) == pytest.approx(mean["confusion"].values[order])
     assert mean["rater"].values[order][0] in texts(ax)
-    correct = pd.Series(
-        np.diagonal(mean["confusion"].mean("rater").values), ["fine", "rude", "threat"]
-    )
-    assert finding(ax) == (
-        f"On average, raters recognise {correct.idxmax()} best ({correct.max():.0%} correct) and "
-        f"{correct.idxmin()} worst ({correct.min():.0%})"
-    )
+
+
+def test_confusion_names_the_categories_that_are_recognised_best_and_worst() -> None:
+    fit = of_two_categories([[0.9, 0.1], [0.3, 0.7]])
+
+    title = finding(plots.confusion(fit, ax=fresh()))
+
+    assert title == ("On average, raters recognise no best (90% correct) and yes worst (70%)")
 
 
 def test_agreement_of_categories_is_the_proportion_of_equal_ratings() -> None:
@@ -460,14 +492,129 @@ def test_agreement_of_numbers_is_the_correlation_over_common_items(of: Any) -> N
 
 
 def shaded(ax: Axes) -> dict[tuple[str, str], str]:
-    """Texts in the cells, by the labels of their rows and columns."""
+    """Texts in the cells, by the labels of their rows and columns; these stand on the diagonal."""
     rows = dict(zip(ax.get_yticks(), (x.get_text() for x in ax.get_yticklabels()), strict=True))
-    columns = dict(zip(ax.get_xticks(), (x.get_text() for x in ax.get_xticklabels()), strict=True))
+    labels = [text for text in ax.texts if isinstance(text, Annotation)]
+    columns = {text.xy[0] + 0.5: text.get_text() for text in labels if text.xycoords == "data"}
     return {
         (rows[text.get_position()[1]], columns[text.get_position()[0]]): text.get_text()
         for text in ax.texts
-        if not isinstance(text, Annotation)
+        if text not in labels
     }
+
+
+def test_shades_of_agreement_go_from_none_to_full(of: Any) -> None:
+    ax: Any = plots.agreement(of.numbers.ratings, ax=fresh())
+
+    assert ax.collections[0].get_clim() == (0, 1)
+
+
+def test_raters_who_agree_alike_are_told_as_tied() -> None:
+    table = [["a", "a", "b"], ["b", "b", "a"], ["a", "b", "a"], ["b", "a", "b"]]
+
+    title = finding(plots.agreement(rb.Ratings.from_wide(np.array(table)), ax=fresh()))
+
+    # of the pairs of raters 0 and 1, 0 and 2, 1 and 2, these agree on 2, 2 and 0 of 4 items
+    assert title == (
+        "Pairs of raters agree on 33% of their common items on average; raters 1 and 2 agree least "
+        "(25%)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("raters", "All 6 raters have the same accuracy (0.80)"),
+        ("confusion", "On average, raters recognise all categories equally well (80% correct)"),
+    ],
+)
+def test_raters_and_categories_with_equal_estimates_are_told_as_tied(name: str, title: str) -> None:
+    fit = of_two_categories([[0.8, 0.2], [0.2, 0.8]])
+
+    assert finding(getattr(plots, name)(fit, ax=fresh())) == title
+
+
+def test_models_that_predict_alike_are_told_as_tied(of: Any) -> None:
+    table = of.comparison.assign(bits_per_rating=0.5, difference=0.0)
+
+    title = finding(plots.compare(table, ax=fresh()))
+
+    assert title == "DS and MACE predict held-out items equally well, with 0.500 bits per rating"
+
+
+def test_a_complete_design_is_a_sentence() -> None:
+    ratings = rb.Ratings.from_wide(np.array([[1, 2], [3, 5]]))
+
+    ax = plots.design(ratings, ax=fresh())
+
+    assert finding(ax) == "Every rater rated every item"
+    assert not ax.collections
+    assert not ax.axison
+
+
+@pytest.mark.parametrize(("length", "expected"), [(1, list("abcdefghij")), (9, [])])
+def test_labels_of_columns_are_never_turned_and_left_out_without_room(
+    length: int, expected: list[str]
+) -> None:
+    items = [length * letter for letter in "abcdefghij"]
+    wide = pd.DataFrame({"x": range(3, 13), "y": [None, *range(9)]}, items)
+
+    labels = plots.design(rb.Ratings.from_wide(wide), ax=fresh()).get_xticklabels()
+
+    assert sorted(label.get_text() for label in labels) == expected
+    assert {label.get_rotation() for label in labels} <= {0.0}
+
+
+def test_nominal_categories_have_inks_and_ordered_ones_shades_of_one_scale() -> None:
+    inks = np.array(category_colours(8, is_ordered=False))
+    shades = np.array(category_colours(8, is_ordered=True))
+
+    apart = np.linalg.norm(inks[:, None] - inks, axis=-1)[np.triu_indices(8, 1)]
+    lightness = shades @ [0.2126, 0.7152, 0.0722]
+    assert apart.min() > 0.25
+    assert (np.diff(lightness) > 0).all()
+
+
+def test_thousands_of_items_are_a_band_of_intervals() -> None:
+    fit = of_numbers(rated(1000, 10, 3, "{}"))
+    expected = np.sort(fit.items()["median"])[::-1]
+
+    ax: Any = plots.items(fit, ax=fresh())
+
+    assert list(ax.lines[0].get_xdata()) == pytest.approx(expected)
+    (band,) = ax.collections
+    assert len(band.get_paths()) == 1
+    assert "1,000 medians in order; 90% intervals, averaged over neighbours" in texts(ax)[-1]
+
+
+def test_variance_of_several_pools_is_told_as_the_range_of_all(of: Any) -> None:
+    items = of.pools.quantities["icc"].mean(("chain", "draw")).values
+
+    ax: Any = plots.variance_shares(of.pools, ax=fresh())
+
+    assert len(ax.patches) == 6
+    assert finding(ax).startswith(
+        f"Items account for {items.min():.0%} to {items.max():.0%} of the variance in 2 pools"
+    )
+
+
+def test_correlations_of_pools_have_no_words_of_a_guideline_unless_asked(of: Any) -> None:
+    ax: Any = plots.xcc(of.pools, ax=fresh())
+
+    assert not {"poor", "moderate", "good", "excellent"} & set(texts(ax))
+
+
+def test_categories_are_labelled_below_the_last_matrix_of_each_column(of: Any) -> None:
+    fit = of.categories
+    ax: Any = plots.confusion(fit, ax=fresh())
+
+    lowest = {
+        name: [text.get_position() for text in ax.texts if text.get_text() == name]
+        for name in ("fine", "rude")
+    }
+    ends = [mesh.get_coordinates()[-1, 0] for mesh in ax.collections]
+    for x, y in lowest["fine"]:
+        assert max(end for start, end in ends if start <= x < start + 3) == pytest.approx(y - 0.12)
 
 
 def test_design_is_filled_where_there_is_a_rating() -> None:

@@ -1,5 +1,8 @@
 """Plots that state their finding in the title; each takes a result and returns Axes.
 
+Titles and labels extend beyond the Axes: make figures of your own with
+``plt.subplots(layout="constrained")``, which leaves room for them.
+
 matplotlib is imported when the first plot is drawn, not with the package.
 """
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.plots.labels import short, shortened
+from reliabayes.plots.labels import short, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
-    label_columns,
     label_rows,
     remove_frame,
 )
@@ -67,7 +66,7 @@ def confusion(fit: Fit, *, ax: Axes | None = None) -> Axes:
     for x, y, name in zip(left, top, names, strict=True):
         ax.text(x, y - 0.12, name, fontsize="x-small", color=Palette.of(ax).text, parse_math=False)
     categories = shortened(fit.ratings.categories, LONGEST_CATEGORY)
-    _label_categories(ax, np.unique(left), np.unique(top), categories, WIDTH / cell)
+    _label_categories(ax, left, top, categories, WIDTH / cell, cell)
     shown = f"The most and least informative of {total:,} raters. " if total > number else ""
     add_title(ax, _finding(fit), f"Posterior means. {shown}{source_text(fit)}", categories)
     return remove_frame(ax, "none")
@@ -104,23 +103,42 @@ def _draw(ax: Axes, matrices: Array, left: Array, top: Array) -> None:
 
 
 def _label_categories(
-    ax: Axes, left: Array, top: Array, names: Sequence[str], width: float
+    ax: Axes, left: Array, top: Array, names: Sequence[str], width: float, cell: float
 ) -> None:
-    """Label categories on the left of the matrices, and below those at the bottom."""
-    size, centres = len(names), np.arange(len(names)) + 0.5
-    label_columns(ax, (left[:, None] + centres).ravel(), len(left) * list(names))
-    label_rows(ax, (top[:, None] + centres).ravel(), len(top) * list(names))
-    ax.set(xlim=(0, width), ylim=(top[-1] + size + 0.1, -0.6), ylabel="true category")
-    ax.set_xlabel("rating given", loc="left")
+    """Label categories on the left of the matrices, and below the last of each column.
+
+    Labels that do not fit below their columns are left out; the order is that of the rows.
+    """
+    size, rows = len(names), np.unique(top)
+    centres = np.arange(size) + 0.5
+    label_rows(ax, (rows[:, None] + centres).ravel(), len(rows) * list(names))
+    fits = max(map(len, names)) <= 1.2 * CHARACTERS_PER_INCH * cell
+    for x in np.unique(left) if fits else []:
+        below = top[left == x].max() + size + 0.12
+        for centre, name in zip(centres, names, strict=True):
+            ax.text(
+                x + centre, below, name, fontsize="x-small", ha="center", va="top",
+                color=Palette.of(ax).muted, parse_math=False,
+            )  # fmt: skip
+    ax.set_xticks([])
+    bottom = rows[-1] + size + (0.12 + 0.16 / cell if fits else 0.1)
+    ax.set(xlim=(0, width), ylim=(bottom, -0.6), ylabel="true category")
+    ax.set_xlabel("rating given" + ("" if fits else ", in the same order"), loc="left")
 
 
 def _finding(fit: Fit) -> str:
     """The true categories that raters recognise best and worst on average."""
     mean = fit.quantities["confusion"].mean(("chain", "draw"))
     matrix = (mean.mean("rater") if "rater" in mean.dims else mean).values
-    correct, names = np.diagonal(matrix), fit.ratings.categories
-    best, worst = int(correct.argmax()), int(correct.argmin())
+    correct = np.diagonal(matrix)
+    names, values = [short(name) for name in fit.ratings.categories], [f"{x:.0%}" for x in correct]
+    highest, lowest = f"{correct.max():.0%}", f"{correct.min():.0%}"
+    if highest == lowest:
+        return f"On average, raters recognise all categories equally well ({highest} correct)"
+    best, worst = (
+        " and ".join(equal) if len(equal) < 4 else f"{len(equal)} categories"
+        for equal in (tied(names, values, highest), tied(names, values, lowest))
+    )
     return (
-        f"On average, raters recognise {short(names[best])} best ({correct[best]:.0%} correct) "
-        f"and {short(names[worst])} worst ({correct[worst]:.0%})"
+        f"On average, raters recognise {best} best ({highest} correct) and {worst} worst ({lowest})"
     )

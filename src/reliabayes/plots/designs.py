@@ -15,6 +15,7 @@ from reliabayes.plots.layout import (
     label_right,
     label_rows,
     remove_frame,
+    rows_fit,
 )
 from reliabayes.plots.palette import Palette
 from reliabayes.ratings import Ratings
@@ -32,7 +33,8 @@ def design(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
 
     Raters are ordered by pool and then by their number of ratings, items by who rated them. Of
     more than 160 raters or 480 items, several share a row or column, whose shade is the proportion
-    of pairs that were rated.
+    of pairs that were rated. Labels that have no room are left out. Of a complete design there is
+    only the sentence that every rater rated every item.
 
     Parameters
     ----------
@@ -63,6 +65,8 @@ def design(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     ratings.require_known_raters("plots.design")
     raters = np.lexsort((-ratings.ratings_per_rater, _pool_codes(ratings)))
     items = _item_order(ratings, raters)
+    if ratings.is_complete:
+        return _complete(ratings, axes_or_new(ax, 7.0, 0.7))
     filled = _proportion_rated(ratings, raters, items)
     ax = axes_or_new(ax, 7.0, float(np.clip(1.6 + 0.16 * len(filled), 2.4, 6.0)))
     palette = Palette.of(ax)
@@ -72,15 +76,23 @@ def design(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
         filled, cmap=palette.colormap(), vmin=0, vmax=1, rasterized=True,
         edgecolors=[palette.background] if len(items) <= 2 * MAX_LABELS else "none", linewidth=1,
     )  # fmt: skip
-    names = shortened(ratings.raters[raters]) if len(raters) <= MAX_LABELS else []
+    is_labelled = len(raters) <= MAX_LABELS and rows_fit(ax, len(raters))
+    names = shortened(ratings.raters[raters]) if is_labelled else []
     label_rows(ax, np.arange(len(names)) + 0.5, names)
     if len(items) <= MAX_LABELS:
-        label_columns(ax, np.arange(len(items)) + 0.5, shortened(ratings.items[items], 18))
+        at = np.arange(len(items)) + 0.5
+        label_columns(ax, at, shortened(ratings.items[items], 18), 1 / len(items))
     _label_pools(ax, ratings)
     ax.set(xlim=(0, ratings.n_items), ylim=(ratings.n_raters, 0))
     ax.set(xlabel="items, ordered by who rated them", ylabel="" if names else "raters")
     add_title(ax, _finding(ratings), size_text(ratings), names)
     return remove_frame(ax, "bottom")
+
+
+def _complete(ratings: Ratings, ax: Axes) -> Axes:
+    """Of a complete design, the sentence alone: every cell would be filled."""
+    ax.set_axis_off()
+    return add_title(ax, _finding(ratings), size_text(ratings))
 
 
 def _item_order(ratings: Ratings, raters: Codes) -> Codes:

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from reliabayes.plots.labels import short, shortened
-from reliabayes.plots.layout import add_title, axes_or_new, label_right, label_rows, remove_frame
+from reliabayes.plots.labels import joined, short, shortened, tied
+from reliabayes.plots.layout import (
+    add_title,
+    axes_or_new,
+    label_right,
+    label_rows,
+    remove_frame,
+    rows_fit,
+)
 from reliabayes.plots.palette import STYLES, Palette
 from reliabayes.results.estimates import source_text
 from reliabayes.results.summaries import interval_bounds
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
 
 MAX_LABELS = 60  # rows up to which all are labelled
 EXTREMES = 3  # rows that are labelled at each end, if there are more
+MAX_LINES = 300  # rows of a pool whose intervals are drawn one by one
+WINDOW = 50  # number of parts of a pool over which the limits of more rows are averaged
 
 
 def raters(
@@ -28,7 +37,8 @@ def raters(
 ) -> Axes:
     """Raters in order of a quantity, such as accuracy or severity, with intervals.
 
-    Of more than 60 raters, all are drawn and the three at each end are labelled.
+    Of more than 60 raters, all are drawn and the three at each end are labelled. Of more than 300,
+    a band shows the intervals, averaged over raters next to each other.
 
     Parameters
     ----------
@@ -66,8 +76,10 @@ def raters(
     columns = {"median": np.median(draws, axis=0), "lower": lower, "upper": upper}
     rows = _ordered(pd.DataFrame(columns, index=fit.ratings.raters))
     words = name.replace("_", " ")
-    highest, lowest = _extremes(rows, ".2f")
-    finding = f"Rater {highest} has the highest {words}, rater {lowest} the lowest"
+    ends = _extremes(rows, ".2f", "rater", ("has", "have"))
+    finding = f"All {len(rows):,} raters have the same {words} ({rows['median'].iloc[0]:.2f})"
+    if ends is not None:
+        finding = f"{ends[0]} the highest {words}, {ends[1]} the lowest"
     ax = _forest(ax, rows, finding, _note(fit, prob, rows), ".2f")
     ax.set_xlabel(words + (", bits per rating" if name == "informativeness" else ""))
     return ax
@@ -103,15 +115,15 @@ def effects(fit: Fit, what: str, table: pd.DataFrame, prob: float, ax: Axes | No
         raise ValueError(f"fit: {type(fit.model).__name__} does not estimate individual {what}.")
     if "pool" in table.index.names:
         table = table.reset_index("pool")
-    ends = {f"{end}_{percent}": end for end in ("lower", "upper")}
-    rows = _ordered(table.rename(columns=ends))
+    limits = {f"{end}_{percent}": end for end in ("lower", "upper")}
+    rows = _ordered(table.rename(columns=limits))
     form = f"+.{max(0, 1 - math.floor(math.log10(rows['median'].abs().max() or 1)))}f"
-    highest, lowest = _extremes(rows, form)
-    if what == "raters":
-        finding = f"Rater {highest} rates highest and rater {lowest} lowest"
-    else:
-        finding = f"Item {highest} is rated highest and item {lowest} lowest"
-    ax = _forest(ax, rows, f"{finding}, relative to the average", _note(fit, prob, rows), form)
+    verbs = ("rates", "rate") if what == "raters" else ("is rated", "are rated")
+    ends = _extremes(rows, form, what.removesuffix("s"), verbs)
+    finding = f"All {len(rows):,} {what} {verbs[1]} alike"
+    if ends is not None:
+        finding = f"{ends[0]} highest and {ends[1]} lowest, relative to the average"
+    ax = _forest(ax, rows, finding, _note(fit, prob, rows), form)
     ax.axvline(0, color=Palette.of(ax).muted, linewidth=0.8, zorder=0)
     unit = "units of the rating" if fit.model.continuous else "units of the latent score"
     ax.set_xlabel(f"{what.removesuffix('s')} effect, relative to the average, in {unit}")
@@ -133,6 +145,7 @@ def _forest(ax: Axes | None, rows: pd.DataFrame, finding: str, note: str, form: 
     """Medians with intervals, one row each."""
     is_labelled = len(rows) <= MAX_LABELS
     ax = axes_or_new(ax, height=1.5 + 0.17 * len(rows) if is_labelled else 6.0)
+    is_labelled &= rows_fit(ax, len(rows))
     for _, part in rows.groupby("number"):
         _draw_pool(ax, part, is_labelled)
     names = list(rows["name"]) if is_labelled else []
@@ -148,17 +161,31 @@ def _draw_pool(ax: Axes, rows: pd.DataFrame, is_labelled: bool) -> None:
     number = int(rows["number"].iloc[0])
     palette, mark = Palette.of(ax), STYLES[number % len(STYLES)][0]
     colour = palette.series_colour(number)
+    if len(rows) > MAX_LINES:
+        window = len(rows) // WINDOW
+        ends = rows[["lower", "upper"]].rolling(window, center=True, min_periods=1).mean()
+        ax.fill_betweenx(
+            rows["at"], ends["lower"], ends["upper"], color=colour, alpha=0.3, linewidth=0
+        )
+        ax.plot(rows["median"], rows["at"], color=colour, linewidth=1.6)
+    else:
+        _draw_intervals(ax, rows, colour, mark, is_labelled)
+    pool = short(rows["pool"].iloc[0])
+    label_right(ax, [rows["at"].mean()], [pool], color=palette.label_colour(number))
+
+
+def _draw_intervals(
+    ax: Axes, rows: pd.DataFrame, colour: str, mark: str, is_labelled: bool
+) -> None:
+    """Draw the median of each row as a marker on its interval."""
     ax.hlines(
         rows["at"], rows["lower"], rows["upper"], color=colour, alpha=0.55,
         linewidth=1.6 if is_labelled else np.clip(250 / len(rows), 0.3, 1.6),
-        rasterized=len(rows) > 1000,
     )  # fmt: skip
     ax.plot(
         rows["median"], rows["at"], color=colour, marker=mark, linestyle="",
-        markersize=4.5 if is_labelled else 1.5, rasterized=len(rows) > 1000,
+        markersize=4.5 if is_labelled else 1.5,
     )  # fmt: skip
-    pool = short(rows["pool"].iloc[0])
-    label_right(ax, [rows["at"].mean()], [pool], color=palette.label_colour(number))
 
 
 def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
@@ -174,16 +201,31 @@ def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
         )  # fmt: skip
 
 
-def _extremes(rows: pd.DataFrame, form: str) -> tuple[str, str]:
-    """Labels of the rows of highest and of lowest median, with that median."""
-    median = rows["median"].to_numpy()
-    highest, lowest = (
-        f"{rows['name'].iloc[at]} ({median[at]:{form}})"
-        for at in (int(median.argmax()), int(median.argmin()))
+def _extremes(
+    rows: pd.DataFrame, form: str, what: str, verbs: tuple[str, str]
+) -> tuple[str, str] | None:
+    """Who has the highest median, with a verb, and who the lowest; None if all are equal.
+
+    Medians that are written alike are tied.
+    """
+    names, values = list(rows["name"]), [f"{median:{form}}" for median in rows["median"]]
+    ends = values[int(rows["median"].argmax())], values[int(rows["median"].argmin())]
+    if ends[0] == ends[1]:
+        return None
+    highest, lowest = (tied(names, values, end) for end in ends)
+    first = joined(highest, what)
+    verb = verbs[len(highest) > 1]
+    return (
+        f"{first[0].upper()}{first[1:]} ({ends[0]}) {verb}",
+        f"{joined(lowest, what)} ({ends[1]})",
     )
-    return highest, lowest
 
 
 def _note(fit: Fit, prob: float, rows: pd.DataFrame) -> str:
-    shown = "" if len(rows) <= MAX_LABELS else f"; all {len(rows):,} in order"
-    return f"Medians and {100 * prob:g}% intervals{shown}. {source_text(fit)}"
+    intervals = f"{100 * prob:g}% intervals"
+    if rows["number"].value_counts().max() > MAX_LINES:
+        shown = f"{len(rows):,} medians in order; {intervals}, averaged over neighbours"
+    else:
+        every = "" if len(rows) <= MAX_LABELS else f"; all {len(rows):,} in order"
+        shown = f"Medians and {intervals}{every}"
+    return f"{shown}. {source_text(fit)}"

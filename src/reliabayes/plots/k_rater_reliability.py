@@ -41,9 +41,9 @@ MAX_K = 100  # ratings per item that are shown
 GAP = 0.07  # between labels, as a proportion of the height
 METHODS = {
     "empirical": "two replications",
-    "bootstrap": "bootstrap of one",
-    "icc_k": "ICC, all ratings",
-    "spearman_brown": "ICC, two per item",
+    "bootstrap": "replications drawn\nfrom these ratings",
+    "icc_k": "from the ICC\nof all ratings",
+    "spearman_brown": "from the ICC of\ntwo ratings per item",
 }
 
 
@@ -85,7 +85,7 @@ def icc_k(fit: Fit, *, reliability: float = 0.8, prob: float = 0.9, ax: Axes | N
     for number, found in enumerate(needed.values()):
         _draw_crossing(ax, number, found, reliability, k[-1])
     labels = [_label(short(pool), found) for pool, found in needed.items()]
-    for number, (height, label) in enumerate(zip(separated(ends, GAP), labels, strict=True)):
+    for number, (height, label) in enumerate(zip(separated(ends, GAP, 0.98), labels, strict=True)):
         label_right(ax, [height], [label], color=palette.label_colour(number))
     ax.set(xlim=(1, k[-1]), ylim=(0, 1.02), xlabel="k, ratings per item by different raters")
     ax.set_ylabel("ICC(k), reliability of their mean")
@@ -120,7 +120,7 @@ def krr_curve(curve: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     palette = Palette.of(ax)
     lowest = math.floor(10 * float(np.nanmin(curve.to_numpy())) - 0.5) / 10
-    heights = separated(curve.iloc[-1].to_numpy(), GAP * (1 - lowest))
+    heights = separated(curve.iloc[-1].to_numpy(), 2 * GAP * (1 - lowest), 1.0)
     for number, (name, values) in enumerate(curve.items()):
         mark, line = STYLES[number % len(STYLES)]
         colour = palette.series_colour(number)
@@ -133,7 +133,9 @@ def krr_curve(curve: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     (method, found), k = next(iter(curve.items())), curve.index[-1]
     ratings = "Single ratings" if k == 1 else f"Aggregates of {k} ratings per item"
     finding = f"{ratings} reach a reliability of {found.iloc[-1]:.2f}"
-    note = f"Method: {METHODS.get(str(method), method)}; other methods for comparison"
+    words = METHODS.get(str(method), str(method)).replace("\n", " ")
+    note = f"Estimated {words if words.startswith('from') else f'by {words}'}"
+    note += "; the other lines are other ways to estimate it" if len(curve.columns) > 1 else ""
     return add_title(ax, finding, note)
 
 

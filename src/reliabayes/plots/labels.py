@@ -34,7 +34,8 @@ def shortened(names: Iterable[Any], limit: int = 24) -> list[str]:
     if len(texts) == 1 or longest > limit - 2:
         return [short(text, limit) for text in texts]
     first = max(0, start - (limit - 2 - longest) // 2)
-    return [f"{'…' * (first > 0)}{text[first : first + limit - 2]}…" for text in texts]
+    last = first + limit - 2
+    return [f"{'…' * (first > 0)}{text[first:last]}{'…' * (len(text) > last)}" for text in texts]
 
 
 def short(name: Any, limit: int = 24) -> str:
@@ -61,6 +62,58 @@ def short(name: Any, limit: int = 24) -> str:
         return text
     head = (limit - 1) // 2
     return f"{text[:head]}…{text[head + 1 - limit :]}"
+
+
+def tied(names: Sequence[str], values: Sequence[str], value: str) -> list[str]:
+    """The names whose value, as it is written, equals the given one.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Labels.
+    values : sequence of str
+        The value of each, as it is written.
+    value : str
+        One of the values.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> tied(["a", "b", "c"], ["0.9", "0.8", "0.9"], "0.9")
+    ['a', 'c']
+    """
+    return [name for name, each in zip(names, values, strict=True) if each == value]
+
+
+def joined(names: Sequence[str], what: str, most: int = 3) -> str:
+    """Names after the word for what they name, or only their number if they are many.
+
+    Parameters
+    ----------
+    names : sequence of str
+        One or more labels.
+    what : str
+        The word for one of them, such as ``"rater"``.
+    most : int, default 3
+        Largest number of labels that are listed.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> joined(["J1"], "rater"), joined(["J1", "J2"], "rater"), joined(list("abcd"), "rater")
+    ('rater J1', 'raters J1 and J2', '4 raters')
+    """
+    if len(names) == 1:
+        return f"{what} {names[0]}"
+    if len(names) > most:
+        return f"{len(names):,} {what}s"
+    return f"{what}s {', '.join(names[:-1])} and {names[-1]}"
 
 
 def _common_prefix(texts: Sequence[str]) -> int:

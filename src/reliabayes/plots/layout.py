@@ -159,8 +159,8 @@ def label_rows(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def label_columns(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
-    """Label columns along the bottom, without ticks; long labels are turned by 90 degrees.
+def label_columns(ax: Axes, at: ArrayLike, names: Sequence[str], pitch: float) -> bool:
+    """Label columns along the bottom, without ticks, if all labels fit side by side.
 
     Parameters
     ----------
@@ -169,11 +169,44 @@ def label_columns(ax: Axes, at: ArrayLike, names: Sequence[str]) -> None:
     at : array_like of float
         Places in data units.
     names : sequence of str
-        A label for each place; if one has more than three characters, all are turned.
+        A label for each place.
+    pitch : float
+        Distance between two columns as a proportion of the width of the Axes.
+
+    Returns
+    -------
+    bool
+        Whether they fit; if not, there are no labels.
     """
-    turned = max(map(len, names), default=0) > 3
-    ax.set_xticks(at, names, parse_math=False)
-    ax.tick_params(axis="x", length=0, rotation=90 if turned else 0)
+    from matplotlib.font_manager import FontProperties
+
+    small = FontProperties(size="small").get_size_in_points()
+    longest = max(map(len, names), default=0)
+    points = 72 * pitch * ax.bbox.width / ax.figure.dpi
+    fits = CHARACTER_WIDTH * small * (longest + 1) <= points
+    ax.set_xticks(at if fits else [], names if fits else [], parse_math=False)
+    ax.tick_params(axis="x", length=0)
+    return bool(fits)
+
+
+def rows_fit(ax: Axes, number: int) -> bool:
+    """Whether the labels of a number of rows have room below each other.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes with the rows.
+    number : int
+        Number of rows.
+
+    Returns
+    -------
+    bool
+    """
+    from matplotlib.font_manager import FontProperties
+
+    small = FontProperties(size="small").get_size_in_points()
+    return bool(72 * ax.bbox.height / ax.figure.dpi >= 0.95 * small * number)
 
 
 def label_right(ax: Axes, at: Iterable[float], texts: Sequence[str], **style: Any) -> None:
@@ -228,7 +261,7 @@ def integer_ticks(ax: Axes, axis: str = "x") -> None:
     getattr(ax, f"{axis}axis").set_major_locator(MaxNLocator(integer=True))
 
 
-def separated(values: Sequence[float] | Array, gap: float) -> Array:
+def separated(values: Sequence[float] | Array, gap: float, highest: float = np.inf) -> Array:
     """Heights close to some values, in the same order, that leave room for labels.
 
     Parameters
@@ -237,6 +270,8 @@ def separated(values: Sequence[float] | Array, gap: float) -> Array:
         Preferred heights.
     gap : float
         Smallest distance between two heights.
+    highest : float, optional
+        Largest height; all are lowered if one would be above.
 
     Returns
     -------
@@ -247,10 +282,13 @@ def separated(values: Sequence[float] | Array, gap: float) -> Array:
     --------
     >>> separated([0.5, 0.5], 0.25)
     array([0.375, 0.625])
+    >>> separated([0.5, 0.5], 0.25, highest=0.5)
+    array([0.25, 0.5 ])
     """
     order = np.argsort(values, kind="stable")
     steps = gap * np.arange(len(order))
     placed = np.maximum.accumulate(np.asarray(values)[order] - steps) + steps
     found = np.empty(len(order))
     found[order] = placed - (placed - np.asarray(values)[order]).max() / 2
+    found -= max(0.0, found.max() - highest)
     return found

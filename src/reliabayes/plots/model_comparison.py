@@ -75,6 +75,11 @@ def _row_text(row: pd.Series[float]) -> str:
 
 def _finding(table: pd.DataFrame, names: list[str]) -> str:
     second = table.iloc[1]
+    if f"{second['difference']:.3f}" == "0.000":
+        return (
+            f"{names[0]} and {names[1]} predict held-out items equally well, with "
+            f"{table['bits_per_rating'].iloc[0]:.3f} bits per rating"
+        )
     is_clear = second["difference"] > STANDARD_ERRORS * second["se_difference"]
     return (
         f"{names[0]} predicts held-out items best, with {table['bits_per_rating'].iloc[0]:.3f} "

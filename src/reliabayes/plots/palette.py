@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,35 @@ Colour = tuple[float, float, float]
 ON_LIGHT = ("#0B4F8C", "#D55E00", "#EFB036", "#7B2D6E")
 ON_DARK = ("#7CC4F2", "#E07B2A", "#F7E3A1", "#C79BD6")
 STYLES = (("o", "-"), ("s", "--"), ("^", ":"), ("D", "-."))  # markers and lines, beside colours
+# Inks of categories without order, which colour-blind readers can tell apart (Okabe & Ito 2008).
+INKS = (
+    *("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7F7F7F"),
+    *("#882255", "#44AA99"),
+)
+
+
+def category_colours(number: int, is_ordered: bool) -> Sequence[Colour]:
+    """Colours of categories: shades of one scale if they are ordered, otherwise distinct inks.
+
+    Parameters
+    ----------
+    number : int
+        Number of categories. Of more than ten, inks without order come from a scale of many hues.
+    is_ordered : bool
+        Whether the categories are ordered.
+
+    Returns
+    -------
+    sequence of tuple of three floats
+        RGB from 0 to 1 of each category.
+    """
+    from matplotlib import colormaps
+    from matplotlib.colors import to_rgb
+
+    if not is_ordered and number <= len(INKS):
+        return [to_rgb(ink) for ink in INKS[:number]]
+    scale = colormaps["cividis"] if is_ordered else colormaps["turbo"]
+    return [to_rgb(colour) for colour in scale(np.linspace(0.1, 0.95, number))]
 
 
 @dataclass(frozen=True)

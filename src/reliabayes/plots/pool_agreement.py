@@ -36,11 +36,11 @@ KINDS = ("normalized_xcc", "unnormalized_xcc")
 def xcc(
     fit: Fit,
     *,
-    guideline: str | Guideline | None = "koo_li",
+    guideline: str | Guideline | None = None,
     prob: float = 0.9,
     ax: Axes | None = None,
 ) -> Axes:
-    """Posteriors of normalized and unnormalized xCC of each pair of pools, over a guideline.
+    """Posteriors of normalized and unnormalized xCC of each pair of pools.
 
     Of more than 6 pairs, the 6 with the widest intervals are shown.
 
@@ -48,8 +48,8 @@ def xcc(
     ----------
     fit : Fit
         Fit of a model of pools.
-    guideline : str, Guideline or None, default "koo_li"
-        As for `icc`; no guideline has been proposed for xCC.
+    guideline : str, Guideline or None, optional
+        As for `icc`; by default none, because no guideline has been proposed for xCC.
     prob : float, default 0.9
         Probability of the equal-tailed intervals, strictly between 0 and 1.
     ax : matplotlib Axes, optional
@@ -161,4 +161,9 @@ def _xcc_finding(found: Mapping[str, Mapping[str, Array]], prob: float) -> str:
     correlation = f"correlate {estimate_text(draws[best], prob)}"
     if len(found) == 1:
         return f"The true scores of pools {pools} {correlation}"
-    return f"Pools {pools} agree most: their true scores {correlation}"
+    values = [f"{np.median(each):.2f}" for each in draws.values()]
+    if len(set(values)) == 1:
+        return f"The true scores of all {len(found)} pairs of pools correlate {values[0]}"
+    equal = values.count(f"{np.median(draws[best]):.2f}") - 1
+    others = f", with {equal} other pair{'s' * (equal > 1)}" if equal else ""
+    return f"Pools {pools} agree most{others}: their true scores {correlation}"

@@ -8,14 +8,14 @@ import numpy as np
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
-from reliabayes.plots.labels import shortened
+from reliabayes.plots.labels import joined, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
-    label_columns,
     label_rows,
     percent_ticks,
     remove_frame,
+    rows_fit,
 )
 from reliabayes.plots.palette import Palette
 from reliabayes.ratings import Ratings
@@ -34,8 +34,8 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     """Agreement of each pair of raters on common items; the raters that agree most come first.
 
     For categories, it is the proportion of common items that both put into the same category; for
-    numbers, the correlation of the ratings of three or more common items. It is not corrected for
-    chance. Of more than 100 raters, the 100 with most ratings are shown.
+    numbers, the correlation of the ratings of three or more common items. Shades go from 0 to 1. It
+    is not corrected for chance. Of more than 100 raters, the 100 with most ratings are shown.
 
     Parameters
     ----------
@@ -79,25 +79,28 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     names = shortened(ratings.raters[most_active.codes[order]], 18)
     ax = axes_or_new(ax, 6.4, 6.0 if len(found) > MAX_NUMBERS else 2.2 + 0.35 * len(found))
     _draw(ax, found[np.ix_(order, order)], is_numeric)
-    labels = names if len(names) <= MAX_LABELS else []
+    labels = names if len(names) <= MAX_LABELS and rows_fit(ax, len(names)) else []
     label_rows(ax, np.arange(1, len(labels)), labels[1:])
-    label_columns(ax, np.arange(len(labels[:-1])), labels[:-1])
-    worst = int(np.isfinite(mean_by_rater).sum()) - 1
-    least = mean_by_rater[order[worst]]
-    mean = np.nanmean(found)
-    if is_numeric:
-        finding = (
-            f"The ratings of two raters correlate {mean:.2f} on average; those of rater "
-            f"{names[worst]} least ({least:.2f})"
-        )
-    else:
-        finding = (
-            f"Pairs of raters agree on {mean:.0%} of their common items on average; rater "
-            f"{names[worst]} agrees least ({least:.0%})"
-        )
+    _label_diagonal(ax, labels[:-1])
+    finding = _finding(float(np.nanmean(found)), mean_by_rater[order], names, is_numeric)
     shown = "" if len(found) == ratings.n_raters else f"The {len(found)} with most ratings. "
     add_title(ax, finding, f"{shown}{size_text(ratings)}", labels)
     return remove_frame(ax, "none")
+
+
+def _finding(mean: float, by_rater: Array, names: list[str], is_numeric: bool) -> str:
+    """The mean over pairs, and the raters with the lowest; ``by_rater`` is in decreasing order."""
+    form = ".2f" if is_numeric else ".0%"
+    values = [f"{value:{form}}" for value in by_rater[np.isfinite(by_rater)]]
+    least = tied(names[: len(values)], values, values[-1])
+    if is_numeric:
+        finding = f"The ratings of two raters correlate {mean:.2f} on average"
+        last = f"; those of {joined(least, 'rater')} least ({values[-1]})"
+    else:
+        finding = f"Pairs of raters agree on {mean:.0%} of their common items on average"
+        verb = "agrees" if len(least) == 1 else "agree"
+        last = f"; {joined(least, 'rater')} {verb} least ({values[-1]})"
+    return finding if len(least) == len(values) else finding + last
 
 
 def _proportion_same(ratings: Ratings, most_active: MostActiveRaters) -> Array:
@@ -127,10 +130,10 @@ def _draw(ax: Axes, found: Array, is_numeric: bool) -> None:
     palette, number = Palette.of(ax), len(found)
     lower = np.where(np.tri(number, k=-1, dtype=bool), found, np.nan)
     image = ax.pcolormesh(
-        np.arange(number + 1) - 0.5, np.arange(number + 1) - 0.5, lower, cmap=palette.colormap(),
-        rasterized=number > MAX_LABELS,
+        np.arange(number + 1) - 0.5, np.arange(number + 1) - 0.5, lower,
+        cmap=palette.colormap(), vmin=0, vmax=1, rasterized=number > MAX_LABELS,
     )  # fmt: skip
-    ax.set(xlim=(-0.5, number - 1.5), ylim=(number - 0.5, 0.5))
+    ax.set(xlim=(-0.5, number - 1.5), ylim=(number - 0.5, -0.5))
     if number <= MAX_NUMBERS:
         return _write_numbers(ax, lower, ".2f" if is_numeric else ".0%")
     scale = ax.inset_axes((0.55, 0.95, 0.43, 0.025))
@@ -141,11 +144,21 @@ def _draw(ax: Axes, found: Array, is_numeric: bool) -> None:
     remove_frame(scale, "none")
 
 
+def _label_diagonal(ax: Axes, names: list[str]) -> None:
+    """Label columns above their first cell, in the triangle that is empty."""
+    ax.set_xticks([])
+    for place, name in enumerate(names):
+        ax.annotate(
+            name, (place - 0.5, place), (3, 0), textcoords="offset points", fontsize="small",
+            va="center", color=Palette.of(ax).muted, parse_math=False,
+        )  # fmt: skip
+
+
 def _write_numbers(ax: Axes, values: Array, form: str) -> None:
     """Write numbers in cells, legible on their shades."""
-    palette, middle = Palette.of(ax), (np.nanmin(values) + np.nanmax(values)) / 2
+    palette = Palette.of(ax)
     for row, column in np.argwhere(~np.isnan(values)):
         value = values[row, column]
-        colour = palette.background if value > middle else palette.text
+        colour = palette.background if value > 0.5 else palette.text
         text = f"{value:{form}}"
         ax.text(column, row, text, ha="center", va="center", fontsize="small", color=colour)

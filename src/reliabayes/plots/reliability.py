@@ -172,6 +172,8 @@ def _icc_finding(rows: Mapping[str, Array], prob: float) -> str:
         return f"A single rating is {found.replace(' ', ' signal ', 1)}"
     median = {name: float(np.median(draws)) for name, draws in rows.items()}
     least, most = min(median, key=median.__getitem__), max(median, key=median.__getitem__)
+    if f"{median[least]:.0%}" == f"{median[most]:.0%}":
+        return f"A single rating is {median[least]:.0%} signal in all pools"
     return (
         f"A single rating is {median[least]:.0%} ({short(least)}) to {median[most]:.0%} "
         f"({short(most)}) signal"
@@ -193,12 +195,14 @@ def _proportions(fit: Fit) -> dict[str, Array]:
 
 
 def _variance_finding(proportions: Mapping[str, Array]) -> str:
-    """Composition of the variance; of several pools, of the one with the highest ICC."""
-    proportions = _scale_of_ratings(proportions)
-    best = max(proportions, key=lambda name: proportions[name][0].mean())
-    items, raters, rest = proportions[best].mean(axis=1)
-    where = f" of ratings by {short(best)}" if len(proportions) > 1 else ""
+    """Composition of the variance; of several pools, the range of each part."""
+    means = [draws.mean(axis=1) for draws in _scale_of_ratings(proportions).values()]
+    items, raters, rest = (
+        f"{low:.0%}" + (f" to {high:.0%}" if f"{low:.0%}" != f"{high:.0%}" else "")
+        for low, high in zip(np.min(means, axis=0), np.max(means, axis=0), strict=True)
+    )
+    where = f" in {len(means)} pools" if len(means) > 1 else ""
     return (
-        f"Items account for {items:.0%} of the variance{where}, rater severity for {raters:.0%} "
-        f"and the residual for {rest:.0%}"
+        f"Items account for {items} of the variance{where}, rater severity for {raters} "
+        f"and the residual for {rest}"
     )

@@ -17,7 +17,7 @@ from reliabayes.plots.layout import (
     percent_ticks,
     remove_frame,
 )
-from reliabayes.plots.palette import Palette
+from reliabayes.plots.palette import Palette, category_colours
 from reliabayes.results import quantities
 from reliabayes.results.estimates import SETTLED, source_text
 
@@ -35,7 +35,8 @@ def items(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
 
     For models with true categories, up to 30 items of highest entropy are shown, with the entropy
     in bits; `entropies` shows all items. For models of scores, all effects are drawn, and up to 60
-    are labelled.
+    are labelled; of more than 300, a band shows the intervals, averaged over items next to each
+    other. Ordered categories have shades of one scale, others have inks of their own.
 
     Parameters
     ----------
@@ -58,7 +59,8 @@ def items(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
     worst = np.argsort(-entropy, kind="stable")[: min(MAX_ITEMS, uncertain)]
     names = shortened(probability.index[worst])
     ax = axes_or_new(ax, height=1.9 + 0.18 * len(worst))
-    _draw_bars(ax, probability.to_numpy()[worst], shortened(probability.columns))
+    categories, is_ordered = shortened(probability.columns), fit.ratings.scale == "ordered"
+    _draw_bars(ax, probability.to_numpy()[worst], categories, is_ordered)
     label_rows(ax, range(len(worst)), names)
     label_right(ax, range(len(worst)), [f"{bits:.2f} bits" for bits in entropy[worst]])
     ax.set(xlim=(0, 1), ylim=(len(worst) - 0.4, -0.6), xlabel="probability of the true category")
@@ -113,12 +115,11 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     return add_title(ax, finding, source_text(fit))
 
 
-def _draw_bars(ax: Axes, probability: Array, names: list[str]) -> None:
+def _draw_bars(ax: Axes, probability: Array, names: list[str], is_ordered: bool) -> None:
     """Draw a bar for each item, divided by the probabilities of the categories."""
-    from matplotlib import colormaps
     from matplotlib.transforms import ScaledTranslation
 
-    shades = colormaps["cividis"](np.linspace(0.1, 0.95, len(names)))
+    shades = category_colours(len(names), is_ordered)
     start = np.cumsum(probability, axis=1) - probability
     for width, left, shade, name in zip(probability.T, start.T, shades, names, strict=True):
         ax.barh(range(len(width)), width, left=left, height=0.8, color=shade, label=name)
