@@ -62,8 +62,8 @@ def pages() -> Iterator[tuple[str, str]]:
     """The page of the gallery."""
     opening = (
         "Every plot states its finding in the title, accepts `ax=` and returns the Axes. Make"
-        " figures of your own with `plt.subplots(layout=\"constrained\")`, so that titles and labels"
-        " have room. The plots on this page show these results:\n"
+        ' figures of your own with `plt.subplots(layout="constrained")`, so that titles and'
+        " labels have room. The plots on this page show these results:\n"
     )
     shown = [
         f"## {name} {{ #{name} }}\n\n{picture(name, '', _title(name))}\n"

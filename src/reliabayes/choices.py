@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 Scale: TypeAlias = Literal["nominal", "ordered", "numeric"]  # how categories relate
 Replicates: TypeAlias = Literal["error", "keep"]  # what happens if a rater rates an item twice
 Missing: TypeAlias = Literal["error", "drop"]  # what happens to rows without a rating
+Twins: TypeAlias = Literal["error", "join"]  # what happens to values that differ only in writing
+Shape: TypeAlias = Literal["long", "wide"]  # one rating per row, or a column per rater
+Decimal: TypeAlias = Literal[".", ","]  # what separates the decimals of a number in a text file
 Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a larger population
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"

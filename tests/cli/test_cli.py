@@ -424,6 +424,25 @@ def test_missing_ratings_are_left_out_on_request_and_counted(tmp_path: Path) -> 
     assert "Left out 2 of 6 rows: no rating." in read.stderr
 
 
+@pytest.mark.parametrize("command", ["describe", "agree"])
+def test_wide_tables_with_twins_and_decimal_commas_are_read_by_all_commands(
+    tmp_path: Path, command: str
+) -> None:
+    words, numbers = tmp_path / "words.csv", tmp_path / "numbers.csv"
+    words.write_text("id,ann,bob\n1,yes,YES\n2,no,no\n3,yes,no\n4,no,no\n")
+    numbers.write_text("id;ann;bob\n1;1,5;2\n2;2,5;2,5\n3;4;3,5\n")
+
+    refused = run(command, str(words))
+    joined, read = run(command, str(words), "--twins", "join"), run(command, str(numbers))
+
+    assert refused.exit_code == 2
+    assert 'Pass --twins "join"' in refused.output
+    assert (joined.exit_code, read.exit_code) == (0, 0)
+    assert "Column rating: took 'YES' as 'yes'." in joined.stderr
+    assert "read as wide, with a column for each of 2 raters: 'ann', 'bob'" in read.stderr
+    assert "--decimal . reads them as texts" in read.stderr
+
+
 def test_describe_prints_size_and_design() -> None:
     result = run("describe", PATIENTS, "--replicates", "keep", "--scale", "nominal")
 

@@ -65,8 +65,8 @@ def test_ids_that_differ_only_in_whitespace(column: str) -> None:
 
     message = faults_of(frame, replicates="keep")
 
-    assert f"{column}: values must not differ only in leading or trailing white" in message
-    assert "(rows 2, 4: ' a', 'a '). Strip the column" in message
+    assert f"{column}: values must not differ only in spaces, or in how characters such" in message
+    assert "(rows 2, 4: ' a', 'a '). Pass twins=\"join\" to join them, or rename" in message
 
 
 @pytest.mark.parametrize("column", ["item", "rater", "rating"])
@@ -76,9 +76,57 @@ def test_values_that_differ_only_in_how_unicode_composes_them(column: str) -> No
 
     message = faults_of(frame, replicates="keep")
 
-    assert f"{column}: values must not differ only in the composition of characters" in message
+    assert f"{column}: values must not differ only in spaces" in message
+    assert "in how characters such as é are composed; found 1 that repeat 'caf\u00e9'" in message
     assert "(row 2: " in message
-    assert "Normalise the column, for example with .str.normalize('NFC')." in message
+    assert 'Pass twins="join" to join them' in message
+
+
+TWINS = ["yes", "Yes ", "YES", "no", "yes", "no"]
+
+
+def test_categories_that_differ_only_in_capitals_are_named() -> None:
+    message = faults_of(FRAME.assign(rating=TWINS))
+
+    assert message == (
+        "rating: values must not differ only in spaces or capitals, or in how characters such as é "
+        "are composed; found 2 that repeat 'yes' in another way (rows 1, 2: 'Yes ', 'YES'). Pass "
+        'twins="join" to join them, list all in categories=[...] if capitals matter, or rename '
+        "them."
+    )
+
+
+def test_categories_that_differ_in_capitals_may_be_declared() -> None:
+    frame = FRAME.assign(rating=["a", "A", "a", "A", "A", "a"])
+
+    assert Ratings.from_frame(frame, categories=["a", "A"]).categories.tolist() == ["a", "A"]
+
+
+@pytest.mark.parametrize(
+    ("categories", "expected"), [(None, ["no", "yes"]), (["NO", "YES"], ["NO", "YES"])]
+)
+def test_twins_are_joined_under_the_declared_or_the_most_frequent_form(
+    categories: list[str] | None, expected: list[str]
+) -> None:
+    ratings = Ratings.from_frame(FRAME.assign(rating=TWINS), categories=categories, twins="join")
+
+    assert ratings.categories.tolist() == expected
+    assert np.bincount(ratings.category).tolist() == [2, 4]
+    (note,) = ratings.notes
+    assert note.startswith("Column rating: took ")
+    assert f"'Yes ' as {expected[1]!r}" in note
+
+
+def test_ids_are_joined_unless_they_differ_in_capitals() -> None:
+    frame = FRAME.assign(rater=["x", "X", "x ", "X", "x", "X"])
+
+    assert Ratings.from_frame(frame, twins="join").raters.tolist() == ["X", "x"]
+
+
+def test_twins_in_a_wide_table_are_joined() -> None:
+    wide = pd.DataFrame({"x": ["yes", "no", "Yes"], "y": ["YES", "no", "yes"]})
+
+    assert Ratings.from_wide(wide, twins="join").categories.tolist() == ["no", "yes"]
 
 
 def test_ids_that_differ_in_case_are_two_ids() -> None:

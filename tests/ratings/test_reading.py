@@ -173,7 +173,7 @@ def test_ratings_that_mix_numbers_and_text_ask_for_the_scale(tmp_path: Path) -> 
         ('item,rater,rating\n"a,x,9\n', r"and all quotes must be closed"),
         ("item,rater,rating,rating\na,x,9,9\n", r"columns: .* found 'rating' more than once"),
         ("Item,coder,score\na,x,9\n", r"Did you mean item='Item', rater='coder', rating='score'"),
-        ("item,J1,J2\na,5,9\nb,6,7\n", r"'J1', 'J2' hold numbers .* use Ratings.from_wide"),
+        ("name,J1,J2\na,5,9\na,6,7\n", r"'J1', 'J2' hold numbers .* or shape=.wide. for a"),
     ],
 )
 def test_files_without_a_table_of_ratings_are_refused(
@@ -183,6 +183,105 @@ def test_files_without_a_table_of_ratings_are_refused(
 
     with pytest.raises(RatingsError, match=message):
         read_ratings(path)
+
+
+WIDE = "ad,ann,bob,cy\na,1,2,\nb,3,,3\nc,4,5,4\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WIDE,
+        WIDE.replace("ad,", ",", 1),
+        WIDE.replace(",", ";"),
+        "id,x,y\n1,yes,no\n2,no,no\n3,yes,yes\n",
+        "item,x,y\na,1,2\nb,2,3\n",
+        "Essay,x,y\ne1,1,2\ne2,2,3\n",  # texts that are all different
+        "Essay,x,y\ne1,good,bad\ne2,bad,bad\n",
+    ],
+)
+def test_a_table_that_is_obviously_wide_is_read_as_wide_and_a_note_says_so(
+    tmp_path: Path, text: str
+) -> None:
+    path = write(tmp_path, "r.csv", text)
+
+    ratings = read_ratings(path, item="ad")
+
+    assert ratings == read_ratings(path, item="ad", shape="wide")
+    assert ratings.notes[0].startswith("The table is read as wide, with a column for each of ")
+    assert 'shape="long" reads one rating per row' in ratings.notes[0]
+
+
+def test_a_wide_table_has_a_rating_for_each_filled_cell(tmp_path: Path) -> None:
+    ratings = read_ratings(write(tmp_path, "r.csv", WIDE), item="ad")
+
+    expected = pd.read_csv(tmp_path / "r.csv", index_col="ad")
+    assert ratings == Ratings.from_wide(expected)
+
+
+def test_wide_spreadsheets_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("openpyxl")
+    write(tmp_path, "r.csv", WIDE)
+    pd.read_csv(tmp_path / "r.csv").to_excel(tmp_path / "r.xlsx", index=False)
+
+    assert read_ratings(tmp_path / "r.xlsx", item="ad") == Ratings.from_wide(
+        pd.read_csv(tmp_path / "r.csv", index_col="ad")
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item,worker,score\na,1,2\na,2,2\n",  # other names of the columns of a long table
+        "item,age,comment\na,31,good\nb,44,bad\n",  # columns of different kinds
+        "item,weight,height\na,50,1800\nb,51,1801\n",  # numbers of different ranges
+        "speech,x,y\na,1,2\na,2,3\n",  # no column of items
+        "ann,bob,cy\ngood,bad,bad\nbad,bad,good\n",
+    ],
+)
+def test_a_table_that_may_be_long_is_not_taken_for_wide(tmp_path: Path, text: str) -> None:
+    with pytest.raises(RatingsError, match="the table must have the columns that were named"):
+        read_ratings(write(tmp_path, "r.csv", text))
+
+
+def test_columns_of_long_tables_are_refused_in_wide_ones(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", WIDE)
+
+    with pytest.raises(RatingsError, match=r"pool: a wide table has a column for each rater"):
+        read_ratings(path, item="ad", shape="wide", pool="team")
+
+
+def test_faults_of_a_wide_file_have_its_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", WIDE.replace("5", "inf"))
+
+    with pytest.raises(RatingsError, match=r"1 infinite \(line 4: inf\)"):
+        read_ratings(path, item="ad")
+
+
+LONG_WITH = "item;rater;rating\na;x;{}\na;y;{}\nb;x;3\nb;y;4\n"
+
+
+def test_decimal_commas_are_read_where_all_ratings_have_them_and_a_note_says_so(
+    tmp_path: Path,
+) -> None:
+    ratings = read_ratings(write(tmp_path, "r.csv", LONG_WITH.format("1,5", "2,25")))
+
+    assert sorted(ratings.rating) == [1.5, 2.25, 3, 4]
+    assert ratings.notes[0].startswith("The ratings are read with decimal commas")
+
+
+def test_numbers_that_may_be_thousands_are_not_taken_for_decimals(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", LONG_WITH.format("1,500", "2,250"))
+
+    assert read_ratings(path, scale="nominal").categories.tolist() == ["1,500", "2,250", "3", "4"]
+    assert sorted(read_ratings(path, decimal=",").rating) == [1.5, 2.25, 3, 4]
+
+
+def test_words_that_mean_nothing_are_refused_together(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", WIDE)
+
+    with pytest.raises(RatingsError, match=r"decimal: it must be one of (.|\n)*shape: it must be"):
+        read_ratings(path, decimal="comma", shape="tall")  # type: ignore[arg-type]
 
 
 def test_a_wrong_delimiter_is_reported_with_the_likely_one(tmp_path: Path) -> None:

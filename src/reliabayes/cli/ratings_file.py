@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
-from reliabayes.choices import Missing, Replicates, Scale
+from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
 
@@ -27,7 +27,10 @@ ARGUMENTS = (
     "categories",
     "replicates",
     "missing",
+    "twins",
+    "shape",
     "delimiter",
+    "decimal",
     "encoding",
     "over",
 )
@@ -57,8 +60,14 @@ class RatingsFile:
         Whether a rater may rate an item more than once.
     missing : {"error", "drop"}, default "error"
         Whether rows without a rating are left out.
+    twins : {"error", "join"}, default "error"
+        Whether values that differ only in how they are written are joined.
+    shape : {"long", "wide"}, optional
+        Whether a row holds one rating, or a column those of a rater.
     delimiter : str, optional
         Character between fields.
+    decimal : {".", ","}, optional
+        What comes before the decimals of a number.
     encoding : str, default "utf-8"
         Encoding of a text file.
     """
@@ -66,8 +75,8 @@ class RatingsFile:
     file: Annotated[
         Path,
         typer.Argument(
-            help="Table with one rating per row, as CSV, TSV, JSON lines, XLSX or Parquet; "
-            "- for CSV from standard input."
+            help="Table with one rating per row, or a column per rater, as CSV, TSV, JSON lines, "
+            "XLSX or Parquet; - for CSV from standard input."
         ),
     ]
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
@@ -94,6 +103,19 @@ class RatingsFile:
     missing: Annotated[
         Missing, typer.Option(help="Whether rows without a rating are refused or left out.")
     ] = "error"
+    twins: Annotated[
+        Twins,
+        typer.Option(
+            help='Whether values that differ only in how they are written, such as "yes" and '
+            '"YES ", are refused or joined.'
+        ),
+    ] = "error"
+    shape: Annotated[
+        Shape | None,
+        typer.Option(
+            help="One rating per row, or a column per rater; by default wide where that is obvious."
+        ),
+    ] = None
     delimiter: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +123,10 @@ class RatingsFile:
             metavar="CHAR",
             help="Character between fields; by default inferred from the header.",
         ),
+    ] = None
+    decimal: Annotated[
+        Decimal | None,
+        typer.Option(help="What comes before decimals in a text file; by default inferred."),
     ] = None
     encoding: Annotated[
         str,
@@ -125,6 +151,8 @@ class RatingsFile:
                 ratings = rb.read_ratings(file, **options)
         except (OSError, ImportError) as error:
             exit_with(error, BAD_INPUT)
+        for note in ratings.notes:
+            print_message(in_options(note))
         if ratings.n_missing:
             rows = ratings.n_missing + len(ratings)
             print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
@@ -149,7 +177,7 @@ class RatingsFileWithGold(RatingsFile):
 
 
 def in_options(text: str) -> str:
-    """Return a text with a scale as an option of the command line.
+    """Return a text with arguments as options of the command line.
 
     Parameters
     ----------
@@ -161,7 +189,7 @@ def in_options(text: str) -> str:
     str
         The same, with ``--scale ordered`` in place of ``scale="ordered"``.
     """
-    return re.sub(r'\bscale="(\w+)"', r"--scale \1", text)
+    return re.sub(r'\b(scale|shape|decimal)="([\w.,]+)"', r"--\1 \2", text)
 
 
 def with_option_names(error: rb.RatingsError) -> rb.RatingsError:

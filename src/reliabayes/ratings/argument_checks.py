@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, get_args
 
-from reliabayes.choices import Missing, Replicates, Scale
+from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.wording import listed, shown
 
@@ -20,6 +20,7 @@ def check_arguments(
     categories: Any,
     replicates: Any = "error",
     missing: Any = "error",
+    twins: Any = "error",
     needed: Collection[str] = (),
 ) -> None:
     """Refuse arguments that mean nothing.
@@ -28,7 +29,7 @@ def check_arguments(
     ----------
     roles : mapping from str to Any
         Names of columns by role.
-    scale, categories, replicates, missing : Any
+    scale, categories, replicates, missing, twins : Any
         As of `Ratings.from_frame`.
     needed : collection of str
         Roles that must have a column.
@@ -42,6 +43,7 @@ def check_arguments(
         "scale": (scale, (None, *get_args(Scale))),
         "replicates": (replicates, get_args(Replicates)),
         "missing": (missing, get_args(Missing)),
+        "twins": (twins, get_args(Twins)),
     }
     faults = [
         Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
@@ -99,20 +101,25 @@ def _category_faults(categories: Any) -> Iterator[Fault]:
         yield Fault("categories", rule, f"a set of {len(categories)}", remedy)
 
 
-def check_text_options(delimiter: Any, encoding: Any) -> None:
-    """Refuse a delimiter or an encoding that no text can have.
+def check_file_options(delimiter: Any, encoding: Any, decimal: Any, shape: Any) -> None:
+    """Refuse a delimiter or an encoding that no text can have, and words that mean nothing.
 
     Parameters
     ----------
-    delimiter, encoding : Any
+    delimiter, encoding, decimal, shape : Any
         As of `read_ratings`.
 
     Raises
     ------
     RatingsError
-        Lists both, if need be.
+        Lists all of them, if need be.
     """
-    faults = []
+    choices = {"decimal": (decimal, get_args(Decimal)), "shape": (shape, get_args(Shape))}
+    faults = [
+        Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
+        for name, (value, allowed) in choices.items()
+        if value is not None and value not in allowed
+    ]
     is_character = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n\0'
     if delimiter is not None and not is_character:
         rule = "it must be one character, and no quote or line end"

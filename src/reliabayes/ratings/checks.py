@@ -8,6 +8,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import design_checks as design
 from reliabayes.ratings import value_checks as values
 from reliabayes.ratings.table import Table
+from reliabayes.ratings.twins import twins
 
 Check = Callable[[Table], Iterator[Fault]]
 
@@ -15,8 +16,7 @@ CHECKS: tuple[Check, ...] = (
     design.no_ratings,
     values.missing_values,
     values.mixed_types,
-    values.padded_labels,
-    values.composed_characters,
+    twins,
     values.numbers_as_text,
     values.labels_on_numeric_scale,
     values.infinite_values,

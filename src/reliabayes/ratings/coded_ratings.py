@@ -40,6 +40,7 @@ class CodedRatings:
     given_categories: pd.Index[Any] | None
     anonymous_raters: bool
     n_missing: int = field(default=0, compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         for value in vars(self).values():

@@ -43,6 +43,7 @@ def coded_fields(table: Table) -> dict[str, Any]:
         "given_categories": categories,
         "anonymous_raters": table.anonymous_raters,
         "n_missing": table.n_missing,
+        "notes": table.notes,
     }
 
 

@@ -180,7 +180,7 @@ def _columns_remedy(
     if may_be_wide and (raters := _columns_of_one_range(frame, free)):
         return (
             f"The columns {listed(raters)} hold numbers in about the same range. If the table is "
-            "wide, with one column per rater, use Ratings.from_wide."
+            'wide, with one column per rater, use Ratings.from_wide, or shape="wide" for a file.'
         )
     pairs = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
     if pairs:

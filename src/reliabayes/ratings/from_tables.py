@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 
-from reliabayes.choices import Missing, Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale, Twins
 from reliabayes.ratings.argument_checks import value_errors_as_faults
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.coding import coded_fields
@@ -34,6 +34,7 @@ class RatingsFromTables(CodedRatings):
         categories: Iterable[Any] | None = None,
         replicates: Replicates = "error",
         missing: Missing = "error",
+        twins: Twins = "error",
     ) -> Self:
         """Build ratings from a long table, with one rating per row.
 
@@ -63,6 +64,10 @@ class RatingsFromTables(CodedRatings):
         missing : {"error", "drop"}, default "error"
             Whether rows without a rating are left out, as empty cells of a wide table are.
             `n_missing` of the ratings says how many they were.
+        twins : {"error", "join"}, default "error"
+            Whether values that differ only in how they are written, such as "yes", "Yes " and
+            "YES", are joined under the form that is most frequent or declared. Capitals count in
+            ids. `notes` of the ratings says what was joined.
 
         Returns
         -------
@@ -93,6 +98,7 @@ class RatingsFromTables(CodedRatings):
                 categories=categories,
                 replicates=replicates,
                 missing=missing,
+                twins=twins,
             )
             return cls(**coded_fields(table))
 
@@ -106,6 +112,7 @@ class RatingsFromTables(CodedRatings):
         gold: str | None = None,
         scale: Scale | None = None,
         categories: Iterable[Any] | None = None,
+        twins: Twins = "error",
     ) -> Self:
         """Build ratings from a wide table, with a row per item and a column per rater.
 
@@ -127,6 +134,8 @@ class RatingsFromTables(CodedRatings):
             As for `from_frame`.
         categories : iterable, optional
             As for `from_frame`.
+        twins : {"error", "join"}, default "error"
+            As for `from_frame`.
 
         Returns
         -------
@@ -147,7 +156,13 @@ class RatingsFromTables(CodedRatings):
         """
         with value_errors_as_faults():
             table = table_from_wide(
-                frame, item=item, pool=pool, gold=gold, scale=scale, categories=categories
+                frame,
+                item=item,
+                pool=pool,
+                gold=gold,
+                scale=scale,
+                categories=categories,
+                twins=twins,
             )
             return cls(**coded_fields(table))
 

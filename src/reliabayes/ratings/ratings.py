@@ -57,6 +57,8 @@ class Ratings(RatingsFromTables):
         category, and does not say who gave them.
     n_missing : int
         Number of rows without a rating that were left out, because ``missing="drop"``.
+    notes : tuple of str
+        What was joined or guessed when the table was read, a sentence each.
 
     See Also
     --------

@@ -7,18 +7,17 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from reliabayes.choices import Missing, Replicates, Scale
+from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_text_options
+from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_file_options
 from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.file_formats import (
     EXCEL_SUFFIX,
@@ -30,15 +29,21 @@ from reliabayes.ratings.file_formats import (
 )
 from reliabayes.ratings.frames import named_columns, role_faults
 from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.table_shape import (
+    guessed_shape,
+    item_column,
+    note_on_shape,
+    rater_columns,
+    refuse_long_options,
+)
+from reliabayes.ratings.text_values import guessed_decimal, text_ids, text_values
 from reliabayes.wording import listed
 
 ROLES = ("item", "rater", "rating", "pool", "gold")
 DELIMITERS = ",;\t|"
 # Rows that are read to suggest columns if the named ones are absent.
 N_SAMPLED = 100
-# Texts with a leading zero are ids or labels, not numbers: 007 is not 7.
-LONG_NUMBER = 16  # digits, from which on floats may merge numbers
-WHOLE_NUMBER = r"0|-?[1-9][0-9]{0,17}"
+DECIMAL_NOTE = 'The ratings are read with decimal commas; decimal="." reads them as texts.'
 
 
 def read_ratings(
@@ -53,13 +58,16 @@ def read_ratings(
     categories: Iterable[Any] | None = None,
     replicates: Replicates = "error",
     missing: Missing = "error",
+    twins: Twins = "error",
+    shape: Shape | None = None,
     delimiter: str | None = None,
+    decimal: Decimal | None = None,
     encoding: str = "utf-8",
 ) -> Ratings:
-    r"""Read ratings from a file that holds a long table, with one rating per line.
+    r"""Read ratings from a file, with one rating per line or a column per rater.
 
-    Only empty fields count as missing. Ids become int if all of them are whole numbers without
-    leading zeros; otherwise they stay text.
+    Only empty fields count as missing; in a wide table, they are ratings that were not made. Ids
+    become int if all of them are whole numbers without leading zeros; otherwise they stay text.
 
     Parameters
     ----------
@@ -86,9 +94,19 @@ def read_ratings(
         Whether a rater may rate an item more than once.
     missing : {"error", "drop"}, default "error"
         Whether rows without a rating are left out; as for `Ratings.from_frame`.
+    twins : {"error", "join"}, default "error"
+        Whether values such as "yes" and "YES " are joined; as for `Ratings.from_frame`.
+    shape : {"long", "wide"}, optional
+        Whether a row holds one rating, or those of an item by all raters, each in a column of its
+        own. By default wide if that is obvious: no column has the name of a rater or a rating, one
+        is of items by its name or its distinct texts, and all others hold numbers of one range, or
+        the same few texts. `Ratings.notes` says so.
     delimiter : str, optional
         The character between fields. By default a tab in ``.tsv`` files; in others the comma,
         semicolon, tab or bar, whichever is most frequent in the header.
+    decimal : {".", ","}, optional
+        What comes before the decimals of ratings and gold in a text file. By default the comma if
+        all ratings are numbers with it, and not all of these may be thousands, as in 1,000.
     encoding : str, default "utf-8"
         The encoding of a text file.
 
@@ -118,42 +136,32 @@ def read_ratings(
     Ratings(4 ratings of 2 items by 2 raters, numeric 1..5)
     """
     file = Path(path)
-    check_text_options(delimiter, encoding)
-    options: Mapping[str, Any] = {
-        "item": item,
-        "rater": rater,
-        "rating": rating,
-        "pool": pool,
-        "gold": gold,
-        "scale": scale,
-        "categories": categories,
-        "replicates": replicates,
-        "missing": missing,
-    }
-    check_arguments(
-        {role: options[role] for role in ROLES},
-        scale=scale,
-        categories=categories,
-        replicates=replicates,
-        missing=missing,
-        needed=NEEDED,
-    )
+    check_file_options(delimiter, encoding, decimal, shape)
+    roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
+    options: Mapping[str, Any] = {"scale": scale, "categories": categories, "twins": twins}
+    for_long: Mapping[str, Any] = {"replicates": replicates, "missing": missing}
+    check_arguments(roles, **options, **for_long, needed=NEEDED)
     suffix = format_suffix(file)
     if suffix not in TEXT_SUFFIXES:
         frame = read_records(file, suffix)
+        found = shape or guessed_shape(list(frame.columns), roles, lambda: frame.head(N_SAMPLED))
         try:
-            return Ratings.from_frame(frame, **options)
+            return _ratings(frame, found, shape is None, roles, options, for_long)
         except RatingsError as error:
             if suffix != EXCEL_SUFFIX:
                 raise
             # Spreadsheets count rows from 1, and the first is the header.
             raise error.relocated(lambda row: row + 2, "row") from None
-    named = {role: options[role] for role in ROLES if options[role] is not None}
+    named = {role: name for role, name in roles.items() if name is not None}
     with read_errors_as_faults(file, encoding):
-        layout = _find_layout(file, delimiter, encoding, named)
-        frame = _read_text(layout, named)
+        layout = _find_layout(file, delimiter, encoding)
+        found = shape or _guessed_shape(layout, roles)
+        if found == "long":
+            _check_header(layout, named)
+        frame, notes = _read_text(layout, found, roles, decimal)
     try:
-        return Ratings.from_frame(frame, **options)
+        ratings = _ratings(frame, found, shape is None, roles, options, for_long)
+        return replace(ratings, notes=notes + ratings.notes)
     except RatingsError as error:
         n_lines = 2 + max((row for fault in error.faults for row in fault.rows), default=0)
         try:
@@ -163,6 +171,25 @@ def read_ratings(
         raise error.relocated(lambda row: lines[row + 1], "line") from None
 
 
+def _ratings(
+    frame: pd.DataFrame,
+    shape: Shape,
+    is_guess: bool,
+    roles: Mapping[str, Any],
+    options: Mapping[str, Any],
+    for_long: Mapping[str, Any],
+) -> Ratings:
+    """Ratings of a frame of one of the shapes, with a note if the shape was guessed."""
+    if shape == "long":
+        return Ratings.from_frame(frame, **roles, **options, **for_long)
+    columns, gold = list(frame.columns), roles["gold"]
+    refuse_long_options(roles, columns)
+    item = item_column(frame, roles["item"])
+    ratings = Ratings.from_wide(frame, item=item, gold=gold, **options)
+    notes = (note_on_shape(rater_columns(columns, item, gold)),) if is_guess else ()
+    return replace(ratings, notes=notes + ratings.notes)
+
+
 @dataclass(frozen=True)
 class _Layout:
     """How to split a text file into fields."""
@@ -170,23 +197,43 @@ class _Layout:
     file: Path
     delimiter: str
     encoding: str
+    lines: tuple[str, ...]  # the first two that are not empty
 
 
-def _find_layout(
-    file: Path, delimiter: str | None, encoding: str, named: Mapping[str, str]
-) -> _Layout:
-    """Find the delimiter and check the header."""
+def _find_layout(file: Path, delimiter: str | None, encoding: str) -> _Layout:
+    """Find the delimiter in the header."""
     with open_text(file, encoding) as handle:
         lines = list(islice((line for line in handle if line.strip()), 2))
     if not lines:
         rule, remedy = "it must hold a header and ratings", "Check how the file was exported."
         raise RatingsError([Fault(file.name, rule, "an empty file", remedy)])
     guess = "\t" if format_suffix(file) == ".tsv" else max(DELIMITERS, key=lines[0].count)
-    layout = _Layout(file, guess if delimiter is None else delimiter, encoding)
-    records = csv.reader(lines, delimiter=layout.delimiter)
+    return _Layout(file, guess if delimiter is None else delimiter, encoding, tuple(lines))
+
+
+def _guessed_shape(layout: _Layout, roles: Mapping[str, Any]) -> Shape:
+    """Whether the table is obviously wide; tables with other faults count as long."""
+
+    def sample() -> pd.DataFrame:
+        texts = _texts(layout, nrows=N_SAMPLED)
+        return pd.DataFrame(
+            {name: text_values(texts[name], guessed_decimal(texts[name])) for name in texts}
+        )
+
+    try:
+        header = next(csv.reader(layout.lines, delimiter=layout.delimiter))
+        return guessed_shape(header, roles, sample)
+    except (csv.Error, pd.errors.ParserError, pd.errors.ParserWarning):
+        return "long"
+
+
+def _check_header(layout: _Layout, named: Mapping[str, str]) -> None:
+    """Refuse a header without the columns of a long table."""
+    records = csv.reader(layout.lines, delimiter=layout.delimiter)
     header = next(records)
     if header[0].lstrip().startswith("#") and not set(named.values()) & set(header):
-        rule, found = "the first line must name the columns", f"the comment {lines[0].strip()!r}"
+        rule = "the first line must name the columns"
+        found = f"the comment {layout.lines[0].strip()!r}"
         raise RatingsError([Fault("header", rule, found, "Remove the lines above the header.")])
     faults = [*_delimiter_faults(header, layout), *role_faults(header, named)]
     if not set(named.values()) & set(header):
@@ -199,7 +246,6 @@ def _find_layout(
         # pandas gives columns without a name of their own one that the file does not have.
         rule, found = "the file must have the columns that were named", listed(header, 20)
         raise RatingsError([Fault("header", rule, found, "Give each column a name of its own.")])
-    return layout
 
 
 def _delimiter_faults(header: Sequence[str], layout: _Layout) -> list[Fault]:
@@ -220,10 +266,37 @@ def _no_header_faults(header: Sequence[str], first: Sequence[str]) -> list[Fault
     return [Fault("header", rule, f"the values {listed(header, 10)}", remedy)]
 
 
-def _read_text(layout: _Layout, named: Mapping[str, str]) -> pd.DataFrame:
-    texts = _parsed(layout, dtype=str, keep_default_na=False, na_values=[""])
-    read = {"item": _ids, "rater": _ids, "pool": _ids, "rating": _values, "gold": _values}
-    return pd.DataFrame({name: read[role](texts[name]) for role, name in named.items()})
+def _read_text(
+    layout: _Layout, shape: Shape, roles: Mapping[str, Any], decimal: Decimal | None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The columns that are needed, and notes on how they were read."""
+    texts = _texts(layout)
+    columns = list(texts.columns)
+    named = {role: name for role, name in roles.items() if name in columns}
+    if shape == "long":
+        values = [named["rating"]]
+        ids = [named[role] for role in ("item", "rater", "pool") if role in named]
+    else:
+        item = item_column(texts, roles["item"])
+        values = rater_columns(columns, item, roles["gold"])
+        ids = [] if item is None else [item]
+    cells = pd.concat([texts[name] for name in values], ignore_index=True)
+    sign = decimal or guessed_decimal(cells)
+    read: Any = text_values(cells, sign)
+    size = len(texts)
+    found: dict[str, Any] = {name: text_ids(texts[name]) for name in ids}
+    for place, name in enumerate(values):
+        part = read[place * size : (place + 1) * size]
+        found[name] = part.to_numpy() if isinstance(part, pd.Series) else part
+    if "gold" in named:
+        found[named["gold"]] = text_values(texts[named["gold"]], sign)
+    frame = pd.DataFrame(found)
+    is_guess = decimal is None and sign == ","
+    return frame, ((DECIMAL_NOTE,) if is_guess else ())
+
+
+def _texts(layout: _Layout, **options: Any) -> pd.DataFrame:
+    return _parsed(layout, dtype=str, keep_default_na=False, na_values=[""], **options)
 
 
 def _parsed(layout: _Layout, **options: Any) -> pd.DataFrame:
@@ -232,23 +305,6 @@ def _parsed(layout: _Layout, **options: Any) -> pd.DataFrame:
         warnings.simplefilter("error", pd.errors.ParserWarning)
         frame: pd.DataFrame = pd.read_csv(handle, sep=layout.delimiter, index_col=False, **options)
         return frame
-
-
-def _ids(texts: pd.Series[str]) -> pd.Categorical:
-    codes, ids = pd.factorize(texts)
-    are_whole = bool(ids.str.fullmatch(WHOLE_NUMBER).all())
-    return pd.Categorical.from_codes(codes, ids.astype(np.int64) if are_whole else ids)
-
-
-def _values(texts: pd.Series[str]) -> Any:
-    codes, values = pd.factorize(texts)
-    if not values.str.fullmatch(NUMBER).all():
-        return texts
-    if values.str.fullmatch(WHOLE_NUMBER).all() and values.str.len().max() >= LONG_NUMBER:
-        return pd.array(values.astype(np.int64).to_numpy(), dtype="Int64").take(
-            codes, allow_fill=True
-        )
-    return np.append(values.astype(np.float64), np.nan)[codes]
 
 
 def _record_lines(layout: _Layout) -> Iterator[int]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from reliabayes.choices import Missing, Replicates, Scale
+from reliabayes.choices import Missing, Replicates, Scale, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
@@ -25,6 +25,7 @@ from reliabayes.ratings.shape_checks import (
     refuse_repeated_items,
 )
 from reliabayes.ratings.table import Table
+from reliabayes.ratings.twins import joined_twins
 from reliabayes.wording import listed, shown
 
 MOST_RATINGS = 10**8  # that counts may sum to, in memory one row each
@@ -40,6 +41,7 @@ def table_from_long(
     categories: Iterable[Any] | None,
     replicates: Replicates,
     missing: Missing,
+    twins: Twins,
 ) -> Table:
     """Return the checked table of a frame with one rating per row.
 
@@ -57,6 +59,8 @@ def table_from_long(
         Whether a rater may rate an item more than once.
     missing : {"error", "drop"}
         Whether rows without a rating are left out.
+    twins : {"error", "join"}
+        Whether values that differ only in how they are written are joined.
 
     Returns
     -------
@@ -74,6 +78,7 @@ def table_from_long(
         categories=categories,
         replicates=replicates,
         missing=missing,
+        twins=twins,
         needed=NEEDED,
     )
     columns = named_columns(frame, roles)
@@ -88,6 +93,7 @@ def table_from_long(
         categories=categories,
         replicates=replicates,
     )
+    table = joined_twins(table) if twins == "join" else table
     if missing == "drop" and table.rating.missing.any():
         rated = _checked_rated(table, lambda place: place)
         return replace(rated, n_missing=len(table) - len(rated))
@@ -103,6 +109,7 @@ def table_from_wide(
     gold: str | None,
     scale: Scale | None,
     categories: Iterable[Any] | None,
+    twins: Twins,
 ) -> Table:
     """Return the checked table of a frame with a row per item and a column per rater.
 
@@ -120,6 +127,8 @@ def table_from_wide(
         How the values of a rating relate; None to infer it.
     categories : iterable or None
         All values that a rating can have; None for those that occur.
+    twins : {"error", "join"}
+        Whether values that differ only in how they are written are joined.
 
     Returns
     -------
@@ -131,7 +140,7 @@ def table_from_wide(
     RatingsError
         If the table breaks a rule.
     """
-    check_arguments({"item": item, "gold": gold}, scale=scale, categories=categories)
+    check_arguments({"item": item, "gold": gold}, scale=scale, categories=categories, twins=twins)
     items, golds, cells = _split(frame, item, gold)
     refuse_long(list(cells.columns))
     if item is None:
@@ -148,6 +157,7 @@ def table_from_wide(
         scale=scale,
         categories=categories,
     )
+    table = joined_twins(table) if twins == "join" else table
     return _checked_rated(table, lambda place: int(row[place]))
 
 

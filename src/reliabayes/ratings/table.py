@@ -43,6 +43,8 @@ class Table:
         Whether `rater` only numbers the ratings of an item.
     n_missing : int
         Number of rows without a rating that were left out.
+    notes : tuple of str
+        What was done to the user's values on request.
     """
 
     item: Labels
@@ -56,6 +58,7 @@ class Table:
     replicates: Replicates = "error"
     anonymous_raters: bool = False
     n_missing: int = 0
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(

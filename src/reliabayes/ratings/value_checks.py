@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -55,45 +55,6 @@ def mixed_types(table: Table) -> Iterator[Fault]:
             f"{' and '.join(names)}, {{n}} of them not {usual}",
             "Convert the column, for example with .astype(str), or drop the rows of other types.",
         )
-
-
-def padded_labels(table: Table) -> Iterator[Fault]:
-    """Yield a fault for each column with labels that differ only in surrounding whitespace."""
-    return _twins(
-        table,
-        lambda labels: labels.str.strip(),
-        "values must not differ only in leading or trailing whitespace",
-        "{n} that repeat another value with extra whitespace",
-        "Strip the column, for example with .str.strip().",
-    )
-
-
-def composed_characters(table: Table) -> Iterator[Fault]:
-    """Yield a fault for each column with labels that differ only in how Unicode composes them."""
-    return _twins(
-        table,
-        lambda labels: labels.astype(object).str.normalize("NFC"),
-        "values must not differ only in the composition of characters, such as é",
-        "{n} that repeat another value in decomposed characters",
-        "Normalise the column, for example with .str.normalize('NFC').",
-    )
-
-
-def _twins(
-    table: Table,
-    written: Callable[[pd.Series[Any]], pd.Series[Any]],
-    rule: str,
-    found: str,
-    remedy: str,
-) -> Iterator[Fault]:
-    """Yield a fault for each column with labels that are the same when written in one way."""
-    for column in table.columns:
-        if not isinstance(column, Labels) or column.kind != "string":
-            continue
-        same = written(pd.Series(column.ids))
-        is_twin = (same.duplicated(keep=False) & (same != column.ids)).to_numpy()
-        if is_twin.any():
-            yield fault_in(column, np.append(is_twin, False)[column.codes], rule, found, remedy)
 
 
 def numbers_as_text(table: Table) -> Iterator[Fault]:
