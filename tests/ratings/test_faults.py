@@ -499,3 +499,26 @@ def test_row_numbers_left_in_a_wide_array() -> None:
 
     with pytest.raises(RatingsError, match=r"found 0, which numbers the rows. .*Drop it"):
         Ratings.from_wide(array)
+
+
+def test_an_absent_column_does_not_hide_the_faults_of_the_others() -> None:
+    frame = FRAME.drop(columns="rater").assign(
+        item=["a", "a ", "b", "b", None, "c"], rating=[1, 2, np.inf, 4, 5, 5]
+    )
+
+    message = faults_of(frame, pool="pool")
+
+    assert "the ratings have 4 faults" in message
+    assert "columns: the table must have the columns that were named (rater='rater')" in message
+    assert "item: no value may be missing; found 1 missing (row 4)" in message
+    assert "item: values must not differ only in spaces" in message
+    assert "rating: values must be finite; found 1 infinite (row 2: inf)" in message
+
+
+def test_a_column_that_cannot_be_read_does_not_hide_the_faults_of_the_others() -> None:
+    frame = FRAME.assign(item=[["a"], "a", "b", "b", "c", "c"], rating=[1, 2, np.nan, 4, 5, 5])
+
+    message = faults_of(frame)
+
+    assert "item: each value must be a single text" in message
+    assert "rating: no value may be missing; found 1 missing (row 2)" in message

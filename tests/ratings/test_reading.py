@@ -420,3 +420,16 @@ def test_whole_numbers_beyond_the_precision_of_floats_stay_apart(tmp_path: Path)
     ratings = read_ratings(write(tmp_path, "r.csv", text), scale="nominal")
 
     assert ratings.categories.tolist() == [2**53, 2**53 + 1]
+
+
+def test_an_absent_column_does_not_hide_the_lines_of_other_faults(tmp_path: Path) -> None:
+    path = write(tmp_path, "r.csv", "item,who,rating\na,x,1\na,y,\nb,x,inf\n")
+
+    with pytest.raises(RatingsError) as raised:
+        read_ratings(path)
+
+    message = str(raised.value)
+    assert "the ratings have 3 faults" in message
+    assert "Did you mean rater='who'?" in message
+    assert "1 missing (line 3)" in message
+    assert "1 infinite (line 4: inf)" in message

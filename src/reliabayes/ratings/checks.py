@@ -12,8 +12,7 @@ from reliabayes.ratings.twins import twins
 
 Check = Callable[[Table], Iterator[Fault]]
 
-CHECKS: tuple[Check, ...] = (
-    design.no_ratings,
+OF_VALUES: tuple[Check, ...] = (
     values.missing_values,
     values.mixed_types,
     twins,
@@ -26,6 +25,8 @@ CHECKS: tuple[Check, ...] = (
     values.unordered_texts,
     values.ratings_outside_categories,
     values.gold_outside_categories,
+)
+OF_DESIGN: tuple[Check, ...] = (
     design.conflicting_gold,
     design.raters_in_two_pools,
     design.replicate_ratings,
@@ -48,6 +49,22 @@ def check(table: Table) -> None:
     RatingsError
         If any check finds a fault.
     """
-    faults = [fault for find in CHECKS for fault in find(table)]
+    checks = (design.no_ratings, *OF_VALUES, *OF_DESIGN)
+    faults = [fault for find in checks for fault in find(table)]
     if faults:
         raise RatingsError(faults)
+
+
+def value_faults(table: Table) -> list[Fault]:
+    """Find the faults of single columns, whatever the design.
+
+    Parameters
+    ----------
+    table : Table
+        The table to check.
+
+    Returns
+    -------
+    list of Fault
+    """
+    return [fault for find in OF_VALUES for fault in find(table)]

@@ -51,15 +51,44 @@ def named_columns(frame: Any, roles: Mapping[str, str | None]) -> dict[str, nw.S
     RatingsError
         If it is not a table in memory, or columns are missing or ambiguous; lists all faults.
     """
+    columns, faults = columns_and_faults(frame, roles)
+    if faults:
+        raise RatingsError(faults)
+    return columns
+
+
+def columns_and_faults(
+    frame: Any, roles: Mapping[str, str | None]
+) -> tuple[dict[str, nw.Series[Any]], list[Fault]]:
+    """Return the columns that a data frame has, and the faults of those that it has not.
+
+    Parameters
+    ----------
+    frame : data frame, N rows
+        The user's table.
+    roles : mapping from str to str or None
+        Names of the columns by role; None for a role that the table does not have.
+
+    Returns
+    -------
+    columns : dict from str to narwhals Series
+        The column of each role that is there.
+    faults : list of Fault
+        Empty if all are there.
+
+    Raises
+    ------
+    RatingsError
+        If it is not a table in memory.
+    """
     eager = as_eager(frame)
     named = {role: name for role, name in roles.items() if name is not None}
     faults = role_faults(list(eager.columns), named)
     missing = [role for role, name in named.items() if not _is_name(name, eager.columns)]
     if missing:
         faults.append(_missing_columns(eager, named, missing))
-    if faults:
-        raise RatingsError(faults)
-    return {role: eager.get_column(name) for role, name in named.items()}
+    there = {role: name for role, name in named.items() if role not in missing}
+    return {role: eager.get_column(name) for role, name in there.items()}, faults
 
 
 def _is_name(name: Any, columns: Sequence[Any]) -> bool:

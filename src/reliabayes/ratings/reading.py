@@ -156,8 +156,7 @@ def read_ratings(
     with read_errors_as_faults(file, encoding):
         layout = _find_layout(file, delimiter, encoding)
         found = shape or _guessed_shape(layout, roles)
-        if found == "long":
-            _check_header(layout, named)
+        absent = _check_header(layout, named) if found == "long" else ()
         frame, notes = _read_text(layout, found, roles, decimal)
     try:
         ratings = _ratings(frame, found, shape is None, roles, options, for_long)
@@ -168,7 +167,9 @@ def read_ratings(
             lines = list(islice(_record_lines(layout), n_lines))
         except csv.Error:  # a field is longer than this reader takes
             raise error from None
-        raise error.relocated(lambda row: lines[row + 1], "line") from None
+        found_too = error.relocated(lambda row: lines[row + 1], "line").faults
+        others = [fault for fault in found_too if not absent or fault.place != "columns"]
+        raise RatingsError([*absent, *others]) from None
 
 
 def _ratings(
@@ -227,8 +228,8 @@ def _guessed_shape(layout: _Layout, roles: Mapping[str, Any]) -> Shape:
         return "long"
 
 
-def _check_header(layout: _Layout, named: Mapping[str, str]) -> None:
-    """Refuse a header without the columns of a long table."""
+def _check_header(layout: _Layout, named: Mapping[str, str]) -> Sequence[Fault]:
+    """Refuse a header that is none; return the fault of columns that a long table should have."""
     records = csv.reader(layout.lines, delimiter=layout.delimiter)
     header = next(records)
     if header[0].lstrip().startswith("#") and not set(named.values()) & set(header):
@@ -242,10 +243,14 @@ def _check_header(layout: _Layout, named: Mapping[str, str]) -> None:
     if faults:
         raise RatingsError(faults)
     if not set(named.values()) <= set(header):
-        named_columns(_parsed(layout, nrows=N_SAMPLED), named)
+        try:
+            named_columns(_parsed(layout, nrows=N_SAMPLED), named)
+        except RatingsError as error:
+            return error.faults
         # pandas gives columns without a name of their own one that the file does not have.
         rule, found = "the file must have the columns that were named", listed(header, 20)
         raise RatingsError([Fault("header", rule, found, "Give each column a name of its own.")])
+    return ()
 
 
 def _delimiter_faults(header: Sequence[str], layout: _Layout) -> list[Fault]:
@@ -274,13 +279,13 @@ def _read_text(
     columns = list(texts.columns)
     named = {role: name for role, name in roles.items() if name in columns}
     if shape == "long":
-        values = [named["rating"]]
+        values = [named[role] for role in ("rating",) if role in named]
         ids = [named[role] for role in ("item", "rater", "pool") if role in named]
     else:
         item = item_column(texts, roles["item"])
         values = rater_columns(columns, item, roles["gold"])
         ids = [] if item is None else [item]
-    cells = pd.concat([texts[name] for name in values], ignore_index=True)
+    cells = pd.concat([texts[name] for name in values or columns[:1]], ignore_index=True)
     sign = decimal or guessed_decimal(cells)
     read: Any = text_values(cells, sign)
     size = len(texts)
@@ -291,7 +296,7 @@ def _read_text(
     if "gold" in named:
         found[named["gold"]] = text_values(texts[named["gold"]], sign)
     frame = pd.DataFrame(found)
-    is_guess = decimal is None and sign == ","
+    is_guess = decimal is None and sign == "," and bool(values)
     return frame, ((DECIMAL_NOTE,) if is_guess else ())
 
 

@@ -15,6 +15,7 @@ from reliabayes.choices import Missing, Replicates, Scale, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
+from reliabayes.ratings.column_faults import read_columns
 from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
 from reliabayes.ratings.columns import Column, Labels
 from reliabayes.ratings.frames import as_eager, named_columns
@@ -81,18 +82,8 @@ def table_from_long(
         twins=twins,
         needed=NEEDED,
     )
-    columns = named_columns(frame, roles)
-    named = {role: name for role, name in roles.items() if name is not None}
-    table = Table.of(
-        read_labels(columns["item"], named["item"]),
-        read_labels(columns["rater"], named["rater"]),
-        read_values(columns["rating"], named["rating"]),
-        pool=read_labels(columns["pool"], named["pool"]) if "pool" in named else None,
-        gold=read_values(columns["gold"], named["gold"]) if "gold" in named else None,
-        scale=scale,
-        categories=categories,
-        replicates=replicates,
-    )
+    columns = read_columns(frame, roles, {"scale": scale, "categories": categories})
+    table = Table.of(**columns, scale=scale, categories=categories, replicates=replicates)
     table = joined_twins(table) if twins == "join" else table
     if missing == "drop" and table.rating.missing.any():
         rated = _checked_rated(table, lambda place: place)
