@@ -169,6 +169,7 @@ def options(data: Any) -> dict[str, Any]:
         "scale": st.sampled_from([None, "nominal", "ordered", "numeric", "x", 5, []]),
         "categories": st.none() | st.lists(anything, max_size=4) | anything,
         "replicates": st.sampled_from(["error", "keep", "x", {}]),
+        "twins": st.sampled_from(["error", "join", "x", []]),
         "item": st.just("item") | anything,
     }
     names = data.draw(st.sets(st.sampled_from(sorted(possible)), max_size=2))
@@ -204,6 +205,8 @@ def array(data: Any, outcomes: Outcomes) -> None:
     table = table.reshape(rows, columns)
     chosen = {k: v for k, v in options(data).items() if k != "replicates"}
     make = data.draw(st.sampled_from([rb.Ratings.from_wide, rb.Ratings.from_counts]))
+    if make == rb.Ratings.from_counts:
+        chosen.pop("twins", None)
     outcomes.of(make.__name__, (cells, rows, chosen), lambda: make(table, **chosen).describe())
 
 
@@ -229,6 +232,9 @@ def read(data: Any, outcomes: Outcomes) -> None:
             chosen["delimiter"] = data.draw(st.sampled_from([",", ";", "\t"]) | anything)
         if data.draw(st.integers(0, 3)) == 0:
             chosen["encoding"] = data.draw(st.sampled_from(["utf-8", "utf-16", "idna"]) | anything)
+        if data.draw(st.booleans()):
+            chosen["shape"] = data.draw(st.sampled_from(["wide", "long", None, 5]))
+            chosen["decimal"] = data.draw(st.sampled_from([",", ".", None]) | anything)
         example = (path.name, path.read_bytes(), chosen)
         outcomes.of("read_ratings", example, lambda: rb.read_ratings(path, **chosen).describe())
 
@@ -259,6 +265,9 @@ OPTIONS += [
     "--distribution",
     "--guideline",
     "--replicates",
+    "--twins",
+    "--shape",
+    "--decimal",
 ]
 
 

@@ -281,7 +281,7 @@ def test_words_that_mean_nothing_are_refused_together(tmp_path: Path) -> None:
     path = write(tmp_path, "r.csv", WIDE)
 
     with pytest.raises(RatingsError, match=r"decimal: it must be one of (.|\n)*shape: it must be"):
-        read_ratings(path, decimal="comma", shape="tall")  # type: ignore[arg-type]
+        read_ratings(path, decimal=pd.NA, shape="tall")  # type: ignore[arg-type]
 
 
 def test_a_wrong_delimiter_is_reported_with_the_likely_one(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def check_file_options(delimiter: Any, encoding: Any, decimal: Any, shape: Any) 
     faults = [
         Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
         for name, (value, allowed) in choices.items()
-        if value is not None and value not in allowed
+        if value is not None and (not isinstance(value, str) or value not in allowed)
     ]
     is_character = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n\0'
     if delimiter is not None and not is_character:
