@@ -125,7 +125,10 @@ def test_pages_that_are_opened_as_files_can_be_searched(tmp_path: Path) -> None:
         )
         page = browser.new_page()
         page.goto((tmp_path / "site" / "index.html").as_uri())
-        page.fill(".md-search__input", "spammer")
+        page.click(".md-search__input")
+        ready = "document.querySelector('.md-search-result__meta').textContent.includes('Type')"
+        page.wait_for_function(ready)  # until then it says that the search is being initialised
+        page.locator(".md-search__input").press_sequentially("spammer")  # it listens to keys
         found = page.wait_for_selector("a.md-search-result__link", state="attached")
         address = None if found is None else found.get_attribute("href")
         browser.close()
