@@ -287,7 +287,7 @@ def log_density(
         + np.sum(multivariate_normal(np.zeros(POOLS), covariance).logpdf(found.T))
         + np.sum(log_ratings(model, ratings, at, found))
         + np.sum(norm.logpdf(cut, 0, location))
-        + np.sum(halfnorm.logpdf(sd_item, scale=2) + np.log(2) + t.logpdf(sd_rater, 3))
+        + np.sum(halfnorm.logpdf(sd_item, scale=4) + np.log(2) + t.logpdf(sd_rater, 3))
         + np.sum(norm.logpdf(level, np.repeat(at["mean"], 2), np.repeat(sd_rater, 2)))
         + lkj
     )

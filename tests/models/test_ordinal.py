@@ -520,7 +520,7 @@ def by_quadrature(
     return float(
         total
         - 0.5 * np.sum(((cut[1:-1] - mean) / location) ** 2)
-        + halfnorm(scale=2).logpdf(sd_item)
+        + halfnorm(scale=4).logpdf(sd_item)
         + math.log(2)
         + t(3).logpdf(sd_rater)
         - 0.5 * np.sum(((point["level"] - mean) / sd_rater) ** 2)

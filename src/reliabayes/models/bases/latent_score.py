@@ -85,7 +85,7 @@ class LatentScoreModel(HiddenStateModel[P]):
 
     link: Link = "logit"
     nodes: int | None = None
-    prior_sd_item: HalfNormal | HalfStudentT = HalfNormal(2.0)
+    prior_sd_item: HalfNormal | HalfStudentT = HalfNormal(4.0)
     prior_sd_rater: HalfNormal | HalfStudentT = HalfStudentT(3, 1.0)
 
     binary: ClassVar[bool]  # whether it is for two categories only
