@@ -90,6 +90,22 @@ def test_which_vendor_to_drop_which_labels_to_trust_and_how_many_are_enough(
     assert "raters" not in words.partition("Estimated")[0]  # all poor ones are of vendor C
 
 
+def test_a_pool_that_sees_something_else_is_not_to_be_dropped(tmp_path: Path) -> None:
+    table = labelled_by_vendors(np.random.default_rng(1)).query("item < 800")
+
+    words, _ = first_screen(
+        table.drop(columns=["truth", "gold"]),
+        tmp_path,
+        "--pool",
+        "vendor",
+        "--models",
+        "dawid-skene",
+    )
+
+    assert "Pool vendor C agrees least with the consensus of all pools: in" in words
+    assert "Drop" not in words
+
+
 def labels_needed(rng: np.random.Generator) -> list[int]:
     """Numbers of labels with an accuracy near 95%, where accuracies of vendors are known."""
     accuracy, prevalence = np.array([0.9, 0.88, 0.6]), np.array([0.4, 0.3, 0.2, 0.1])

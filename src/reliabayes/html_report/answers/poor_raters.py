@@ -35,11 +35,15 @@ def poor_claims(fit: Fit) -> tuple[Finding, Finding]:
     tuple of two pairs of str and bool
     """
     sentence, worst = poor_pool_claim(fit)
-    return (sentence, worst is not None), poor_raters_claim(fit, without=worst)
+    to_drop = worst is not None and fit.ratings.gold is not None
+    return (sentence, to_drop), poor_raters_claim(fit, without=worst)
 
 
 def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     """Whether one pool is clearly less accurate than all others.
+
+    Without known answers a pool is judged by a consensus to which the others contribute, and may
+    differ because its raters see something else. It is then not said to be dropped.
 
     Parameters
     ----------
@@ -49,7 +53,7 @@ def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     Returns
     -------
     tuple of str and object
-        A sentence, empty where there is one pool; and the pool that is poor, or None.
+        A sentence, empty where there is one pool; and the pool that is clearly lowest, or None.
     """
     if len(fit.ratings.pools) < 2 or "rater" not in fit.quantities["accuracy"].dims:
         return "", None
@@ -60,6 +64,9 @@ def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     shares = {pool: f"{float(median.sel(pool=pool)):.0%}" for pool in [*others[::-1], worst]}
     *better, lowest = [f"{share} of {pool}'s" for pool, share in shares.items()]
     if np.mean(gap > 0) >= SURE and np.median(gap) >= WORSE:
+        if fit.ratings.gold is None:
+            found = f"in {shares[worst]} of its labels, against {joined(better)}"
+            return f"Pool {worst} agrees least with the consensus of all pools: {found}", worst
         found = f"{shares[worst]} of its labels are right, against {joined(better)}"
         return f"Drop or retrain {worst}: {found}", worst
     return f"No pool is clearly worse: {joined([*better, lowest])} labels are right", None
