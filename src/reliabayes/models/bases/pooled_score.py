@@ -86,7 +86,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
     """
 
     one_pool_class: ClassVar[type[OnePopulationModel]]  # the model of one pool
-    target_acceptance: ClassVar[float] = 0.95  # with few raters a pool, steps must be small
+    target_acceptance: ClassVar[float] = 0.98  # with few raters a pool, steps must be small
 
     prior_lkj: float = 1.0
 

@@ -54,10 +54,12 @@ class IntegratedScores:
     def completed(
         self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
     ) -> WarmStart:
-        """Larger steps where many raters, or a well-known sd of raters, allow them."""
+        """Larger steps where many raters, or well-known sds, allow them."""
         enough = 8 if np.max(start.sd["sd_rater"]) < 0.5 else 20
-        is_enough = np.bincount(problem.pool).min() >= enough
-        return replace(start, target_acceptance=0.8) if is_enough else start
+        if np.bincount(problem.pool).min() >= enough:
+            return replace(start, target_acceptance=0.8)
+        is_known = np.max(start.sd["sd_item"]) < 0.15
+        return replace(start, target_acceptance=0.95) if is_known else start
 
     def constrain(self, free: Mapping[str, Any], point: dict[str, Any]) -> dict[str, Any]:
         """The point as it is."""
