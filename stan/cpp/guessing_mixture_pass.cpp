@@ -19,24 +19,30 @@ struct Knowledge {
   }
 };
 
-double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Matrix& guess,
-                             const Matrix& log_weight, const DistinctItems& data,
-                             GuessingMixtureGradient* gradient) {
-  const Eigen::Index raters = level.size(), nodes = difficulty.size(), categories = guess.cols();
-  // Rows: by node, then by true category. Columns: by category, then by rater.
-  Matrix factor(nodes * categories, raters * categories);
-  const Knowledge p(level, difficulty);
-  for (Eigen::Index cell = 0; cell < factor.cols(); ++cell) {
+// Probabilities of ratings (rows: by node, then by true category; columns: by category, then by rater).
+static Matrix probabilities(const Knowledge& p, const Matrix& guess) {
+  const Eigen::Index raters = guess.rows(), categories = guess.cols(), nodes = p.known.rows();
+  Matrix found(nodes * categories, raters * categories);
+  for (Eigen::Index cell = 0; cell < found.cols(); ++cell) {
     const Eigen::Index rater = cell % raters, rated = cell / raters;
     const double guessed = guess(rater, rated);
-    double* const column = factor.col(cell).data();
+    double* const column = found.col(cell).data();
     for (Eigen::Index q = 0; q < nodes; ++q) {
       for (Eigen::Index truth = 0; truth < categories; ++truth)
         column[q * categories + truth] = guessed * p.unknown(q, rater);
       column[q * categories + rated] += p.known(q, rater);
     }
   }
-  const FactorTable table = FactorTable::of(factor);
+  return found;
+}
+
+double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Matrix& guess,
+                             const Matrix& log_weight, const DistinctItems& data,
+                             GuessingMixtureGradient* gradient) {
+  const Eigen::Index raters = level.size(), nodes = difficulty.size(), categories = guess.cols();
+  const Knowledge p(level, difficulty);
+  const FactorTable table = FactorTable::of(probabilities(p, guess));
+  const Matrix& factor = table.factor();
   if (gradient == nullptr) return item_mixture_pass(table, log_weight, data, nullptr);
 
   ItemMixtureGradient by{Matrix::Zero(factor.rows(), factor.cols()),

@@ -1,9 +1,7 @@
 // One pass over the ratings: an item mixture and its gradient, in numbers that Stan need not know of.
 // It is compiled once, by itself, because Stan's headers take longer to read than this takes to compile.
 #pragma once
-#include "linear_algebra.hpp"
-
-#include <utility>
+#include "factor_table.hpp"
 
 namespace reliabayes {
 
@@ -14,26 +12,6 @@ struct DistinctItems {
   const Integers& first;
   const Integers& cell;
   const ConstVector& count;  // ratings of each entry
-};
-
-// The table by its logarithms or by the factors that these are the logarithms of. Logarithms of factors
-// are computed at first use, because many evaluations never need them.
-class FactorTable {
- public:
-  static FactorTable of_logs(const Matrix& logs) { return {logs.array().exp(), logs}; }
-  static FactorTable of(const Matrix& factor) { return {factor, Matrix()}; }
-
-  const Matrix& factor() const { return factor_; }
-  const Matrix& log() const {
-    if (log_.size() == 0) log_ = factor_.array().log();
-    return log_;
-  }
-
- private:
-  FactorTable(Matrix factor, Matrix log) : factor_(std::move(factor)), log_(std::move(log)) {}
-
-  Matrix factor_;
-  mutable Matrix log_;
 };
 
 // Derivatives of the density by the logarithms.

@@ -8,12 +8,11 @@ double ordinal_mixture_pass(const Vector& level, const Vector& effect, const Vec
                             bool probit, const ConstVector& weight, const DistinctItems& data,
                             OrdinalMixtureGradient* gradient) {
   const OrdinalTable table(level, effect.array(), cut, probit);
-  const FactorTable factors = FactorTable::of(table.probability);
   const Matrix log_weight = weight.array().log();
-  if (gradient == nullptr) return item_mixture_pass(factors, log_weight, data, nullptr);
-  const Eigen::Index states = effect.size();
-  ItemMixtureGradient by{Matrix::Zero(states, table.probability.cols()), Matrix::Zero(states, 1)};
-  const double value = item_mixture_pass(factors, log_weight, data, &by);
+  if (gradient == nullptr) return item_mixture_pass(table.probability, log_weight, data, nullptr);
+  ItemMixtureGradient by{Matrix::Zero(table.by_upper.rows(), table.by_upper.cols()),
+                         Matrix::Zero(log_weight.rows(), 1)};
+  const double value = item_mixture_pass(table.probability, log_weight, data, &by);
   const OrdinalGradient found(table, by.by_table);
   *gradient = {found.by_level, found.by_effect, found.by_cut};
   return value;

@@ -46,9 +46,9 @@ struct PoolsOfRaters {
 
 // Log-probability of an item's ratings by a pool, by node of its score.
 static Vector log_probability(const PoolEntries& entries, const OrdinalTable& table) {
-  Vector logs = Vector::Zero(table.probability.rows());
+  Vector logs = Vector::Zero(table.by_upper.rows());
   for (const auto& [column, count] : entries)
-    logs += count * table.log_probability().col(column);
+    logs += count * table.probability.log().col(column);
   return logs;
 }
 
@@ -64,9 +64,9 @@ static bool is_short(const PoolEntries& entries) {
 static double relative_probability(const PoolEntries& entries, const OrdinalTable& table,
                                    Vector& probability) {
   if (is_short(entries)) {
-    probability.setOnes(table.probability.rows());
+    probability.setOnes(table.by_upper.rows());
     for (const auto& [column, once] : entries)
-      probability.array() *= table.probability.col(column).array();
+      probability.array() *= table.probability.factor().col(column).array();
     const double largest = probability.maxCoeff();
     if (largest > smallest_product) {
       probability = (probability / largest).cwiseMax(smallest_probability);
@@ -220,7 +220,7 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
   const std::array<OrdinalTable, 2> tables{table(0), table(1)};
   std::array<Matrix, 2> by_table;
   for (int g = 0; g < 2; ++g)
-    by_table[g] = Matrix::Zero(tables[g].probability.rows(), tables[g].probability.cols());
+    by_table[g] = Matrix::Zero(tables[g].by_upper.rows(), tables[g].by_upper.cols());
 
   InnerSum inner(tables[1], conditional);
   std::array<PoolEntries, 2> entries;

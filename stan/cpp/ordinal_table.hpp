@@ -8,10 +8,11 @@
 // with F logistic or standard normal, F = 1 below the first cut point and 0 beyond the last. The table
 // and its derivatives are computed together; automatic differentiation would take ten times as long.
 #pragma once
-#include "linear_algebra.hpp"
+#include "factor_table.hpp"
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace reliabayes {
 
@@ -64,15 +65,16 @@ struct CategoryProbability {
 // The table (rows: states, columns: by category, then by rater) and its derivatives.
 struct OrdinalTable {
   Eigen::Index raters, cuts;
-  Matrix probability, by_upper, by_lower;
+  FactorTable probability;
+  Matrix by_upper, by_lower;
 
   OrdinalTable(const Vector& level, const Values& effect, const Vector& cut, bool probit)
       : raters(level.size()),
         cuts(cut.size()),
-        probability(effect.size(), raters * (cuts + 1)),
-        by_upper(probability.rows(), probability.cols()),
-        by_lower(probability.rows(), probability.cols()) {
+        by_upper(effect.size(), raters * (cuts + 1)),
+        by_lower(by_upper.rows(), by_upper.cols()) {
     const Eigen::Index states = effect.size();
+    Matrix found(by_upper.rows(), by_upper.cols());
     for (Eigen::Index rater = 0; rater < raters; ++rater) {
       const Values location = level(rater) + effect;
       Boundary upper = Boundary::outermost(states, 1);
@@ -81,22 +83,14 @@ struct OrdinalTable {
                                         : Boundary::outermost(states, -1);
         const CategoryProbability category(upper, lower);
         const Eigen::Index cell = k * raters + rater;
-        probability.col(cell) = category.probability;
+        found.col(cell) = category.probability;
         by_upper.col(cell) = category.by_upper;
         by_lower.col(cell) = category.by_lower;
         upper = lower;
       }
     }
+    probability = FactorTable::of(std::move(found));
   }
-
-  // Computed at first use, because many evaluations never need it.
-  const Matrix& log_probability() const {
-    if (logs_.size() == 0) logs_ = probability.array().log();
-    return logs_;
-  }
-
- private:
-  mutable Matrix logs_;
 };
 
 // Derivatives of a density by levels, effects and cut points, from its derivatives by the table.

@@ -15,7 +15,7 @@ import pandas as pd
 from reliabayes import plots
 from reliabayes.html_report.answers import Answer, answer
 from reliabayes.html_report.blocks import Block, Heading
-from reliabayes.results.estimates import MISFIT
+from reliabayes.results.estimates import MISFIT, is_by_rater
 from reliabayes.results.fit import Fit
 from reliabayes.results.predictive import PredictiveChecks
 
@@ -123,7 +123,7 @@ class ReportFit:
         if "icc" in found:
             reliability = self.options.reliability
             return partial(plots.icc_k, self.fit, reliability=reliability, prob=prob)
-        if "informativeness" in found and "rater" in found["informativeness"].dims:
+        if is_by_rater(self.fit, "informativeness"):
             return partial(plots.raters, self.fit, "informativeness", prob=prob)
         if "confusion" in found:
             return partial(plots.confusion, self.fit)

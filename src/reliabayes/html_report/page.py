@@ -105,7 +105,7 @@ def report(
         with_problems=[each for each in ordered if each.problems],
         with_readings=[each for each in ordered if each.fit.readings],
         compared=next((x for x in compared.blocks if isinstance(x, Picture)), None),
-        picture=None if ordered[0].lead_plot is None else picture(ordered[0].lead_plot),
+        picture=None if (draw := ordered[0].lead_plot) is None else picture(draw),
         sections=[section for section in sections if section.blocks],
     )
     write_whole(path, html.encode("utf-8", errors="replace"))

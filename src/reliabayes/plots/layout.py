@@ -58,10 +58,8 @@ def add_title(ax: Axes, finding: str, note: str, labels: Iterable[str] = ()) -> 
     matplotlib Axes
         The same Axes.
     """
-    from matplotlib.font_manager import FontProperties
-
     palette = Palette.of(ax)
-    small, medium = (FontProperties(size=name).get_size_in_points() for name in ("small", "medium"))
+    small, medium = _font_size("small"), _font_size("medium")
     left = CHARACTER_WIDTH * small * max(map(len, labels), default=0)
     points = 72 * 1.12 * ax.bbox.width / ax.figure.dpi - left
     heading, lines = (
@@ -178,12 +176,9 @@ def label_columns(ax: Axes, at: ArrayLike, names: Sequence[str], pitch: float) -
     bool
         Whether they fit; if not, there are no labels.
     """
-    from matplotlib.font_manager import FontProperties
-
-    small = FontProperties(size="small").get_size_in_points()
     longest = max(map(len, names), default=0)
     points = 72 * pitch * ax.bbox.width / ax.figure.dpi
-    fits = CHARACTER_WIDTH * small * (longest + 1) <= points
+    fits = CHARACTER_WIDTH * _font_size("small") * (longest + 1) <= points
     ax.set_xticks(at if fits else [], names if fits else [], parse_math=False)
     ax.tick_params(axis="x", length=0)
     return bool(fits)
@@ -203,10 +198,14 @@ def rows_fit(ax: Axes, number: int) -> bool:
     -------
     bool
     """
+    return bool(72 * ax.bbox.height / ax.figure.dpi >= 0.95 * _font_size("small") * number)
+
+
+def _font_size(name: str) -> float:
+    """Size in points of a font size by its name."""
     from matplotlib.font_manager import FontProperties
 
-    small = FontProperties(size="small").get_size_in_points()
-    return bool(72 * ax.bbox.height / ax.figure.dpi >= 0.95 * small * number)
+    return float(FontProperties(size=name).get_size_in_points())
 
 
 def label_right(ax: Axes, at: Iterable[float], texts: Sequence[str], **style: Any) -> None:

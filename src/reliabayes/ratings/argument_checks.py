@@ -45,11 +45,7 @@ def check_arguments(
         "missing": (missing, get_args(Missing)),
         "twins": (twins, get_args(Twins)),
     }
-    faults = [
-        Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
-        for name, (value, allowed) in choices.items()
-        if not isinstance(value, (str, type(None))) or value not in allowed
-    ]
+    faults = _choice_faults(choices)
     faults += [
         Fault(role, "it must be the name of a column", shown(name), "Name one column.")
         for role, name in roles.items()
@@ -90,6 +86,15 @@ def _is_single(name: Any) -> bool:
         return False
 
 
+def _choice_faults(choices: Mapping[str, tuple[Any, Collection[Any]]]) -> list[Fault]:
+    """A fault for each argument that is none of those allowed."""
+    return [
+        Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
+        for name, (value, allowed) in choices.items()
+        if not isinstance(value, (str, type(None))) or value not in allowed
+    ]
+
+
 def _category_faults(categories: Any) -> Iterator[Fault]:
     if categories is None:
         return
@@ -115,11 +120,7 @@ def check_file_options(delimiter: Any, encoding: Any, decimal: Any, shape: Any) 
         Lists all of them, if need be.
     """
     choices = {"decimal": (decimal, get_args(Decimal)), "shape": (shape, get_args(Shape))}
-    faults = [
-        Fault(name, f"it must be one of {listed(allowed)}", shown(value), "Pass one of them.")
-        for name, (value, allowed) in choices.items()
-        if value is not None and (not isinstance(value, str) or value not in allowed)
-    ]
+    faults = _choice_faults({name: pair for name, pair in choices.items() if pair[0] is not None})
     is_character = isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n\0'
     if delimiter is not None and not is_character:
         rule = "it must be one character, and no quote or line end"

@@ -20,6 +20,24 @@ SETTLED = 0.9  # probability of a category from which on an item counts as settl
 MISFIT = 0.05  # p-value of a predictive check below which the model counts as misfitting
 
 
+def is_by_rater(fit: Fit, name: str) -> bool:
+    """Whether a fit reports a quantity for each rater.
+
+    Parameters
+    ----------
+    fit : Fit
+        The fit.
+    name : str
+        Name of the quantity.
+
+    Returns
+    -------
+    bool
+        False if the model does not report it, or reports it for all raters together.
+    """
+    return name in fit.quantities and "rater" in fit.quantities[name].dims
+
+
 def draws_by_label(fit: Fit, name: str) -> dict[str, Array]:
     """Draws of a quantity, by pool, pair of pools or rater.
 

@@ -249,10 +249,8 @@ class FittedLabels(FittedQuantities):
     def _agreement(self, pool: Any) -> Array:
         """Proportion of the other ratings of an item that a rating equals, by pool."""
         ratings = self.ratings
-        votes = np.zeros((ratings.n_items, len(ratings.categories)))
-        np.add.at(votes, (ratings.item, ratings.category), 1)
-        equal = votes[ratings.item, ratings.category] - 1
-        others = votes.sum(axis=1)[ratings.item] - 1
+        equal = ratings.counts[ratings.item, ratings.category] - 1
+        others = ratings.ratings_per_item[ratings.item] - 1
         with np.errstate(invalid="ignore"):
             return np.asarray(np.bincount(pool, equal) / np.bincount(pool, others))
 

@@ -39,9 +39,8 @@ def accuracy_table(
     """
     known = known_items(ratings)
     gold = ratings.gold_category[known] if ratings.gold_category is not None else known
-    votes = np.zeros((ratings.n_items, len(ratings.categories)))
-    np.add.at(votes, (ratings.item, ratings.category), 1)
-    is_most = votes[known] == votes[known].max(axis=1, keepdims=True)
+    votes = ratings.counts[known]
+    is_most = votes == votes.max(axis=1, keepdims=True)
     majority = is_most[np.arange(len(known)), gold] / is_most.sum(axis=1)
     label = predicted_probabilities(ratings, draws, known, gold).argmax(axis=1)
     rows: dict[tuple[str, Any], tuple[float, float]] = {

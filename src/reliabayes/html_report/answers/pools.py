@@ -26,6 +26,7 @@ from reliabayes.html_report.answers.phrases import (
 )
 from reliabayes.results import quantities
 from reliabayes.results.estimates import draws_by_label, estimate_text, observed_suffix
+from reliabayes.wording import shown
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -142,8 +143,7 @@ def _level_claim(fit: Fit) -> tuple[Claim, ...]:
     if name == "rate":
         each = [f"{pool} in {level:.0%} of ratings" for pool, level in levels.items()]
         category = fit.ratings.categories[-1]
-        shown = repr(category) if isinstance(category, str) else str(category)
-        return (Claim(f"Category {shown} is given by {joined(each)}"),)
+        return (Claim(f"Category {shown(category)} is given by {joined(each)}"),)
     each = [f"{pool} {level:.2f}" for pool, level in levels.items()]
     return (Claim(f"Mean ratings: {joined(each)}"),)
 

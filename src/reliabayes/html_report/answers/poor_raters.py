@@ -9,7 +9,9 @@ import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.phrases import joined, named, percentage
+from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.rater_quality import by_pool
+from reliabayes.wording import shown
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -55,7 +57,7 @@ def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     tuple of str and object
         A sentence, empty where there is one pool; and the pool that is clearly lowest, or None.
     """
-    if len(fit.ratings.pools) < 2 or "rater" not in fit.quantities["accuracy"].dims:
+    if len(fit.ratings.pools) < 2 or not is_by_rater(fit, "accuracy"):
         return "", None
     draws = by_pool(fit.quantities, fit.ratings)["accuracy"]
     median = draws.median(("chain", "draw"))
@@ -88,7 +90,7 @@ def poor_raters_claim(fit: Fit, without: Any = None) -> Finding:
         A sentence, empty where the model does not tell; and whether there are such raters.
     """
     ratings = fit.ratings
-    if "rater" not in fit.quantities["accuracy"].dims or ratings.n_raters < 3:
+    if not is_by_rater(fit, "accuracy") or ratings.n_raters < 3:
         return "", False
     table = fit.raters()
     poor = table[table["pr_poor"] >= SURE]
@@ -101,7 +103,7 @@ def poor_raters_claim(fit: Fit, without: Any = None) -> Finding:
         return f"None of the {ratings.n_raters:,} raters is clearly poor", False
     spams = poor["share_most_used"] >= ALWAYS
     parts = [
-        f"{named(part.index)} {_verb(part, 'answer')} {_shown(category)} whatever they see"
+        f"{named(part.index)} {_verb(part, 'answer')} {shown(category)} whatever they see"
         for category, part in poor[spams].groupby("most_used", sort=False, observed=True)
     ]
     rest = poor[~spams]
@@ -114,10 +116,6 @@ def poor_raters_claim(fit: Fit, without: Any = None) -> Finding:
 
 def _verb(raters: pd.DataFrame, verb: str) -> str:
     return f"{verb}s" if len(raters) == 1 else verb
-
-
-def _shown(category: Any) -> str:
-    return repr(category) if isinstance(category, str) else str(category)
 
 
 def pool_sentences(fit: Fit, prob: float, items: pd.DataFrame) -> list[str]:

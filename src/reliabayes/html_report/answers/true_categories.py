@@ -26,7 +26,12 @@ from reliabayes.html_report.answers.poor_raters import (
     poor_claims,
     rater_sentences,
 )
-from reliabayes.results.estimates import estimate_text, scalar_draws, whole_median_interval
+from reliabayes.results.estimates import (
+    estimate_text,
+    is_by_rater,
+    scalar_draws,
+    whole_median_interval,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,13 +67,15 @@ def true_categories_answer(
     pool, raters = poor_claims(fit)
     found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
     others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
-    labels = Claim(_trust(fit, items), _label_caution(misfit) if len(unknown) else "")
+    trusted = int((unknown["probability"] >= SURE).sum())
+    labels = Claim(
+        _trust(trusted, len(unknown), len(items)), _label_caution(misfit) if len(unknown) else ""
+    )
     claims = [*found, labels, *others]
     if misfit and not len(unknown):
         claims[0] = replace(claims[0], caution=misfit_caution(misfit))
     pools = len(fit.ratings.pools)
     equal = f"equal the consensus of {pools} pools" if pools > 1 else "are right"
-    trusted = int((unknown["probability"] >= SURE).sum())
     figures = [percentage_figure(f"of ratings {equal}", correct, prob)]
     sentences = [
         f"{percentage(correct, prob)} of ratings {equal}: they are the true category, whether by "
@@ -88,7 +95,7 @@ def true_categories_answer(
         sentences.append(sentence)
     if pools > 1:
         sentences += pool_sentences(fit, prob, items)
-    if "rater" in fit.quantities["accuracy"].dims:
+    if is_by_rater(fit, "accuracy"):
         sentences += rater_sentences(fit, prob)
     if "bits_per_rating" in fit.quantities:
         bits, size = scalar_draws(fit, "bits_per_rating"), len(fit.ratings.categories)
@@ -105,13 +112,14 @@ def _without_gold(fit: Fit, items: pd.DataFrame) -> pd.DataFrame:
     return items if gold is None else items[gold < 0]
 
 
-def _trust(fit: Fit, items: pd.DataFrame) -> str:
-    """How many labels are nearly certain, and how many a person should look at."""
-    unknown = _without_gold(fit, items)
-    total, trusted = len(unknown), int((unknown["probability"] >= SURE).sum())
+def _trust(trusted: int, total: int, items: int) -> str:
+    """How many labels are nearly certain, and how many a person should look at.
+
+    Of ``items``, the true categories of ``total`` are unknown.
+    """
     if not total:
-        return f"The true categories of all {len(items):,} items are known"
-    which = "labels" if total == len(items) else "labels without a known answer"
+        return f"The true categories of all {items:,} items are known"
+    which = "labels" if total == items else "labels without a known answer"
     sure = f"(at least {SURE:.0%} likely)"
     rest = f"the other {total - trusted:,}"
     if total - trusted == 1:

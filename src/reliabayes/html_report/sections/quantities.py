@@ -8,14 +8,13 @@ from itertools import combinations
 from typing import Any
 
 import pandas as pd
-import xarray as xr
 
 from reliabayes import plots
 from reliabayes.html_report.blocks import Block, Section
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import summary_table, table
-from reliabayes.results.estimates import observed_suffix
+from reliabayes.results.estimates import is_by_rater, observed_suffix
 
 
 def quantities(fits: Sequence[ReportFit]) -> Section:
@@ -75,5 +74,5 @@ def _plots(each: ReportFit) -> Iterator[Callable[[], Any]]:
         yield partial(plots.variance_shares, fit, prob=prob)
     if "normalized_xcc" in fit.quantities:
         yield partial(plots.icc_k, fit, reliability=each.options.reliability, prob=prob)
-    if "rater" in fit.quantities.get("confusion", xr.DataArray()).dims:
+    if is_by_rater(fit, "confusion"):
         yield partial(plots.confusion, fit)

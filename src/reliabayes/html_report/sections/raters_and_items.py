@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-import xarray as xr
-
 from reliabayes import plots
 from reliabayes.html_report.blocks import Block, Section
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
+from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.known_answers import known_items
 
-_NONE = xr.DataArray()
 MAX_MARKERS = 5000  # items that each have a marker in a plot
 
 
@@ -78,7 +76,7 @@ def _rater_blocks(each: ReportFit) -> Iterator[Block]:
 def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
     """Tables of pools, and of what equals the known true categories."""
     fit, prob = each.fit, each.options.prob
-    if len(fit.ratings.pools) > 1 and "rater" in fit.quantities.get("accuracy", _NONE).dims:
+    if len(fit.ratings.pools) > 1 and is_by_rater(fit, "accuracy"):
         note = (
             "Medians. Pr(lowest) is the probability that no other pool is less accurate; agreement "
             "is the proportion of the other ratings of an item that a rating equals."
