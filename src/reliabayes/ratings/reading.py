@@ -36,7 +36,7 @@ from reliabayes.ratings.table_shape import (
     rater_columns,
     refuse_long_options,
 )
-from reliabayes.ratings.text_values import guessed_decimal, text_ids, text_values
+from reliabayes.ratings.text_values import text_ids, text_values
 from reliabayes.wording import listed
 
 ROLES = ("item", "rater", "rating", "pool", "gold")
@@ -217,9 +217,7 @@ def _guessed_shape(layout: _Layout, roles: Mapping[str, Any]) -> Shape:
 
     def sample() -> pd.DataFrame:
         texts = _texts(layout, nrows=N_SAMPLED)
-        return pd.DataFrame(
-            {name: text_values(texts[name], guessed_decimal(texts[name])) for name in texts}
-        )
+        return pd.DataFrame({name: text_values(texts[name])[0] for name in texts})
 
     try:
         header = next(csv.reader(layout.lines, delimiter=layout.delimiter))
@@ -286,15 +284,14 @@ def _read_text(
         values = rater_columns(columns, item, roles["gold"])
         ids = [] if item is None else [item]
     cells = pd.concat([texts[name] for name in values or columns[:1]], ignore_index=True)
-    sign = decimal or guessed_decimal(cells)
-    read: Any = text_values(cells, sign)
+    read, sign = text_values(cells, decimal)
     size = len(texts)
     found: dict[str, Any] = {name: text_ids(texts[name]) for name in ids}
     for place, name in enumerate(values):
         part = read[place * size : (place + 1) * size]
         found[name] = part.to_numpy() if isinstance(part, pd.Series) else part
     if "gold" in named:
-        found[named["gold"]] = text_values(texts[named["gold"]], sign)
+        found[named["gold"]] = text_values(texts[named["gold"]], sign)[0]
     frame = pd.DataFrame(found)
     is_guess = decimal is None and sign == "," and bool(values)
     return frame, ((DECIMAL_NOTE,) if is_guess else ())

@@ -33,49 +33,37 @@ def text_ids(texts: pd.Series[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, ids.astype(np.int64) if are_whole else ids)
 
 
-def text_values(texts: pd.Series[str], decimal: Decimal) -> Any:
+def text_values(texts: pd.Series[str], decimal: Decimal | None = None) -> tuple[Any, Decimal]:
     """Ratings or gold of a column: numbers if all are, otherwise text.
 
     Parameters
     ----------
     texts : Series of str, N rows
         The column; missing where the field is empty.
-    decimal : {".", ","}
-        What comes before the decimals.
+    decimal : {".", ","}, optional
+        What comes before the decimals. By default the comma if all values are numbers with it, some
+        of which cannot be thousands such as 1,000.
 
     Returns
     -------
-    array of float64, array of Int64 for numbers of many digits, or the texts; N rows
+    values : array of float64, array of Int64 for numbers of many digits, or the texts; N rows
+    decimal : {".", ","}
     """
     codes, values = pd.factorize(texts)
-    if decimal == ",":
+    sign = decimal or _guessed_decimal(values)
+    if sign == ",":
         is_number = values.str.fullmatch(COMMA_NUMBER)
         values = values.where(~is_number, values.str.replace(",", "."))
         texts = pd.Series(np.append(values.astype(object), np.nan)[codes], texts.index)
     if not values.str.fullmatch(NUMBER).all():
-        return texts
+        return texts, sign
     if values.str.fullmatch(WHOLE_NUMBER).all() and values.str.len().max() >= LONG_NUMBER:
-        return pd.array(values.astype(np.int64).to_numpy(), dtype="Int64").take(
-            codes, allow_fill=True
-        )
-    return np.append(values.astype(np.float64), np.nan)[codes]
+        whole = pd.array(values.astype(np.int64).to_numpy(), dtype="Int64")
+        return whole.take(codes, allow_fill=True), sign
+    return np.append(values.astype(np.float64), np.nan)[codes], sign
 
 
-def guessed_decimal(texts: pd.Series[str]) -> Decimal:
-    """What comes before the decimals of a column.
-
-    Parameters
-    ----------
-    texts : Series of str, N rows
-        The column.
-
-    Returns
-    -------
-    {".", ","}
-        The comma if all values are numbers with it, some of which cannot be thousands such as
-        1,000.
-    """
-    values = pd.Series(texts.unique()).dropna()
+def _guessed_decimal(values: pd.Index[str]) -> Decimal:
     has_comma = values[values.str.contains(",", regex=False)]
     is_number = values.str.fullmatch(COMMA_NUMBER).all()
     is_comma = len(has_comma) and is_number and not has_comma.str.fullmatch(THOUSANDS).all()
