@@ -52,6 +52,21 @@ def listed(values: Collection[Any], limit: int = N_SHOWN) -> str:
     return f"{head} and {more} more" if more > 0 else head or "none"
 
 
+def joined(parts: Sequence[str]) -> str:
+    """Return parts with commas in between, and ``and`` before the last.
+
+    Parameters
+    ----------
+    parts : sequence of str
+        One or more parts.
+
+    Returns
+    -------
+    str
+    """
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
 def did_you_mean(name: Any, known: Iterable[Any], aliases: Sequence[str] = ()) -> Any | None:
     """Return the known name that an unknown one most likely stands for.
 

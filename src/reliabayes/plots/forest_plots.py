@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from reliabayes.plots.labels import joined, short, shortened, tied
+from reliabayes.plots.labels import named, short, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
@@ -213,11 +213,11 @@ def _extremes(
     if ends[0] == ends[1]:
         return None
     highest, lowest = (tied(names, values, end) for end in ends)
-    first = joined(highest, what)
+    first = named(highest, what)
     verb = verbs[len(highest) > 1]
     return (
         f"{first[0].upper()}{first[1:]} ({ends[0]}) {verb}",
-        f"{joined(lowest, what)} ({ends[1]})",
+        f"{named(lowest, what)} ({ends[1]})",
     )
 
 

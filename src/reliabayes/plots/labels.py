@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from reliabayes.wording import joined
+
 
 def shortened(names: Iterable[Any], limit: int = 24) -> list[str]:
     """Ids on one line each, of at most ``limit`` characters; common beginnings and ends go first.
@@ -88,7 +90,7 @@ def tied(names: Sequence[str], values: Sequence[str], value: str) -> list[str]:
     return [name for name, each in zip(names, values, strict=True) if each == value]
 
 
-def joined(names: Sequence[str], what: str, most: int = 3) -> str:
+def named(names: Sequence[str], what: str, most: int = 3) -> str:
     """Names after the word for what they name, or only their number if they are many.
 
     Parameters
@@ -106,14 +108,14 @@ def joined(names: Sequence[str], what: str, most: int = 3) -> str:
 
     Examples
     --------
-    >>> joined(["J1"], "rater"), joined(["J1", "J2"], "rater"), joined(list("abcd"), "rater")
+    >>> named(["J1"], "rater"), named(["J1", "J2"], "rater"), named(list("abcd"), "rater")
     ('rater J1', 'raters J1 and J2', '4 raters')
     """
     if len(names) == 1:
         return f"{what} {names[0]}"
     if len(names) > most:
         return f"{len(names):,} {what}s"
-    return f"{what}s {', '.join(names[:-1])} and {names[-1]}"
+    return f"{what}s {joined(names)}"
 
 
 def _common_prefix(texts: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.arrays import Array
-from reliabayes.plots.labels import joined, shortened, tied
+from reliabayes.plots.labels import named, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
@@ -95,11 +95,11 @@ def _finding(mean: float, by_rater: Array, names: list[str], is_numeric: bool) -
     least = tied(names[: len(values)], values, values[-1])
     if is_numeric:
         finding = f"The ratings of two raters correlate {mean:.2f} on average"
-        last = f"; those of {joined(least, 'rater')} least ({values[-1]})"
+        last = f"; those of {named(least, 'rater')} least ({values[-1]})"
     else:
         finding = f"Pairs of raters agree on {mean:.0%} of their common items on average"
         verb = "agrees" if len(least) == 1 else "agree"
-        last = f"; {joined(least, 'rater')} {verb} least ({values[-1]})"
+        last = f"; {named(least, 'rater')} {verb} least ({values[-1]})"
     return finding if len(least) == len(values) else finding + last
 
 

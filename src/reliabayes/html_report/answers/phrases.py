@@ -14,6 +14,7 @@ from reliabayes.results.estimates import (
     whole_median_interval,
     whole_text,
 )
+from reliabayes.wording import joined
 
 
 def percentage(draws: Array, prob: float) -> str:
@@ -116,21 +117,6 @@ def pool_names(pair: str) -> str:
     str
     """
     return " and ".join(pair.split(", "))
-
-
-def joined(parts: list[str]) -> str:
-    """Parts with commas in between, and ``and`` before the last.
-
-    Parameters
-    ----------
-    parts : list of str
-        One or more parts.
-
-    Returns
-    -------
-    str
-    """
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
 def named(names: Iterable[Any], most: int = 3) -> str:

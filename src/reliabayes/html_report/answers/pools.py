@@ -16,7 +16,6 @@ from reliabayes.html_report.answers.figures import (
     percentage_figure,
 )
 from reliabayes.html_report.answers.phrases import (
-    joined,
     misfit_caution,
     number_of_ratings,
     percentage,
@@ -26,7 +25,7 @@ from reliabayes.html_report.answers.phrases import (
 )
 from reliabayes.results import quantities
 from reliabayes.results.estimates import draws_by_label, estimate_text, observed_suffix
-from reliabayes.wording import shown
+from reliabayes.wording import joined, shown
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.html_report.answers.phrases import joined, named, percentage
+from reliabayes.html_report.answers.phrases import named, percentage
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.rater_quality import by_pool
-from reliabayes.wording import shown
+from reliabayes.wording import joined, shown
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from reliabayes import plots
-from reliabayes.html_report.answers.phrases import joined
 from reliabayes.html_report.blocks import Block, Section, Text
 from reliabayes.html_report.fits import STATISTICS, ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
+from reliabayes.wording import joined
 
 
 def predictive_checks(fits: Sequence[ReportFit]) -> Section:
