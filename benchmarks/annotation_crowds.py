@@ -6,13 +6,14 @@ import os
 import time
 import warnings
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
 
 import reliabayes as rb
 from benchmarks.annotated import annotate, ratings
+from reliabayes.models import RatingModel
 from reliabayes.models.bases.annotation import AnnotationModel
 
 REAL = ("snow2008_rte", "snow2008_temp", "bluebirds", "crowd_web", "crowd_ms")
@@ -33,7 +34,7 @@ def estimates() -> None:
         row = []
         for priors in (False, True):
             runs = [
-                [_timed(model.em, rated, priors=priors)[0] for model in models]
+                [timed(model.em, rated, priors=priors)[0] for model in models]
                 for _ in range(ROUNDS)
             ]
             first, *others = 1e3 * np.median(runs, axis=0)
@@ -52,10 +53,10 @@ def crowds() -> None:
         if len(rated.categories) == 2:
             models.insert(2, rb.RaterTAP())
         for model in models:
-            starting, _ = _timed(
+            starting, _ = timed(
                 lambda model, rated: model.starts(model.problem(rated)), model, rated
             )
-            seconds, fit = _timed(_fit, model, rated)
+            seconds, fit = timed(fitted, model, rated)
             checks = fit.diagnostics()
             print(
                 f"{name:30}{type(model).__name__:16}{fit.settings.sampler:>8}{seconds:8.1f}"
@@ -65,14 +66,14 @@ def crowds() -> None:
             )
 
 
-def _fit(model: AnnotationModel, rated: rb.Ratings) -> rb.Fit:
+def fitted(model: RatingModel[Any], rated: rb.Ratings) -> rb.Fit:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.ConvergenceWarning)
         warnings.simplefilter("ignore", rb.ModesWarning)
         return model.fit(rated, seed=1, progress=False)
 
 
-def _timed(call: Callable[P, T], *args: P.args, **options: P.kwargs) -> tuple[float, T]:
+def timed(call: Callable[P, T], *args: P.args, **options: P.kwargs) -> tuple[float, T]:
     """CPU seconds of this process and its children, and what the call returns."""
     before = time.process_time() + sum(os.times()[2:4])
     found = call(*args, **options)

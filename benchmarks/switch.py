@@ -1,28 +1,30 @@
-"""When GaussianICC should marginalise effects and when it should sample them, by design.
+"""When the Gaussian models should marginalise effects and when they should sample them, by design.
 
-GaussianICC integrates the effects of the larger of items and raters out exactly. The effects of the
-smaller of the two can be marginalised as well, or sampled. Each line is one design, fitted by both
-programs in turn. Speed is the smallest bulk ESS per CPU second, on which other load on the machine
-has little influence. The last column is the package's choice, with a mark where the other program
-is more than 1.5 times as fast.
+GaussianICC integrates the effects of the larger of items and raters out exactly, GaussianXCC those
+of the items. The other effects can be marginalised as well, or sampled. Each line is one design,
+fitted by both programs in turn. Speed is the smallest bulk ESS per CPU second, on which other load
+on the machine has little influence. The last column is the package's choice, with a mark where the
+other program is more than 1.5 times as fast.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 import reliabayes as rb
+from benchmarks.pooled import Pool, continuous, read
 from benchmarks.simulated import simulate
-from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
-from reliabayes.models import gaussian_icc
+from reliabayes.models import gaussian_icc, gaussian_xcc
 
 WARMUP, DRAWS = 200, 300
-INTEGRATES_OUT = gaussian_icc._integrates_out
+MODULES: dict[str, Any] = {"GaussianICC": gaussian_icc, "GaussianXCC": gaussian_xcc}
+CHOICES = {name: module.integrates_out for name, module in MODULES.items()}
 TOLERATED_LOSS = 1.5
 
 
@@ -33,6 +35,26 @@ class Shape(NamedTuple):
     raters: int
     per_item: int
     min_per_item: int
+
+    def ratings(self) -> rb.Ratings:
+        """Simulate ratings by one pool."""
+        return read(
+            simulate(self.items, self.raters, self.per_item, min_per_item=self.min_per_item)
+        )
+
+
+class PooledShape(NamedTuple):
+    """Items, and by pool the raters and the ratings per item: ``min_per_item`` to ``per_item``."""
+
+    items: int
+    raters: int
+    per_item: int
+    min_per_item: int
+
+    def ratings(self) -> rb.Ratings:
+        """Simulate ratings by two pools."""
+        pool = Pool(self.raters, self.per_item, self.min_per_item)
+        return read(continuous(self.items, pool, pool))
 
 
 class Speed(NamedTuple):
@@ -69,29 +91,40 @@ GRID = [
 ]
 
 
-def main() -> None:
+POOLED = [
+    *[PooledShape(n // 4, 25, 2, 2) for n in (1_000, 10_000, 100_000)],
+    *[PooledShape(n // 4, 50, 2, 2) for n in (1_000, 10_000, 100_000)],
+    *[PooledShape(n // 4, 100, 2, 2) for n in (1_000, 10_000, 100_000)],
+    *[PooledShape(items, 50, 6, 1) for items in (300, 3_000)],
+    PooledShape(2_000, 150, 3, 1),
+]
+GRIDS: dict[str, Any] = {"GaussianICC": GRID, "GaussianXCC": POOLED}
+
+
+def main(models: list[str]) -> None:
     """Print the speed of the marginalised program relative to the sampled one, by design."""
     warnings.simplefilter("ignore", rb.ConvergenceWarning)
-    simulated = simulate(200, 20, 5)
-    measure(rb.Ratings.from_frame(simulated), lambda design: True)  # warm-up: imports and caches
+    measure("GaussianICC", read(simulate(200, 20, 5)), lambda design: True)  # imports and caches
     head = ["effects", "cells", "patterns", "s marg.", "s sampled", "ESS marg.", "ESS sampled"]
     head += ["min ESS/s", "icc ESS/s", "max |z|", "chosen"]
-    print(" ".join(f"{word:>11}" for word in head))
-    for shape in GRID:
-        frame = simulate(shape.items, shape.raters, shape.per_item, min_per_item=shape.min_per_item)
-        print(" ".join(f"{cell:>11}" for cell in compare(rb.Ratings.from_frame(frame))), flush=True)
+    for model in models or GRIDS:
+        print(f"{model}\n" + " ".join(f"{word:>11}" for word in head))
+        for shape in GRIDS[model]:
+            line = compare(model, shape.ratings())
+            print(" ".join(f"{cell:>11}" for cell in line), flush=True)
 
 
-def compare(ratings: rb.Ratings) -> list[str]:
+def compare(model: str, ratings: rb.Ratings) -> list[str]:
     """Fit one design by both programs: a line of the table."""
-    design = rb.GaussianICC().problem(ratings).design
-    marginalised = measure(ratings, lambda design: True)
-    sampled = measure(ratings, lambda design: False)
+    design = getattr(rb, model)().problem(ratings).design
+    marginalised = measure(model, ratings, lambda design: True)
+    sampled = measure(model, ratings, lambda design: False)
     ratio = marginalised.ess.min() / sampled.ess.min()
-    chosen = INTEGRATES_OUT(design)
+    chosen = CHOICES[model](design)
     loss = 1 / ratio if chosen else ratio
+    icc = marginalised.ess.filter(like="icc")
     return [
-        f"{len(design.column_total)}",
+        f"{min(design.counts.shape) if model == 'GaussianICC' else design.counts.shape[1]}",
         f"{design.counts.nnz}",
         f"{len(design.patterns[0])}",
         f"{marginalised.seconds:.2f}",
@@ -99,17 +132,17 @@ def compare(ratings: rb.Ratings) -> list[str]:
         f"{marginalised.summary['ess_bulk'].min():.0f}",
         f"{sampled.summary['ess_bulk'].min():.0f}",
         f"{ratio:.2f}",
-        f"{marginalised.ess['icc'] / sampled.ess['icc']:.2f}",
+        f"{icc.iloc[0] / sampled.ess[icc.index[0]]:.2f}",
         f"{disagreement(marginalised.summary, sampled.summary):.1f}",
         ("marg." if chosen else "sampled") + ("!" if loss > TOLERATED_LOSS else ""),
     ]
 
 
-def measure(ratings: rb.Ratings, choose: Callable[[CrossedDesign], bool]) -> Speed:
+def measure(model: str, ratings: rb.Ratings, choose: Callable[[Any], bool]) -> Speed:
     """Fit by the program that ``choose`` selects."""
-    setattr(gaussian_icc, "_integrates_out", choose)  # noqa: B010 (mypy rejects assignment to a function)
+    MODULES[model].integrates_out = choose
     start = cpu_seconds()
-    fit = rb.GaussianICC().fit(ratings, seed=1, warmup=WARMUP, draws=DRAWS, progress=False)
+    fit = getattr(rb, model)().fit(ratings, seed=1, warmup=WARMUP, draws=DRAWS, progress=False)
     return Speed(fit.summary(), cpu_seconds() - start)
 
 
@@ -125,4 +158,4 @@ def disagreement(one: pd.DataFrame, other: pd.DataFrame) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

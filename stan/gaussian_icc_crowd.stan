@@ -7,10 +7,15 @@ functions {
   #include functions/priors.stanfunctions
   #include functions/crossed_normal.stanfunctions
   
+  #include functions/column_levels.stanfunctions
+  
   // cpp/crossed_quadratic_form.hpp
   real crossed_quadratic_form(vector weight, vector level, data vector number, data vector sum,
-                              real square, data array[] int first, data array[] int column,
-                              data vector count, data vector total, data array[] int pattern);
+                              data vector square, data array[] int pool,
+                              data array[] int first_cell, data array[] int column,
+                              data vector count, data vector total, data array[] int pattern,
+                              data array[] int pair_pattern, data array[] int first,
+                              data array[] int second);
 }
 data {
   int<lower=1> N; // ratings
@@ -23,7 +28,7 @@ data {
   vector<lower=1>[D] multiplicity; // rows with this pattern
   array[M] int<lower=1, upper=D> pattern; // of each row
   vector[M] total; // sum of the ratings in each row
-  array[M + 1] int<lower=1, upper=C + 1> first; // first cell of each row, and one past the last
+  array[M + 1] int<lower=1, upper=C + 1> first_cell; // of each row, and one past the last
   array[C] int<lower=1, upper=J> column; // of each cell
   vector<lower=1>[C] count; // ratings in each cell
   matrix[J, D + 1] gram; // sums of squared numbers of ratings, by column
@@ -36,10 +41,14 @@ data {
   vector<lower=0>[2] prior_sd_residual; // the same
 }
 transformed data {
-  real location = prior_mean[1] - center;
-  real prior_precision = inv_square(prior_mean[2]); // 0 for a flat prior
+  vector[1] location = [prior_mean[1] - center]';
+  vector[1] prior_precision = [inv_square(prior_mean[2])]'; // 0 for a flat prior
   int flat = is_inf(prior_mean[2]);
-  vector[D + 1] total_square = append_row(N, square(n) .* multiplicity); // squared sizes
+  matrix[1, D + 1] total_square = to_matrix(append_row(N, square(n) .* multiplicity)'); // of sizes
+  array[J] int pool = ones_int_array(J); // one for all columns
+  matrix[J, 1] member = rep_matrix(1, J, 1);
+  array[D] int pair_pattern = linspaced_int_array(D, 1, D); // each has one pair, a pool with itself
+  array[D] int of_pair = ones_int_array(D);
   real constant = -0.5 * (N + J - flat) * log(2 * pi()) - (flat ? 0 : log(prior_mean[2]));
 }
 parameters {
@@ -50,38 +59,35 @@ parameters {
 }
 model {
   real sd_row = swapped ? sd_rater : sd_item;
-  real sd_column = swapped ? sd_item : sd_rater;
+  vector[1] sd_column = [swapped ? sd_item : sd_rater]';
   vector[D + 1] weight = pattern_weights(sd_row, sd_residual, n);
-  vector[J] precision = gram * weight + inv_square(sd_column);
-  real shift_precision = common_shift_precision(weight, total_square, sd_column, prior_precision,
-                                                precision);
-  vector[J] level = column_levels(score, precision, moment * weight, shift_precision);
+  vector[J] precision = gram * weight + inv_square(sd_column[1]);
+  matrix[1, 1] shift_factor = common_shift_factor(weight, total_square, sd_column, prior_precision,
+                                                  precision, member);
+  vector[J] level = column_levels(score, precision, moment * weight, shift_factor, pool, member);
   
   sd_item ~ half_student_t(prior_sd_item);
   sd_rater ~ half_student_t(prior_sd_rater);
   sd_residual ~ half_student_t(prior_sd_residual);
-  target += constant - 0.5 * (sum(log(precision)) + log(shift_precision))
-            // Jacobian of the levels
-            - 0.5 * crossed_log_det(sd_row, sd_column, sd_residual, N, J, n, multiplicity)
-            - 0.5 * exchangeable_quadratic_form(level - location, sd_column, prior_precision)
+  target += constant - 0.5 * sum(log(precision)) - log(shift_factor[1, 1])
             - 0.5
-              * crossed_quadratic_form(weight, level, gram[ : , 1], moment[ : , 1], square[1],
-                                       first, column, count, total, pattern);
+              * (crossed_log_det(sd_row, sd_column[1], sd_residual, N, J, n, multiplicity)
+                 + exchangeable_quadratic_form(level - location[1], sd_column, prior_precision,
+                                               member)
+                 + crossed_quadratic_form(weight, level, gram[ : , 1], moment[ : , 1],
+                                          square[ : 1], pool, first_cell, column, count, total,
+                                          pattern, pair_pattern, of_pair, of_pair));
 }
 generated quantities {
   real mean; // grand mean, drawn given the levels
   {
-    real sd_column = swapped ? sd_item : sd_rater;
+    vector[1] sd_column = [swapped ? sd_item : sd_rater]';
     vector[D + 1] weight = pattern_weights(swapped ? sd_rater : sd_item, sd_residual, n);
-    vector[J] precision = gram * weight + inv_square(sd_column);
-    real shift_precision = common_shift_precision(weight, total_square, sd_column, prior_precision,
-                                                  precision);
-    real weighted_sum = sum(column_levels(score, precision, moment * weight, shift_precision))
-                        * inv_square(sd_column);
-    real total_precision = prior_precision + J * inv_square(sd_column);
-    mean = center
-           + normal_rng((prior_precision * location + weighted_sum) / total_precision,
-                        inv_sqrt(total_precision));
+    vector[J] precision = gram * weight + inv_square(sd_column[1]);
+    matrix[1, 1] shift_factor = common_shift_factor(weight, total_square, sd_column,
+                                                    prior_precision, precision, member);
+    vector[J] level = column_levels(score, precision, moment * weight, shift_factor, pool, member);
+    mean = center + pool_means_rng(level, sd_column, location, prior_precision, member)[1];
   }
 }
 

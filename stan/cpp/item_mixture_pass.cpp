@@ -1,5 +1,7 @@
 #include "item_mixture_pass.hpp"
 
+#include "widest.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -7,16 +9,7 @@ namespace reliabayes {
 
 constexpr double largest_factor = 10;  // log-weights and a table may be any numbers
 
-// The two inner loops over ratings, of one each, and states, for the processor's widest registers. Sums
-// and products are those of any processor.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define WIDEST __attribute__((target_clones("avx2", "default")))
-#else
-#define WIDEST
-#endif
-
-// Multiplies a state by the columns of cells, numbered from 1; a block of states stays in registers.
+// Multiplies a state by the columns of cells of one rating each, numbered from 1; a block of states stays in registers.
 WIDEST void multiply_columns(double* __restrict state, Eigen::Index states,
                              const double* __restrict factor, const int* cell, int cells) {
   constexpr Eigen::Index block = 16;
@@ -44,8 +37,6 @@ WIDEST void add_to_columns(const double* __restrict state, Eigen::Index states,
     for (Eigen::Index h = 0; h < states; ++h) column[h] += state[h];
   }
 }
-
-#undef WIDEST
 
 // Small numbers of states are known at compile time, so that a column stays in registers.
 template <int States>

@@ -3,6 +3,7 @@
 #include "item_mixture_pass.hpp"
 #include "ordinal_table.hpp"
 #include "score_quadrature.hpp"
+#include "widest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,44 @@ static double relative_probability(const PoolEntries& entries, const OrdinalTabl
   return largest;
 }
 
+// Adds the product of a matrix and a vector to a sum.
+WIDEST static void add_product(double* __restrict sum, const double* __restrict matrix,
+                               const double* __restrict vector, Eigen::Index rows,
+                               Eigen::Index columns) {
+  Eigen::Index c = 0;
+  for (; c + 4 <= columns; c += 4, matrix += 4 * rows)
+    for (Eigen::Index r = 0; r < rows; ++r)
+      sum[r] += matrix[r] * vector[c] + matrix[r + rows] * vector[c + 1] +
+                matrix[r + 2 * rows] * vector[c + 2] + matrix[r + 3 * rows] * vector[c + 3];
+  for (; c < columns; ++c, matrix += rows)
+    for (Eigen::Index r = 0; r < rows; ++r) sum[r] += matrix[r] * vector[c];
+}
+
+// Adds the outer product of two vectors to one matrix, and gives the product of the first vector and
+// another matrix, transposed.
+WIDEST static void outer_and_inner(double* __restrict outer, double* __restrict inner,
+                                   const double* __restrict matrix, const double* __restrict left,
+                                   const double* __restrict right, Eigen::Index rows,
+                                   Eigen::Index columns) {
+  constexpr Eigen::Index lanes = 8;
+  for (Eigen::Index c = 0; c < columns; ++c, matrix += rows, outer += rows) {
+    double partial[lanes] = {};
+    Eigen::Index r = 0;
+    for (; r + lanes <= rows; r += lanes)
+      for (Eigen::Index lane = 0; lane < lanes; ++lane) {
+        outer[r + lane] += left[r + lane] * right[c];
+        partial[lane] += left[r + lane] * matrix[r + lane];
+      }
+    double total = 0;
+    for (const double part : partial) total += part;
+    for (; r < rows; ++r) {
+      outer[r] += left[r] * right[c];
+      total += left[r] * matrix[r];
+    }
+    inner[c] = total;
+  }
+}
+
 // The sum over the second score of an item's ratings by the second pool, by node of the first score.
 class InnerSum {
  public:
@@ -103,8 +142,8 @@ class InnerSum {
     while (probability_(end_ - 1) < support_limit) --end_;
     sum_ = expected_ = Vector::Zero(conditional_.first().size());
     for_each_block([&](auto rows, const auto& density, auto, Eigen::Index begin) {
-      sum_.segment(rows.begin, rows.size).noalias() +=
-          density * probability_.segment(begin, density.cols());
+      add_product(sum_.data() + rows.begin, density.data(), probability_.data() + begin, rows.size,
+                  density.cols());
     });
     sum_ = sum_.cwiseMax(smallest_probability);
   }
@@ -137,12 +176,11 @@ class InnerSum {
       by_second = joint_.colwise().sum();
     } else {
       for_each_block([&](auto rows, const auto& density, auto weight, Eigen::Index begin) {
-        const auto by_first = ratio.segment(rows.begin, rows.size);
-        const auto probability = probability_.segment(begin, density.cols());
-        weight.noalias() += by_first * probability.transpose();
-        auto by_node = by_second.segment(begin, density.cols());
-        by_node.noalias() = density.transpose() * by_first;
-        by_node.array() *= probability.array();
+        outer_and_inner(weight.data(), by_second.data() + begin, density.data(),
+                        ratio.data() + rows.begin, probability_.data() + begin, rows.size,
+                        density.cols());
+        by_second.segment(begin, density.cols()).array() *=
+            probability_.segment(begin, density.cols()).array();
       });
     }
     for (const auto& [column, count] : entries_) by_table.col(column) += count * by_second;

@@ -7,9 +7,11 @@
 //
 // with F logistic or standard normal, F = 1 below the first cut point and 0 beyond the last. The table
 // and its derivatives are computed together; automatic differentiation would take ten times as long.
+// Logistic odds of exceeding a cut point are products of a rater's, a state's and the cut point's.
 #pragma once
 #include "factor_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -73,14 +75,62 @@ struct OrdinalTable {
         cuts(cut.size()),
         by_upper(effect.size(), raters * (cuts + 1)),
         by_lower(by_upper.rows(), by_upper.cols()) {
-    const Eigen::Index states = effect.size();
     Matrix found(by_upper.rows(), by_upper.cols());
+    const double farthest = level.lpNorm<Eigen::Infinity>() + effect.abs().maxCoeff() +
+                            cut.lpNorm<Eigen::Infinity>();
+    if (!probit && farthest < largest_log_odds) fill_by_odds(level, effect, cut, found);
+    else fill_by_boundaries(level, effect, cut, probit, found);
+    probability = FactorTable::of(std::move(found));
+  }
+
+ private:
+  static constexpr double largest_log_odds = 690;  // whose odds and their inverse are numbers
+
+  // With odds u and v of exceeding the upper and the lower boundary of a category, v = u exp(-step), its
+  // probability is u (1 - exp(-step)) / ((1 + u) (1 + v)), and nothing cancels in the derivatives.
+  void fill_by_odds(const Vector& level, const Values& effect, const Vector& cut, Matrix& found) {
+    const Values of_state = effect.exp(), of_rater = level.array().exp();
+    const Values of_cut = (-cut.array()).exp();
+    const Values step = cut.tail(cuts - 1) - cut.head(cuts - 1), ratio = (-step).exp();
+    const Values gap = (-(-step).expm1()).max(std::numeric_limits<double>::min());
+    Values upper, upper_inverse, lower(effect.size()), lower_inverse(effect.size());
+    for (Eigen::Index rater = 0; rater < raters; ++rater) {
+      for (Eigen::Index k = 0; k <= cuts; ++k) {
+        auto category = found.col(k * raters + rater).array();
+        auto by_up = by_upper.col(k * raters + rater).array();
+        auto by_low = by_lower.col(k * raters + rater).array();
+        if (k < cuts) {
+          lower = of_state * (of_rater(rater) * of_cut(k));
+          lower_inverse = 1 / (1 + lower);
+        }
+        if (k == 0) {
+          category = lower_inverse;
+          by_up = 0;
+          by_low = lower * lower_inverse;
+        } else if (k == cuts) {
+          category = upper * upper_inverse;
+          by_up = upper_inverse;
+          by_low = 0;
+        } else {
+          category = upper * upper_inverse * gap(k - 1) * lower_inverse;
+          by_up = (1 + lower) * upper_inverse / gap(k - 1);
+          by_low = (ratio(k - 1) + lower) * lower_inverse / gap(k - 1);
+        }
+        category = category.max(std::numeric_limits<double>::min());
+        upper = lower;
+        upper_inverse = lower_inverse;
+      }
+    }
+  }
+
+  void fill_by_boundaries(const Vector& level, const Values& effect, const Vector& cut, bool probit,
+                          Matrix& found) {
     for (Eigen::Index rater = 0; rater < raters; ++rater) {
       const Values location = level(rater) + effect;
-      Boundary upper = Boundary::outermost(states, 1);
+      Boundary upper = Boundary::outermost(effect.size(), 1);
       for (Eigen::Index k = 0; k <= cuts; ++k) {
         const Boundary lower = k < cuts ? Boundary::at(location - cut(k), probit)
-                                        : Boundary::outermost(states, -1);
+                                        : Boundary::outermost(effect.size(), -1);
         const CategoryProbability category(upper, lower);
         const Eigen::Index cell = k * raters + rater;
         found.col(cell) = category.probability;
@@ -89,7 +139,6 @@ struct OrdinalTable {
         upper = lower;
       }
     }
-    probability = FactorTable::of(std::move(found));
   }
 };
 
@@ -101,11 +150,12 @@ struct OrdinalGradient {
       : by_level(Vector::Zero(table.raters)),
         by_effect(Vector::Zero(by_table.rows())),
         by_cut(Vector::Zero(table.cuts)) {
+    Values upper(by_table.rows()), lower(by_table.rows());
     for (Eigen::Index cell = 0; cell < by_table.cols(); ++cell) {
       const Eigen::Index rater = cell % table.raters, category = cell / table.raters;
       const auto state = by_table.col(cell).array();
-      const Values upper = state * table.by_upper.col(cell).array();
-      const Values lower = state * table.by_lower.col(cell).array();
+      upper = state * table.by_upper.col(cell).array();
+      lower = state * table.by_lower.col(cell).array();
       by_level(rater) += (upper - lower).sum();
       by_effect.array() += upper - lower;
       if (category > 0) by_cut(category - 1) -= upper.sum();

@@ -205,7 +205,7 @@ def test_posterior_under_half_t_and_flat_priors_matches_a_grid(dataset: Load) ->
 def test_warm_start_changes_the_speed_and_not_the_posterior(
     monkeypatch: pytest.MonkeyPatch, integrated_out: bool
 ) -> None:
-    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: integrated_out)
+    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: integrated_out)
     ratings = simulated(items=60, raters=15, per_item=4)
 
     warm = rb.GaussianICC().fit(ratings, seed=1, draws=1000).summary()
@@ -218,9 +218,9 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
 @pytest.mark.slow
 def test_both_programs_give_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = simulated(items=80, raters=30, per_item=3)
-    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: True)
+    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: True)
     integrated = rb.GaussianICC().fit(ratings, seed=1, draws=500)
-    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: False)
+    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: False)
 
     sampled = rb.GaussianICC().fit(ratings, seed=1, draws=500)
 
@@ -372,7 +372,7 @@ def test_residuals_too_small_for_the_digits_are_refused(
     program: str, log_sds: tuple[float, float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     integrates_out = program == "gaussian_icc"
-    monkeypatch.setattr(gaussian_icc, "_integrates_out", lambda design: integrates_out)
+    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: integrates_out)
     model, ratings = rb.GaussianICC(), rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     scores = [] if program == "gaussian_icc" else [0.0] * 4
     point = np.array([[*log_sds, *scores]])
@@ -433,6 +433,11 @@ def test_few_whole_numbers_are_noted_as_possible_grades(model: rb.GaussianICC) -
 
     assert model.caution(grades).startswith("The ratings are 5 whole numbers. If they are grades")
     assert model.caution(amounts) == model.caution(many) == ""
+    assert model.caution(rb.Ratings.from_wide(cells % 2)) == (
+        "0 and 1 are probably categories; models of categories, such as DawidSkene, suit better."
+    )
+    given = rb.Ratings.from_wide(cells % 2, scale="numeric")
+    assert model.caution(given).startswith("The ratings are 2 whole numbers. If they are grades")
 
 
 def test_ratings_are_simulated_for_the_design_of_existing_ratings() -> None:

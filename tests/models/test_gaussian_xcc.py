@@ -16,8 +16,11 @@ from scipy.stats import halfnorm, t
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import correlation, stan
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_pools import PooledSums
-from reliabayes.likelihoods.gaussian_pools_design import PooledDesign
+from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
+from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
+from reliabayes.models import gaussian_xcc
 from reliabayes.models.bases import gaussian_pools
 from tests.designs import PooledTable, normal_log_density, pooled_tables, slopes
 from tests.monte_carlo import standard_error
@@ -87,6 +90,74 @@ def test_density_equals_the_dense_density(table: PooledTable, per_pool: bool, se
 
     assert value == pytest.approx(dense(free), rel=1e-8, abs=1e-8)
     assert gradient == pytest.approx(slopes(dense, free), rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.slow
+@given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
+def test_density_with_sampled_raters_equals_the_dense_density(
+    table: PooledTable, per_pool: bool, seed: int
+) -> None:
+    pools = int(table.pool.max()) + 1
+    design = PooledDesign.of(table.item, table.rater, table.ratings, table.pool)
+    sums, pool = PooledCrowdSums.of(design), table.pool
+    prior = MeanPrior.of(PRIOR_MEAN[:pools].T, CENTERS[:pools])
+    sizes = np.cumsum([pools, pools, pools if per_pool else 1, correlation.n_free(pools)])
+    free = np.random.default_rng(seed).normal(0, 0.7, sizes[-1] + len(pool))
+
+    def dense(x: Array) -> float:
+        item, rater, residual, corr, score = np.split(x, sizes)
+        at = Components(
+            np.exp(item)[:, None] * correlation.factor(corr, pools),
+            np.exp(rater),
+            np.exp(np.resize(residual, pools)),
+        )
+        origin = sums.levels(np.zeros(len(pool)), at, prior)
+        moved = np.array([sums.levels(unit, at, prior) for unit in np.eye(len(pool))]) - origin
+        level = sums.levels(score, at, prior)
+        mean, sd = prior.offset, prior.precision**-0.5
+        spread = np.where(pool[:, None] == pool, sd[pool] ** 2, 0) + np.diag(at.rater[pool] ** 2)
+        given = table.covariance(at.root @ at.root.T, np.zeros(pools), at.residual)
+        sds = [np.exp(part) for part in (item, rater, residual)]
+        return (
+            normal_log_density(table.ratings, level[table.rater], given)
+            + normal_log_density(level, mean[pool], spread)
+            + float(np.linalg.slogdet(moved)[1])
+            + log_sd_priors(*sds)
+            + float(x[: sizes[2]].sum())
+            + correlation.log_lkj(corr, pools, PRIORS["prior_lkj"])
+        )
+
+    value, gradient = evaluate(table, free, sizes, sums)
+
+    assert value == pytest.approx(dense(free), rel=1e-8, abs=1e-8)
+    assert gradient == pytest.approx(slopes(dense, free), rel=1e-6, abs=1e-5)
+
+
+@given(table=pooled_tables(), seed=st.integers(0, 2**16))
+def test_scores_are_the_inverse_of_levels(table: PooledTable, seed: int) -> None:
+    pools, rng = int(table.pool.max()) + 1, np.random.default_rng(seed)
+    sums = PooledCrowdSums.of(PooledDesign.of(table.item, table.rater, table.ratings, table.pool))
+    root = np.tril(rng.normal(size=(5, pools, pools))) + np.eye(pools)
+    at = Components(root, *np.exp(rng.normal(size=(2, 5, pools))))
+    prior = MeanPrior(np.zeros(pools), np.full(pools, 0.3))
+    score = rng.normal(size=(5, len(table.pool)))
+
+    levels = sums.levels(score, at, prior)
+
+    for one, level, expected in zip(zip(*at, strict=True), levels, score, strict=True):
+        assert sums.scores(level, Components(*one), prior) == pytest.approx(expected, abs=1e-9)
+
+
+@given(table=pooled_tables(), shared=st.booleans())
+def test_mean_field_em_increases_its_bound(table: PooledTable, shared: bool) -> None:
+    pools = int(table.pool.max()) + 1
+    sums = PooledCrowdSums.of(PooledDesign.of(table.item, table.rater, table.ratings, table.pool))
+    start = Components(np.eye(pools), np.ones(pools), np.ones(pools))
+
+    field, path = sums.approximate(start, shared=shared)
+
+    assert np.diff(path).min() >= -1e-9 * (1 + abs(path[-1]))
+    assert len(set(field.at.residual)) == 1 or not shared
 
 
 @pytest.mark.slow
@@ -320,13 +391,47 @@ def test_perfect_agreement_in_one_pool_is_accepted_with_a_shared_residual() -> N
     assert np.isfinite(fit.quantities["icc"]).all()
 
 
-def test_designs_that_need_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("raters", "per_item", "program"),
+    [(10, 6, "gaussian_xcc"), (60, 3, "gaussian_xcc_crowd")],
+)
+def test_cheaper_program_is_chosen(raters: int, per_item: int, program: str) -> None:
+    problem = rb.GaussianXCC().problem(simulated(items=200, raters=raters, per_item=per_item))
+
+    assert rb.GaussianXCC().program(problem) == program
+
+
+def test_raters_are_sampled_where_sums_would_fill_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(gaussian_pools, "MAX_SIZE", 100)
 
-    with pytest.raises(
-        rb.RatingsError, match=r"rater: sums over pairs of raters must .*\.subset\(raters="
-    ):
-        rb.GaussianXCC().fit(simulated(items=10, raters=3, per_item=2))
+    problem = rb.GaussianXCC().problem(simulated(items=10, raters=3, per_item=2))
+
+    assert rb.GaussianXCC().program(problem) == "gaussian_xcc_crowd"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+def test_integrating_raters_out_and_sampling_them_agree(
+    residual: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ratings = simulated(items=200, raters=25, per_item=3, pools=3, rho=0.6)
+    model = rb.GaussianXCC(residual=residual)
+
+    monkeypatch.setattr(gaussian_xcc, "integrates_out", lambda design: True)
+    integrated_out = model.fit(ratings, seed=1, chains=2)
+    monkeypatch.setattr(gaussian_xcc, "integrates_out", lambda design: False)
+    sampled = model.fit(ratings, seed=1, chains=2)
+
+    one, other = integrated_out.summary(), sampled.summary()
+    assert "score" in sampled.posterior
+    assert (abs(one["mean"] - other["mean"]) < 5 * np.hypot(one["mcse"], other["mcse"])).all()
+    # Posterior sds are at most 0.4: with 2000 draws means differ by about 0.013 and sds by 3%.
+    items = (integrated_out.items(draws=2000), sampled.items(draws=2000))
+    for found, expected in ((integrated_out.raters(), sampled.raters()), items):
+        assert found["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=0.1)
+        assert found["sd"].to_numpy() == pytest.approx(expected["sd"].to_numpy(), rel=0.25)
 
 
 @pytest.mark.parametrize("residual", ["shared", "per_pool"])
@@ -463,14 +568,14 @@ def crossed(rating: Callable[..., Array]) -> rb.Ratings:
     )
 
 
-def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Array]:
-    """Log density and gradient by Stan on the unconstrained scale."""
+def evaluate(
+    table: PooledTable, free: Array, sizes: Array, sums: PooledCrowdSums | None = None
+) -> tuple[float, Array]:
+    """Log density and gradient by Stan on the unconstrained scale; with sums, by the crowd's."""
     pools = int(table.pool.max()) + 1
-    item, rater, residual, corr = np.split(free, sizes)
+    item, rater, residual, corr, *score = np.split(free, sizes)
     data = {
-        **PooledSums.of(PooledDesign.of(table.item, table.rater, table.ratings, table.pool))
-        .stan_data()
-        .to_dict(),
+        **(sums or PooledSums.of(PooledDesign.of(*table))).stan_data().to_dict(),
         "E": len(residual),
         "center": CENTERS[:pools],
         "prior_mean": PRIOR_MEAN[:pools],
@@ -481,8 +586,10 @@ def evaluate(table: PooledTable, free: Array, sizes: Array) -> tuple[float, Arra
         "sd_rater": np.exp(rater),
         "sd_residual": np.exp(residual),
         "factor_item": correlation.factor(corr, pools),
+        "score": np.concatenate([*score, []]),
     }
-    found = stan.load("gaussian_xcc").log_prob(point, data, sig_figs=17)
+    program = "gaussian_xcc_crowd" if sums else "gaussian_xcc"
+    found = stan.load(program).log_prob(point, data, sig_figs=17)
     return float(found["lp__"].iloc[0]), found.iloc[0, 1:].to_numpy(float)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +18,7 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
-from scipy.special import expit, ndtr
+from scipy.special import expit, log_expit, ndtr
 from scipy.stats import halfnorm, t
 
 import reliabayes as rb
@@ -25,6 +27,7 @@ from reliabayes.inference import stan
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.ordinal import Observed
+from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.latent_score import LatentScoreModel
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
@@ -359,38 +362,63 @@ def test_true_model_passes_its_check_and_is_preferred_to_a_wrong_model() -> None
     assert compared.index[0] == "severity"
 
 
-def test_nodes_reach_an_item_far_from_all_others_whatever_the_sd_of_items() -> None:
-    n_raters = 60
-    wide = np.zeros((40, n_raters))
-    wide[:, : n_raters // 10] = 1
+def test_error_of_the_quadrature_is_known_where_only_sds_between_the_ends_have_one() -> None:
+    # At a small sd nothing makes up for the prior, at a large one the nodes reach the item.
+    wide = np.zeros((40, 60))
+    wide[:, :6] = 1
     wide[0] = 1
-    model = rb.LogitICC()
+    model, level = rb.LogitICC(), np.full(60, -2.2)
     problem = model.problem(rb.Ratings.from_wide(wide, scale="nominal"))
-    level = np.array([-2.2, -1.0] * (n_raters // 2))
+    short = replace(problem, nodes=Nodes.of(problem.nodes.number))
+    draws = [at_levels(level, sd) for sd in np.linspace(0.01, 1.2, 101)]
+    posterior: Any = SimpleNamespace(points=lambda: draws, problem=short)
 
-    for sd in (0.2, 0.5, 1.0):
-        point = {
-            "mean": np.array(-2.0),
-            "sd_item": np.array(sd),
-            "sd_rater": np.array(0.5),
-            "step": np.empty(0),
-            "level": level,
-        }
+    _, error = model.integration_error(posterior)
 
-        def density(z: float, row: Array, sd: float = sd) -> float:
-            p = expit(sd * z + level)
-            terms = np.log(np.where(row == 1, p, 1 - p)).sum() - z**2 / 2
-            return math.exp(terms) / math.sqrt(2 * math.pi)
+    ends = [
+        abs(model.log_likelihood(draws[at], short) - model.log_likelihood(draws[at], problem))
+        for at in (1, 50, 99)
+    ]
+    assert error == pytest.approx(ends[1], abs=1e-3)
+    assert max(ends[0], ends[2]) < 1e-3 < ends[1]
 
-        # The mode is searched for, because quad misses a narrow peak.
-        expected = 0.0
-        grid = np.linspace(-30, 30, 601)
-        for row, times in ((wide[0], 1), (wide[1], 39)):
-            peak = grid[np.argmax([density(z, row) for z in grid])]
-            found = quad(density, peak - 10, peak + 10, args=(row,), points=[peak], limit=200)
-            expected += times * math.log(found[0])
-        # Quadrature to 1e-3 is the promise.
-        assert model.log_likelihood(point, problem) == pytest.approx(expected, abs=1e-3)
+
+@pytest.mark.parametrize("sd", [0.2, 0.5, 1.0])
+def test_nodes_reach_an_item_far_from_all_others_whatever_the_sd_of_items(sd: float) -> None:
+    wide = np.zeros((40, 60))
+    wide[:, :6] = 1
+    wide[0] = 1
+    ratings, level = rb.Ratings.from_wide(wide, scale="nominal"), np.array([-2.2, -1.0] * 30)
+
+    found = rb.LogitICC().log_likelihood(at_levels(level, sd), rb.LogitICC().problem(ratings))
+
+    # Quadrature to 1e-3 is the promise.
+    assert found == pytest.approx(by_peaks(ratings, level, sd), abs=1e-3)
+
+
+@pytest.mark.parametrize("sd", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("model", "step"),
+    [(rb.LogitICC(), []), (rb.OrdinalICC(), [2.0]), (rb.LogitXCC(), [])],
+    ids=["logit", "ordinal", "two pools"],
+)
+def test_nodes_reach_an_item_that_severe_raters_find_good(
+    model: Any, step: list[float], sd: float
+) -> None:
+    # Lenient raters rate all items but the first, severe ones only some, and the first.
+    rng, pools = np.random.default_rng(1), 2 if isinstance(model, rb.LogitXCC) else 1
+    level = np.tile(np.repeat([1.4, -4.6], 16), pools)
+    item, rater = np.nonzero((level > 0) != np.isin(np.arange(25), [0, *range(9, 25)])[:, None])
+    above = level[rater, None] + rng.logistic(size=(len(item), 1)) > [0, *step]
+    rating = np.where(item == 0, 1 + len(step), above.sum(axis=1))
+    table = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": rater // 32})
+    ratings = rb.Ratings.from_frame(table, scale="ordered", pool="pool" if pools > 1 else None)
+    problem = model.problem(ratings)
+
+    found = model.log_likelihood(at_levels(level, sd, step, pools), problem)
+
+    # Scores of pools are independent here, so that each pool has its own integral.
+    assert found == pytest.approx(by_peaks(ratings, level, sd, step), abs=1e-3)
 
 
 def test_priors_of_a_model_are_shown_as_they_are_written() -> None:
@@ -526,6 +554,47 @@ def by_quadrature(
         - 0.5 * np.sum(((point["level"] - mean) / sd_rater) ** 2)
         - len(point["level"]) * math.log(sd_rater)
     )
+
+
+def at_levels(level: Array, sd: float, step: Sequence[float] = (), pools: int = 1) -> Point:
+    """A point with these levels of raters, and pools, if several, that are independent."""
+    of_pool = {
+        "mean": np.array(level.mean()),
+        "sd_item": np.array(sd),
+        "sd_rater": np.array(1.0),
+        "step": np.array(step),
+    }
+    if pools == 1:
+        return {**of_pool, "level": level}
+    each = {name: np.array([value] * pools) for name, value in of_pool.items()}
+    return {**each, "level": level, "factor_item": np.eye(pools)}
+
+
+def by_peaks(ratings: rb.Ratings, level: Array, sd: float, step: Sequence[float] = ()) -> float:
+    """Log-likelihood by integration around the peak of each item, pool by pool."""
+    pool = np.zeros(ratings.n_raters) if ratings.rater_pool is None else ratings.rater_pool
+    edge = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
+    total, grid = 0.0, np.linspace(-60, 60, 2401)
+    for item, part in itertools.product(range(ratings.n_items), np.unique(pool)):
+        rows = np.flatnonzero((ratings.item == item) & (pool[ratings.rater] == part))
+        category, own = ratings.category[rows], level[ratings.rater[rows]]
+        from_lower, from_upper = own - edge[category], own - edge[category + 1]
+
+        def log_density(z: Any, lower: Any = from_lower, upper: Any = from_upper) -> Any:
+            effect = np.expand_dims(sd * z, -1)
+            ends = log_expit(lower + effect) + log_expit(-upper - effect)
+            return (ends + np.log1p(-np.exp(upper - lower))).sum(axis=-1) - z**2 / 2
+
+        heights = log_density(grid)
+        peak, top = grid[heights.argmax()], heights.max()
+        area = quad(
+            lambda z, of=log_density, top=top: math.exp(of(z) - top),
+            *(peak - 10, peak + 10),
+            points=[peak],
+            limit=200,
+        )
+        total += float(top) + math.log(area[0] / math.sqrt(2 * math.pi))
+    return total
 
 
 def evaluate(model: LatentScoreModel, ratings: rb.Ratings, point: Mapping[str, Any]) -> float:

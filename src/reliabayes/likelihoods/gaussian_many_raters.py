@@ -80,7 +80,7 @@ class CrowdSums:
                 "D": len(n),
                 "C": counts.nnz,
             },
-            positions={"pattern": pattern, "first": counts.indptr, "column": counts.indices},
+            positions={"pattern": pattern, "first_cell": counts.indptr, "column": counts.indices},
             values={
                 "n": n,
                 "multiplicity": multiplicity,

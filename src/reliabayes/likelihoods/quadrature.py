@@ -14,6 +14,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.problem import StanData
 
 REACH = 6.0  # standard deviations on either side; 2e-9 of a normal distribution lies beyond
+MAX_REACH = 30.0  # whose weight is a number above 0
 
 
 class Nodes(NamedTuple):

@@ -138,7 +138,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             swapped=swapped,
             center=center,
             design=design,
-            sums=CrossedSums.of(design) if _integrates_out(design) else CrowdSums.of(design),
+            sums=CrossedSums.of(design) if integrates_out(design) else CrowdSums.of(design),
         )
 
     def program(self, problem: CrossedProblem) -> str:
@@ -279,7 +279,7 @@ def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:
     )
 
 
-def _integrates_out(design: CrossedDesign) -> bool:
+def integrates_out(design: CrossedDesign) -> bool:
     """Whether integrating out the effects of the columns is cheaper than sampling them.
 
     The first costs a Cholesky factor and a sum over patterns for each gradient, the second a pass

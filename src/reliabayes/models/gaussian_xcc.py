@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +18,7 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature, repeat_em
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
+from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
@@ -26,7 +27,15 @@ from reliabayes.models.bases.gaussian import (
     check_residual,
     sd_of_ratings,
 )
-from reliabayes.models.bases.gaussian_pools import PooledGaussianProblem, check_size
+from reliabayes.models.bases.gaussian_pools import (
+    PooledGaussianProblem,
+    by_name,
+    components,
+    constrain,
+    crowd_start,
+    free,
+    integrates_out,
+)
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
@@ -46,9 +55,8 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
 
     with normal effects of an item in each pool (sd_item), correlated between pools, and normal
     effects of raters (sd_rater by pool) and residuals (sd_residual). Effects and means are
-    integrated out exactly, so that time hardly grows with the ratings. It grows with the number of
-    raters cubed, from seconds for 100 to minutes for 500, and with the number of patterns, which
-    are the distinct numbers of ratings that items have from each pool.
+    integrated out exactly, so that time hardly grows with the ratings; of crowds, the levels of
+    raters are sampled, and time grows with the ratings.
 
     Pools may have rated different items: only those that both have rated inform their correlation.
     Without any, its posterior is its prior.
@@ -111,9 +119,9 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         centred = center[pool][ratings.rater]
         np.subtract(ratings.values, centred, out=centred)
         design = PooledDesign.of(ratings.item, ratings.rater, centred, pool)
-        check_size(design)
         self._check_residual(ratings)
-        priors, sums = self._priors(ratings, center), PooledSums.of(design)
+        priors = self._priors(ratings, center)
+        sums = PooledSums.of(design) if integrates_out(design) else PooledCrowdSums.of(design)
         sd = np.sqrt(design.square / sums.ratings)
         for of_pool in zip(priors["mean"], center, sd, strict=True):
             check_mean(*of_pool)
@@ -139,26 +147,34 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         for rows in [slice(None)] if shared else [pool[ratings.rater] == g for g in pools]:
             check_residual(ratings.item[rows], ratings.rater[rows], ratings.values[rows], pool)
 
+    def program(self, problem: PooledGaussianProblem) -> str:
+        """The program that integrates out the effects of the raters, or the one that samples."""
+        samples = isinstance(problem.sums, PooledCrowdSums)
+        return "gaussian_xcc_crowd" if samples else "gaussian_xcc"
+
     def start(self, problem: PooledGaussianProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""
         sums, prior, pools = problem.sums, problem.mean_prior, problem.n_pools
         equal = np.full(pools, problem.equal_sd)
         halfway = np.full(correlation.n_free(pools), 0.5)
+        first = Components(equal[:, None] * correlation.factor(halfway, pools), equal, equal)
+        if isinstance(sums, PooledCrowdSums):
+            return crowd_start(sums, first, problem)
         best, path = repeat_em(
             lambda at: sums.em_step(at, prior, shared=problem.n_residuals == 1),
             lambda at: sums.log_likelihood(at, prior),
-            Components(equal[:, None] * correlation.factor(halfway, pools), equal, equal),
+            first,
         )
 
         def log_posterior(x: Array) -> float:
-            point = _by_name(x, problem)
+            point = by_name(x, problem)
             log_sd = np.concatenate([point[name] for name in SDS])
             priors = (log_half_t(np.exp(point[name]), problem.priors[name]).sum() for name in SDS)
             lkj = correlation.log_lkj(point["factor_item"], pools, self.prior_lkj)
-            likelihood = sums.log_likelihood(_components(_constrain(point, pools)), prior)
+            likelihood = sums.log_likelihood(components(constrain(point, pools)), prior)
             return likelihood + float(sum(priors) + log_sd.sum()) + lkj
 
-        mode, covariance = curvature(log_posterior, _free(best, problem))
+        mode, covariance = curvature(log_posterior, free(best, problem))
         sd = np.sqrt(np.diag(covariance))
         widest = sd.max()
         # As in GaussianICC: with little data the curvature is a poor guide; with next to none, the
@@ -168,9 +184,9 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         else:
             step_size, acceptance = None, 0.9 if widest < 0.6 else SMALL_DESIGN_ACCEPTANCE
         return WarmStart(
-            mode=_by_name(mode, problem),
-            sd=_by_name(sd, problem),
-            constrain=lambda point: _constrain(point, pools),
+            mode=by_name(mode, problem),
+            sd=by_name(sd, problem),
+            constrain=lambda point: constrain(point, pools),
             step_size=step_size,
             covariance=covariance,
             target_acceptance=acceptance,
@@ -183,10 +199,13 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         sizes = dict(zip(SDS, (pools, pools, problem.n_residuals), strict=True))
         mode = {name: np.full(size, log_sd) for name, size in sizes.items()}
         mode["factor_item"] = np.zeros(correlation.n_free(pools))
+        sd = {name: np.full_like(at, 0.5) for name, at in mode.items()}
+        if isinstance(problem.sums, PooledCrowdSums):
+            mode["score"] = sd["score"] = np.zeros(problem.size("rater"))  # all chains start at 0
         return WarmStart(
             mode=mode,
-            sd={name: np.full_like(at, 0.5) for name, at in mode.items()},
-            constrain=lambda point: _constrain(point, pools),
+            sd=sd,
+            constrain=lambda point: constrain(point, pools),
             target_acceptance=SMALL_DESIGN_ACCEPTANCE,
         )
 
@@ -252,9 +271,14 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     ) -> tuple[Components, Array]:
         """(S, ...) components, and draws (S, R + G) of raters' effects and of the means."""
         problem = posterior.problem
-        means, at = self.by_pool(posterior.stacked())
+        draws, prior, sums = posterior.stacked(), problem.mean_prior, problem.sums
+        means, at = self.by_pool(draws)
         offsets = means - problem.center
-        return at, problem.sums.draw_raters(at, offsets, problem.mean_prior, rng)
+        if isinstance(sums, PooledCrowdSums) and "score" in draws:
+            levels = sums.levels(draws["score"], at, prior)
+            return at, np.hstack([levels - offsets[:, problem.design.pool], offsets])
+        pooled = PooledSums.of(problem.design) if isinstance(sums, PooledCrowdSums) else sums
+        return at, pooled.draw_raters(at, offsets, prior, rng)
 
     def pool_of_raters(self, ratings: Ratings) -> Codes:
         """Position (R,) of each rater's pool."""
@@ -268,7 +292,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
 
     def by_pool(self, point: Point) -> tuple[Array, Components]:
         """Means (..., G), and variance components, of parameters (..., G)."""
-        return np.asarray(point["mean"]), _components(point)
+        return np.asarray(point["mean"]), components(point)
 
     def draw_parameter(self, name: str, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """A parameter drawn from its prior."""
@@ -283,6 +307,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
             "sd_rater": ("pool",),
             "sd_residual": ("all" if self.residual == "shared" else "pool",),
             "factor_item": ("pool", "factor"),
+            "score": ("rater",),
             "mean": ("pool",),
         }
 
@@ -291,32 +316,6 @@ def _means(ratings: Ratings, pool: Codes) -> Array:
     """(G,) means of the ratings by raters whose pools (R,) are given."""
     total = np.bincount(ratings.rater, ratings.values)
     return np.asarray(np.bincount(pool, total) / np.bincount(pool, ratings.ratings_per_rater))
-
-
-def _free(at: Components, problem: PooledGaussianProblem) -> Array:
-    """Components on Stan's unconstrained scale, in its order."""
-    item = np.sqrt(np.square(at.root).sum(axis=1))
-    factor = correlation.free(at.root / item[:, None])
-    return np.concatenate(
-        [np.log(item), np.log(at.rater), np.log(at.residual[: problem.n_residuals]), factor]
-    )
-
-
-def _by_name(x: Array, problem: PooledGaussianProblem) -> dict[str, Array]:
-    """Parameters by name, of the vector that holds them in Stan's order."""
-    ends = np.cumsum([problem.n_pools, problem.n_pools, problem.n_residuals])
-    return dict(zip((*SDS, "factor_item"), np.split(x, ends), strict=True))
-
-
-def _constrain(point: Mapping[str, Any], pools: int) -> dict[str, Any]:
-    sds = {name: np.exp(point[name]).tolist() for name in SDS}
-    return {**sds, "factor_item": correlation.factor(point["factor_item"], pools).tolist()}
-
-
-def _components(point: Mapping[str, Any]) -> Components:
-    """Components of parameters as the program declares them, (...) or (S, ...)."""
-    item, rater, residual, factor = (np.asarray(point[name]) for name in (*SDS, "factor_item"))
-    return Components(item[..., None] * factor, rater, np.broadcast_to(residual, rater.shape))
 
 
 def _squeezed(sds: xr.Dataset) -> xr.Dataset:

@@ -301,7 +301,8 @@ class AnnotationModel(EMModel[P]):
 
         No columns if raters are exchangeable.
         """
-        quantities = self.quantities(posterior)
+        known = posterior.quantities
+        quantities = self.quantities(posterior) if known is None else known
         own = {
             str(name): draws.values.reshape(posterior.n_draws, -1)
             for name, draws in quantities.items()

@@ -24,7 +24,7 @@ from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.describing import whole_numbers
+from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 from reliabayes.results.posterior import Posterior
 
 Point = Mapping[str, Any]
@@ -70,9 +70,13 @@ class GaussianModel(RatingModel[P]):
         }
 
     def caution(self, ratings: Ratings) -> str:
-        """That ratings may be grades, if they are few whole numbers."""
+        """That ratings may be grades or categories, if they are few whole numbers."""
         if not (number := whole_numbers(ratings)):
             return ""
+        likely = likely_scale(ratings)
+        if likely.scale == "nominal":
+            reason = f"{likely.reason[0].upper()}{likely.reason[1:]}"
+            return f"{reason}; models of categories, such as DawidSkene, suit better."
         return (
             f"The ratings are {number} whole numbers. If they are grades rather than amounts, "
             'scale="ordered" and a model of ordered categories, such as OrdinalICC, suit better.'

@@ -1,16 +1,23 @@
-"""Gaussian ratings by pools of raters, reduced to sums."""
+"""Gaussian ratings by pools of raters, reduced to sums, and the parameters of their models."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem, StanData
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_pools import PooledSums
-from reliabayes.likelihoods.gaussian_pools_design import PooledDesign
+from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign, pool_pairs
+from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
+from reliabayes.models.bases.gaussian import SDS
 
 MAX_SIZE = 30_000_000  # numbers in the sums: 240 MB for each chain
 
@@ -27,14 +34,14 @@ class PooledGaussianProblem(Problem):
         Standard deviations of residuals: 1 if all pools share it, or G.
     design : PooledDesign
         Who rated what.
-    sums : PooledSums
-        Sums of the centred ratings.
+    sums : PooledSums or PooledCrowdSums
+        Sums of the centred ratings, to integrate out the effects of the raters or to sample them.
     """
 
     center: Array
     n_residuals: int
     design: PooledDesign
-    sums: PooledSums
+    sums: PooledSums | PooledCrowdSums
 
     @property
     def n_pools(self) -> int:
@@ -57,12 +64,64 @@ class PooledGaussianProblem(Problem):
         return super().stan_data() | self.sums.stan_data() | own
 
 
-def check_size(design: PooledDesign) -> None:
-    """Refuse designs whose sums would fill the memory."""
+def integrates_out(design: PooledDesign) -> bool:
+    """Whether integrating out the effects of the raters is cheaper than sampling them.
+
+    The first costs a Cholesky factor and a sum over pairs of pools for each gradient, the second a
+    pass over the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
+    """
+    raters, pairs = len(design.pool), len(pool_pairs(design.patterns[0])[0])
+    cells = design.counts.nnz
     if design.size > MAX_SIZE:
-        raters, patterns = design.counts.shape[1], len(design.patterns[0])
-        size = f"{8 * design.size / 1e9:.2g} GB"
-        rule = f"sums over pairs of raters must take {8 * MAX_SIZE / 1e9:.2g} GB at most"
-        found = f"{raters} raters and {patterns} patterns of ratings by pool, which take {size}"
-        remedy = "Take a part of the raters: ratings.subset(raters=[...])."
-        raise RatingsError([Fault("rater", rule, found, remedy)])
+        return False
+    # With less data the sampled levels mix badly, and a fit takes no time anyway.
+    return cells < 1000 or raters**2 * (raters + 4 * pairs) <= 100 * cells
+
+
+def crowd_start(
+    sums: PooledCrowdSums, first: Components, problem: PooledGaussianProblem
+) -> WarmStart:
+    """Mode by mean-field EM, and standard deviations from counts."""
+    found, path = sums.approximate(first, shared=problem.n_residuals == 1)
+    at, uncertainty = sums.uncertainty(found.at)
+    level = found.mean[sums.design.pool] + found.rater
+    mode = by_name(free(at, problem), problem)
+    sd = dict(zip(mode, uncertainty, strict=True))
+    if problem.n_residuals == 1:
+        sd["sd_residual"] = 1 / np.sqrt((uncertainty.residual**-2).sum(keepdims=True))
+    return WarmStart(
+        mode={**mode, "score": sums.scores(level, at, problem.mean_prior)},
+        sd={**sd, "score": np.ones_like(level)},
+        constrain=lambda point: constrain(point, problem.n_pools),
+        step_size=0.3,
+        target_acceptance=0.8,
+        path=path,
+    )
+
+
+def free(at: Components, problem: PooledGaussianProblem) -> Array:
+    """Components on Stan's unconstrained scale, in its order."""
+    item = np.sqrt(np.square(at.root).sum(axis=1))
+    factor = correlation.free(at.root / item[:, None])
+    return np.concatenate(
+        [np.log(item), np.log(at.rater), np.log(at.residual[: problem.n_residuals]), factor]
+    )
+
+
+def by_name(x: Array, problem: PooledGaussianProblem) -> dict[str, Array]:
+    """Parameters by name, of the vector that holds them in Stan's order."""
+    ends = np.cumsum([problem.n_pools, problem.n_pools, problem.n_residuals])
+    return dict(zip((*SDS, "factor_item"), np.split(x, ends), strict=True))
+
+
+def constrain(point: Mapping[str, Any], pools: int) -> dict[str, Any]:
+    """Parameters as the programs declare them, of those on the unconstrained scale."""
+    sds = {name: np.exp(point[name]).tolist() for name in SDS}
+    factor = correlation.factor(point["factor_item"], pools).tolist()
+    return {**point, **sds, "factor_item": factor}
+
+
+def components(point: Mapping[str, Any]) -> Components:
+    """Components of parameters as the program declares them, (...) or (S, ...)."""
+    item, rater, residual, factor = (np.asarray(point[name]) for name in (*SDS, "factor_item"))
+    return Components(item[..., None] * factor, rater, np.broadcast_to(residual, rater.shape))

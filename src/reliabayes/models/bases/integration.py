@@ -23,12 +23,12 @@ def quadrature_error(
 ) -> tuple[int, float]:
     """Number of nodes, and the error of the log-likelihood in nats.
 
-    It is the larger one of the errors at the draws whose sd of what is integrated out is at the 1%
-    and at the 99% quantile: a large sd needs close nodes, a small one needs nodes that reach far.
+    It is the largest of the errors at the draws whose sd of what is integrated out is at the 1%,
+    50% and 99% quantile: a large sd needs close nodes, a smaller one nodes that reach far.
     """
     drawn = sorted(posterior.points(), key=lambda point: float(np.max(point[sd])))
     problem = posterior.problem
     finer = replace(problem, nodes=refined(problem.nodes))
-    ends = drawn[int(0.01 * len(drawn))], drawn[int(0.99 * len(drawn))]
-    error = max(abs(log_likelihood(at, finer) - log_likelihood(at, problem)) for at in ends)
+    some = [drawn[int(part * len(drawn))] for part in (0.01, 0.5, 0.99)]
+    error = max(abs(log_likelihood(at, finer) - log_likelihood(at, problem)) for at in some)
     return problem.nodes.number, error

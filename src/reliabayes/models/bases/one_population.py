@@ -24,7 +24,7 @@ from reliabayes.likelihoods.ordinal import (
     CategoryProbabilities,
     tetrachoric_correlation,
 )
-from reliabayes.likelihoods.quadrature import REACH, Nodes, number_of_nodes
+from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
 from reliabayes.models.bases.latent_score import (
@@ -38,7 +38,6 @@ from reliabayes.ratings import Ratings
 
 MIN_SD_RATER = 0.05  # to start from
 REACH_BEYOND = 4.5  # of the nodes beyond the farthest mode of an item, in standard deviations
-MAX_REACH = 30.0  # whose weight is a number above 0
 SHRINKAGE_STEPS = 50  # of the fixed point of the sd of raters
 
 
@@ -97,20 +96,25 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
         An item whose ratings differ much from the others' has a mode at z with z / sd = the slope
         of its log-likelihood in its effect x = sd z. So z^2 is x times the slope, which has a
-        maximum over all effects, and hence over all sds.
+        maximum over all effects, and hence over all sds. Ratings may differ from those of all
+        raters, or from the other ratings of the same rater.
         """
-        mixture, category = base.mixture, base.cells.category
-        n = mixture.counts.sum(axis=1)
-        effect = np.linspace(0, 8, 41)
+        mixture, rater = base.mixture, base.cells.rater
+        by_cell = mixture.counts.T @ mixture.multiplicity
+        by_rater = np.bincount(rater, by_cell, base.n_raters)[rater]
         slope = 1.0 if self.link == "logit" else np.pi / np.sqrt(3)
-        farthest = 0.0
+        effect, farthest = slope * np.linspace(0, 8, 41), 0.0
         for cut in range(base.n_categories - 1):
-            above = mixture.counts @ (category > cut)
-            total = mixture.multiplicity @ above, mixture.multiplicity @ n
-            average = logit((total[0] + 0.5) / (total[1] + 1))
-            for part, centre in ((above, average), (n - above, -average)):
-                left = part[:, None] - n[:, None] * expit(slope * effect + centre)
-                farthest = max(farthest, float((slope * effect * left).max()))
+            above = base.cells.category > cut
+            average = (by_cell @ above + 0.5) / (by_cell.sum() + 1)
+            own = np.bincount(rater, by_cell * above, base.n_raters)[rater]
+            others = np.maximum(own - above, 0)
+            own_average = (others + average) / np.maximum(by_rater, others + 1)
+            for expected in (average, own_average):
+                centre = np.reshape(logit(expected), (-1, 1))
+                for part, location in ((above, centre), (~above, -centre)):
+                    left = mixture.counts @ (part[:, None] - expit(effect + location))
+                    farthest = max(farthest, float((effect * left).max()))
         return min(max(REACH, float(np.sqrt(farthest)) + REACH_BEYOND), MAX_REACH)
 
     def spacing(self, base: CategoricalProblem) -> float:

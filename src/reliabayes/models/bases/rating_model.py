@@ -28,8 +28,8 @@ from reliabayes.models.bases.sampling import (
     check_arguments,
     chosen_conjugate,
     chosen_starts,
-    is_better_by_nuts,
     longest_warmup,
+    mixed_better,
     sampled,
 )
 from reliabayes.ratings import Ratings
@@ -284,7 +284,7 @@ class RatingModel(OptionalResults[P], ABC):
             `DawidSkene`, `MACE`, `TAP`, `RaterTAP`, `Groupthink` and `RaterGroupthink`. The
             posterior is the same. "auto" takes the one that gives more effective draws a second;
             NUTS if Stan's files are to be kept, and where Gibbs sampling turns out to mix badly in
-            up to 20,000 ratings. ``fit.settings.sampler`` says which.
+            up to 20,000 ratings, unless NUTS does too. ``fit.settings.sampler`` says which.
 
         Returns
         -------
@@ -344,7 +344,7 @@ class RatingModel(OptionalResults[P], ABC):
             return fit
 
         fit = sample(conjugate)
-        if conjugate is not None and sampler == "auto" and is_better_by_nuts(fit):
-            fit = sample(None)
+        if conjugate is not None and sampler == "auto":
+            fit = mixed_better(fit, conjugate, sample)
         fit.warn_if_unreliable()
         return fit

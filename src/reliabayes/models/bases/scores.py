@@ -18,7 +18,7 @@ from reliabayes.likelihoods.ordinal_pools import (
     sequential_precision,
     standard_scores,
 )
-from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
+from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root_of
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
@@ -37,7 +37,9 @@ class IntegratedScores:
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
         """Items that the second pool rates alike side by side, and enough nodes for both pools."""
         alone = [model.one_pool.problem_of(part.base).nodes for part in pool_subsets(base)]
-        reach = max(float(nodes.node[-1]) for nodes in alone)
+        # An item may be far from the others in both pools.
+        farther = [float(nodes.node[-1]) - REACH for nodes in alone]
+        reach = min(REACH + float(np.linalg.norm(farther)), MAX_REACH)
         spacing = min(float(nodes.node[1] - nodes.node[0]) for nodes in alone)
         # A given number is spent on the spacing, which close pools need.
         number = number_of_nodes(spacing, reach)
