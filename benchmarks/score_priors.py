@@ -1,6 +1,6 @@
 """Coverage and bias of LogitICC and OrdinalICC under their default priors, by design and ICC.
 
-    python -m benchmarks.score_priors [replications]
+    python -m benchmarks.score_priors [replications] [ICC ...]
 
 These posteriors take a sampler, so that there are fewer cells than for GaussianICC (`priors.py`).
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,13 @@ REPLICATIONS = 10
 MARGINS = ("raters", "items", "icc", "sd_rater")
 
 
-def study(replications: int, *, seed: int) -> pd.DataFrame:
+def study(replications: int, *, seed: int, iccs: Sequence[float] = ICCS) -> pd.DataFrame:
     """A row for each model, design, true latent ICC, severity and replication."""
     rows = []
-    cells = itertools.product(MODELS, DESIGNS, ICCS, SD_RATER, range(replications))
+    cells = itertools.product(MODELS, DESIGNS, iccs, SD_RATER, range(replications))
     for categories, (items, raters), icc, sd_rater, replication in cells:
-        rng = np.random.default_rng([seed, categories, items, raters, int(10 * icc), replication])
+        tenths = int(10 * icc), int(10 * sd_rater)
+        rng = np.random.default_rng([seed, categories, items, raters, *tenths, replication])
         cell: dict[str, Any] = {"items": items, "raters": raters, "icc": icc, "sd_rater": sd_rater}
         model = MODELS[categories]
         ratings = simulated(model, categories, rng=rng, **cell)
@@ -82,6 +84,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 if __name__ == "__main__":
     replications = int(sys.argv[1]) if len(sys.argv) > 1 else REPLICATIONS
-    found = study(replications, seed=1)
+    iccs = [float(icc) for icc in sys.argv[2:]] or ICCS
+    found = study(replications, seed=77, iccs=iccs)
     print(summary(found).to_string())
     print(found.groupby("model")[["covered", "bias", "width"]].mean().round(3).to_string())

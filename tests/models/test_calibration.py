@@ -23,7 +23,7 @@ from reliabayes import (
 from reliabayes.arrays import Array
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem
-from reliabayes.models import gaussian_icc
+from reliabayes.models import gaussian_icc, gaussian_xcc
 from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.models.calibration import Calibration, Parameters, calibrate
 
@@ -85,7 +85,7 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
 
     def chosen(program: str) -> None:
         monkeypatch.setattr(
-            gaussian_icc, "_integrates_out", lambda design: program == "gaussian_icc"
+            gaussian_icc, "integrates_out", lambda design: program == "gaussian_icc"
         )
 
     return chosen
@@ -167,6 +167,27 @@ def test_pooled_posteriors_are_calibrated_over_many_data_sets(name: str, pools: 
     simulate = partial(pooled, XCC[name], pooled_design(12, pools))
 
     found = calibrate(XCC[name], simulate, n=200, seed=7)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+def sparse_pools(items: int, raters: int) -> pd.DataFrame:
+    """Each item has three of the raters, who take turns; every second one is in the second pool."""
+    item, turn = np.indices((items, 3)).reshape(2, -1)
+    rater = (3 * item + turn + item // raters) % raters
+    return pd.DataFrame({"item": item, "rater": rater, "pool": rater % 2})
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", XCC)
+def test_pooled_posteriors_of_crowds_are_calibrated(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gaussian_xcc, "integrates_out", lambda design: False)
+    simulate = partial(pooled, XCC[name], sparse_pools(120, 40))
+
+    found = calibrate(XCC[name], simulate, n=200, seed=9)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)

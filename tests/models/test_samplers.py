@@ -13,9 +13,11 @@ from scipy.stats import norm
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.models import RatingModel
+from reliabayes.models.bases import sampling
 from tests.conftest import load_or_skip
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 from tests.inference.test_gibbs import crowd
+from tests.models.test_alarms import study
 from tests.monte_carlo import standard_error, standard_errors
 
 QUICK: dict[str, Any] = {"chains": 2, "parallel_chains": 2, "draws": 100, "seed": 3}
@@ -59,6 +61,22 @@ def test_nuts_is_used_where_gibbs_sampling_mixes_badly() -> None:
 
     assert (gibbs.settings.sampler, fit.settings.sampler) == ("gibbs", "nuts")
     assert fit.diagnostics().ess_bulk > 2 * gibbs.diagnostics().ess_bulk
+
+
+@pytest.mark.slow
+def test_more_sweeps_make_a_draw_where_nuts_mixes_badly_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Three raters near chance and a category that may be all but empty: a ridge with a sharp bend.
+    ratings = study(rb.DawidSkene(), (200, 3), seed=69)
+    answers = [True, True]  # of few sweeps, and of NUTS, which hangs on the machine's last digits
+    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: answers.pop(0))
+
+    fit = rb.DawidSkene().fit(ratings, seed=1)
+
+    assert not answers
+    assert fit.settings.sampler == "gibbs"
+    assert not fit.diagnostics().problems
 
 
 def test_nuts_is_used_where_its_files_are_kept(tmp_path: Path) -> None:

@@ -140,6 +140,8 @@ class Conjugate:
         0, or 1 + the state of a distinct item where it is known; and the items it stands for.
     n_ratings : float
         Number of ratings of all items.
+    thinning : int
+        Times the usual number of sweeps that make a draw.
     """
 
     slots: Slots
@@ -153,6 +155,7 @@ class Conjugate:
     kind: Codes
     multiplicity: Codes
     n_ratings: float
+    thinning: int = 1
 
     @property
     def sweeps(self) -> int:
@@ -160,7 +163,7 @@ class Conjugate:
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
         parameters = len(self.prior) - len(self.slots.groups) + 1
         more = int(SWEEPS_PER_PARAMETER * parameters / self.n_ratings)
-        return min(least + more, MOST_SWEEPS)
+        return self.thinning * min(least + more, MOST_SWEEPS)
 
 
 def sample(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Protocol, get_args
 
@@ -21,6 +22,8 @@ from reliabayes.results.settings import Settings, whole_number
 
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
+# If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
+MOST_THINNING, THINNED_RATINGS = 40, 50_000
 
 
 class SampledModel(Protocol):
@@ -107,11 +110,22 @@ def chosen_conjugate(
     return conjugate
 
 
-def is_better_by_nuts(fit: Fit) -> bool:
-    """Whether draws by Gibbs sampling mix so badly that NUTS is worth its time.
+def mixed_better(fit: Fit, conjugate: Conjugate, sample: Callable[[Conjugate | None], Fit]) -> Fit:
+    """A fit by Gibbs sampling, or by NUTS if it is in doubt, or else by many more sweeps a draw.
 
-    Where raters are few and hardly better than chance, a sweep changes probabilities little.
+    Where raters are few and hardly better than chance, a sweep changes probabilities little. Where
+    a category may be all but empty besides, the posterior bends too sharply for NUTS.
     """
+    if _mixes_badly(fit):
+        fit = sample(None)
+    more = min(MOST_THINNING, THINNED_RATINGS // len(fit.ratings))
+    if _mixes_badly(fit) and more > 1:
+        fit = sample(replace(conjugate, thinning=more))
+    return fit
+
+
+def _mixes_badly(fit: Fit) -> bool:
+    """Whether draws are in doubt where they could be better, in time worth waiting for."""
     settings = fit.settings
     if len(fit.ratings) > FEW_RATINGS or settings.chains * settings.draws < ENOUGH_DRAWS:
         return False
