@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ CASES: list[tuple[rb.Ratings, str]] = [
     (rated(20, 4, 50, 4), "gaussian-icc"),
     (rated(20, 4, 50, 4, pools=2), "gaussian-xcc"),
     (rated(20, 4, 5, 4, scale="ordered"), "ordinal-icc"),
+    (rated(20, 4, 5, 4), "ordinal-icc"),
+    (rated(200, 40, 2, 5), "hierarchical-dawid-skene"),
     (rated(20, 6, 5, 6, pools=3, scale="ordered"), "ordinal-xcc"),
     (rated(20, 4, 2, 4, scale="ordered"), "logit-icc"),
     (rated(20, 6, 2, 6, pools=2, scale="ordered"), "logit-xcc"),
@@ -56,11 +59,57 @@ def test_recommended_model_suits_scale_and_design(ratings: rb.Ratings, model: st
             each.problem(ratings)  # refuses ratings that it cannot take
 
 
-def test_few_whole_numbers_may_be_grades() -> None:
-    grades, amounts = (rb.recommend(rated(30, 4, values, 4)) for values in (5, 40))
+@pytest.mark.parametrize(
+    ("ratings", "text"),
+    [
+        (
+            rated(200, 10, 2, 5),
+            "DawidSkene: 0 and 1 are probably categories; 10 raters with .*\n"
+            r'  GaussianICC: if the numbers are amounts \(scale="numeric"\)$',
+        ),
+        (
+            rated(20, 6, 2, 6, pools=2),
+            "LogitXCC: 0 and 1 are probably categories; ratings in two categories by pools, .*\n"
+            r'  GaussianXCC: if the numbers are amounts \(scale="numeric"\)$',
+        ),
+        (
+            rated(30, 4, 5, 4),
+            "OrdinalICC: the 5 whole numbers are probably grades\n"
+            "  GaussianICC: if the distances between the categories mean something",
+        ),
+        (
+            rated(30, 6, 5, 4, pools=2),
+            "OrdinalXCC: the 5 whole numbers are probably grades by raters in 2 pools\n",
+        ),
+        (
+            rated(1500, 4, 5, 4),
+            "GaussianICC: the 5 whole numbers are probably grades; 6,000 of them are taken as "
+            r"numbers, because models of grades take minutes\n  OrdinalICC: if the numbers are gr",
+        ),
+        (
+            rated(30, 4, 10, 4),
+            "GaussianICC: the ratings are numbers\n  OrdinalICC: if the numbers are grades",
+        ),
+        (rated(30, 4, 40, 4), "GaussianICC: the ratings are numbers$"),
+        (rated(30, 4, 2, 4, scale="numeric"), "GaussianICC: the ratings are numbers\n"),
+    ],
+)
+def test_what_numbers_are_taken_for_is_said(ratings: rb.Ratings, text: str) -> None:
+    assert re.match(text, str(rb.recommend(ratings)), re.DOTALL)
 
-    assert "OrdinalICC: if these 5 numbers are grades" in str(grades)
-    assert "OrdinalICC" not in str(amounts)
+
+def test_numbers_that_are_codes_have_a_model_of_true_categories() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(6, size=(100, 1))
+    wrong = (truth + rng.integers(1, 6, (100, 4))) % 6
+    ratings = rb.Ratings.from_wide(np.where(rng.random((100, 4)) < 0.8, truth, wrong))
+
+    found = rb.recommend(ratings)
+
+    assert found.model.name() == "dawid-skene"
+    assert found.reason.startswith("the 6 whole numbers are probably codes of categories")
+    assert found.alternatives[-1][0].name() == "ordinal-icc"
+    found.model.problem(ratings)  # takes numbers as categories
 
 
 def test_other_things_than_ratings_are_refused() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from reliabayes import models
 from reliabayes.models import RatingModel
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.describing import whole_numbers
+from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
+MANY_RATINGS = 5000  # from which on models of grades take minutes
 MANY_CATEGORIES = 5  # from which on the errors of a rater are too many to be pooled in minutes
+GRADES = 'if the numbers are grades (scale="ordered")'
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +48,10 @@ class Recommendation:
 def recommend(ratings: Ratings) -> Recommendation:
     """The model to begin with, by the scale of the ratings, pools, and numbers of raters.
 
+    If the scale was guessed, two whole numbers are taken as categories, and so are a few that have
+    known answers among them, or where disagreement ignores distances; up to seven others are taken
+    as grades, unless they are thousands.
+
     Numbers and ordered categories have a model of reliability: how much of the differences between
     ratings is due to the items. Unordered categories have a model of the true categories: how
     accurate the raters are, and which category each item has. Among these, raters with few ratings
@@ -75,19 +81,41 @@ def recommend(ratings: Ratings) -> Recommendation:
     """
     if not isinstance(ratings, Ratings):
         raise TypeError(f"ratings must be Ratings, not {type(ratings).__name__}.")
-    if ratings.scale == "numeric":
+    scale, guess = likely_scale(ratings)
+    if scale == "numeric":
         return _of_numbers(ratings)
-    if ratings.scale == "ordered":
-        return _of_ordered(ratings)
-    return _of_unordered(ratings)
+    if scale == "ordered":
+        return _of_grades(ratings, guess) if guess else _of_ordered(ratings)
+    found = _of_unordered(ratings)
+    if not guess:
+        return found
+    reason, alternatives = f"{guess}; {found.reason}", (*found.alternatives, _else(ratings))
+    return replace(found, reason=reason, alternatives=alternatives)
+
+
+def _of_grades(ratings: Ratings, guess: str) -> Recommendation:
+    """For numbers that are probably grades; many are taken as numbers, which takes less time."""
+    reason = f"{guess}{_by_pools(ratings)}"
+    if len(ratings) <= MANY_RATINGS:
+        return replace(_of_ordered(ratings), reason=reason)
+    quick = f"{len(ratings):,} of them are taken as numbers, because models of grades take minutes"
+    return replace(_of_numbers(ratings), reason=f"{reason}; {quick}")
+
+
+def _else(ratings: Ratings) -> tuple[RatingModel[Any], str]:
+    """What numbers that are probably categories may be otherwise."""
+    pools = len(ratings.pools) > 1
+    if whole_numbers(ratings) == 2:
+        model: RatingModel[Any] = models.GaussianXCC() if pools else models.GaussianICC()
+        return model, 'if the numbers are amounts (scale="numeric")'
+    return models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES
 
 
 def _of_numbers(ratings: Ratings) -> Recommendation:
     pools = len(ratings.pools) > 1
     alternatives: list[tuple[RatingModel[Any], str]] = []
-    if number := whole_numbers(ratings):
-        grades = f'if these {number} numbers are grades rather than amounts (scale="ordered")'
-        alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), grades))
+    if whole_numbers(ratings):
+        alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES))
     if pools:
         alternatives.append((models.GaussianICC(), "if the pools are to count as one"))
         model: RatingModel[Any] = models.GaussianXCC()

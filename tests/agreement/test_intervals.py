@@ -323,3 +323,6 @@ def test_an_interval_is_shown_in_one_short_line() -> None:
     )  # fmt: skip
 
     assert repr(interval) == "Interval(-0.4184 to 0.4874, 95% over both, method 'log')"
+    assert interval._repr_html_().startswith(
+        "<p>95% interval from -0.42 to 0.49, for other items and other raters</p><table"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import joblib  # type: ignore[import-untyped]
 import numpy as np
@@ -13,6 +14,7 @@ from reliabayes import Ratings, RatingsError, agreement, datasets
 from reliabayes.agreement import Coefficient, Interval
 from reliabayes.agreement.icc_names import IccName
 from reliabayes.choices import Method, Over, Scale
+from reliabayes.finding_table import FindingTable
 from reliabayes.guidelines import GUIDELINES
 
 SAMPLES = 400
@@ -152,7 +154,7 @@ def test_intervals_differ_from_those_of_each_coefficient_only_by_sampling(
 def test_intervals_of_iccs_differ_from_those_of_each_only_by_sampling(
     name: IccName, missing: float
 ) -> None:
-    ratings = Ratings.from_wide(simulated(missing=missing))
+    ratings = Ratings.from_wide(simulated(missing=missing), scale="numeric")
 
     table = ratings.agreement(method="percentile", replicates=SAMPLES, seed=1)
 
@@ -183,13 +185,13 @@ def test_other_methods_give_the_interval_of_each_coefficient(method: Method) -> 
 
 
 def test_column_names_contain_the_probability() -> None:
-    table = Ratings.from_wide(simulated(2)).agreement(prob=0.8, method="analytic")
+    table = Ratings.from_wide(simulated(2), scale="numeric").agreement(prob=0.8, method="analytic")
 
     assert list(table) == ["value", "standard_error", "lower_80", "upper_80", "over", "method"]
 
 
 def test_the_same_seed_gives_the_same_table_for_any_number_of_jobs() -> None:
-    ratings = Ratings.from_wide(simulated())
+    ratings = Ratings.from_wide(simulated(), scale="numeric")
 
     one = ratings.agreement(method="percentile", replicates=300, seed=3)
     with joblib.parallel_config(backend="threading"):
@@ -218,8 +220,28 @@ def test_percent_agreement_has_no_word() -> None:
     assert table.loc["Cohen's kappa", "word"] == "poor"
 
 
+@pytest.mark.parametrize(
+    ("scale", "coefficient"),
+    [("nominal", "alpha (nominal)"), ("ordered", "alpha (ordinal)"), ("numeric", "ICC(2,1)")],
+)
+def test_notebooks_show_a_finding_above_the_table(scale: Any, coefficient: str) -> None:
+    table = Ratings.from_wide(simulated(), scale=scale).agreement(prob=0.9)
+
+    value, lower, upper = table.loc[coefficient, ["value", "lower_90", "upper_90"]]
+    finding = (
+        f"{coefficient} is {value:.2f} (90% interval {lower:.2f} to {upper:.2f}); 1 is perfect "
+        "agreement, 0 agreement by chance"
+    )
+    assert isinstance(table, FindingTable)
+    shown = table._repr_html_()
+    assert table.attrs["finding"] == finding
+    assert type(table.head(2)) is pd.DataFrame
+    assert shown.startswith(f"<p>{finding}</p><table")
+    assert f"<td>{value:.3f}</td>" in shown
+
+
 def test_words_are_added_only_with_a_guideline() -> None:
-    table = Ratings.from_wide(simulated(2)).agreement(method="analytic")
+    table = Ratings.from_wide(simulated(2), scale="numeric").agreement(method="analytic")
 
     assert "word" not in table
     assert "caution" not in table.attrs
@@ -249,7 +271,7 @@ def test_impossible_coefficients_are_left_out_with_a_warning() -> None:
 
 
 def test_a_single_pool_has_no_cross_replication_reliability() -> None:
-    ratings = Ratings.from_wide(simulated(), pool=dict.fromkeys(range(4), "a"))
+    ratings = Ratings.from_wide(simulated(), scale="numeric", pool=dict.fromkeys(range(4), "a"))
 
     with pytest.warns(UserWarning, match="^kappa_x, normalized kappa_x: left out.*two pools"):
         table = ratings.agreement(method="analytic")
@@ -258,7 +280,7 @@ def test_a_single_pool_has_no_cross_replication_reliability() -> None:
 
 
 def test_two_way_iccs_of_many_raters_are_not_bootstrapped() -> None:
-    ratings = Ratings.from_wide(simulated(26, missing=0.1))
+    ratings = Ratings.from_wide(simulated(26, missing=0.1), scale="numeric")
 
     with pytest.warns(
         UserWarning, match=r"^ICC\(2,1\), ICC\(2,k\), .* 25 or fewer raters.*\"model\""
@@ -269,7 +291,7 @@ def test_two_way_iccs_of_many_raters_are_not_bootstrapped() -> None:
 
 
 def test_two_way_iccs_of_incomplete_designs_have_no_interval_over_raters() -> None:
-    ratings = Ratings.from_wide(simulated(10, missing=0.2))
+    ratings = Ratings.from_wide(simulated(10, missing=0.2), scale="numeric")
 
     with pytest.warns(UserWarning, match="^ICC.*: no interval.*incomplete design"):
         table = ratings.agreement(over="raters", method="percentile", replicates=10)

@@ -51,10 +51,28 @@ def test_agree_prints_to_standard_error_what_was_read() -> None:
     result = run(*AGREE)
 
     assert result.stderr == (
-        "reliabayes: --scale is not given; the ratings are read as numeric 1..10 (--scale ordered "
-        "takes them as grades).\n"
+        "reliabayes: --scale is not given; the ratings are read as numeric 1..10 (--scale nominal "
+        "for categories and --scale ordered for grades).\n"
         "reliabayes: Ratings(24 ratings of 6 items by 4 raters, numeric 1..10)\n"
     )
+
+
+def test_agree_reports_both_views_of_grades_and_one_of_categories(tmp_path: Path) -> None:
+    rows = [(1, 1, 2), (2, 2, 3), (5, 4, 5), (3, 3, 4), (1, 2, 1)]
+    columns: dict[str, Any] = {
+        "grades": rows,
+        "answers": [[int(x > 2) for x in row] for row in rows],
+    }
+    found = {}
+    for name, cells in columns.items():
+        table = tmp_path / f"{name}.csv"
+        pd.DataFrame(cells, columns=["ann", "ben", "cyd"]).rename_axis("item").to_csv(table)
+        found[name] = run("agree", str(table)).stdout
+
+    assert "alpha (ordinal)" in found["grades"]
+    assert "ICC(2,1)" in found["grades"]
+    assert "alpha (nominal)" in found["answers"]
+    assert "ICC" not in found["answers"]
 
 
 def test_a_guideline_adds_words_and_its_caution() -> None:

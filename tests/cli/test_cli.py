@@ -13,12 +13,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pandas as pd
 import psutil
 import pytest
+import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -26,6 +29,8 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
 from reliabayes.cli.fit_results import print_posterior
+from reliabayes.cli.output import while_computing
+from reliabayes.cli.ratings_file import RatingsFile
 from tests.faults import files_of_at_most, on_small_disk
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick, pools
 
@@ -127,6 +132,23 @@ def test_fit_prints_only_the_posterior_to_standard_output() -> None:
     assert (len(figures), note) == (4, "Ranges are 90% intervals.")
     assert "4 chains of 500 draws by NUTS, seed 1: largest R-hat 1.0" in result.stderr
     assert result.exit_code == 0
+
+
+def test_a_terminal_shows_what_is_computed_and_then_forgets_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal, log = (
+        Console(file=io.StringIO(), force_terminal=x, highlight=False) for x in (True, False)
+    )
+    for console in (terminal, log):
+        monkeypatch.setattr("reliabayes.cli.output.stderr", console)
+        with while_computing("the report"):
+            pass
+
+    assert isinstance(terminal.file, io.StringIO)
+    assert terminal.file.getvalue() == "reliabayes: computing the report ...\r\x1b[2K\r"
+    assert isinstance(log.file, io.StringIO)
+    assert log.file.getvalue() == ""
 
 
 def test_a_narrow_terminal_shows_whole_names_and_the_interval(
@@ -246,9 +268,18 @@ def test_json_holds_the_point_estimate_of_em() -> None:
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ("a,x,1 a,y,2 b,x,5 b,y,5", "numeric 1..5 (--scale ordered takes them as grades)."),
-        ("a,x,1.5 a,y,2 b,x,5 b,y,5", "numeric 1.5..5."),
-        ("a,x,no a,y,no b,x,yes b,y,no", "nominal in 2 categories."),
+        (
+            "a,x,1 a,y,2 b,x,5 b,y,5",
+            "the 3 whole numbers are probably grades (--scale nominal for categories and --scale "
+            "numeric for amounts).",
+        ),
+        (
+            "a,x,1 a,y,1 b,x,0 b,y,1",
+            "0 and 1 are probably categories (--scale ordered for grades and --scale numeric for "
+            "amounts).",
+        ),
+        ("a,x,1.5 a,y,2 b,x,5 b,y,5", "the ratings are read as numeric 1.5..5."),
+        ("a,x,no a,y,no b,x,yes b,y,no", "the ratings are read as nominal in 2 categories."),
     ],
 )
 def test_the_scale_is_said_where_it_was_guessed(tmp_path: Path, cells: str, message: str) -> None:
@@ -257,9 +288,7 @@ def test_the_scale_is_said_where_it_was_guessed(tmp_path: Path, cells: str, mess
 
     guessed, given = (run("describe", str(table), *more) for more in ([], ["--scale", "nominal"]))
 
-    assert guessed.stderr.splitlines() == [
-        f"reliabayes: --scale is not given; the ratings are read as {message}"
-    ]
+    assert guessed.stderr.splitlines() == [f"reliabayes: --scale is not given; {message}"]
     assert given.stderr == ""
 
 
@@ -270,8 +299,7 @@ def test_without_a_model_fit_takes_the_recommended_one_and_says_why() -> None:
     assert chosen.stdout == named.stdout
     assert line == (
         "reliabayes: --model is not given; recommended and used: gaussian-icc (the ratings are "
-        "numbers). Alternatives: ordinal-icc (if these 10 numbers are grades rather than amounts; "
-        "--scale ordered)."
+        "numbers). Alternatives: ordinal-icc (if the numbers are grades; --scale ordered)."
     )
     assert "recommended" not in named.stderr
     assert "If they are grades" not in chosen.stderr  # which the line says
@@ -319,6 +347,37 @@ def test_gold_is_read_from_a_column(tmp_path: Path) -> None:
 
     assert result.exit_code == 0
     assert "1,2,x,1.0,0.0" in (tmp_path / "items.csv").read_text()
+
+
+def test_all_commands_read_tables_with_the_same_options(tmp_path: Path) -> None:
+    table = pd.read_csv(JUDGES).assign(truth=lambda x: x["rating"].where(x["item"] < 3, None))
+    table.loc[table["item"] < 3, "truth"] = 9
+    table.to_csv(tmp_path / "scores.csv", index=False)
+    commands: Any = typer.main.get_command(app)
+    readers = {name: commands.commands[name] for name in ("fit", "compare", "report", "agree")}
+    readers["describe"] = commands.commands["describe"]
+
+    described, agreed = (
+        run(name, str(tmp_path / "scores.csv"), "--gold", "truth") for name in ("describe", "agree")
+    )
+
+    options = {field.name for field in fields(RatingsFile)} - {"file"}
+    missing = {
+        name: options - {str(parameter.name) for parameter in command.params}
+        for name, command in readers.items()
+    }
+    assert not any(missing.values()), missing
+    assert re.search(r"items with a known answer +2\n", described.stdout)
+    assert "make no use of --gold" in agreed.stderr
+
+
+def test_gold_that_a_model_makes_no_use_of_is_said(tmp_path: Path) -> None:
+    table = pd.read_csv(JUDGES).assign(truth=8.5)
+    table.to_csv(tmp_path / "scores.csv", index=False)
+
+    result = run("fit", str(tmp_path / "scores.csv"), "--gold", "truth", *FIT[2:])
+
+    assert "gaussian-icc has no true categories; it makes no use of --gold." in result.stderr
 
 
 def test_compare_puts_the_best_predicting_model_first() -> None:

@@ -64,9 +64,7 @@ def test_which_vendor_to_drop_which_labels_to_trust_and_how_many_are_enough(
     table = labelled_by_vendors(np.random.default_rng(1))
     written = table.drop(columns="truth")
 
-    words, page = first_screen(
-        written, tmp_path, "--pool", "vendor", "--gold", "gold", "--models", "dawid-skene"
-    )
+    words, page = first_screen(written, tmp_path, "--pool", "vendor", "--gold", "gold")
 
     verdict = re.search(r"Drop or retrain vendor C: (\d+)% of its labels are right, against", words)
     assert verdict is not None, words
@@ -98,8 +96,6 @@ def test_a_pool_that_sees_something_else_is_not_to_be_dropped(tmp_path: Path) ->
         tmp_path,
         "--pool",
         "vendor",
-        "--models",
-        "dawid-skene",
     )
 
     assert "Pool vendor C agrees least with the consensus of all pools: in" in words
@@ -131,7 +127,7 @@ def test_whether_grades_are_reliable_who_is_severe_and_how_many_graders(tmp_path
     table = pd.DataFrame(grades, columns=[f"teacher {j}" for j in "abcdef"])
     table = table.melt(ignore_index=False, var_name="rater", value_name="rating")
 
-    words, _ = first_screen(table.rename_axis("item").reset_index(), tmp_path, "--scale", "ordered")
+    words, _ = first_screen(table.rename_axis("item").reset_index(), tmp_path)
 
     others = grades[:, :5].mean()
     below = grades.mean() - grades[:, 5].mean()  # 0.5 or so, known exactly for these essays
@@ -162,7 +158,7 @@ def test_whether_two_pools_see_the_same_thing_and_how_often_each_marks_it(tmp_pa
         }
     )
 
-    words, _ = first_screen(table, tmp_path, "--pool", "pool", "--scale", "ordered")
+    words, _ = first_screen(table, tmp_path, "--pool", "pool")
 
     assert words.startswith("Only in part do control and target see the same thing: ")
     given = re.search(r"given by control in (\d+)% of ratings and target in (\d+)%", words)

@@ -24,6 +24,7 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
 from reliabayes.html_report import answer, pictures
+from reliabayes.html_report.answers.phrases import rater_names
 from reliabayes.html_report.blocks import Picture
 from tests.models.test_models import fitted
 from tests.plots.test_plots import around, made_of, of_categories, of_numbers, of_pools, rated
@@ -139,7 +140,7 @@ def made(tmp_path: Path) -> Callable[..., Page]:
 
 
 def not_drawn(draw: Callable[[], Any], as_bitmap: bool = False) -> Picture:
-    return Picture("data:,", "data:,", "finding", "note", 1, 1)
+    return Picture("data:,", "finding", "note", 1, 1)
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
@@ -219,6 +220,11 @@ def test_verdict_on_reliability_is_as_sure_as_the_draws(reliability: float, verd
     [
         ([0, 0, 0, 2], "Rater 3 is the most lenient rater, 1.5 above the average"),
         ([-2, 0, 0, 0], "Rater 0 is the most severe rater, 1.5 below the average"),
+        (
+            [-2, 0, 0, 2],
+            "Rater 0 is the most severe rater, 2.0 below the average; rater 3 the most lenient, "
+            "2.0 above it",
+        ),
         ([0, 0, 0, 0], "No rater is clearly more severe or more lenient than the average"),
     ],
 )
@@ -229,6 +235,40 @@ def test_raters_who_rate_higher_or_lower_are_named(shifts: list[int], words: str
     fit = rb.GaussianICC().fit(rb.Ratings.from_wide(scores), seed=1, progress=False)
 
     assert answer(fit).claims[1].text == words
+
+
+def test_a_reliability_that_only_rounds_to_the_target_is_just_below_it() -> None:
+    fit = numbers()
+    reached = np.median(fit.icc_k(4))
+
+    found = answer(fit, reliability=round(reached, 2) + 0.0049).headline
+
+    assert f"4 ratings an item give a reliability just below {reached:.2f}; this takes" in found
+
+
+def test_ratings_of_an_item_by_the_same_rater_share_the_severity() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        [(i, j) for i in range(20) for j in range(3)] * 2, columns=["item", "rater"]
+    )
+    frame["rating"] = rng.normal(size=20)[frame["item"]] + 2.0 * frame["rater"]
+    frame["rating"] += rng.normal(size=len(frame))
+    ratings = rb.Ratings.from_frame(frame, replicates="keep")
+    fit = rb.GaussianICC().fit(ratings, seed=1, chains=2, draws=250, progress=False)
+    item, rater, residual = (
+        fit.quantities[f"sd_{part}"].values ** 2 for part in ("item", "rater", "residual")
+    )
+    reached = np.median(item / (item + rater / 3 + residual / 6))
+
+    found = answer(fit).headline
+
+    assert f"6 ratings an item by 3 raters give a reliability of {reached:.2f}" in found
+
+
+def test_raters_whose_ids_are_numbers_are_named_as_raters() -> None:
+    assert rater_names([7]) == "rater 7"
+    assert rater_names([7, "12"]) == "raters 7 and 12"
+    assert rater_names(["7", "w1", "w2", "w3", "w4"]) == "7, w1, w2 and 2 others"
 
 
 def test_binary_ratings_are_answered_on_the_scale_of_the_ratings() -> None:
@@ -375,7 +415,7 @@ def test_names_cannot_break_the_page(made: Callable[..., Page]) -> None:
 
 
 def test_the_page_is_self_contained(drawn: Page) -> None:
-    assert sum(address.startswith("data:image/svg+xml,") for address in drawn.values("src")) > 9
+    assert sum(address.startswith("data:image/svg+xml,") for address in drawn.values("src")) > 4
     assert all(address.startswith("data:") for address in drawn.values("src"))
     assert all(address.startswith("#") for address in drawn.values("href"))
     assert "url(" not in drawn.texts["style"][0]

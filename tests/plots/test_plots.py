@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
@@ -390,20 +391,47 @@ def test_contrast_states_the_probability_above_zero(of: Any) -> None:
     ]
 
 
-def test_raters_are_ordered_from_highest_to_lowest(of: Any) -> None:
-    accuracy = of.categories.quantities["accuracy"].median(("chain", "draw")).to_series()
-    expected = accuracy.sort_values(ascending=False)
+def test_no_uncertainty_about_known_categories_is_said_as_such(of: Any) -> None:
+    frame = of.categories.ratings.to_frame()
+    known = frame.assign(gold=frame.groupby("item")["rating"].transform("first"))
+    fit = replace(of.categories, ratings=rb.Ratings.from_frame(known, gold="gold"))
 
-    ax: Any = plots.raters(of.categories, ax=fresh())
+    ax = plots.entropies(fit, ax=fresh())
+
+    assert finding(ax) == "No uncertainty remains about the true categories of 40 items"
+
+
+def test_pairs_of_codes_agree_and_do_not_correlate() -> None:
+    answers = np.array([[0, 0, 1], [1, 1, 1], [0, 0, 0], [1, 1, 0]])
+
+    codes, amounts = (rb.Ratings.from_wide(answers, scale=x) for x in (None, "numeric"))
+
+    by_agreement, by_correlation = (
+        finding(plots.agreement(each, ax=fresh())) for each in (codes, amounts)
+    )
+
+    assert by_agreement.startswith("Pairs of raters agree on 67% of their common items on average")
+    assert "correlate" in by_correlation
+
+
+@pytest.mark.parametrize(
+    ("quantity", "ends"),
+    [("accuracy", ("lowest", "highest")), ("random_share", ("highest", "lowest"))],
+)
+def test_the_worst_raters_come_first(of: Any, quantity: str, ends: tuple[str, str]) -> None:
+    medians = of.categories.quantities[quantity].median(("chain", "draw")).to_series()
+    expected = medians.sort_values(ascending=ends[0] == "lowest")
+
+    ax: Any = plots.raters(of.categories, quantity, ax=fresh())
 
     assert list(ax.lines[0].get_xdata()) == pytest.approx(expected.to_list())
     assert list(ax.lines[0].get_ydata()) == sorted(ax.lines[0].get_ydata())
     assert ax.yaxis_inverted()
     assert [label.get_text() for label in ax.get_yticklabels()] == expected.index.to_list()
-    best, worst = expected.index[[0, -1]]
+    first, last = expected.index[[0, -1]]
     assert finding(ax) == (
-        f"Rater {best} ({expected[best]:.2f}) has the highest accuracy, rater {worst} "
-        f"({expected[worst]:.2f}) the lowest"
+        f"Rater {first} ({expected[first]:.2f}) has the {ends[0]} {quantity.replace('_', ' ')}, "
+        f"rater {last} ({expected[last]:.2f}) the {ends[1]}"
     )
 
 

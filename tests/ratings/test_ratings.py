@@ -363,6 +363,7 @@ def test_description_has_every_size(ads: Any) -> None:
         "items": 4,
         "raters": 4,
         "ratings": 7,
+        "items with a known answer": 3,
         "ratings per item (min)": 1,
         "ratings per item (median)": 2.0,
         "ratings per item (max)": 2,
@@ -373,6 +374,7 @@ def test_description_has_every_size(ads: Any) -> None:
         "replicates": 0,
         "connected parts": 2,
         "scale": "numeric",
+        "scale guessed": "the 5 whole numbers are probably grades",
         "range": "1..5",
         "pools": "'blue', 'red'",
     }

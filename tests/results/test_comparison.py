@@ -17,6 +17,7 @@ from scipy.stats import multivariate_normal, norm
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.arrays import Array, Codes
+from reliabayes.finding_table import FindingTable
 from reliabayes.models.bases import gaussian
 from reliabayes.models.tap import TAPProblem
 from reliabayes.results.comparison import stacking_weights
@@ -307,6 +308,21 @@ def test_standard_error_of_a_difference_pairs_items(fits: dict[str, rb.Fit]) -> 
     assert table.index.tolist() == ["t-a-p", "MACE"]
     assert table["difference"]["MACE"] == pytest.approx(paired.sum())
     assert table["se_difference"]["MACE"] == pytest.approx(np.sqrt(45) * paired.std())
+
+
+def test_notebooks_show_above_the_table_which_model_predicts_best(
+    fits: dict[str, rb.Fit],
+) -> None:
+    table = rb.compare(fits)
+
+    bits, more = table["bits_per_rating"].iloc[0], table["difference"].iloc[1]
+    is_clear = more > 2 * table["se_difference"].iloc[1]
+    finding = (
+        f"t-a-p predicts held-out items best, with {bits:.3f} bits per rating; MACE needs "
+        f"{more:.3f} more{'' if is_clear else ', which may be due to chance'}"
+    )
+    assert isinstance(table, FindingTable)
+    assert table._repr_html_().startswith(f"<p>{finding}</p><table")
 
 
 def test_order_of_fits_does_not_matter(fits: dict[str, rb.Fit]) -> None:

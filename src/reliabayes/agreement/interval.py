@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr, ndtri, stdtrit
 
 from reliabayes.agreement.arithmetic import ratio
@@ -49,6 +50,16 @@ class Interval:
     def __repr__(self) -> str:
         limits = f"{self.lower:.4g} to {self.upper:.4g}"
         return f"Interval({limits}, {100 * self.prob:g}% over {self.over}, method {self.method!r})"
+
+    def _repr_html_(self) -> str:
+        who = {"items": "other items", "raters": "other raters"}
+        words = (
+            f"{100 * self.prob:g}% interval from {self.lower:.2f} to {self.upper:.2f}, for "
+            f"{who.get(self.over, 'other items and other raters')}"
+        )
+        columns = ("lower", "upper", "standard_error", "method", "over")
+        row = pd.DataFrame([{name: getattr(self, name) for name in columns}])
+        return f"<p>{words}</p>{row.round(4).to_html(index=False)}"
 
     @classmethod
     def bootstrap(

@@ -28,9 +28,11 @@ from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 from reliabayes.choices import Method, Over, Scale
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.finding_table import FindingTable
 from reliabayes.guidelines import Guideline, interpret, named
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.few_categories import require_few_categories
+from reliabayes.ratings.likely_scale import likely_scale
 
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
@@ -38,6 +40,8 @@ Result = TypeVar("Result")
 
 # In an incomplete design, where every sample maximises a likelihood, and where a single one does.
 MAX_RATERS_OF_BOOTSTRAP, MAX_RATERS = 25, 300
+# Coefficients of which the first that is in a table is its finding.
+TELLING = ("alpha (nominal)", "alpha (ordinal)", "ICC(2,1)", "ICC(1,1)")
 
 
 def agreement_table(
@@ -72,7 +76,7 @@ def agreement_table(
     -------
     DataFrame
         Index coefficient, columns value, standard_error, lower_95, upper_95 (for ``prob=0.95``),
-        over, method and, with a guideline, word.
+        over, method and, with a guideline, word. ``attrs["finding"]`` is a sentence.
     """
     check_interval_options(prob, over or "items", method or "log")
     if ratings.scale != "numeric":
@@ -99,7 +103,22 @@ def agreement_table(
     if guideline is not None:
         chosen = named(guideline)
         table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
-    return table.assign(**words).rename_axis("coefficient")
+    whole = table.assign(**words).rename_axis("coefficient")
+    return FindingTable.of(whole, _finding(whole, level))
+
+
+def _finding(table: pd.DataFrame, level: str) -> str:
+    """A coefficient that is corrected for chance, with its interval."""
+    corrected = table.drop(index="percent agreement", errors="ignore").dropna(subset="value")
+    if corrected.empty:
+        return "No coefficient that is corrected for chance is defined"
+    chosen = next((name for name in TELLING if name in corrected.index), corrected.index[0])
+    row = corrected.loc[chosen]
+    found = f"{chosen} is {row['value']:.2f}"
+    if np.isfinite(row[f"lower_{level}"]):
+        limits = f"{row[f'lower_{level}']:.2f} to {row[f'upper_{level}']:.2f}"
+        found += f" ({level}% interval {limits})"
+    return f"{found}; 1 is perfect agreement, 0 agreement by chance"
 
 
 def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
@@ -117,17 +136,26 @@ def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
     dict from str to Coefficient
         Coefficients by label; a warning names those left out, with the reason.
     """
-    functions = dict(FOR_ANY_RATERS[ratings.scale])
-    if not ratings.anonymous_raters:
-        known = FOR_TWO_RATERS if ratings.n_raters == 2 else FOR_MORE_RATERS
-        functions |= known[ratings.scale]
-        if ratings.scale == "numeric":
-            two_way = partial(_two_way_icc, bootstrapped=bootstrapped)
-            functions |= {name: partial(two_way, name=name) for name in TWO_WAY_ICCS}
+    functions: dict[str, Callable[[Ratings], Coefficient]] = {}
+    for scale in _views(ratings):
+        functions |= FOR_ANY_RATERS[scale]
+        if not ratings.anonymous_raters:
+            known = FOR_TWO_RATERS if ratings.n_raters == 2 else FOR_MORE_RATERS
+            functions |= known[scale]
+            if scale == "numeric":
+                two_way = partial(_two_way_icc, bootstrapped=bootstrapped)
+                functions |= {name: partial(two_way, name=name) for name in TWO_WAY_ICCS}
     if ratings.rater_pool is not None:
-        functions |= FOR_TWO_POOLS
+        distance = "nominal" if likely_scale(ratings).scale == "nominal" else None
+        functions |= {name: partial(of, distance=distance) for name, of in FOR_TWO_POOLS.items()}
     found = _apply_where_possible(functions, lambda function: function(ratings), "left out")
     return {label: replace(each, name=label) for label, each in found.items()}
+
+
+def _views(ratings: Ratings) -> tuple[Scale, ...]:
+    """Scales that ratings are looked at on: both, if they are numbers that are probably grades."""
+    scale = likely_scale(ratings).scale
+    return ("ordered", "numeric") if (scale, ratings.scale) == ("ordered", "numeric") else (scale,)
 
 
 def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coefficient:
@@ -178,7 +206,10 @@ FOR_MORE_RATERS: Mapping[Scale, Functions] = {
     },
     "numeric": {},
 }
-FOR_TWO_POOLS: Functions = {"kappa_x": kappa_x, "normalized kappa_x": normalized_kappa_x}
+FOR_TWO_POOLS: Mapping[str, Callable[..., Coefficient]] = {
+    "kappa_x": kappa_x,
+    "normalized kappa_x": normalized_kappa_x,
+}
 
 
 def _words(values: pd.Series[float], guideline: str | Guideline) -> pd.Series[str]:

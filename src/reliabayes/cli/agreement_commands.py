@@ -96,6 +96,8 @@ def agree(
         else:
             _print_coefficients(table, prob)
         print_message(ratings)
+        if ratings.gold is not None:
+            print_message("Coefficients of agreement make no use of --gold.")
         if guideline is not None:
             print_message(table.attrs["caution"])
 

@@ -26,10 +26,11 @@ from reliabayes.cli.output import (
     make_table,
     print_and_write,
     print_table,
+    while_computing,
     write_json,
     write_text,
 )
-from reliabayes.cli.ratings_file import RatingsFileWithGold
+from reliabayes.cli.ratings_file import RatingsFile
 from reliabayes.cli.recommended import recommended_model, recommended_models
 from reliabayes.cli.sampling import Sampling, fit_models
 
@@ -53,7 +54,7 @@ def fit(
         Literal["mcmc", "em"],
         typer.Option(help="Sample the posterior, or find only the point of maximum likelihood."),
     ] = "mcmc",
-    ratings_file: RatingsFileWithGold,
+    ratings_file: RatingsFile,
     sampling: Sampling,
     warmup: Annotated[
         int | None,
@@ -105,7 +106,8 @@ def fit(
     }
     if isinstance(fitted, rb.Fit):
         writers["save"] = fitted.save
-        writers["report"] = partial(fitted.report, prob=prob, source={"file": source["file"]})
+        written = partial(fitted.report, prob=prob, source={"file": source["file"]})
+        writers["report"] = while_computing("the report")(written)
     wanted = {name: path for name, path in outputs.items() if path not in (None, STDOUT)}
     print_and_write(
         show, {f"--{name} {path}": partial(writers[name], path) for name, path in wanted.items()}
@@ -122,7 +124,7 @@ def compare(
             help="Two or more of the models that `reliabayes models` lists; by default what suits.",
         ),
     ] = None,
-    ratings_file: RatingsFileWithGold,
+    ratings_file: RatingsFile,
     sampling: Sampling,
 ) -> None:
     """Compare how well models predict the ratings of a held-out item, in bits per rating."""

@@ -15,6 +15,7 @@ from reliabayes.cli.output import (
     print_message,
     print_table,
     print_text,
+    while_computing,
 )
 from reliabayes.cli.ratings_file import in_options
 
@@ -58,7 +59,8 @@ def print_posterior(fitted: rb.Fit, prob: float) -> None:
     """
     tail = 50 * (1 - prob)
     bounds = f"{tail:g}%", f"{100 - tail:g}%"
-    summary = _summary(fitted, prob)
+    with while_computing("the quantities"):
+        summary = _summary(fitted, prob)
     table = _posterior_table(summary, bounds, SHOWN)
     if not fits_terminal(table):
         table = _posterior_table(summary, bounds, SHOWN_IF_NARROW)
@@ -93,7 +95,8 @@ def print_verdict(fitted: rb.Fit, prob: float) -> None:
     """
     from reliabayes.html_report import answer
 
-    found = answer(fitted, prob=prob)
+    with while_computing("the answer"):
+        found = answer(fitted, prob=prob)
     print_text(f"\n{found.verdict}")
     for figure in found.figures:
         interval = f" ({figure.interval})" if figure.interval else ""
@@ -121,6 +124,8 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
     is_said = is_recommended and fitted.model.continuous
     if (caution := fitted.model.caution(fitted.ratings)) and not is_said:
         print_message(in_options(caution))
+    if fitted.ratings.gold is not None and not fitted.model.has_true_categories:
+        print_message(f"{fitted.model.name()} has no true categories; it makes no use of --gold.")
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
         return

@@ -254,6 +254,26 @@ def print_message(message: object) -> None:
 
 
 @contextmanager
+def while_computing(what: str) -> Iterator[None]:
+    """Show in a terminal what is being computed, in a line that goes again.
+
+    Parameters
+    ----------
+    what : str
+        Such as ``the report``.
+    """
+    if not stderr.is_terminal:
+        yield
+        return
+    stderr.print(f"reliabayes: computing {what} ...", end="\r")
+    try:
+        yield
+    finally:
+        stderr.file.write("\x1b[2K\r")
+        stderr.file.flush()
+
+
+@contextmanager
 def warnings_as_messages() -> Iterator[None]:
     """Print each warning as a message of one line."""
     with warnings.catch_warnings():

@@ -17,6 +17,7 @@ import reliabayes as rb
 from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
+from reliabayes.wording import joined
 
 STANDARD_INPUT = Path("-")
 ROLES = ("item", "rater", "rating", "pool", "gold")
@@ -52,6 +53,8 @@ class RatingsFile:
         Column of the ratings.
     pool : str, optional
         Column of the rater's pool.
+    gold : str, optional
+        Column of the item's known true value.
     scale : {"nominal", "ordered", "numeric"}, optional
         How the values of a rating relate.
     categories : str, optional
@@ -86,6 +89,9 @@ class RatingsFile:
     )
     pool: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the rater's pool.")
+    ] = None
+    gold: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column with the item's known true value.")
     ] = None
     scale: Annotated[
         Scale | None,
@@ -157,23 +163,8 @@ class RatingsFile:
             rows = ratings.n_missing + len(ratings)
             print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
         if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
-            print_message(f"--scale is not given; the ratings are read as {_scale(ratings)}.")
+            print_message(f"--scale is not given; {_guess(ratings)}.")
         return ratings
-
-
-@dataclass(frozen=True)
-class RatingsFileWithGold(RatingsFile):
-    """A file of ratings that may also hold known true values.
-
-    Attributes
-    ----------
-    gold : str, optional
-        Column of the item's known true value. All others are those of `RatingsFile`.
-    """
-
-    gold: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column with the item's known true value.")
-    ] = None
 
 
 def in_options(text: str) -> str:
@@ -226,12 +217,17 @@ def _on_disk(file: Path) -> Iterator[Path]:
         yield copy
 
 
-def _scale(ratings: rb.Ratings) -> str:
-    """Return the scale and the values of ratings, and what else they may be."""
-    from reliabayes.ratings.describing import value_range, whole_numbers
+def _guess(ratings: rb.Ratings) -> str:
+    """Return what the ratings are taken for, and what else they may be."""
+    from reliabayes.ratings.describing import value_range
+    from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
-    grades = " (--scale ordered takes them as grades)" if whole_numbers(ratings) else ""
-    return f"{ratings.scale} {value_range(ratings)}{grades}"
+    scale, reason = likely_scale(ratings)
+    others = {"nominal": "categories", "ordered": "grades", "numeric": "amounts"}
+    others.pop(scale)
+    options = joined([f"--scale {name} for {meaning}" for name, meaning in others.items()])
+    hint = f" ({options})" if whole_numbers(ratings) else ""
+    return f"{reason or f'the ratings are read as {scale} {value_range(ratings)}'}{hint}"
 
 
 def _categories(text: str) -> list[str] | list[float]:

@@ -32,7 +32,7 @@ def recommended_model(ratings: rb.Ratings, option: str) -> type[RatingModel[Any]
         The class of the model.
     """
     found = rb.recommend(ratings)
-    _say(option, [type(found.model)], found)
+    _say(option, [type(found.model)], found, ratings)
     return type(found.model)
 
 
@@ -69,7 +69,7 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
             f"{best.name()} suits these ratings, and no alternative to it that takes them as they "
             f"are read can be compared with it. Name two or more models with {option}."
         )
-    _say(option, chosen, found)
+    _say(option, chosen, found, ratings)
     return chosen
 
 
@@ -81,13 +81,17 @@ def _takes(model: RatingModel[Any], ratings: rb.Ratings) -> bool:
     return True
 
 
-def _say(option: str, chosen: Models, found: rb.Recommendation) -> None:
+def _say(option: str, chosen: Models, found: rb.Recommendation, ratings: rb.Ratings) -> None:
+    from reliabayes.ratings.likely_scale import likely_scale
+
     names = ", ".join(model.name() for model in chosen)
     others = ", ".join(
         f"{model.name()} ({when})"
         for model, when in found.alternatives
         if type(model) not in chosen
     )
-    text = f"{option} is not given; recommended and used: {names} ({found.reason})."
+    # What the scale was guessed from was said when the ratings were read.
+    reason = found.reason.removeprefix(f"{likely_scale(ratings).reason}; ")
+    text = f"{option} is not given; recommended and used: {names} ({reason})."
     text += f" Alternatives: {others}." if others else ""
     print_message(re.sub(r' \(scale="(\w+)"\)', r"; --scale \1", text))

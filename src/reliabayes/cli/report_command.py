@@ -17,7 +17,7 @@ from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Prob, check_outputs, models_named, probability, writable
 from reliabayes.cli.output import print_message
-from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile, RatingsFileWithGold
+from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile
 from reliabayes.cli.recommended import recommended_model
 from reliabayes.cli.sampling import Sampling, fit_models
 
@@ -39,7 +39,7 @@ def report(
     out: Annotated[
         Path, typer.Option(metavar="OUT.html", help="File to write the report to.")
     ] = Path("report.html"),
-    ratings_file: RatingsFileWithGold,
+    ratings_file: RatingsFile,
     sampling: Sampling,
     prob: Prob = 0.9,
     reliability: Annotated[

@@ -73,12 +73,12 @@ class Code:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture for light and for dark backgrounds, with its finding in words.
+    """A picture on a transparent background, with its finding in words.
 
     Attributes
     ----------
-    on_light, on_dark : str
-        Data URLs.
+    address : str
+        Data URL.
     finding, note : str
         Title and note of the picture.
     width, height : int
@@ -86,8 +86,7 @@ class Picture:
     """
 
     kind: ClassVar[str] = "picture"
-    on_light: str
-    on_dark: str
+    address: str
     finding: str
     note: str
     width: int

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MAX_WORK = 20_000_000  # ratings times draws that each estimate of items or replicates may cost
+ITEM_DRAWS = 500  # for estimates of items, if there are not too many ratings
 MIN_DRAWS = 50  # for estimates of items and for replicates, however many ratings there are
 STATISTICS = {  # of predictive checks
     "votes": "the number of votes for each category per item",
@@ -62,7 +63,7 @@ class ReportFit:
         Name of the fit in the report.
     number : int
         Its number there, from 0.
-    fit : Fit
+    fit : CachedFit
         The fit with all draws.
     options : Options
         Options of the report.
@@ -70,14 +71,15 @@ class ReportFit:
 
     name: str
     number: int
-    fit: Fit
+    fit: CachedFit
     options: Options
 
     @cached_property
     def for_items(self) -> CachedFit:
         """The fit with as many draws as estimates of its items can use in acceptable time."""
-        settings = self.fit.settings
-        return thinned(self.fit, self.draws(settings.chains * settings.draws))
+        if self.fit.model.has_true_categories:
+            return self.fit  # which chooses them itself, and counts labels as the answer does
+        return thinned(self.fit, self.draws(ITEM_DRAWS))
 
     @cached_property
     def for_raters(self) -> CachedFit:
@@ -147,7 +149,7 @@ class ReportFit:
 
 
 class CachedFit(Fit):
-    """A fit that computes its tables of items and raters once, for tables and plots."""
+    """A fit that computes its tables once, for the answer, tables and plots."""
 
     def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """As `Fit.items`."""
@@ -160,6 +162,10 @@ class CachedFit(Fit):
     def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
         """As `Fit.category_probabilities`."""
         return self._once(("categories", draws), partial(super().category_probabilities, draws))
+
+    def against_gold(self, prob: float = 0.9) -> pd.DataFrame:
+        """As `Fit.against_gold`."""
+        return self._once(("gold", prob), partial(super().against_gold, prob))
 
     def _once(self, key: Hashable, compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         if key not in self._tables:
@@ -186,9 +192,15 @@ def thinned(fit: Fit, draws: int) -> CachedFit:
     CachedFit
     """
     settings = fit.settings
+    if isinstance(fit, CachedFit) and draws >= settings.chains * settings.draws:
+        return fit
     wanted = min(-(-draws // settings.chains), settings.draws)
     kept = {"draw": np.arange(wanted) * settings.draws // wanted}
     unchanged = {field.name: getattr(fit, field.name) for field in fields(fit)}
+    if wanted == settings.draws:
+        found = CachedFit(**unchanged)
+        vars(found).update(vars(fit))
+        return found
     found = CachedFit(
         **unchanged
         | {
@@ -215,8 +227,10 @@ def report_fits(fits: Mapping[str, Fit], options: Options) -> list[ReportFit]:
     -------
     list of ReportFit
     """
-    named = enumerate(fits.items())
-    return [ReportFit(name, number, fit, options) for number, (name, fit) in named]
+    return [
+        ReportFit(name, number, thinned(fit, fit.settings.chains * fit.settings.draws), options)
+        for number, (name, fit) in enumerate(fits.items())
+    ]
 
 
 def blocks_by_fit(

@@ -1,12 +1,11 @@
-"""Plots as data URLs for light and dark backgrounds, with title and note as text."""
+"""Plots as data URLs, with title and note as text; the style sheet inverts them in dark mode."""
 
 from __future__ import annotations
 
 import base64
 import io
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -15,15 +14,21 @@ from reliabayes.html_report.blocks import Picture
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MAX_SVG = 120_000  # characters; larger plots become bitmaps
+MAX_SVG = 240_000  # characters; larger plots become bitmaps
 BITMAP_DPI = 160
-CSS_DPI = 104  # CSS pixels per inch of a plot
-BACKGROUND = {"light": "#ffffff", "dark": "#14181d"}  # as in the style sheet
-STYLE = {"light": ["default"], "dark": ["default", "dark_background"]}
+CSS_DPI = 110  # CSS pixels per inch of a plot
+STYLE = {
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "font.size": 12,  # large enough for narrow screens, to which pictures shrink
+    "savefig.facecolor": "auto",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "reliabayes",
+}
 
 
 def picture(draw: Callable[[], Axes], *, as_bitmap: bool = False) -> Picture:
-    """Picture of a plot, drawn for a light and for a dark background.
+    """Picture of a plot, on a transparent background.
 
     Parameters
     ----------
@@ -37,40 +42,18 @@ def picture(draw: Callable[[], Axes], *, as_bitmap: bool = False) -> Picture:
     Picture
         Title and note of the plot are texts, not part of the picture.
     """
-    light, places = _on_background("light", draw, as_bitmap)
-    is_bitmap = as_bitmap or light.on_light.startswith("data:image/png")
-    dark, _ = _on_background("dark", draw, is_bitmap, places)
-    return replace(light, on_dark=dark.on_light)
-
-
-def _on_background(
-    scheme: str, draw: Callable[[], Axes], as_bitmap: bool, places: Sequence[Any] | None = None
-) -> tuple[Picture, Sequence[Any]]:
-    """Picture, and places of its axes, which are the same on both backgrounds."""
     import matplotlib.pyplot as plt
 
-    own: dict[str, Any] = {
-        "axes.facecolor": BACKGROUND[scheme],
-        "figure.facecolor": "none",
-        "savefig.facecolor": "auto",
-        "svg.fonttype": "path",
-        "svg.hashsalt": "reliabayes",
-    }
-    with plt.style.context([*STYLE[scheme], own]), plt.ioff():
+    with plt.style.context(["default", STYLE]), plt.ioff():
         ax = draw()
         figure: Any = ax.figure
         try:
             finding, note = _take_texts(ax)
-            if places is not None:  # arranging axes takes as long as drawing them
-                figure.set_layout_engine("none")
-                for axes, place in zip(figure.axes, places, strict=True):
-                    axes.set_position(place)
-            url = _data_url(figure, as_bitmap)
-            places = [axes.get_position() for axes in figure.axes]
+            address = _data_url(figure, as_bitmap)
             width, height = (int(CSS_DPI * inches) for inches in figure.get_size_inches())
         finally:
             plt.close(figure)
-    return Picture(url, url, finding, note, width, height), places
+    return Picture(address, finding, note, width, height)
 
 
 def _take_texts(ax: Any) -> tuple[str, str]:

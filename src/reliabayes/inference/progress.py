@@ -1,22 +1,24 @@
-"""Progress of samplers on standard error, for whoever watches."""
+"""Progress of samplers, for whoever watches a terminal or a notebook."""
 
 from __future__ import annotations
 
 import re
 import sys
-import warnings
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 END = 2000  # bytes of a log that are looked at
+BAR = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}"  # chains that wait make a time left wrong
 
 
 @contextmanager
 def progress_bar(
     title: str, total: int, done: Callable[[], int], show: bool | None
 ) -> Iterator[Callable[[], None]]:
-    """Show how many iterations the chains have done.
+    """Show how many iterations the chains have done, in one line.
 
     Parameters
     ----------
@@ -34,13 +36,27 @@ def progress_bar(
     callable
         Brings the bar up to date.
     """
-    if not (_is_watched() if show is None else show):
+    is_notebook = _is_notebook()
+    if not (sys.stderr.isatty() or is_notebook if show is None else show):
         yield lambda: None
         return
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "IProgress")  # in notebooks without ipywidgets
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
-    with tqdm(total=total, desc=title, file=sys.stderr, leave=False) as bar:
+    with (_line if is_notebook else _bar)(title, total, done) as update:
+        yield update
+
+
+def _is_notebook() -> bool:
+    """Whether a notebook runs this, which an imported package alone does not make one."""
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+
+
+@contextmanager
+def _bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
+    """A bar on standard error, which goes when all is done."""
+    from tqdm import tqdm  # type: ignore[import-untyped]
+
+    options = {"file": sys.stderr, "leave": False, "bar_format": BAR}
+    with tqdm(total=total, desc=title, **options) as bar:
 
         def update() -> None:
             bar.update(done() - bar.n)
@@ -50,9 +66,22 @@ def progress_bar(
         bar.refresh()
 
 
-def _is_watched() -> bool:
-    """Whether standard error is a terminal or a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+@contextmanager
+def _line(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
+    """An output of a notebook, which changes in place, and at the end says how long it took."""
+    from IPython.display import display
+
+    began, shown = time.monotonic(), f"{title}: 0%"
+    line: Any = display({"text/plain": shown}, raw=True, display_id=True)  # type: ignore[no-untyped-call]
+
+    def write(text: str) -> None:
+        nonlocal shown
+        if text != shown and line is not None:
+            line.update({"text/plain": text}, raw=True)
+            shown = text
+
+    yield lambda: write(f"{title}: {100 * done() // total}%")
+    write(f"{title}: {total:,} iterations in {time.monotonic() - began:.1f} s")
 
 
 def iterations(logs: Sequence[Path]) -> int:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.plots.labels import short
-from reliabayes.plots.layout import add_title, axes_or_new, panels
+from reliabayes.plots.layout import add_title, axes_or_new, panels, text_width
 from reliabayes.plots.palette import Palette
 from reliabayes.results.estimates import source_text
 from reliabayes.results.summaries import scalars
@@ -106,7 +106,8 @@ def _by_quantity(
     }
     ax = axes_or_new(ax, 7.6, 0.9 + PANEL_HEIGHT * math.ceil(len(draws) / COLUMNS))
     r_hat = {label: f": R-hat {value:.3f}" for label, value in table["r_hat"].dropna().items()}
-    titles = [short(label, 40) + r_hat.get(label, "") for label in draws]
+    room = text_width(ax.bbox.width / COLUMNS, ax) - len(": R-hat 1.003")
+    titles = [short(label, min(40, max(12, room))) + r_hat.get(label, "") for label in draws]
     for panel, values in zip(panels(ax, titles, COLUMNS), draws.values(), strict=True):
         draw(panel, values)
     if len(table) > MAX_QUANTITIES:

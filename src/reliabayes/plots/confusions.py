@@ -13,6 +13,7 @@ from reliabayes.plots.labels import short, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
+    font_size,
     label_rows,
     remove_frame,
 )
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 MAX_CELLS, CELLS_IN_ROW = 160, 21  # of all matrices together, and side by side
 WIDTH = 5.4  # inches of the matrices side by side
 LONGEST_CATEGORY = 12  # characters of a category's label
-CHARACTERS_PER_INCH = 14  # of a rater's label
+WIDEST = 0.74  # width of a capital, in font sizes
 
 
 def confusion(fit: Fit, *, ax: Axes | None = None) -> Axes:
@@ -62,7 +63,7 @@ def confusion(fit: Fit, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax, height=1.9 + -(-number // columns) * pitch * cell)
     left, top = (size + 1) * (np.arange(number) % columns), pitch * (np.arange(number) // columns)
     _draw(ax, matrices, left, top)
-    names = shortened(raters, max(5, int(CHARACTERS_PER_INCH * cell * (size + 1))))
+    names = shortened(raters, max(5, int(_characters(cell * (size + 1)))))
     for x, y, name in zip(left, top, names, strict=True):
         ax.text(x, y - 0.12, name, fontsize="x-small", color=Palette.of(ax).text, parse_math=False)
     categories = shortened(fit.ratings.categories, LONGEST_CATEGORY)
@@ -112,7 +113,7 @@ def _label_categories(
     size, rows = len(names), np.unique(top)
     centres = np.arange(size) + 0.5
     label_rows(ax, (rows[:, None] + centres).ravel(), len(rows) * list(names))
-    fits = max(map(len, names)) <= 1.2 * CHARACTERS_PER_INCH * cell
+    fits = max(map(len, names)) <= 1.2 * _characters(cell)
     for x in np.unique(left) if fits else []:
         below = top[left == x].max() + size + 0.12
         for centre, name in zip(centres, names, strict=True):
@@ -124,6 +125,11 @@ def _label_categories(
     bottom = rows[-1] + size + (0.12 + 0.16 / cell if fits else 0.1)
     ax.set(xlim=(0, width), ylim=(bottom, -0.6), ylabel="true category")
     ax.set_xlabel("rating given" + ("" if fits else ", in the same order"), loc="left")
+
+
+def _characters(inches: float) -> float:
+    """How many characters of a small label fit into a width."""
+    return 72 * inches / (WIDEST * font_size("x-small"))
 
 
 def _finding(fit: Fit) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
 
 MAX_LABELS = 60  # rows up to which all are labelled
+BETTER_IF_HIGH = ("accuracy", "informativeness")
 EXTREMES = 3  # rows that are labelled at each end, if there are more
 MAX_LINES = 300  # rows of a pool whose intervals are drawn one by one
 WINDOW = 50  # number of parts of a pool over which the limits of more rows are averaged
@@ -37,8 +38,9 @@ def raters(
 ) -> Axes:
     """Raters in order of a quantity, such as accuracy or severity, with intervals.
 
-    Of more than 60 raters, all are drawn and the three at each end are labelled. Of more than 300,
-    a band shows the intervals, averaged over raters next to each other.
+    The least accurate or informative raters come first; by other quantities, the highest. Of more
+    than 60 raters, all are drawn and the three at each end are labelled. Of more than 300, a band
+    shows the intervals, averaged over raters next to each other.
 
     Parameters
     ----------
@@ -74,12 +76,15 @@ def raters(
     draws = fit.quantities[name].values.reshape(-1, fit.ratings.n_raters)
     lower, upper = interval_bounds(draws, prob)
     columns = {"median": np.median(draws, axis=0), "lower": lower, "upper": upper}
-    rows = _ordered(pd.DataFrame(columns, index=fit.ratings.raters))
+    table = pd.DataFrame(columns, index=fit.ratings.raters)
+    lowest_first = name in BETTER_IF_HIGH
+    rows = _ordered(table, lowest_first=lowest_first)
     words = name.replace("_", " ")
-    ends = _extremes(rows, ".2f", "rater", ("has", "have"))
+    ends = _extremes(rows, ".2f", "rater", ("has", "have"), lowest_first=lowest_first)
     finding = f"All {len(rows):,} raters have the same {words} ({rows['median'].iloc[0]:.2f})"
     if ends is not None:
-        finding = f"{ends[0]} the highest {words}, {ends[1]} the lowest"
+        one, other = ("lowest", "highest") if lowest_first else ("highest", "lowest")
+        finding = f"{ends[0]} the {one} {words}, {ends[1]} the {other}"
     ax = _forest(ax, rows, finding, _note(fit, prob, rows), ".2f")
     ax.set_xlabel(words + (", bits per rating" if name == "informativeness" else ""))
     return ax
@@ -130,11 +135,11 @@ def effects(fit: Fit, what: str, table: pd.DataFrame, prob: float, ax: Axes | No
     return ax
 
 
-def _ordered(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows from the top, pool by pool and highest first, with their heights and pool numbers."""
+def _ordered(table: pd.DataFrame, *, lowest_first: bool = False) -> pd.DataFrame:
+    """Rows from the top, pool by pool and in order, with their heights and pool numbers."""
     pool = table["pool"] if "pool" in table else pd.Series("", table.index)
     number = pd.factorize(pool, sort=True)[0]
-    order = np.lexsort((-table["median"], number))
+    order = np.lexsort((table["median"] * (1 if lowest_first else -1), number))
     names = shortened(table.index)
     rows = table.assign(pool=pool, number=number, name=names).iloc[order]
     gap = max(1.5, len(rows) / 40)
@@ -189,20 +194,21 @@ def _draw_intervals(
 
 
 def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
-    """Label the highest and the lowest rows in the corners that the ordered rows leave empty."""
-    ends = {"left": rows.iloc[:EXTREMES], "right": rows.iloc[-EXTREMES:]}
-    for side, part in ends.items():
+    """Label the first and the last rows in the corners that the ordered rows leave empty."""
+    rises = rows["median"].iloc[0] < rows["median"].iloc[-1]
+    for end, part in {"top": rows.iloc[:EXTREMES], "bottom": rows.iloc[-EXTREMES:]}.items():
         values = zip(part["name"], part["median"], strict=True)
         lines = [f"{name}  {value:{form}}" for name, value in values]
-        place = (0.01, 0.99) if side == "left" else (0.99, 0.01)
+        side = "right" if (end == "top") == rises else "left"
+        place = (0.99 if side == "right" else 0.01, 0.99 if end == "top" else 0.01)
         ax.annotate(
             "\n".join(lines), place, xycoords="axes fraction", fontsize="small", ha=side,
-            va="top" if side == "left" else "bottom", color=Palette.of(ax).text, parse_math=False,
+            va=end, color=Palette.of(ax).text, parse_math=False,
         )  # fmt: skip
 
 
 def _extremes(
-    rows: pd.DataFrame, form: str, what: str, verbs: tuple[str, str]
+    rows: pd.DataFrame, form: str, what: str, verbs: tuple[str, str], *, lowest_first: bool = False
 ) -> tuple[str, str] | None:
     """Who has the highest median, with a verb, and who the lowest; None if all are equal.
 
@@ -212,12 +218,13 @@ def _extremes(
     ends = values[int(rows["median"].argmax())], values[int(rows["median"].argmin())]
     if ends[0] == ends[1]:
         return None
-    highest, lowest = (tied(names, values, end) for end in ends)
-    first = named(highest, what)
-    verb = verbs[len(highest) > 1]
+    if lowest_first:
+        ends = ends[::-1]
+    first, last = (tied(names, values, end) for end in ends)
+    subject = named(first, what)
     return (
-        f"{first[0].upper()}{first[1:]} ({ends[0]}) {verb}",
-        f"{named(lowest, what)} ({ends[1]})",
+        f"{subject[0].upper()}{subject[1:]} ({ends[0]}) {verbs[len(first) > 1]}",
+        f"{named(last, what)} ({ends[1]})",
     )
 
 

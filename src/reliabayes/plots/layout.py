@@ -59,7 +59,7 @@ def add_title(ax: Axes, finding: str, note: str, labels: Iterable[str] = ()) -> 
         The same Axes.
     """
     palette = Palette.of(ax)
-    small, medium = _font_size("small"), _font_size("medium")
+    small, medium = font_size("small"), font_size("medium")
     left = CHARACTER_WIDTH * small * max(map(len, labels), default=0)
     points = 72 * 1.12 * ax.bbox.width / ax.figure.dpi - left
     heading, lines = (
@@ -178,7 +178,7 @@ def label_columns(ax: Axes, at: ArrayLike, names: Sequence[str], pitch: float) -
     """
     longest = max(map(len, names), default=0)
     points = 72 * pitch * ax.bbox.width / ax.figure.dpi
-    fits = CHARACTER_WIDTH * _font_size("small") * (longest + 1) <= points
+    fits = CHARACTER_WIDTH * font_size("small") * (longest + 1) <= points
     ax.set_xticks(at if fits else [], names if fits else [], parse_math=False)
     ax.tick_params(axis="x", length=0)
     return bool(fits)
@@ -198,11 +198,38 @@ def rows_fit(ax: Axes, number: int) -> bool:
     -------
     bool
     """
-    return bool(72 * ax.bbox.height / ax.figure.dpi >= 0.95 * _font_size("small") * number)
+    return bool(72 * ax.bbox.height / ax.figure.dpi >= 0.95 * font_size("small") * number)
 
 
-def _font_size(name: str) -> float:
-    """Size in points of a font size by its name."""
+def text_width(width: float, ax: Axes) -> int:
+    """How many characters of a small text fit into a width.
+
+    Parameters
+    ----------
+    width : float
+        In pixels of the figure.
+    ax : matplotlib Axes
+        Axes with the text.
+
+    Returns
+    -------
+    int
+    """
+    return int(72 * width / ax.figure.dpi / (CHARACTER_WIDTH * font_size("small")))
+
+
+def font_size(name: str) -> float:
+    """Size in points of a font size by its name.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"small"``.
+
+    Returns
+    -------
+    float
+    """
     from matplotlib.font_manager import FontProperties
 
     return float(FontProperties(size=name).get_size_in_points())

@@ -9,11 +9,10 @@ import pandas as pd
 from reliabayes.plots.labels import short
 from reliabayes.plots.layout import add_title, axes_or_new, label_right, label_rows, remove_frame
 from reliabayes.plots.palette import Palette
+from reliabayes.results.comparison import STANDARD_ERRORS, comparison_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-STANDARD_ERRORS = 2.0  # half the length of a line; a smaller difference may be due to chance
 
 
 def compare(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -62,7 +61,7 @@ def compare(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         f"On the right: difference from the best ± {STANDARD_ERRORS:g} standard errors; stacking "
         f"weight.{caution}"
     )
-    add_title(ax, _finding(table, names), note, names)
+    add_title(ax, comparison_in_words(table.set_axis(names)), note, names)
     return remove_frame(ax, "bottom")
 
 
@@ -71,18 +70,3 @@ def _row_text(row: pd.Series[float]) -> str:
         return f"best; weight {row['weight']:.2f}"
     reach = STANDARD_ERRORS * row["se_difference"]
     return f"+{row['difference']:.3f} ± {reach:.3f}; {row['weight']:.2f}"
-
-
-def _finding(table: pd.DataFrame, names: list[str]) -> str:
-    second = table.iloc[1]
-    if f"{second['difference']:.3f}" == "0.000":
-        return (
-            f"{names[0]} and {names[1]} predict held-out items equally well, with "
-            f"{table['bits_per_rating'].iloc[0]:.3f} bits per rating"
-        )
-    is_clear = second["difference"] > STANDARD_ERRORS * second["se_difference"]
-    return (
-        f"{names[0]} predicts held-out items best, with {table['bits_per_rating'].iloc[0]:.3f} "
-        f"bits per rating; {names[1]} needs {second['difference']:.3f} more"
-        f"{'' if is_clear else ', which may be due to chance'}"
-    )

@@ -77,7 +77,7 @@ def _panels(checks: PredictiveChecks) -> list[tuple[str, Draw]]:
         deviating = checks.votes.groupby("category", observed=True)["p_value"].min()
         for category in deviating.nsmallest(MAX_CATEGORIES if len(deviating) > 2 else 1).index:
             table = checks.votes[checks.votes["category"] == category]
-            title = f"votes for {short(category, 14)}; all: {p['votes']}"
+            title = f"votes for {short(category, 8)}; all: {p['votes']}"
             found.append((title, partial(_draw_votes, table=table)))
     for name, label in {"ratings": "ratings", "items": "sd within items"}.items():
         if (table := getattr(checks, name)) is not None:
@@ -88,7 +88,7 @@ def _panels(checks: PredictiveChecks) -> list[tuple[str, Draw]]:
             title = f"{statistic} of raters; both: {p['raters']}"
             found.append((title, partial(_draw_expected, table=table)))
     elif checks.raters is not None:
-        title = f"ratings by rater and category: {p['raters']}"
+        title = f"rater by category: {p['raters']}"
         found.append((title, partial(_draw_expected, table=checks.raters)))
     if checks.pairs is not None:
         draw = partial(_draw_expected, table=checks.pairs)

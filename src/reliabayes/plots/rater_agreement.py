@@ -19,6 +19,7 @@ from reliabayes.plots.layout import (
 )
 from reliabayes.plots.palette import Palette
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.ratings.most_active_raters import MostActiveRaters, cross_product
 from reliabayes.results.estimates import size_text
 
@@ -68,7 +69,7 @@ def agreement(ratings: Ratings, *, ax: Axes | None = None) -> Axes:
     """
     ratings.require_known_raters("plots.agreement")
     most_active = MostActiveRaters.of(ratings, MAX_RATERS)
-    is_numeric = ratings.scale == "numeric"
+    is_numeric = ratings.scale == "numeric" and likely_scale(ratings).scale != "nominal"
     found = (_correlation if is_numeric else _proportion_same)(ratings, most_active)
     np.fill_diagonal(found, np.nan)
     if np.isnan(found).all():

@@ -96,7 +96,9 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     AttributeError
         The model has no true categories.
     """
-    entropy = np.sort(quantities.entropy(fit.category_probabilities().to_numpy()))[::-1]
+    if not fit.model.has_true_categories:
+        fit.category_probabilities()  # says so
+    entropy = np.sort(fit.items()["entropy"].to_numpy())[::-1]
     ax = axes_or_new(ax)
     palette, most = Palette.of(ax), float(np.log2(len(fit.ratings.categories)))
     ax.stairs(entropy, np.arange(len(entropy) + 1), fill=True, color=palette.series[0], alpha=0.35)
@@ -106,12 +108,12 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     ax.set(xlim=(0, len(entropy)), ylim=(0, 1.08 * most), ylabel="entropy, bits")
     ax.set_xlabel("items in order of entropy")
     total, cumulated = entropy.sum(), np.cumsum(entropy)
-    half = 1 + int(np.searchsorted(cumulated, total / 2)) if total else 0
+    half = 1 + int(np.searchsorted(cumulated, total / 2))
     bits = f"{total:,.0f}" if total >= 100 else f"{total:.1f}"
-    finding = (
-        f"{bits} bits of uncertainty remain about the true categories of {len(entropy):,} items, "
-        f"half of it in {half:,} of them"
-    )
+    of_items = f"about the true categories of {len(entropy):,} items"
+    finding = f"{bits} bits of uncertainty remain {of_items}, half of it in {half:,} of them"
+    if bits == "0.0":
+        finding = f"No uncertainty remains {of_items}"
     return add_title(ax, finding, source_text(fit))
 
 

@@ -41,6 +41,7 @@ class CodedRatings:
     anonymous_raters: bool
     n_missing: int = field(default=0, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    scale_is_guess: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for value in vars(self).values():

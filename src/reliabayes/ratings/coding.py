@@ -44,6 +44,7 @@ def coded_fields(table: Table) -> dict[str, Any]:
         "anonymous_raters": table.anonymous_raters,
         "n_missing": table.n_missing,
         "notes": table.notes,
+        "scale_is_guess": table.asked is None and not _is_declared(table.rating),
     }
 
 
@@ -96,6 +97,10 @@ def long_frame(ratings: CodedRatings) -> pd.DataFrame:
     if ratings.gold is not None:
         columns["gold"] = _user_values(ratings.gold[ratings.item], ratings)
     return pd.DataFrame(columns)
+
+
+def _is_declared(column: Column) -> bool:
+    return isinstance(column, Labels) and column.declared is not None
 
 
 def _declared_categories(table: Table) -> pd.Index[Any] | None:

@@ -9,9 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.ratings.coded_ratings import CodedRatings
+from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.wording import listed
-
-FEW_VALUES = 10  # of whole numbers that may be grades
 
 
 def value_range(ratings: CodedRatings) -> str:
@@ -30,25 +29,6 @@ def value_range(ratings: CodedRatings) -> str:
     if ratings.scale == "numeric":
         return f"{ratings.rating.min():g}..{ratings.rating.max():g}"
     return f"in {len(ratings.categories)} categories"
-
-
-def whole_numbers(ratings: CodedRatings) -> int:
-    """Return the number of distinct ratings if they are few whole numbers, which may be grades.
-
-    Parameters
-    ----------
-    ratings : CodedRatings
-        N ratings.
-
-    Returns
-    -------
-    int
-        At most 10; 0 if there are more, or others than whole numbers, or if these are categories.
-    """
-    if ratings.scale != "numeric":
-        return 0
-    values = np.unique(ratings.rating)
-    return len(values) if len(values) <= FEW_VALUES and (values == np.rint(values)).all() else 0
 
 
 def description(ratings: CodedRatings) -> pd.Series[Any]:
@@ -70,15 +50,31 @@ def description(ratings: CodedRatings) -> pd.Series[Any]:
         "raters": "anonymous" if ratings.anonymous_raters else ratings.n_raters,
         "ratings": len(ratings),
         **({"rows without a rating": ratings.n_missing} if ratings.n_missing else {}),
+        **_known_answers(ratings),
         **_distribution("ratings per item", ratings.ratings_per_item),
         **({} if ratings.anonymous_raters else _design(ratings)),
         "scale": ratings.scale,
+        **_guess(ratings),
         "range" if is_numeric else "categories": (
             value_range(ratings) if is_numeric else listed(ratings.categories, 10)
         ),
         "pools": listed(ratings.pools, 10),
     }
     return pd.Series(lines, name="ratings", dtype=object)
+
+
+def _known_answers(ratings: CodedRatings) -> dict[str, int]:
+    if ratings.gold is None:
+        return {}
+    is_known = ~np.isnan(ratings.gold) if ratings.scale == "numeric" else ratings.gold >= 0
+    return {"items with a known answer": int(is_known.sum())}
+
+
+def _guess(ratings: CodedRatings) -> dict[str, str]:
+    """That the scale was guessed, and what the ratings are more probably."""
+    if not ratings.scale_is_guess:
+        return {}
+    return {"scale guessed": likely_scale(ratings).reason or "from the values"}
 
 
 def _design(ratings: CodedRatings) -> dict[str, Any]:

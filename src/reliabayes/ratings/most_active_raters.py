@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from reliabayes.arrays import Codes
 from reliabayes.ratings.ratings import Ratings
 
+MOST_WORK = 200_000  # multiplications for which no library of linear algebra starts threads
+
 
 @dataclass(frozen=True, eq=False)
 class MostActiveRaters:
@@ -90,6 +92,9 @@ class MostActiveRaters:
 def cross_product(one: Any, other: Any) -> NDArray[Any]:
     """Return the cross product of two matrices, summed over their rows.
 
+    Dense ones are multiplied part by part, so that no threads wait for each other, which takes most
+    of the time on a busy machine.
+
     Parameters
     ----------
     one : array or sparse array, shape (rows, B)
@@ -102,5 +107,11 @@ def cross_product(one: Any, other: Any) -> NDArray[Any]:
     array, shape (B, B)
         The dense product ``one.T @ other``.
     """
-    product: Any = one.T @ other
-    return product if isinstance(product, np.ndarray) else np.asarray(product.toarray())
+    if not isinstance(one, np.ndarray):
+        return np.asarray((one.T @ other).toarray())
+    size = max(1, MOST_WORK // (one.shape[1] * other.shape[1]))
+    parts = (slice(start, start + size) for start in range(0, len(one), size))
+    found = np.zeros((one.shape[1], other.shape[1]))
+    for part in parts:
+        found += one[part].T @ other[part]
+    return found

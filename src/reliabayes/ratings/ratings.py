@@ -59,6 +59,8 @@ class Ratings(RatingsFromTables):
         Number of rows without a rating that were left out, because ``missing="drop"``.
     notes : tuple of str
         What was joined or guessed when the table was read, a sentence each.
+    scale_is_guess : bool
+        Whether the scale was inferred from the values. `describe` says what they probably are.
 
     See Also
     --------
@@ -164,11 +166,14 @@ class Ratings(RatingsFromTables):
 
         Notes
         -----
-        Numeric ratings with few categories, such as 1 to 5, get kappas if they are read with
-        ``scale="ordered"``. ICC(2, .) and ICC(3, .) are left out for incomplete designs with more
-        than 300 raters, or 25 with a bootstrap, each sample of which needs a likelihood to be
-        maximised. `agreement` has more coefficients, such as Light's kappa and iota. The
-        documentation has a table of the coverage of the intervals.
+        If the scale was guessed, two whole numbers are taken as unordered categories, and so are a
+        few where disagreement ignores distances; up to seven others get the coefficients of ordered
+        categories and those of numbers. ``scale=`` says what they are.
+
+        ICC(2, .) and ICC(3, .) are left out for incomplete designs with more than 300 raters, or 25
+        with a bootstrap, each sample of which needs a likelihood to be maximised. `agreement` has
+        more coefficients, such as Light's kappa and iota. The documentation has a table of the
+        coverage of the intervals.
 
         Examples
         --------
@@ -241,7 +246,7 @@ class Ratings(RatingsFromTables):
             is_selected &= in_pools[self.rater_pool[self.rater]]
         table = coded_table(self).take(np.flatnonzero(is_selected))
         check(table)
-        return Ratings(**coded_fields(table))
+        return Ratings(**coded_fields(table) | {"scale_is_guess": self.scale_is_guess})
 
     def to_frame(self) -> pd.DataFrame:
         """Return a long table in the user's ids, from which `from_frame` builds the same ratings.

@@ -12,10 +12,13 @@ import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.finding_table import FindingTable
 from reliabayes.inference.em import Point, climb
 from reliabayes.ratings import Ratings
 from reliabayes.results.leave_one_out import LeaveOneOut, standard_error_of_sum, warn_of_high_k
 from reliabayes.results.model import Model
+
+STANDARD_ERRORS = 2  # of a difference, within which it may be due to chance
 
 
 class ComparableFit(Protocol):
@@ -58,6 +61,8 @@ def compare(fits: Mapping[str, ComparableFit], draws: int | None = None) -> pd.D
           with the same predictions split one weight between them
         - n_high_k, number of items for which PSIS is unreliable
 
+        ``attrs["finding"]`` says it in a sentence, which notebooks show.
+
     Raises
     ------
     RatingsError
@@ -99,7 +104,33 @@ def compare(fits: Mapping[str, ComparableFit], draws: int | None = None) -> pd.D
         "weight": stacking_weights(np.array([loo.elpd_by_item for loo in found.values()]).T),
         "n_high_k": [loo.n_high_k for loo in found.values()],
     }
-    return pd.DataFrame(table, index=pd.Index(list(found), name="model"))
+    compared = pd.DataFrame(table, index=pd.Index(list(found), name="model"))
+    return FindingTable.of(compared, comparison_in_words(compared))
+
+
+def comparison_in_words(table: pd.DataFrame) -> str:
+    """Which model predicts best, and whether the next one may be as good.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Result of `compare`.
+
+    Returns
+    -------
+    str
+    """
+    first, second = map(str, table.index[:2])
+    bits, (more, error) = (
+        table["bits_per_rating"].iloc[0],
+        table[["difference", "se_difference"]].iloc[1],
+    )
+    if f"{more:.3f}" == "0.000":
+        found = f"{first} and {second} predict held-out items equally well"
+        return f"{found}, with {bits:.3f} bits per rating"
+    doubt = "" if more > STANDARD_ERRORS * error else ", which may be due to chance"
+    found = f"{first} predicts held-out items best, with {bits:.3f} bits per rating"
+    return f"{found}; {second} needs {more:.3f} more{doubt}"
 
 
 def stacking_weights(elpd: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from textwrap import fill
@@ -16,6 +16,7 @@ import xarray as xr
 from reliabayes.arrays import Codes
 from reliabayes.results import arviz_bridge, storage
 from reliabayes.results.fitted_labels import FittedLabels
+from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.saved_file import check_model
@@ -77,6 +78,8 @@ class Fit(FittedLabels):
         """
         rng = np.random.default_rng(self.settings.seed)
         posterior = self._draws(draws)
+        if draws is None:
+            posterior = replace(posterior, quantities=self.quantities)
         table = self.model.raters(posterior, prob, rng)
         table.insert(0, "ratings", self.ratings.ratings_per_rater)
         if "information_lost" in table:
@@ -106,7 +109,10 @@ class Fit(FittedLabels):
         """
         rng = np.random.default_rng(self.settings.seed)
         posterior = self._draws(self._affordable(draws))
-        table = self.model.items(posterior, prob, rng)
+        if self.model.has_true_categories:
+            table = label_table(self.category_probabilities(draws))
+        else:
+            table = self.model.items(posterior, prob, rng)
         table.insert(0, "ratings", ratings_of(table.index, self.ratings))
         table.attrs["draws"] = posterior.n_draws
         return table

@@ -30,12 +30,15 @@ class Posterior(Generic[P_co]):
         What the posterior depends on.
     centring : StanPart or None
         Location and scale relative to which the program samples, if they depend on the data.
+    quantities : Dataset or None
+        What the model reports of these draws, if it is known already.
     """
 
     draws: xr.Dataset
     ratings: Ratings
     problem: P_co
     centring: StanPart | None = None
+    quantities: xr.Dataset | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,7 +55,7 @@ class Posterior(Generic[P_co]):
         chains, draws = self.shape
         per_chain = min(-(-wanted // chains), draws)
         kept = np.arange(per_chain) * draws // per_chain
-        return replace(self, draws=self.draws.isel(draw=kept))
+        return replace(self, draws=self.draws.isel(draw=kept), quantities=None)
 
     def selected(self, kept: Mask) -> Posterior[P_co]:
         """Some of the draws (chains, draws), as one chain."""
@@ -63,7 +66,7 @@ class Posterior(Generic[P_co]):
             }
         ).drop_vars(("chain", "draw"), errors="ignore")
         one = one.rename(sample="draw").expand_dims("chain")
-        return replace(self, draws=one.transpose("chain", "draw", ...))
+        return replace(self, draws=one.transpose("chain", "draw", ...), quantities=None)
 
     def arrays(self) -> dict[str, Array]:
         """Draws (chains, draws, ...) of each parameter by name."""

@@ -138,6 +138,23 @@ def named(names: Iterable[Any], most: int = 3) -> str:
     return joined(parts if others <= 1 else [*parts[:most], f"{others:,} others"])
 
 
+def rater_names(raters: Iterable[Any]) -> str:
+    """Ids of raters in a sentence: ``w1 and w2``, or ``raters 1 and 2`` if they are numbers.
+
+    Parameters
+    ----------
+    raters : iterable
+        One or more ids.
+
+    Returns
+    -------
+    str
+    """
+    ids = list(map(str, raters))
+    noun = "" if not all(map(str.isdigit, ids)) else "rater " if len(ids) == 1 else "raters "
+    return noun + named(ids)
+
+
 def misfit_caution(misfit: Sequence[str]) -> str:
     """What a failed predictive check means for a claim.
 

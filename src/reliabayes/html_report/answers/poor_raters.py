@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.html_report.answers.phrases import named, percentage
+from reliabayes.html_report.answers.phrases import percentage, rater_names
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.rater_quality import by_pool
 from reliabayes.wording import joined, shown
@@ -71,7 +71,10 @@ def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
             return f"Pool {worst} agrees least with the consensus of all pools: {found}", worst
         found = f"{shares[worst]} of its labels are right, against {joined(better)}"
         return f"Drop or retrain {worst}: {found}", worst
-    return f"No pool is clearly worse: {joined([*better, lowest])} labels are right", None
+    shares_of = f"{joined([*better, lowest])} labels"
+    if fit.ratings.gold is None:
+        return f"No pool agrees clearly less with the consensus of all: {shares_of} do", None
+    return f"No pool is clearly worse: {shares_of} are right", None
 
 
 def poor_raters_claim(fit: Fit, without: Any = None) -> Finding:
@@ -103,13 +106,13 @@ def poor_raters_claim(fit: Fit, without: Any = None) -> Finding:
         return f"None of the {ratings.n_raters:,} raters is clearly poor", False
     spams = poor["share_most_used"] >= ALWAYS
     parts = [
-        f"{named(part.index)} {_verb(part, 'answer')} {shown(category)} whatever they see"
+        f"{rater_names(part.index)} {_verb(part, 'answer')} {shown(category)} whatever they see"
         for category, part in poor[spams].groupby("most_used", sort=False, observed=True)
     ]
     rest = poor[~spams]
     if len(rest):
-        verb = _verb(rest, "tell")
-        parts.append(f"{named(rest.index)} {verb} less than half of what a typical rater tells")
+        told = f"{_verb(rest, 'tell')} less than half of what a typical rater tells"
+        parts.append(f"{rater_names(rest.index)} {told}")
     who = f"{len(poor):,} of {ratings.n_raters:,} raters"
     return f"Drop or retrain {who}: {'; '.join(parts)}", True
 
@@ -118,7 +121,7 @@ def _verb(raters: pd.DataFrame, verb: str) -> str:
     return f"{verb}s" if len(raters) == 1 else verb
 
 
-def pool_sentences(fit: Fit, prob: float, items: pd.DataFrame) -> list[str]:
+def pool_sentences(fit: Fit, prob: float, draws: int) -> list[str]:
     """Against what the raters of pools are judged, and how often each pool agrees with it.
 
     Parameters
@@ -127,19 +130,19 @@ def pool_sentences(fit: Fit, prob: float, items: pd.DataFrame) -> list[str]:
         Fit of a model that reports accuracy, of ratings with pools.
     prob : float
         Probability of the intervals.
-    items : DataFrame
-        Result of `Fit.items`.
+    draws : int
+        Posterior draws to use.
 
     Returns
     -------
     list of str
     """
-    ratings, share = fit.ratings, fit.correct_share("pool", items.attrs.get("draws"))
+    ratings, share = fit.ratings, fit.correct_share("pool", draws)
     of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
     given = ratings.to_frame().groupby("pool", observed=True)["rating"]
     rates = given.value_counts(normalize=True).unstack("pool", fill_value=0)
     apart = int(np.ptp(rates.to_numpy(), axis=1).argmax())
-    agreeing = [f"{percentage(draws, prob)} in {pool}" for pool, draws in of_pool.items()]
+    agreeing = [f"{percentage(found, prob)} in {pool}" for pool, found in of_pool.items()]
     differing = [f"{rate:.0%} in {pool}" for pool, rate in rates.iloc[apart].items()]
     return [
         fit.model.caution(ratings),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.figures import (
@@ -59,7 +60,7 @@ def reliability_answer(
     needed, needed_interval = split_whole(enough, prob)
     signal, signal_interval = split_percentage(icc, prob)
     now = round(float(np.median(fit.ratings.ratings_per_item)))
-    reached = quantities.icc_k(icc, now)
+    reached = _reached(icc, severity, fit.ratings, now)
     level = f"{100 * prob:g}% interval"
     sentences = [
         f"Of the variance of a single rating, {signal} comes from true differences between the "
@@ -76,7 +77,8 @@ def reliability_answer(
             "These figures are on the scale of the ratings. On the latent scale, items account "
             f"for {percentage(scalar_draws(fit, 'icc'), prob)} of the variance."
         )
-    claims = [Claim(_verdict(reached, now, needed, reliability), misfit_caution(misfit))]
+    have = _have(fit.ratings, now)
+    claims = [Claim(_verdict(reached, have, str(now), needed, reliability), misfit_caution(misfit))]
     if severe := severity_claim(fit):
         claims.append(Claim(severe))
     return Answer(
@@ -95,15 +97,46 @@ def reliability_answer(
     )
 
 
-def _verdict(reached: Array, now: int, needed: str, wanted: float) -> str:
+def _reached(icc: Array, severity: Array, ratings: Ratings, now: int) -> Array:
+    """Draws of the reliability of the mean of the ratings of a typical item.
+
+    Ratings of an item by the same rater share the rater's severity.
+    """
+    if len(ratings) == ratings.n_pairs:
+        return quantities.icc_k(icc, now)
+    same_rater = _times(ratings).power(2).sum(axis=1)
+    raters = float(np.median(ratings.ratings_per_item**2 / same_rater))
+    found: Array = icc / (icc + severity / raters + (1 - icc - severity) / now)
+    return found
+
+
+def _have(ratings: Ratings, now: int) -> str:
+    """How many ratings a typical item has, as the subject of a sentence with its verb."""
+    by = ""
+    if len(ratings) > ratings.n_pairs:
+        raters = round(float(np.median(np.diff(_times(ratings).indptr))))
+        by = f" by {raters} rater{'s' * (raters != 1)}"
+    return f"{number_of_ratings(str(now))} an item{by} {'gives' if now == 1 else 'give'}"
+
+
+def _times(ratings: Ratings) -> sp.csr_array:
+    """How often (I, R) each rater rated each item, with an entry for each pair."""
+    times = ratings.incidence.copy()
+    times.sum_duplicates()
+    return times
+
+
+def _verdict(reached: Array, have: str, now: str, needed: str, wanted: float) -> str:
     """Whether the ratings at hand have the wanted reliability, and how many would have it."""
     sure = float(np.mean(reached >= wanted))
-    have = f"{number_of_ratings(str(now))} an item {'gives' if now == 1 else 'give'}"
-    found = f"{have} a reliability of {np.median(reached):.2f}"
+    level = f"{np.median(reached):.2f}"
+    is_rounded = sure < 0.5 and level == f"{wanted:.2f}"
+    found = f"{have} a reliability {f'just below {level}' if is_rounded else f'of {level}'}"
     if sure >= 0.5:
-        fewer = f"; {needed} would do for {wanted:.2f}" if needed != str(now) else ""
+        fewer = f"; {needed} would do for {wanted:.2f}" if needed != now else ""
         return f"Yes: {found}{fewer}" if sure >= SURE else f"Probably: {found}{fewer}"
-    more = f"{wanted:.2f} takes {needed}" if needed != "∞" else f"no number reaches {wanted:.2f}"
+    what = "this" if is_rounded else f"{wanted:.2f}"
+    more = f"{what} takes {needed}" if needed != "∞" else f"no number reaches {wanted:.2f}"
     return f"{'Probably not' if sure > 1 - SURE else 'Not yet'}: {found}; {more}"
 
 

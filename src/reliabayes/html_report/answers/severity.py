@@ -73,22 +73,26 @@ def severity_claim(fit: Fit) -> str:
     parts = []
     if first["upper"] < 0:
         low = _amount(-first["median"])
-        parts.append(
-            f"{_named(table.index[0])} is the most severe rater, {low}{unit} below the average"
-        )
+        who = _named(table.index[0])
+        parts.append(f"{who} is the most severe rater, {low}{unit} below the average")
     if last["lower"] > 0:
         high = _amount(last["median"])
-        who = "the most lenient" if parts else "is the most lenient rater"
-        than = "it" if parts else "the average"
-        parts.append(f"{_named(table.index[-1])} {who}, {high}{unit} above {than}")
+        who = _named(table.index[-1], begins=not parts)
+        parts.append(
+            f"{who} the most lenient, {high}{unit} above it"
+            if parts
+            else f"{who} is the most lenient rater, {high}{unit} above the average"
+        )
     if not parts:
         return "No rater is clearly more severe or more lenient than the average"
     return "; ".join(parts)
 
 
-def _named(rater: Any) -> str:
-    """A rater's id, as a name if it is a number."""
-    return f"Rater {rater}" if str(rater).isdigit() else str(rater)
+def _named(rater: Any, *, begins: bool = True) -> str:
+    """A rater's id, as a name if it is a number, which may begin a sentence."""
+    if not str(rater).isdigit():
+        return str(rater)
+    return f"{'Rater' if begins else 'rater'} {rater}"
 
 
 def _amount(value: float) -> str:

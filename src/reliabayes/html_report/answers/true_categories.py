@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from reliabayes.results.fit import Fit
 
+DRAWS = 500  # from which the proportion of correct ratings is computed
 SURE = 0.95  # probability of a category from which on a label is trusted
 
 
@@ -61,7 +62,7 @@ def true_categories_answer(
     -------
     Answer
     """
-    correct = fit.correct_share(draws=items.attrs.get("draws")).values.ravel()
+    correct = fit.correct_share(draws=DRAWS).values.ravel()
     unknown = _without_gold(fit, items)
     caution = fit.model.caution(fit.ratings).rstrip(".") if len(unknown) == len(items) else ""
     pool, raters = poor_claims(fit)
@@ -94,7 +95,7 @@ def true_categories_answer(
         figures.append(figure)
         sentences.append(sentence)
     if pools > 1:
-        sentences += pool_sentences(fit, prob, items)
+        sentences += pool_sentences(fit, prob, DRAWS)
     if is_by_rater(fit, "accuracy"):
         sentences += rater_sentences(fit, prob)
     if "bits_per_rating" in fit.quantities:

@@ -12,6 +12,7 @@ from reliabayes.html_report.blocks import Block, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import recorded_warnings
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
+from reliabayes.ratings.likely_scale import likely_scale
 
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
@@ -37,7 +38,10 @@ def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
     """
     blocks: list[Block] = [Facts([*source.items(), *_facts(ratings)])]
     if not ratings.anonymous_raters:
-        blocks.append(picture(partial(plots.design, ratings)))
+        if ratings.is_complete:
+            blocks.append(Text("Every rater rated every item."))
+        else:
+            blocks.append(picture(partial(plots.design, ratings)))
         blocks += _picture_or_reason(partial(plots.agreement, ratings))
     blocks += [Heading("Classical agreement", "agreement"), *_coefficients(ratings, prob)]
     return Section("data", "Data and design", blocks)
@@ -64,7 +68,7 @@ def _fact_text(value: Any) -> str:
 
 def _coefficients(ratings: Ratings, prob: float) -> list[Block]:
     """Coefficients that suit the ratings, with the words of a guideline, and warnings."""
-    guideline = "koo_li" if ratings.scale == "numeric" else "landis_koch"
+    guideline = "koo_li" if likely_scale(ratings).scale == "numeric" else "landis_koch"
     with recorded_warnings() as messages:
         try:
             found = ratings.agreement(prob=prob, replicates=BOOTSTRAP_SAMPLES, guideline=guideline)

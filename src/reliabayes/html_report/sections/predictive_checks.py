@@ -12,6 +12,8 @@ from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
 from reliabayes.wording import joined
 
+MAX_MARKERS = 1000  # of observed values in the picture
+
 
 def predictive_checks(fits: Sequence[ReportFit]) -> Section:
     """Whether models reproduce the observed ratings.
@@ -47,4 +49,6 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
     )
     caption = f"Posterior predictive checks ({each.name})"
     yield table(f"checks-{each.number}", caption, rows, note=note)
-    yield picture(partial(plots.check, found))
+    tables = (found.votes, found.ratings, found.items, found.raters, found.pairs)
+    markers = sum(len(each) for each in tables if each is not None)
+    yield picture(partial(plots.check, found), as_bitmap=markers > MAX_MARKERS)

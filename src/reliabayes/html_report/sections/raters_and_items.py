@@ -84,7 +84,7 @@ def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
         caption = f"Pools, the least accurate first ({each.name})"
         yield table(f"pools-{each.number}", caption, fit.pools(prob), note=note)
     if len(known_items(fit.ratings)) and not fit.model.conditional:
-        found = each.for_items.against_gold(prob).rename_axis(["of", "name"])
+        found = fit.against_gold(prob).rename_axis(["of", "name"])
         note = "The model's labels are those that it would give without knowing the answer."
         caption = f"Against known answers ({each.name})"
         whole = 0 if (found["correct"] % 1 == 0).all() else 1
@@ -98,7 +98,7 @@ def _item_blocks(each: ReportFit) -> Iterator[Block]:
         yield picture(partial(plots.entropies, each.for_items), as_bitmap=is_large)
     if has_categories or len(each.items) <= MAX_MARKERS:
         yield picture(partial(plots.items, each.for_items, prob=each.options.prob))
-    draws = each.for_items.settings.chains * each.for_items.settings.draws
+    draws = each.items.attrs["draws"]
     meaning = "" if has_categories else _effects_note(each, "an item is rated")
     yield table(
         f"items-{each.number}", f"Items ({each.name})", each.items,
