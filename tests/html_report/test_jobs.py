@@ -96,6 +96,8 @@ def test_a_pool_that_sees_something_else_is_not_to_be_dropped(tmp_path: Path) ->
         tmp_path,
         "--pool",
         "vendor",
+        "--models",
+        "dawid-skene",
     )
 
     assert "Pool vendor C agrees least with the consensus of all pools: in" in words

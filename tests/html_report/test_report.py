@@ -178,11 +178,11 @@ def test_the_page_of_every_model_starts_with_its_answer(
 
     page = made(fit)
 
-    headline = answer(fit).headline
-    assert headline in " ".join(page.texts["h1"] + page.texts["p"])
-    assert page.texts["title"][0] == headline
+    found = answer(fit)
+    assert found.headline in " ".join(page.texts["h1"] + page.texts["p"])
+    assert page.texts["title"][0] == found.headline
     assert 6 <= len(page.texts["h2"]) <= 8
-    assert len(answer(fit).figures) <= 4
+    assert len(found.figures) <= 4
 
 
 @pytest.mark.parametrize(

@@ -416,19 +416,19 @@ def test_raters_are_sampled_where_sums_would_fill_the_memory(
 def test_integrating_raters_out_and_sampling_them_agree(
     residual: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ratings = simulated(items=200, raters=25, per_item=3, pools=3, rho=0.6)
+    ratings = simulated(items=80, raters=15, per_item=3, pools=3, rho=0.6)
     model = rb.GaussianXCC(residual=residual)
 
     monkeypatch.setattr(gaussian_xcc, "integrates_out", lambda design: True)
-    integrated_out = model.fit(ratings, seed=1, chains=2)
+    integrated_out = model.fit(ratings, seed=1, chains=2, draws=500)
     monkeypatch.setattr(gaussian_xcc, "integrates_out", lambda design: False)
-    sampled = model.fit(ratings, seed=1, chains=2)
+    sampled = model.fit(ratings, seed=1, chains=2, draws=500)
 
     one, other = integrated_out.summary(), sampled.summary()
     assert "score" in sampled.posterior
     assert (abs(one["mean"] - other["mean"]) < 5 * np.hypot(one["mcse"], other["mcse"])).all()
-    # Posterior sds are at most 0.4: with 2000 draws means differ by about 0.013 and sds by 3%.
-    items = (integrated_out.items(draws=2000), sampled.items(draws=2000))
+    # Posterior sds are at most 0.4: with 1000 draws means differ by about 0.018 and sds by 4%.
+    items = (integrated_out.items(draws=1000), sampled.items(draws=1000))
     for found, expected in ((integrated_out.raters(), sampled.raters()), items):
         assert found["mean"].to_numpy() == pytest.approx(expected["mean"].to_numpy(), abs=0.1)
         assert found["sd"].to_numpy() == pytest.approx(expected["sd"].to_numpy(), rel=0.25)

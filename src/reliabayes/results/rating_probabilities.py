@@ -81,29 +81,35 @@ def _needed(
     adaptive: bool,
     rng: np.random.Generator,
 ) -> float:
-    states, raters, _ = draw.log_table.shape
+    states, raters, categories = draw.log_table.shape
+    table = np.exp(draw.log_table)
+    edges = table.cumsum(axis=2)[:, :, :-1]
+    by_rating = np.ascontiguousarray(table.reshape(states, -1).T)
     is_category = (draw.truth[:, None] == np.unique(draw.truth)).astype(float)
-    edges = np.exp(draw.log_table).cumsum(axis=2)[:, :, :-1]
-    at_random = rng.choice(states, SIMULATED_ITEMS, p=_normalised(np.exp(draw.log_weight)))
-    log_posterior = np.tile(draw.log_weight, (SIMULATED_ITEMS, 1))
-    is_open, given = np.ones(SIMULATED_ITEMS, bool), np.zeros(SIMULATED_ITEMS)
-    certainty = np.zeros(SIMULATED_ITEMS)
+    weight = _normalised(np.exp(draw.log_weight))
+    to_rater = _normalised(share).cumsum()[:-1]
+    # Of the items that get another rating: their states, and the probabilities of these.
+    state = rng.choice(states, SIMULATED_ITEMS, p=weight)
+    posterior = np.tile(weight, (SIMULATED_ITEMS, 1))
+    given, certain = 0, 0.0  # ratings and certainties, summed over the items that get no more
     for number in range(1, MOST_RATINGS + 1):
-        rows = np.flatnonzero(is_open)
-        rater = rng.choice(raters, len(rows), p=share) if raters > 1 else np.zeros(len(rows), int)
-        point = rng.random(len(rows))[:, None]
-        category = (point >= edges[at_random[rows], rater]).sum(axis=1)
-        log_posterior[rows] += draw.log_table[:, rater, category].T
-        given[rows] = number
-        relative = np.exp(log_posterior[rows] - log_posterior[rows].max(axis=1, keepdims=True))
-        certainty[rows] = (relative @ is_category).max(axis=1) / relative.sum(axis=1)
-        if adaptive:
-            is_open = certainty < accuracy
-            if not is_open.any():
-                break
-        elif certainty.mean() >= accuracy:
-            return float(number)
-    return float(given.mean()) if adaptive and certainty.mean() >= accuracy else np.inf
+        rater = to_rater.searchsorted(rng.random(len(state)), side="right") if raters > 1 else 0
+        point = rng.random(len(state))[:, None]
+        category = (point >= edges[state, rater]).sum(axis=1)
+        posterior *= by_rating[rater * categories + category]
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        certainty = (posterior @ is_category).max(axis=1)
+        if not adaptive:
+            if certainty.mean() >= accuracy:
+                return float(number)
+            continue
+        is_open = (certainty < accuracy) & (number < MOST_RATINGS)
+        given += number * int((~is_open).sum())
+        certain += float(certainty[~is_open].sum())
+        state, posterior = state[is_open], posterior[is_open]
+        if len(state) == 0:
+            return given / SIMULATED_ITEMS if certain >= accuracy * SIMULATED_ITEMS else np.inf
+    return np.inf
 
 
 def _normalised(weight: Array) -> Array:
