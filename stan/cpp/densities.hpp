@@ -4,6 +4,7 @@
 #include "crossed_normal_pass.cpp"
 #include "crossed_quadratic_form.hpp"
 #include "crossed_quadratic_form_pass.cpp"
+#include "error_table.hpp"
 #include "guessing_mixture.hpp"
 #include "guessing_mixture_pass.cpp"
 #include "item_mixture.hpp"

@@ -100,7 +100,7 @@ def test_programs_with_the_same_densities_share_translation_units() -> None:
         "gaussian_icc_crowd-gaussian_xcc_crowd",
         "ordinal_xcc",
     } < set(units)
-    assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 3, 1]
+    assert [len(unit.split("-")) for unit in units if "tap" in unit] == [3, 3, 1]
 
 
 def test_sums_of_densities_are_compiled_by_themselves() -> None:
@@ -110,7 +110,8 @@ def test_sums_of_densities_are_compiled_by_themselves() -> None:
     sums = sums_of(units)
 
     densities = {name for path in programs for name in densities_of(path)}
-    assert {f"{name}_pass" for name in densities} == {unit.name for unit in sums}
+    passes = {f"{name}_pass" for name in densities if (CPP / f"{name}_pass.cpp").exists()}
+    assert passes == {unit.name for unit in sums}
     read = {path.name for unit in units for path in unit.headers}
     assert not read & {"ordinal_table.hpp", "score_quadrature.hpp", "item_mixture_pass.cpp"}
     assert CPP / "ordinal_table.hpp" in {path for unit in sums for path in unit.headers}
