@@ -13,6 +13,8 @@ from reliabayes.inference.densities import log_half_t, log_normal
 
 LOG_SPREAD = np.linspace(-8, 4, 121)  # grid of the log of a spread
 LEAST_SPREAD = 0.1  # of log odds that are to be effects of raters
+ROUNDING = 1e-13  # of a log density, relative
+ENOUGH = 1e-3  # nats that a Newton step gains at most if another one is left to the next M step
 
 
 @dataclass(frozen=True)
@@ -92,12 +94,16 @@ def newton_steps(
         size = np.ones((len(here), 1))
         for _ in range(halvings):
             there = errors.value(location + size * of_location, log_odds + size * of_log_odds)
-            worse = ~(there >= here)
-            size[worse] /= 2
+            worse = ~(there >= here - ROUNDING * np.abs(here))
             if not worse.any():
-                location, log_odds = location + size * of_location, log_odds + size * of_log_odds
-                here = there
                 break
+            size[worse] /= 2
+        else:
+            break  # no step is small enough
+        location, log_odds = location + size * of_location, log_odds + size * of_log_odds
+        gain, here = float((there - here).max()), there
+        if gain < ENOUGH:
+            break
     return location, log_odds
 
 
