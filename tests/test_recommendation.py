@@ -74,16 +74,17 @@ def test_recommended_model_suits_scale_and_design(ratings: rb.Ratings, model: st
         ),
         (
             rated(30, 4, 5, 4),
-            "OrdinalICC: the 5 whole numbers are probably grades\n"
+            "OrdinalICC: the 5 whole numbers are probably grades; ratings in 5 ordered categories\n"
             "  GaussianICC: if the distances between the categories mean something",
         ),
         (
             rated(30, 6, 5, 4, pools=2),
-            "OrdinalXCC: the 5 whole numbers are probably grades by raters in 2 pools\n",
+            "OrdinalXCC: the 5 whole numbers are probably grades; ratings in 5 ordered categories "
+            "by raters in 2 pools\n",
         ),
         (
             rated(1500, 4, 5, 4),
-            "GaussianICC: the 5 whole numbers are probably grades; 6,000 of them are taken as "
+            "GaussianICC: the 5 whole numbers are probably grades; 6,000 grades are taken as "
             r"numbers, because models of grades take minutes\n  OrdinalICC: if the numbers are gr",
         ),
         (
@@ -107,7 +108,8 @@ def test_numbers_that_are_codes_have_a_model_of_true_categories() -> None:
     found = rb.recommend(ratings)
 
     assert found.model.name() == "dawid-skene"
-    assert found.reason.startswith("the 6 whole numbers are probably codes of categories")
+    assert found.guess.startswith("the 6 whole numbers are probably codes of categories")
+    assert found.reason == "4 raters, whose errors may differ"
     assert found.alternatives[-1][0].name() == "ordinal-icc"
     found.model.problem(ratings)  # takes numbers as categories
 

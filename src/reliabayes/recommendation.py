@@ -31,18 +31,26 @@ class Recommendation:
         Why, in one sentence.
     alternatives : tuple of (RatingModel, str)
         Other models that take the ratings, and when to prefer each.
+    guess : str
+        What the scale was guessed from, such as ``0 and 1 are probably categories``; empty if it
+        was given.
     """
 
     model: RatingModel[Any]
     reason: str
     alternatives: tuple[tuple[RatingModel[Any], str], ...] = ()
+    guess: str = ""
 
     def __repr__(self) -> str:
-        return f"Recommendation({type(self.model).__name__}: {self.reason})"
+        return f"Recommendation({self._sentence()})"
 
     def __str__(self) -> str:
         others = (f"\n  {type(model).__name__}: {when}" for model, when in self.alternatives)
-        return f"{type(self.model).__name__}: {self.reason}" + "".join(others)
+        return self._sentence() + "".join(others)
+
+    def _sentence(self) -> str:
+        reasons = "; ".join(filter(None, (self.guess, self.reason)))
+        return f"{type(self.model).__name__}: {reasons}"
 
 
 def recommend(ratings: Ratings) -> Recommendation:
@@ -85,21 +93,20 @@ def recommend(ratings: Ratings) -> Recommendation:
     if scale == "numeric":
         return _of_numbers(ratings)
     if scale == "ordered":
-        return _of_grades(ratings, guess) if guess else _of_ordered(ratings)
+        return replace(_of_grades(ratings) if guess else _of_ordered(ratings), guess=guess)
     found = _of_unordered(ratings)
     if not guess:
         return found
-    reason, alternatives = f"{guess}; {found.reason}", (*found.alternatives, _else(ratings))
-    return replace(found, reason=reason, alternatives=alternatives)
+    return replace(found, guess=guess, alternatives=(*found.alternatives, _else(ratings)))
 
 
-def _of_grades(ratings: Ratings, guess: str) -> Recommendation:
+def _of_grades(ratings: Ratings) -> Recommendation:
     """For numbers that are probably grades; many are taken as numbers, which takes less time."""
-    reason = f"{guess}{_by_pools(ratings)}"
     if len(ratings) <= MANY_RATINGS:
-        return replace(_of_ordered(ratings), reason=reason)
-    quick = f"{len(ratings):,} of them are taken as numbers, because models of grades take minutes"
-    return replace(_of_numbers(ratings), reason=f"{reason}; {quick}")
+        return _of_ordered(ratings)
+    grades = f"{len(ratings):,} grades{_by_pools(ratings)}"
+    reason = f"{grades} are taken as numbers, because models of grades take minutes"
+    return replace(_of_numbers(ratings), reason=reason)
 
 
 def _else(ratings: Ratings) -> tuple[RatingModel[Any], str]:

@@ -32,7 +32,7 @@ def recommended_model(ratings: rb.Ratings, option: str) -> type[RatingModel[Any]
         The class of the model.
     """
     found = rb.recommend(ratings)
-    _say(option, [type(found.model)], found, ratings)
+    _say(option, [type(found.model)], found)
     return type(found.model)
 
 
@@ -69,7 +69,7 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
             f"{best.name()} suits these ratings, and no alternative to it that takes them as they "
             f"are read can be compared with it. Name two or more models with {option}."
         )
-    _say(option, chosen, found, ratings)
+    _say(option, chosen, found)
     return chosen
 
 
@@ -81,17 +81,14 @@ def _takes(model: RatingModel[Any], ratings: rb.Ratings) -> bool:
     return True
 
 
-def _say(option: str, chosen: Models, found: rb.Recommendation, ratings: rb.Ratings) -> None:
-    from reliabayes.ratings.likely_scale import likely_scale
-
+def _say(option: str, chosen: Models, found: rb.Recommendation) -> None:
+    """Say which models are used and why; the guess of the scale was said when it was read."""
     names = ", ".join(model.name() for model in chosen)
     others = ", ".join(
         f"{model.name()} ({when})"
         for model, when in found.alternatives
         if type(model) not in chosen
     )
-    # What the scale was guessed from was said when the ratings were read.
-    reason = found.reason.removeprefix(f"{likely_scale(ratings).reason}; ")
-    text = f"{option} is not given; recommended and used: {names} ({reason})."
+    text = f"{option} is not given; recommended and used: {names} ({found.reason})."
     text += f" Alternatives: {others}." if others else ""
     print_message(re.sub(r' \(scale="(\w+)"\)', r"; --scale \1", text))
