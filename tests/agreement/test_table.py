@@ -240,6 +240,29 @@ def test_notebooks_show_a_finding_above_the_table(scale: Any, coefficient: str) 
     assert f"<td>{value:.3f}</td>" in shown
 
 
+@pytest.mark.parametrize(
+    ("values", "views", "finding"),
+    [
+        (3, ["alpha (ordinal)", "alpha (interval)"], "alpha (ordinal) is"),
+        (7, ["alpha (ordinal)", "alpha (interval)"], "alpha (ordinal) is"),
+        (8, ["alpha (interval)", "alpha (ordinal)"], "ICC(2,1) is"),
+        (10, ["alpha (interval)", "alpha (ordinal)"], "ICC(2,1) is"),
+        (11, ["alpha (interval)"], "ICC(2,1) is"),
+    ],
+)
+def test_whole_numbers_that_may_be_grades_have_both_views_the_likely_one_first(
+    values: int, views: list[str], finding: str
+) -> None:
+    rows = np.minimum(np.arange(values)[::-1, None] + [0, 0, 1], values - 1)
+
+    guessed = Ratings.from_wide(rows).agreement(method="analytic")
+    given = Ratings.from_wide(rows, scale="numeric").agreement(method="analytic")
+
+    assert [name for name in guessed.index if name.startswith("alpha")] == views
+    assert guessed.attrs["finding"].startswith(finding)
+    assert "alpha (ordinal)" not in given.index
+
+
 def test_words_are_added_only_with_a_guideline() -> None:
     table = Ratings.from_wide(simulated(2), scale="numeric").agreement(method="analytic")
 

@@ -23,6 +23,16 @@ AGREE = ("agree", JUDGES, "--method", "analytic")
 PERCENTILE = ("agree", JUDGES, "--method", "percentile")
 SIMULATE = ("simulate", "--agreement", "0.6")
 ICCS = ["ICC(1,1)", "ICC(1,k)", "ICC(2,1)", "ICC(2,k)", "ICC(3,1)", "ICC(3,k)"]
+OF_GRADES = [
+    "percent agreement",
+    "Fleiss' kappa (linear)",
+    "Fleiss' kappa (quadratic)",
+    "Gwet's AC2 (quadratic)",
+    "alpha (ordinal)",
+    "Conger's kappa (linear)",
+    "Conger's kappa (quadratic)",
+]
+COEFFICIENTS = ["alpha (interval)", *ICCS, *OF_GRADES]
 
 
 def run(*arguments: str) -> Any:
@@ -42,7 +52,7 @@ def test_agree_prints_a_row_for_each_coefficient_and_nothing_else() -> None:
 
     header, *rows = result.stdout.splitlines()
     assert header.split() == ["coefficient", "value", "se", "2.5%", "97.5%", "over", "method"]
-    assert [row.rsplit(maxsplit=6)[0].strip() for row in rows] == ["alpha (interval)", *ICCS]
+    assert [row.rsplit(maxsplit=6)[0].strip() for row in rows] == COEFFICIENTS
     assert rows[3].split()[1] == "0.2898"  # Shrout & Fleiss (1979), Table 4: .29
     assert result.exit_code == 0
 
@@ -125,7 +135,7 @@ def test_json_holds_the_coefficients_of_the_table(tmp_path: Path) -> None:
 def test_only_json_goes_to_standard_output_if_it_is_requested() -> None:
     result = run(*AGREE, "--json", "-")
 
-    assert list(json.loads(result.stdout)["coefficients"]) == ["alpha (interval)", *ICCS]
+    assert list(json.loads(result.stdout)["coefficients"]) == COEFFICIENTS
 
 
 def test_json_has_null_for_what_is_not_a_number(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ from reliabayes.finding_table import FindingTable
 from reliabayes.guidelines import Guideline, interpret, named
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.few_categories import require_few_categories
-from reliabayes.ratings.likely_scale import likely_scale
+from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
@@ -41,7 +41,11 @@ Result = TypeVar("Result")
 # In an incomplete design, where every sample maximises a likelihood, and where a single one does.
 MAX_RATERS_OF_BOOTSTRAP, MAX_RATERS = 25, 300
 # Coefficients of which the first that is in a table is its finding.
-TELLING = ("alpha (nominal)", "alpha (ordinal)", "ICC(2,1)", "ICC(1,1)")
+TELLING: Mapping[Scale, tuple[str, ...]] = {
+    "nominal": ("alpha (nominal)",),
+    "ordered": ("alpha (ordinal)",),
+    "numeric": ("ICC(2,1)", "ICC(1,1)"),
+}
 
 
 def agreement_table(
@@ -104,15 +108,15 @@ def agreement_table(
         chosen = named(guideline)
         table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
     whole = table.assign(**words).rename_axis("coefficient")
-    return FindingTable.of(whole, _finding(whole, level))
+    return FindingTable.of(whole, _finding(whole, level, TELLING[likely_scale(ratings).scale]))
 
 
-def _finding(table: pd.DataFrame, level: str) -> str:
+def _finding(table: pd.DataFrame, level: str, telling: Sequence[str]) -> str:
     """A coefficient that is corrected for chance, with its interval."""
     corrected = table.drop(index="percent agreement", errors="ignore").dropna(subset="value")
     if corrected.empty:
         return "No coefficient that is corrected for chance is defined"
-    chosen = next((name for name in TELLING if name in corrected.index), corrected.index[0])
+    chosen = next((name for name in telling if name in corrected.index), corrected.index[0])
     row = corrected.loc[chosen]
     found = f"{chosen} is {row['value']:.2f}"
     if np.isfinite(row[f"lower_{level}"]):
@@ -153,9 +157,11 @@ def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
 
 
 def _views(ratings: Ratings) -> tuple[Scale, ...]:
-    """Scales that ratings are looked at on: both, if they are numbers that are probably grades."""
+    """Scales that ratings are looked at on, the likely one first: both if they may be grades."""
     scale = likely_scale(ratings).scale
-    return ("ordered", "numeric") if (scale, ratings.scale) == ("ordered", "numeric") else (scale,)
+    if scale == "nominal" or not ratings.scale_is_guess or whole_numbers(ratings) < 2:
+        return (scale,)
+    return ("ordered", "numeric") if scale == "ordered" else ("numeric", "ordered")
 
 
 def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coefficient:

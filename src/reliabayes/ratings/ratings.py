@@ -167,7 +167,7 @@ class Ratings(RatingsFromTables):
         Notes
         -----
         If the scale was guessed, two whole numbers are taken as unordered categories, and so are a
-        few where disagreement ignores distances; up to seven others get the coefficients of ordered
+        few where disagreement ignores distances; up to ten others get the coefficients of ordered
         categories and those of numbers. ``scale=`` says what they are.
 
         ICC(2, .) and ICC(3, .) are left out for incomplete designs with more than 300 raters, or 25
