@@ -18,6 +18,7 @@ OBSERVED = "_observed"  # suffix of quantities on the scale of the ratings
 RATINGS, LATENT = "ratings", "latent score"  # labels of the two scales
 SETTLED = 0.9  # probability of a category from which on an item counts as settled
 MISFIT = 0.05  # p-value of a predictive check below which the model counts as misfitting
+ROUNDING = 1e-9  # difference of draws of a proportion that are alike
 
 
 def is_by_rater(fit: Fit, name: str) -> bool:
@@ -198,7 +199,7 @@ def whole_text(number: float) -> str:
 
 
 def estimate_text(draws: Array, prob: float, form: str = ".2f") -> str:
-    """Median and equal-tailed interval in words.
+    """Median and equal-tailed interval in words; no interval where all draws are alike.
 
     Parameters
     ----------
@@ -217,8 +218,12 @@ def estimate_text(draws: Array, prob: float, form: str = ".2f") -> str:
     --------
     >>> estimate_text(np.linspace(0, 1, 101), 0.9)
     '0.50 (90% interval 0.05 to 0.95)'
+    >>> estimate_text(np.full(101, 0.5), 0.9)
+    '0.50'
     """
     median, lower, upper = median_interval(draws, prob)
+    if np.allclose(draws, median, rtol=0, atol=ROUNDING):
+        return f"{median:{form}}"
     return f"{median:{form}} ({100 * prob:g}% interval {lower:{form}} to {upper:{form}})"
 
 
