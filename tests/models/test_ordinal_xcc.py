@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import tracemalloc
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ import reliabayes as rb
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
 from reliabayes.likelihoods.ordinal import Observed
+from reliabayes.models.bases.pool_parts import pool_subsets
 from reliabayes.models.bases.pooled_score import PooledScoreModel
 from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
@@ -58,13 +61,14 @@ def test_likelihood_integrates_out_pairs_of_item_effects(name: str, seed: int, r
 
 @pytest.mark.slow
 def test_likelihood_is_accurate_for_pools_that_strongly_disagree() -> None:
-    ratings = disagreeing(300)
-    data = rb.LogitXCC(nodes=601).stan_data(ratings)
+    ratings, model = disagreeing(300), rb.LogitXCC(nodes=601)
     points = [disagreeing_point(rho) for rho in (0.999, 0.99)]
 
-    by_program = log_densities(data, points)
+    by_program = log_densities(model.stan_data(ratings), points)
+    in_numpy = [model.log_likelihood(point, model.problem(ratings)) for point in points]
     expected = [by_log_lattice(ratings, point) for point in points]
 
+    assert in_numpy == pytest.approx(expected, abs=1e-5)
     # Only the likelihood changes, because the prior of the correlation is flat.
     assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
     assert expected[0] < -600
@@ -81,6 +85,41 @@ def test_quadrature_is_accurate_for_items_with_many_ratings() -> None:
     expected = [by_log_lattice(ratings, point) for point in points]
     assert np.diff(by_program) == pytest.approx(np.diff(expected), abs=1e-5)
     assert found == pytest.approx(differences, rel=1e-5, abs=1e-4)
+
+
+def test_error_of_the_likelihood_takes_little_memory_with_crowds() -> None:
+    model, problem = rb.LogitXCC(), rb.LogitXCC().problem(crowds(raters=100))
+    point, narrow = (crowds_point(raters=100, rho=rho) for rho in (0.0, 0.999))
+    posterior: Any = SimpleNamespace(points=lambda: [point, narrow], problem=problem)
+
+    tracemalloc.start()
+    found = model.log_likelihood(point, problem)
+    nodes, error = model.integration_error(posterior)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    # Pools without correlation are two independent studies.
+    alone = [
+        rb.LogitICC().log_likelihood(part.at(point), rb.LogitICC().problem_of(part.base))
+        for part in pool_subsets(problem)
+    ]
+    assert found == pytest.approx(math.fsum(alone), abs=1e-6)
+    assert error < 1e-3
+    assert nodes > 300
+    assert peak < 1e8  # a table of all pairs of the finer nodes takes 15 GB
+
+
+@every_model
+def test_likelihood_does_not_depend_on_the_size_of_blocks(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, (ratings, point) = replace(MODELS[name][0], nodes=21), small(name, 1, 0.9)
+    problem = model.problem(ratings)
+    whole = model.log_likelihood(point, problem)
+
+    monkeypatch.setattr("reliabayes.likelihoods.ordinal_pairs.CHUNK", 100)
+
+    assert model.log_likelihood(point, problem) == pytest.approx(whole, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -379,6 +418,24 @@ def large_pools(rho: float) -> tuple[rb.Ratings, list[Point]]:
     sd_rater = np.repeat(given_["sd_rater"], 25)
     point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), sd_rater)}
     return ratings, [point, shifted(point)]
+
+
+def crowds(raters: int) -> rb.Ratings:
+    """Ten items rated by all raters of two pools, the first of which all of them say 1 of."""
+    frame = pd.MultiIndex.from_product([range(10), range(2 * raters)], names=["item", "rater"])
+    long = frame.to_frame(index=False).assign(pool=lambda x: x["rater"] // raters)
+    rating = (long["item"] == 0) | ((long["item"] + long["rater"]) % 10 == 0)
+    return rb.Ratings.from_frame(long.assign(rating=rating.astype(int)), pool="pool")
+
+
+def crowds_point(raters: int, rho: float) -> Point:
+    return {
+        "sd_item": np.array([1.0, 0.8]),
+        "sd_rater": np.array([0.5, 0.5]),
+        "mean": np.array([-2.2, -2.0]),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
+        "level": np.linspace(-3, -1.5, 2 * raters),
+    }
 
 
 def disagreeing_point(rho: float) -> Point:

@@ -13,6 +13,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CHUNK
+from reliabayes.likelihoods.ordinal_pairs import PairOfScores, RatingsOfPool
 from reliabayes.likelihoods.ordinal_pools import (
     PooledCategories,
     sequential_precision,
@@ -70,8 +71,24 @@ class IntegratedScores:
     def log_probability(
         self, model: PooledScoreModel, point: Point, problem: PooledProblem
     ) -> Array:
-        """Log-probability (D,) of the ratings of each distinct item, summed over pairs of nodes."""
-        return problem.mixture.posterior(*model.columns(point, problem))[0]
+        """Log-probability (D,) of the ratings of each distinct item, as the program computes it."""
+        cut, counts, cell_pool = (
+            model.cut(point),
+            problem.mixture.counts,
+            problem.pool[problem.cells.rater],
+        )
+        one, other = (
+            RatingsOfPool(
+                counts[:, np.flatnonzero(cell_pool == pool)],
+                point["level"][problem.pool == pool] - point["mean"][pool],
+                float(point["sd_item"][pool]),
+                cut[pool],
+                model.link,
+            )
+            for pool in range(2)
+        )
+        rho = float(point["factor_item"][1, 0])
+        return PairOfScores.of(problem.nodes, rho).log_probability(one, other)
 
     def items(
         self, model: PooledScoreModel, posterior: Posterior[PooledProblem], prob: float
