@@ -20,6 +20,7 @@ from scipy.special import expit, log_expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
 import reliabayes as rb
+from reliabayes.arrays import Array
 from reliabayes.inference import correlation, stan
 from reliabayes.inference.em import Point
 from reliabayes.likelihoods.ordinal import Observed
@@ -87,7 +88,7 @@ def test_quadrature_is_accurate_for_items_with_many_ratings() -> None:
     assert found == pytest.approx(differences, rel=1e-5, abs=1e-4)
 
 
-def test_error_of_the_likelihood_takes_little_memory_with_crowds() -> None:
+def test_error_of_the_likelihood_and_items_take_little_memory_with_crowds() -> None:
     model, problem = rb.LogitXCC(), rb.LogitXCC().problem(crowds(raters=100))
     point, narrow = (crowds_point(raters=100, rho=rho) for rho in (0.0, 0.999))
     posterior: Any = SimpleNamespace(points=lambda: [point, narrow], problem=problem)
@@ -95,6 +96,7 @@ def test_error_of_the_likelihood_takes_little_memory_with_crowds() -> None:
     tracemalloc.start()
     found = model.log_likelihood(point, problem)
     nodes, error = model.integration_error(posterior)
+    effects = model.drawn_effects(point, slice(None), posterior, np.random.default_rng(1))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
 
@@ -106,6 +108,7 @@ def test_error_of_the_likelihood_takes_little_memory_with_crowds() -> None:
     assert found == pytest.approx(math.fsum(alone), abs=1e-6)
     assert error < 1e-3
     assert nodes > 300
+    assert effects[0].min() > 3  # of the item that all say 1 of
     assert peak < 1e8  # a table of all pairs of the finer nodes takes 15 GB
 
 
@@ -120,6 +123,29 @@ def test_likelihood_does_not_depend_on_the_size_of_blocks(
     monkeypatch.setattr("reliabayes.likelihoods.ordinal_pairs.CHUNK", 100)
 
     assert model.log_likelihood(point, problem) == pytest.approx(whole, abs=1e-9)
+
+
+@every_model
+@pytest.mark.parametrize("rho", [-0.5, 0.98])
+def test_effects_of_items_are_drawn_given_ratings_of_both_pools(name: str, rho: float) -> None:
+    model, (ratings, point) = MODELS[name][0], small(name, 1, rho)
+    problem, rng = model.problem(ratings), np.random.default_rng(1)
+    copies: Any = np.repeat(problem.mixture.distinct, 2000)
+    many = replace(problem, mixture=problem.mixture.part(copies))
+    posterior: Any = SimpleNamespace(problem=many)
+
+    drawn = model.drawn_effects(point, slice(None), posterior, rng).reshape(-1, 2000, 2)
+
+    effect, probabilities = lattice(model, ratings, point)
+    for item, probability in enumerate(probabilities):
+        weight = probability / probability.sum()
+        mean = (effect * weight).sum(axis=(1, 2))
+        residual = effect - mean[:, None, None]
+        covariance = np.einsum("aij,bij,ij->ab", residual, residual, weight)
+        error = np.sqrt(covariance.diagonal() / 2000)
+        assert np.abs(drawn[item].mean(axis=0) - mean).max() < 4 * error.max()
+        # The relative error of a variance of so many draws is 3%.
+        assert np.cov(drawn[item].T) == pytest.approx(covariance, abs=0.13 * covariance.max())
 
 
 @pytest.mark.parametrize(
@@ -478,6 +504,14 @@ def shifted(point: Point) -> Point:
 
 def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> float:
     """Log-likelihood by a fine grid over the standard scores of each item."""
+    _, probabilities = lattice(model, ratings, point)
+    return math.fsum(math.log(probability.sum()) for probability in probabilities)
+
+
+def lattice(
+    model: PooledScoreModel, ratings: rb.Ratings, point: Point
+) -> tuple[Array, list[Array]]:
+    """Effects (2, n, n) at a fine grid, and probabilities (n, n) with the ratings of each item."""
     cdf: Any = expit if model.link == "logit" else norm.cdf
     node = np.linspace(-8, 8, 321)
     first, second = np.meshgrid(node, node, indexing="ij")
@@ -488,7 +522,7 @@ def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> fl
         point["sd_item"][1] * (factor[1, 0] * first + factor[1, 1] * second),
     )
     assert ratings.rater_pool is not None
-    total = 0.0
+    found = []
     for item in range(ratings.n_items):
         probability = weight.copy()
         for row in np.flatnonzero(ratings.item == item):
@@ -498,8 +532,8 @@ def by_lattice(model: PooledScoreModel, ratings: rb.Ratings, point: Point) -> fl
             cut = np.concatenate([[-np.inf, 0.0], np.cumsum(step), [np.inf]])
             at = point["level"][rater] + effect[pool]
             probability *= cdf(at - cut[category]) - cdf(at - cut[category + 1])
-        total += math.log(probability.sum())
-    return total
+        found.append(probability)
+    return np.array(effect), found
 
 
 FITS: dict[tuple[float, bool], rb.Fit] = {}

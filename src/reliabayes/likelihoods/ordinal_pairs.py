@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.likelihoods.ordinal import CHUNK, CategoryProbabilities, Link
 from reliabayes.likelihoods.quadrature import Nodes
 
@@ -61,70 +61,81 @@ class RatingsOfPool(NamedTuple):
 
 
 class PairOfScores(NamedTuple):
-    """Nodes of two scores with a correlation.
+    """Scores of items in two pools, with a correlation, and what the pools have rated.
 
     Attributes
     ----------
+    one, other : RatingsOfPool
+        Ratings by the pools.
     first : Nodes
         Of the first score.
     second : array of shape (M,)
-        Of the second score; they resolve its density given the first.
+        Nodes of the second score; they resolve its density given the first.
     rho : float
         Correlation.
     sd : float
         Of the second score given the first.
     """
 
+    one: RatingsOfPool
+    other: RatingsOfPool
     first: Nodes
     second: Array
     rho: float
     sd: float
 
     @classmethod
-    def of(cls, first: Nodes, rho: float) -> PairOfScores:
+    def of(cls, one: RatingsOfPool, other: RatingsOfPool, first: Nodes, rho: float) -> PairOfScores:
         """Nodes of the second score as close as those of the first, and as its density needs."""
         sd = max(math.sqrt(1 - rho**2), NARROWEST)
         last, spacing = float(first.node[-1]), float(first.node[1] - first.node[0])
         precision = spacing**-2 + (sd**-2 - 1) / WIDEST**2
         number = 1 + math.ceil(2 * last * math.sqrt(precision))
-        return cls(first, np.linspace(-last, last, number), rho, sd)
+        return cls(one, other, first, np.linspace(-last, last, number), rho, sd)
 
-    def log_density(self, some: slice) -> Array:
+    def log_probability(self) -> Array:
+        """Log-probability (D,) of the ratings of each distinct item by both pools."""
+        widest = max(len(self.second), len(self.first.node))
+        blocks = _blocks(self.one.counts.shape[0], widest)
+        joint = (self._joint(*self.tables(items)) for items in blocks)
+        return np.concatenate([logsumexp(part, axis=1) for part in joint])
+
+    def tables(self, items: slice) -> tuple[Array, Array]:
+        """Log-probabilities of some items' ratings, by first score (d, Q), and by second (d, M)."""
+        one = self.one.log_probability(self.first.node, items)
+        return one, self.other.log_probability(self.second, items)
+
+    def of_first(self, one: Array, other: Array) -> Array:
+        """Relative probabilities (d, Q) of the first score, given the ratings."""
+        joint = self._joint(one, other)
+        return np.asarray(np.exp(joint - joint.max(axis=1, keepdims=True)))
+
+    def of_second(self, first: Codes, other: Array) -> Array:
+        """Relative probabilities (d, M) of the second score, given nodes (d,) of the first."""
+        joint = other + self._log_density(first)
+        return np.asarray(np.exp(joint - joint.max(axis=1, keepdims=True)))
+
+    def _log_density(self, first: slice | Codes) -> Array:
         """Log density (n, M) of the second score given some of the first, times the spacing."""
-        z = (self.second - self.rho * self.first.node[some, None]) / self.sd
+        z = (self.second - self.rho * self.first.node[first, None]) / self.sd
         spacing = self.second[1] - self.second[0]
         return np.asarray(math.log(spacing / self.sd / math.sqrt(2 * math.pi)) - 0.5 * z**2)
 
-    def log_probability(self, one: RatingsOfPool, other: RatingsOfPool) -> Array:
-        """Log-probability (D,) of the ratings of each distinct item by both pools."""
-        parts = [
-            self._of_items(
-                one.log_probability(self.first.node, items),
-                other.log_probability(self.second, items),
-            )
-            for items in _blocks(one.counts.shape[0], max(len(self.second), len(self.first.node)))
-        ]
-        return np.concatenate(parts)
-
-    def _of_items(self, one: Array, other: Array) -> Array:
-        """The same, given log-probabilities (d, Q) and (d, M) by score."""
+    def _joint(self, one: Array, other: Array) -> Array:
+        """Log-probability (d, Q) of first scores and ratings."""
         one = one + np.log(self.first.weight)
-        total, largest = np.zeros(len(one)), one.max(axis=1) + other.max(axis=1)
-        by_first, by_second = (np.exp(x - x.max(axis=1, keepdims=True)) for x in (one, other))
-        for some in _blocks(len(self.first.node), len(self.second)):
-            inner = by_second @ np.exp(self.log_density(some)).T
-            total += (by_first[:, some] * inner).sum(axis=1)
-        found = largest + np.log(np.maximum(total, LEAST_SUM))
+        largest = other.max(axis=1, keepdims=True)
+        relative, inner = np.exp(other - largest), np.empty_like(one)
+        for some in _blocks(one.shape[1], other.shape[1]):
+            inner[:, some] = relative @ np.exp(self._log_density(some)).T
+        total = (np.exp(one - one.max(axis=1, keepdims=True)) * inner).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            joint = one + largest + np.log(inner)
         for item in np.flatnonzero(total < LEAST_SUM):  # pools that contradict each other
-            found[item] = self._by_logarithms(one[item], other[item])
-        return np.asarray(found)
-
-    def _by_logarithms(self, one: Array, other: Array) -> float:
-        terms = [
-            logsumexp(one[some, None] + other + self.log_density(some))
-            for some in _blocks(len(one), len(other))
-        ]
-        return float(logsumexp(terms))
+            for some in _blocks(one.shape[1], other.shape[1]):
+                by_second = other[item] + self._log_density(some)
+                joint[item, some] = one[item, some] + logsumexp(by_second, axis=1)
+        return np.asarray(joint)
 
 
 def _blocks(number: int, width: int) -> Iterator[slice]:

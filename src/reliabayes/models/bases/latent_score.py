@@ -30,7 +30,6 @@ from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import (
     CategoricalProblem,
     HiddenStateModel,
-    drawn_categories,
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
@@ -117,6 +116,12 @@ class LatentScoreModel(HiddenStateModel[P]):
     @abstractmethod
     def item_effects(self, point: Point, score: Array) -> Array:
         """Effects (n, ...) of items with standard scores (n, ...)."""
+
+    @abstractmethod
+    def drawn_effects(
+        self, point: Point, items: slice, posterior: Posterior[P], rng: np.random.Generator
+    ) -> Array:
+        """Effects (d, ...) of some distinct items, drawn given their ratings and a point."""
 
     @abstractmethod
     def by_rater(self, value: Array, problem: P) -> Array:
@@ -255,21 +260,16 @@ class LatentScoreModel(HiddenStateModel[P]):
 
     def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
         """Effects of the items on the latent scale: mean, sd, median and interval."""
-        problem = posterior.problem
-        index, drawn = self.item_index(posterior.ratings), list(posterior.points())
-        each, (score, _) = len(index) // posterior.ratings.n_items, self.states(problem)
+        mixture, index = posterior.problem.mixture, self.item_index(posterior.ratings)
+        drawn, each = list(posterior.points()), len(index) // posterior.ratings.n_items
         block = max(1, CHUNK // (len(drawn) * each))
 
-        def effects(rows: slice) -> Array:
-            part = problem.mixture.part(rows)
-            found = np.empty((len(drawn), len(part.multiplicity) * each))
-            for row, point in zip(found, drawn, strict=True):
-                _, state = part.posterior(*self.columns(point, problem))
-                row[:] = self.item_effects(point, score[drawn_categories(state, rng)]).ravel()
-            return found
+        def effects(items: slice) -> Array:
+            found = (self.drawn_effects(point, items, posterior, rng) for point in drawn)
+            return np.array([each.ravel() for each in found])
 
-        rows = problem.mixture.distinct[:, None] * each + np.arange(each)
-        table = describe_in_blocks(effects, len(problem.mixture.multiplicity), block, prob)
+        rows = mixture.distinct[:, None] * each + np.arange(each)
+        table = describe_in_blocks(effects, len(mixture.multiplicity), block, prob)
         return table.iloc[rows.ravel()].set_axis(index)
 
     def raters(

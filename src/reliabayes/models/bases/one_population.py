@@ -35,6 +35,7 @@ from reliabayes.models.bases.latent_score import (
     middle_cut,
 )
 from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
 
 MIN_SD_RATER = 0.05  # to start from
 REACH_BEYOND = 4.5  # of the nodes beyond the farthest mode of an item, in standard deviations
@@ -187,6 +188,18 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
     def item_effects(self, point: Point, score: Array) -> Array:
         """Effects (n,) of items with standard scores (n,)."""
         return np.asarray(point["sd_item"] * score)
+
+    def drawn_effects(
+        self,
+        point: Point,
+        items: slice,
+        posterior: Posterior[ScoreProblem],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Effects (d,) of some distinct items, drawn given their ratings and a point."""
+        problem = posterior.problem
+        _, state = problem.mixture.part(items).posterior(*self.columns(point, problem))
+        return self.item_effects(point, problem.nodes.node[drawn_categories(state, rng)])
 
     def item_index(self, ratings: Ratings) -> pd.Index[str]:
         """The user's ids."""

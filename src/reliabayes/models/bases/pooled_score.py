@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import Any, ClassVar, Protocol
 
@@ -39,7 +39,6 @@ from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
-MAX_NODES_OF_SEARCH = 101  # of each of two scores, to find a correlation to start from
 XCC_OBSERVED = ("normalized_xcc_observed", "unnormalized_xcc_observed")
 
 
@@ -70,10 +69,15 @@ class Scores(Protocol):
     ) -> Array:
         """Log-probability (D,) of the ratings of each distinct item, its scores marginalised."""
 
-    def items(
-        self, model: PooledScoreModel, posterior: Posterior[PooledProblem], prob: float
-    ) -> pd.DataFrame | None:
-        """Effects of the items from sampled scores; None if there are none."""
+    def drawn_effects(
+        self,
+        model: PooledScoreModel,
+        point: Point,
+        items: slice,
+        posterior: Posterior[PooledProblem],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Effects (d, G) of some distinct items: drawn given their ratings, or sampled."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,6 +168,17 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         """Effects (n, G) of items with independent standard scores (n, G)."""
         return np.asarray(score @ root_of(point).T)
 
+    def drawn_effects(
+        self,
+        point: Point,
+        items: slice,
+        posterior: Posterior[PooledProblem],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Effects (d, G) of some distinct items at a draw."""
+        scores = self.scores(posterior.problem.n_pools)
+        return scores.drawn_effects(self, point, items, posterior, rng)
+
     def item_index(self, ratings: Ratings) -> pd.MultiIndex:
         """Items and pools."""
         return pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])
@@ -183,8 +198,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         self, problem: PooledProblem, rng: np.random.Generator, given: Point
     ) -> Point:
         """Parameters drawn from their priors; effects of raters conditional on those given."""
-        pools = problem.n_pools
-        prior = self.cut_prior
+        pools, prior = problem.n_pools, self.cut_prior
         cut = np.sort(rng.normal(prior.mean, prior.sd, (pools, problem.n_categories - 1)))
         point: dict[str, Array] = {"mean": -cut[:, 0], "step": np.diff(cut)}
         for name in SDS:
@@ -237,11 +251,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
     def _correlation(self, part: PoolSubset, point: Point) -> Climb:
         """Search for the correlation of two pools."""
         path: list[float] = []
-        pair = self.pooled(part.base, part.pool)
-        alone = [self.one_pool.problem_of(each.base) for each in pool_subsets(pair)]
-        enough = max(each.nodes.number for each in alone)
-        reach = max(float(each.nodes.node[-1]) for each in alone)
-        pair = replace(pair, nodes=Nodes.of(min(enough, MAX_NODES_OF_SEARCH), reach))
+        pair = self.scores(2).problem(self, self.pooled(part.base, part.pool))
 
         def negative(free: float) -> float:
             numbers = np.array([free])
@@ -327,13 +337,6 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         scores = self.scores(posterior.problem.n_pools)
         return super().fit_quantities(posterior) if scores.reports_likelihood else {}
 
-    def items(
-        self, posterior: Posterior[PooledProblem], prob: float, rng: np.random.Generator
-    ) -> pd.DataFrame:
-        """Effects of the items on the latent scale: mean, sd, median and interval."""
-        sampled = self.scores(posterior.problem.n_pools).items(self, posterior, prob)
-        return super().items(posterior, prob, rng) if sampled is None else sampled
-
     def raters(
         self, posterior: Posterior[PooledProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
@@ -344,5 +347,4 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def integration_error(self, posterior: Posterior[PooledProblem]) -> tuple[int, float]:
         """Number of nodes, and the error of the log-likelihood; 0 if scores are sampled."""
-        nodes = posterior.problem.nodes.number
-        return super().integration_error(posterior) if nodes else (0, 0.0)
+        return super().integration_error(posterior) if posterior.problem.nodes.number else (0, 0.0)

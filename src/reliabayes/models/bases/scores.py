@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.ordinal import CHUNK
 from reliabayes.likelihoods.ordinal_pairs import PairOfScores, RatingsOfPool
 from reliabayes.likelihoods.ordinal_pools import (
     PooledCategories,
@@ -20,11 +18,11 @@ from reliabayes.likelihoods.ordinal_pools import (
     standard_scores,
 )
 from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
+from reliabayes.models.bases.hidden_state import drawn_categories
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root_of
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
 from reliabayes.results.posterior import Posterior
-from reliabayes.results.summaries import describe_in_blocks
 
 DEFAULT_NODES = 9  # of each of three scores or more, to compare models
 
@@ -72,29 +70,23 @@ class IntegratedScores:
         self, model: PooledScoreModel, point: Point, problem: PooledProblem
     ) -> Array:
         """Log-probability (D,) of the ratings of each distinct item, as the program computes it."""
-        cut, counts, cell_pool = (
-            model.cut(point),
-            problem.mixture.counts,
-            problem.pool[problem.cells.rater],
-        )
-        one, other = (
-            RatingsOfPool(
-                counts[:, np.flatnonzero(cell_pool == pool)],
-                point["level"][problem.pool == pool] - point["mean"][pool],
-                float(point["sd_item"][pool]),
-                cut[pool],
-                model.link,
-            )
-            for pool in range(2)
-        )
-        rho = float(point["factor_item"][1, 0])
-        return PairOfScores.of(problem.nodes, rho).log_probability(one, other)
+        return _pair(model, point, problem).log_probability()
 
-    def items(
-        self, model: PooledScoreModel, posterior: Posterior[PooledProblem], prob: float
-    ) -> pd.DataFrame | None:
-        """None: no scores are sampled."""
-        return None
+    def drawn_effects(
+        self,
+        model: PooledScoreModel,
+        point: Point,
+        items: slice,
+        posterior: Posterior[PooledProblem],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Effects (d, 2) of some distinct items: a first score, then a second given the first."""
+        pair = _pair(model, point, posterior.problem)
+        one, other = pair.tables(items)
+        first = drawn_categories(pair.of_first(one, other), rng)
+        second = drawn_categories(pair.of_second(first, other), rng)
+        score = np.stack([pair.first.node[first], pair.second[second]], axis=1)
+        return np.asarray(point["sd_item"] * score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,21 +162,17 @@ class SampledScores:
         parts = PooledCategories.in_parts(problem.mixture.counts, problem.pool, number)
         return np.concatenate([part.log_probability(*at) for part in parts])
 
-    def items(
-        self, model: PooledScoreModel, posterior: Posterior[PooledProblem], prob: float
-    ) -> pd.DataFrame | None:
-        """Effects of the items from sampled scores: mean, sd, median and interval."""
-        problem, drawn = posterior.problem, list(posterior.points())
-        centring = posterior.centring
-        assert isinstance(centring, ScoreCentring)
-        block = max(1, CHUNK // (len(drawn) * problem.n_pools))
-
-        def effects(items: slice) -> Array:
-            found = (_effects(point, items, problem, centring) for point in drawn)
-            return np.array([each.ravel() for each in found])
-
-        table = describe_in_blocks(effects, len(problem.mixture.multiplicity), block, prob)
-        return table.set_axis(model.item_index(posterior.ratings))
+    def drawn_effects(
+        self,
+        model: PooledScoreModel,
+        point: Point,
+        items: slice,
+        posterior: Posterior[PooledProblem],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Effects (d, G) of some items at a draw of their scores."""
+        assert isinstance(posterior.centring, ScoreCentring)
+        return _effects(point, items, posterior.problem, posterior.centring)
 
 
 class CorrelatedScoreModel(PooledScoreModel):
@@ -202,3 +190,20 @@ def _effects(point: Point, items: slice, problem: PooledProblem, at: ScoreCentri
     centring = at.effect_precision[:, items], at.effect_weighted_mean[:, items]
     standard = standard_scores(point["score"][:, items], root, shift, *centring)
     return np.asarray((root @ standard).T)
+
+
+def _pair(model: PooledScoreModel, point: Point, problem: PooledProblem) -> PairOfScores:
+    """The scores of two pools, with their ratings."""
+    cut, counts = model.cut(point), problem.mixture.counts
+    pool_of_cell = problem.pool[problem.cells.rater]
+    one, other = (
+        RatingsOfPool(
+            counts[:, np.flatnonzero(pool_of_cell == pool)],
+            point["level"][problem.pool == pool] - point["mean"][pool],
+            float(point["sd_item"][pool]),
+            cut[pool],
+            model.link,
+        )
+        for pool in range(2)
+    )
+    return PairOfScores.of(one, other, problem.nodes, float(point["factor_item"][1, 0]))
