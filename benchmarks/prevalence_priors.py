@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,15 @@ REPLICATIONS, CATEGORIES = 4, (20, 50)
 FLOOR = 1e-12  # of probabilities in the log score
 
 
-def study(n_categories: int, replications: int) -> pd.DataFrame:
-    """A row for each replication and concentration of the prior."""
+def study(
+    n_categories: int, replications: int, concentrations: Sequence[float] = ()
+) -> pd.DataFrame:
+    """A row for each replication and concentration of the prior: 1, 3 and 10 / K unless given."""
     rows = []
     for replication in range(replications):
         rng = np.random.default_rng([11, n_categories, ITEMS, 1, replication])
         ratings, truth, prevalence, accuracy = simulated(n_categories, rng)
-        for concentration in (1.0, 3.0, 10 / n_categories):
+        for concentration in concentrations or (1.0, 3.0, 10 / n_categories):
             model = rb.DawidSkene(prior_prevalence=rb.Dirichlet(concentration))
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from benchmarks import pool_priors, score_priors
+from benchmarks import pool_priors, prevalence_priors, score_priors
 from benchmarks.priors import CANDIDATES, CELL, DEFAULT, Sums, posteriors, study
 
 CHOSEN = {DEFAULT: CANDIDATES[DEFAULT]}
@@ -61,3 +61,12 @@ def test_default_prior_of_correlations_between_pools_covers() -> None:
     # 40 data sets of each: a standard error of 4.7 points
     assert covered.mean().between(0.75, 1).all(), covered.mean()
     assert 0.84 < covered.mean().mean() < 0.96, covered.mean()
+
+
+@pytest.mark.calibration
+def test_default_prior_of_prevalence_covers_many_categories_of_skewed_frequencies() -> None:
+    found = prevalence_priors.study(20, 6, concentrations=(1.0,)).mean(numeric_only=True)
+
+    # 20 categories in 6 data sets: a standard error of 2.7 points, or more as they depend
+    assert 0.8 < found["coverage"] < 0.98
+    assert found["right"] > 0.97

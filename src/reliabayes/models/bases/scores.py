@@ -28,7 +28,7 @@ DEFAULT_NODES = 9  # of each of three scores or more, to compare models
 
 
 class IntegratedScores:
-    """Scores of two pools: the hidden state of an item is a pair of nodes."""
+    """Scores of two pools: the second is integrated out given the first."""
 
     program_suffix: ClassVar[str] = ""
     reports_likelihood: ClassVar[bool] = True
