@@ -232,6 +232,16 @@ def test_posterior_of_each_item_uses_its_own_ratings(items: Items, states: int, 
     assert mixture.multiplicity @ log_probability == pytest.approx(marginal.sum(), rel=1e-12)
 
 
+def test_probabilities_of_many_items_are_summed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = Items.simulated(items=50, ratings=100, cells=6, kinds=2, seed=1)
+    mixture, probabilities = items.mixture, log_probabilities(items, 4, 1)
+    whole, _ = mixture.posterior(*probabilities)
+
+    monkeypatch.setattr("reliabayes.likelihoods.item_mixture.CHUNK", 30)
+
+    assert mixture.log_probability(*probabilities).tolist() == whole.tolist()
+
+
 @given(items=designs, states=st.integers(1, 6), seed=seeds)
 def test_expected_counts_sum_over_all_ratings_and_items(
     items: Items, states: int, seed: int

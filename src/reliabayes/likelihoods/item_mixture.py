@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 from reliabayes.arrays import Array, Codes, Mask
 from reliabayes.inference.problem import StanData
 
+CHUNK = 2_000_000  # probabilities of states at once, where only their sums are needed: 16 MB
+
 
 class Expected(NamedTuple):
     """Sufficient statistics that EM expects.
@@ -134,6 +136,12 @@ class ItemMixture:
         state /= np.maximum(total, 1)
         with np.errstate(divide="ignore"):
             return largest + np.log(total), state.T
+
+    def log_probability(self, table: Array, log_weight: Array) -> Array:
+        """Log-probability (D,) of the ratings of each item, in blocks of items."""
+        number, size = len(self.multiplicity), max(1, CHUNK // len(table))
+        blocks = (self.part(slice(start, start + size)) for start in range(0, number, size))
+        return np.concatenate([block.posterior(table, log_weight)[0] for block in blocks])
 
     def total(self, log_probability: Array) -> float:
         """Sum of (D,) over all items; no dot product, whose threads wait for each other."""

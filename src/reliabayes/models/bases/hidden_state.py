@@ -244,7 +244,7 @@ class HiddenStateModel(RatingModel[P]):
 
     def log_probability(self, point: Point, problem: P) -> Array:
         """Log-probability (D,) of the ratings of each distinct item, its state marginalised."""
-        return problem.mixture.posterior(*self.columns(point, problem))[0]
+        return problem.mixture.log_probability(*self.columns(point, problem))
 
     def constrain(self, free: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters as the Stan program declares them, of those on the unconstrained scale."""

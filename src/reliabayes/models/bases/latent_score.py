@@ -27,10 +27,7 @@ from reliabayes.likelihoods.ordinal import (
     Observed,
 )
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases.hidden_state import (
-    CategoricalProblem,
-    HiddenStateModel,
-)
+from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
 from reliabayes.models.bases.rater_tables import rater_tables
