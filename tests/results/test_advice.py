@@ -77,12 +77,13 @@ def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
 def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() -> None:
     ratings = study(rb.HierarchicalDawidSkene(), (30, 5), seed=1)
     wide = rb.HierarchicalDawidSkene(prior_spread=rb.HalfStudentT(1, 300.0))
-    fit = wide.fit(ratings, seed=1, chains=2, draws=150, warmup=100)
-    slow = dataclasses.replace(fit.diagnostics(), bfmi=0.1).findings
+    diagnostics = wide.fit(ratings, seed=1, chains=6, draws=150, warmup=100).diagnostics()
+    seen = dataclasses.replace(diagnostics, divergences=20, bfmi=0.1).findings
 
-    assert remedy(fit, "divergent transitions").startswith("set tighter priors")
-    (found,) = (each for each in slow if "E-BFMI" in each.seen)
-    assert found.remedy.startswith("set tighter priors")
+    assert diagnostics.divergences > 0  # how many is chance
+    for word in ("divergent transitions", "E-BFMI"):
+        (found,) = (each for each in seen if word in each.seen)
+        assert found.remedy.startswith("set tighter priors")
     tighter = rb.HierarchicalDawidSkene().fit(ratings, seed=1, chains=2, draws=150)
     assert not findings(tighter, "divergent") + findings(tighter, "E-BFMI")
 
