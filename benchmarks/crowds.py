@@ -5,16 +5,15 @@ python -m benchmarks.crowds [MODEL ...]
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import reliabayes as rb
+from benchmarks.annotation_crowds import fitted, timed
 from benchmarks.simulated import simulate
 
 CROWDS = ((2_000, 300, 5), (430, 460, 4))  # items, raters, ratings of an item
@@ -30,12 +29,9 @@ def crowds(models: list[Any]) -> None:
     for size in CROWDS:
         for model in models:
             rated = simulated(model, *size)
-            wall, cpu = time.perf_counter(), _cpu_seconds()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", rb.ConvergenceWarning)
-                warnings.simplefilter("ignore", rb.ModesWarning)
-                fit = model.fit(rated, seed=1, progress=False)
-            wall, cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
+            began = time.perf_counter()
+            cpu, fit = timed(fitted, model, rated)
+            wall = time.perf_counter() - began
             checks = fit.diagnostics()
             print(
                 f"{f'{len(rated):,} by {rated.n_raters}':16}{type(model).__name__:26}"
@@ -75,11 +71,6 @@ def simulated(model: Any, items: int, raters: int, per_item: int) -> rb.Ratings:
     columns = ["item", "rater", "pool"][: 2 + (pools > 1)]
     ratings: rb.Ratings = model.simulate(design[columns], rng, parameters=truth, **chosen)
     return ratings
-
-
-def _cpu_seconds() -> float:
-    """CPU seconds of this process and of those that it has waited for."""
-    return time.process_time() + sum(os.times()[2:4])
 
 
 if __name__ == "__main__":
