@@ -1,7 +1,8 @@
-"""Types of arrays, and the distinct rows of an array."""
+"""Types of arrays, and the rows of an array: the distinct ones, or block by block."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]  # positions or categories, counted from 0
 Mask = NDArray[np.bool_]
+
+
+def blocks(rows: int, size: int) -> Iterator[slice]:
+    """Slices of so many rows, each of ``size`` rows at most, or of one row if that is less."""
+    size = max(1, size)
+    return (slice(start, start + size) for start in range(0, rows, size))
 
 
 def distinct_rows(rows: Array) -> tuple[Array, NDArray[np.intp]]:

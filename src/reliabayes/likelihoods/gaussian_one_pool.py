@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
@@ -134,9 +134,7 @@ class CrossedDesign:
         ``sd`` holds (S,) arrays, ``columns`` is (S, J + 1) with the mean last; a chunk has about
         ``cells`` numbers.
         """
-        rows = max(1, cells // len(columns))
-        for start in range(0, len(self.total), rows):
-            chunk = slice(start, start + rows)
+        for chunk in blocks(len(self.total), cells // len(columns)):
             n = self.n[chunk, None]
             of_columns = self.counts[chunk] @ columns[:, :-1].T
             residual = self.total[chunk, None] - of_columns - n * columns[:, -1]

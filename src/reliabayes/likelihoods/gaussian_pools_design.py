@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Array, Codes, distinct_rows
+from reliabayes.arrays import Array, Codes, blocks, distinct_rows
 
 
 class Components(NamedTuple):
@@ -132,9 +132,7 @@ class PooledDesign:
         n, pattern, _ = self.patterns
         half = at.given_ratings(n).half
         pools = n.shape[1]
-        rows = max(1, cells // (len(effects) * pools**2))
-        for start in range(0, len(pattern), rows):
-            chunk = slice(start, start + rows)
+        for chunk in blocks(len(pattern), cells // (len(effects) * pools**2)):
             left = self._residuals(effects, chunk) / at.residual[:, None, :] ** 2
             halves = half[:, pattern[chunk]]
             noise = rng.standard_normal(left.shape)

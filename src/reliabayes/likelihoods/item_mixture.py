@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.arrays import Array, Codes, Mask, blocks
 from reliabayes.inference.problem import StanData
 
 CHUNK = 2_000_000  # probabilities of states at once, where only their sums are needed: 16 MB
@@ -139,9 +139,9 @@ class ItemMixture:
 
     def log_probability(self, table: Array, log_weight: Array) -> Array:
         """Log-probability (D,) of the ratings of each item, in blocks of items."""
-        number, size = len(self.multiplicity), max(1, CHUNK // len(table))
-        blocks = (self.part(slice(start, start + size)) for start in range(0, number, size))
-        return np.concatenate([block.posterior(table, log_weight)[0] for block in blocks])
+        items = blocks(len(self.multiplicity), CHUNK // len(table))
+        parts = (self.part(some).posterior(table, log_weight) for some in items)
+        return np.concatenate([log_probability for log_probability, _ in parts])
 
     def total(self, log_probability: Array) -> float:
         """Sum of (D,) over all items; no dot product, whose threads wait for each other."""

@@ -9,14 +9,13 @@ node's share if that is more, whatever the numbers of nodes, items and raters.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.likelihoods.ordinal import CHUNK, CategoryProbabilities, Link
 from reliabayes.likelihoods.quadrature import Nodes
 
@@ -52,7 +51,7 @@ class RatingsOfPool(NamedTuple):
         """Log-probability (d, n) of the ratings of some items, by score (n,)."""
         counts = self.counts[items]
         found = np.empty((counts.shape[0], len(score)))
-        for some in _blocks(len(score), counts.shape[1]):
+        for some in blocks(len(score), CHUNK // counts.shape[1]):
             location = self.sd * score[some] + self.level[:, None]
             category = CategoryProbabilities.of(location, self.cut, self.link)
             table = np.log(np.moveaxis(category.probability, -1, 0))
@@ -96,8 +95,8 @@ class PairOfScores(NamedTuple):
     def log_probability(self) -> Array:
         """Log-probability (D,) of the ratings of each distinct item by both pools."""
         widest = max(len(self.second), len(self.first.node))
-        blocks = _blocks(self.one.counts.shape[0], widest)
-        joint = (self._joint(*self.tables(items)) for items in blocks)
+        items = blocks(self.one.counts.shape[0], CHUNK // widest)
+        joint = (self._joint(*self.tables(some)) for some in items)
         return np.concatenate([logsumexp(part, axis=1) for part in joint])
 
     def tables(self, items: slice) -> tuple[Array, Array]:
@@ -126,19 +125,13 @@ class PairOfScores(NamedTuple):
         one = one + np.log(self.first.weight)
         largest = other.max(axis=1, keepdims=True)
         relative, inner = np.exp(other - largest), np.empty_like(one)
-        for some in _blocks(one.shape[1], other.shape[1]):
+        for some in blocks(one.shape[1], CHUNK // other.shape[1]):
             inner[:, some] = relative @ np.exp(self._log_density(some)).T
         total = (np.exp(one - one.max(axis=1, keepdims=True)) * inner).sum(axis=1)
         with np.errstate(divide="ignore"):
             joint = one + largest + np.log(inner)
         for item in np.flatnonzero(total < LEAST_SUM):  # pools that contradict each other
-            for some in _blocks(one.shape[1], other.shape[1]):
+            for some in blocks(one.shape[1], CHUNK // other.shape[1]):
                 by_second = other[item] + self._log_density(some)
                 joint[item, some] = one[item, some] + logsumexp(by_second, axis=1)
         return np.asarray(joint)
-
-
-def _blocks(number: int, width: int) -> Iterator[slice]:
-    """Slices of so many rows with at most `CHUNK` entries of this width, or with one row."""
-    size = max(1, CHUNK // width)
-    return (slice(start, start + size) for start in range(0, number, size))

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Codes
+from reliabayes.arrays import Codes, blocks
 from reliabayes.ratings.ratings import Ratings
 
 MOST_WORK = 200_000  # multiplications for which no library of linear algebra starts threads
@@ -109,9 +109,7 @@ def cross_product(one: Any, other: Any) -> NDArray[Any]:
     """
     if not isinstance(one, np.ndarray):
         return np.asarray((one.T @ other).toarray())
-    size = max(1, MOST_WORK // (one.shape[1] * other.shape[1]))
-    parts = (slice(start, start + size) for start in range(0, len(one), size))
     found = np.zeros((one.shape[1], other.shape[1]))
-    for part in parts:
+    for part in blocks(len(one), MOST_WORK // found.size):
         found += one[part].T @ other[part]
     return found

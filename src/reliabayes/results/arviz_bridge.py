@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, blocks
 
 BLOCK = 4_000_000  # log-likelihoods that arviz copies at once: 32 MB a copy
 
@@ -39,9 +39,7 @@ def psis_loo(log_likelihood: xr.DataArray) -> tuple[Array, Array, Array]:
     az = _arviz()
     n_draws = log_likelihood[..., 0].size
     elpd, in_sample, pareto_k = (np.empty(log_likelihood.sizes["distinct_item"]) for _ in range(3))
-    block = max(1, BLOCK // n_draws)
-    for start in range(0, len(elpd), block):
-        part = slice(start, start + block)
+    for part in blocks(len(elpd), BLOCK // n_draws):
         of_part = log_likelihood.isel(distinct_item=part)
         groups = for_arviz({"log_likelihood": of_part.to_dataset(name="ratings")})
         with warnings.catch_warnings():

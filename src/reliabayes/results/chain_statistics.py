@@ -14,7 +14,7 @@ import numpy as np
 import scipy.fft
 from scipy.special import ndtri
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, blocks
 
 MEASURES = ("ess_bulk", "ess_tail", "r_hat", "mcse")
 TAIL = 0.05  # probability of the quantiles that stand for the tails
@@ -41,10 +41,9 @@ def measures(draws: Array) -> dict[str, Array]:
     if draws.shape[2] < MIN_DRAWS:
         return found
     complete = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
-    size = max(1, BLOCK // (draws.shape[1] * draws.shape[2]))
     with np.errstate(all="ignore"):  # draws that never move have no R-hat
-        for start in range(0, len(complete), size):
-            block = complete[start : start + size]
+        for some in blocks(len(complete), BLOCK // (draws.shape[1] * draws.shape[2])):
+            block = complete[some]
             for measure, values in _measures(draws[block]).items():
                 found[measure][block] = values
     return found

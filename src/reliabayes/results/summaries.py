@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from reliabayes.arrays import blocks
 from reliabayes.ratings import Ratings
 
 Interval = Literal["equal_tailed", "hdi"]
@@ -116,8 +117,8 @@ def describe_in_blocks(
     DataFrame
         A row for each unit, with the columns of `describe`.
     """
-    blocks = (slice(start, start + block_size) for start in range(0, n_units, block_size))
-    described = (pd.DataFrame(describe(draws(block), prob)) for block in blocks)
+    units = blocks(n_units, block_size)
+    described = (pd.DataFrame(describe(draws(block), prob)) for block in units)
     return pd.concat(described, ignore_index=True)
 
 

@@ -259,7 +259,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         """Effects of the items on the latent scale: mean, sd, median and interval."""
         mixture, index = posterior.problem.mixture, self.item_index(posterior.ratings)
         drawn, each = list(posterior.points()), len(index) // posterior.ratings.n_items
-        block = max(1, CHUNK // (len(drawn) * each))
+        block = CHUNK // (len(drawn) * each)
 
         def effects(items: slice) -> Array:
             found = (self.drawn_effects(point, items, posterior, rng) for point in drawn)
