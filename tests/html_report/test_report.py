@@ -144,8 +144,9 @@ def not_drawn(draw: Callable[[], Any], as_bitmap: bool = False) -> Picture:
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
-    """Take few bootstrap samples, and draw no plots in some sections."""
+    """Take few bootstrap samples and simulations, and draw no plots in some sections."""
     monkeypatch.setattr(f"{SECTIONS}.data.BOOTSTRAP_SAMPLES", 2)
+    monkeypatch.setattr("reliabayes.results.fitted_labels.SIMULATIONS", 4)
     if {*DRAWN} <= {*not_drawn_in}:
         monkeypatch.setattr("reliabayes.html_report.page.picture", not_drawn)
     for section in not_drawn_in:
@@ -154,7 +155,7 @@ def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No plots, and few bootstrap samples."""
+    """No plots, and few bootstrap samples and simulations."""
     make_quick(monkeypatch, *DRAWN, *CHECKS)
 
 

@@ -31,6 +31,7 @@ class Conditional(NamedTuple):
     """Normal distribution of the effects of the columns, and of the means last, given the data.
 
     ``factor`` is the lower Cholesky factor L of the precision, ``whitened`` is L' times the mean.
+    `of` and `draw` also take stacks of them, one for each draw of the parameters.
     """
 
     factor: Array
@@ -55,13 +56,28 @@ class Conditional(NamedTuple):
 
     def draw(self, means: Array, rng: np.random.Generator) -> Array:
         """Effects drawn given the data and the means, which the result repeats last."""
-        noise = rng.standard_normal(len(self.whitened))
-        last = slice(-len(means), None)
-        noise[last] = self.factor[last, last].T @ means - self.whitened[last]
+        noise = rng.standard_normal(self.whitened.shape)
+        last = slice(-means.shape[-1], None)
+        own = np.einsum("...ji,...j->...i", self.factor[..., last, last], means)
+        noise[..., last] = own - self.whitened[..., last]
         return _solve(self.factor, self.whitened + noise, transposed=True)
 
 
 def _solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
-    """Solution of a lower triangular system, without scipy's checks: they take longer than it."""
+    """Solution of a lower triangular system, or of a stack of them."""
+    if factor.ndim > 2:
+        return _solve_stack(factor.swapaxes(1, 2) if transposed else factor, right, transposed)
+    # Without scipy's checks, which take longer than the solution.
     solution, _ = dtrtrs(factor, right, lower=1, trans=int(transposed))
     return np.asarray(solution)
+
+
+def _solve_stack(triangle: Array, right: Array, upper: bool) -> Array:
+    """Solutions (S, n) of (S, n, n) triangular systems, one unknown of all of them at a time."""
+    solution = np.zeros_like(right)
+    n = right.shape[1]
+    for unknown in reversed(range(n)) if upper else range(n):
+        row = triangle[:, unknown]
+        left = right[:, unknown] - np.einsum("sk,sk->s", row, solution)
+        solution[:, unknown] = left / row[:, unknown]
+    return solution

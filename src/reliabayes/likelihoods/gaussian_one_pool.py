@@ -22,6 +22,8 @@ from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
 from reliabayes.likelihoods.gaussian_conditional import Conditional, MeanPrior
 
+CHUNK = 500_000  # cells of precision matrices at once, one matrix for each draw: 4 MB
+
 
 class Deviations(NamedTuple):
     """Standard deviations of the three sources of a rating, in its units; numbers or (S,) draws."""
@@ -238,19 +240,24 @@ class CrossedSums:
         """Effects of the columns and the mean, given the data and the standard deviations."""
         weights = sd.weights(self.n)
         precision = np.tensordot(weights, self.gram, axes=1)
-        precision[np.diag_indices_from(precision)] += np.append(
-            np.full(self.n_columns, sd.column**-2), prior.precision
-        )
+        column = np.arange(self.n_columns)
+        precision[..., column, column] += np.asarray(sd.column)[..., None] ** -2.0
+        precision[..., -1, -1] += prior.precision
         score = weights @ self.moment
-        score[-1] += prior.precision * prior.offset
+        score[..., -1] += prior.precision * prior.offset
         return Conditional.of(precision, score)
 
     def draw_columns(
         self, sd: Deviations, means: Array, prior: MeanPrior, rng: np.random.Generator
     ) -> Array:
         """(S, J + 1) effects of the columns, the mean last, drawn given (S,) sds and means."""
-        draws = zip(*sd, means[:, None], strict=True)
-        return np.array([self.given(Deviations(*at), prior).draw(mean, rng) for *at, mean in draws])
+        parts = blocks(len(means), CHUNK // self.gram[0].size)
+        return np.concatenate(
+            [
+                self.given(Deviations(*(of[part] for of in sd)), prior).draw(means[part, None], rng)
+                for part in parts
+            ]
+        )
 
     def log_likelihood(self, sd: Deviations, prior: MeanPrior) -> float:
         """Log density of the ratings, with effects and mean integrated out.
