@@ -381,7 +381,7 @@ def test_gold_that_a_model_makes_no_use_of_is_said(tmp_path: Path) -> None:
 
 
 def test_compare_puts_the_best_predicting_model_first() -> None:
-    models = ("--models", "tap,dawid-skene", "--seed", "1", "--draws", "250")
+    models = ("--models", "tap,dawid-skene", "--seed", "1", "--draws", "250", "--chains", "2")
 
     result = run("compare", PATIENTS, *PATIENT_OPTIONS, *models)
 
@@ -396,9 +396,10 @@ def test_models_of_numbers_are_compared(tmp_path: Path) -> None:
     table = datasets.load("shrout_fleiss_1979")
     first_two = table["rater"].isin(table["rater"].unique()[:2])
     table.assign(team=first_two).to_csv(tmp_path / "scores.csv", index=False)
-    models = ("--models", "gaussian-icc,gaussian-xcc", "--seed", "1", "--draws", "250")
+    models = ("--models", "gaussian-icc,gaussian-xcc")
+    sampling = ("--seed", "1", "--draws", "250", "--chains", "2")
 
-    result = run("compare", str(tmp_path / "scores.csv"), "--pool", "team", *models)
+    result = run("compare", str(tmp_path / "scores.csv"), "--pool", "team", *models, *sampling)
 
     assert result.exit_code == 0
     assert result.stdout.split()[0] == "model"

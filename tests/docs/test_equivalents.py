@@ -117,8 +117,8 @@ def test_errors_of_psych_are_wrong_if_weights_are_distances() -> None:
     """Its variance is that of weights of agreement (Fleiss, Cohen & Everitt 1969), for either."""
     rng = np.random.default_rng(2)
     distance = np.subtract.outer(range(4), range(4)) ** 2.0
-    values, ours, theirs = np.empty((3, 150))
-    for i in range(150):
+    values, ours, theirs = np.empty((3, 100))
+    for i in range(100):
         score = rng.normal(1.5, 1, (100, 1)) + 0.6 * rng.normal(size=(100, 2))
         x = np.clip(np.round(score), 0, 3).astype(int)
         ratings = rb.Ratings.from_wide(x, scale="ordered", categories=range(4))
@@ -134,7 +134,7 @@ def test_errors_of_psych_are_wrong_if_weights_are_distances() -> None:
         spread = (p * (distance * (1 - by) - mean * (1 - of)) ** 2).sum()
         theirs[i] = np.sqrt((spread - (of * by - 2 * by + of) ** 2) / 100) / (1 - by) ** 2
 
-    assert ours.mean() / values.std() == pytest.approx(1, abs=0.17)  # an sd of 150 values: 6%
+    assert ours.mean() / values.std() == pytest.approx(1, abs=0.2)  # an sd of 100 values: 7%
     assert theirs.mean() / values.std() > 1.5
 
 

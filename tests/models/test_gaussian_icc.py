@@ -208,8 +208,8 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
     monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: integrated_out)
     ratings = simulated(items=60, raters=15, per_item=4)
 
-    warm = rb.GaussianICC().fit(ratings, seed=1, draws=1000).summary()
-    cold = rb.GaussianICC().fit(ratings, seed=2, draws=1000, warm_start=False).summary()
+    warm = rb.GaussianICC().fit(ratings, seed=1, draws=400).summary()
+    cold = rb.GaussianICC().fit(ratings, seed=2, draws=400, warm_start=False).summary()
 
     error = 5 * np.hypot(warm["mcse"], cold["mcse"])
     assert (abs(warm["mean"] - cold["mean"]) < error).all()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import halfnorm, t
 
@@ -93,6 +93,7 @@ def test_density_equals_the_dense_density(table: PooledTable, per_pool: bool, se
 
 
 @pytest.mark.slow
+@settings(max_examples=8)
 @given(table=pooled_tables(), per_pool=st.booleans(), seed=st.integers(0, 2**16))
 def test_density_with_sampled_raters_equals_the_dense_density(
     table: PooledTable, per_pool: bool, seed: int
@@ -194,8 +195,8 @@ def test_posterior_matches_the_reference(dataset: Load, residual: Any) -> None:
 def test_warm_start_changes_the_speed_and_not_the_posterior() -> None:
     ratings = simulated(items=40, raters=4, per_item=3)
 
-    warm = rb.GaussianXCC().fit(ratings, seed=1).summary()
-    cold = rb.GaussianXCC().fit(ratings, seed=2, warm_start=False).summary()
+    warm = rb.GaussianXCC().fit(ratings, seed=1, draws=400).summary()
+    cold = rb.GaussianXCC().fit(ratings, seed=2, draws=400, warm_start=False).summary()
 
     error = 5 * np.hypot(warm["mcse"], cold["mcse"])
     assert (abs(warm["mean"] - cold["mean"]) < error).all()

@@ -98,7 +98,7 @@ def test_accuracy_is_recovered_where_the_published_shares_hide_it() -> None:
     )
 
     earlier, published = (
-        model.fit(ratings, seed=1, progress=False).quantities["a"].quantile([0.01, 0.99]).values
+        model.fit(ratings, seed=1, draws=300).quantities["a"].quantile([0.01, 0.99]).values
         for model in (EARLIER, rb.Groupthink())
     )
 

@@ -112,7 +112,7 @@ def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(model: Annotati
     ratings = mirrored_camps(seed=4)
 
     with pytest.warns(rb.ModesWarning, match="2 modes"):
-        fit = model.fit(ratings, seed=1, draws=400)
+        fit = model.fit(ratings, seed=1, draws=250)
 
     assert len(fit.modes) == 2
     error = fit.modes["error"].max()

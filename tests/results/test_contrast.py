@@ -110,7 +110,7 @@ def test_contrast_of_a_fit_takes_the_users_ids() -> None:
     rating = rng.normal(size=30)[item] + noise
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": 1 + (rater > 2)})
     ratings = rb.Ratings.from_frame(frame, pool="pool")
-    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1)
+    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1, draws=300)
 
     table = fit.contrast("icc", 1, 2).summary()
 
