@@ -181,10 +181,10 @@ def test_errors_of_gwet_are_for_his_coefficients() -> None:
 
 @pytest.mark.slow
 def test_errors_of_gwet_are_too_large_if_items_are_rated_once() -> None:
-    """Half of 60 items are rated once: the standard deviation of AC1 over 400 samples."""
+    """Half of 60 items are rated once: the standard deviation of AC1 over 250 samples."""
     rng = np.random.default_rng(4)
     found = []
-    for _ in range(400):
+    for _ in range(250):
         table = guessed_by(rng, raters=3, items=60)
         table[rng.random(60) < 0.5, 1:] = np.nan
         ac1 = agreement.gwet_ac1(nominal(table))
@@ -192,8 +192,8 @@ def test_errors_of_gwet_are_too_large_if_items_are_rated_once() -> None:
         found.append((ac1.value, error, agreement.gwet_error(ac1)))
     values, ours, gwet = np.array(found).T
 
-    # The standard deviation of 400 values has a relative error of 3.5%
-    assert ours.mean() / values.std() == pytest.approx(1, abs=0.12)
+    # The standard deviation of 250 values has a relative error of 4.5%
+    assert ours.mean() / values.std() == pytest.approx(1, abs=0.15)
     assert gwet.mean() / values.std() > 1.12
 
 

@@ -106,7 +106,6 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(fits, "MIN_DRAWS", 4)
         patched.setattr(fits, "MAX_WORK", 1)
-        patched.setattr("reliabayes.html_report.sections.data.BOOTSTRAP_SAMPLES", 2)
         fit.report(path)
     return path
 

@@ -144,8 +144,7 @@ def not_drawn(draw: Callable[[], Any], as_bitmap: bool = False) -> Picture:
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
-    """Take few bootstrap samples and simulations, and draw no plots in some sections."""
-    monkeypatch.setattr(f"{SECTIONS}.data.BOOTSTRAP_SAMPLES", 2)
+    """Simulate little, and draw no plots in some sections."""
     monkeypatch.setattr("reliabayes.results.fitted_labels.SIMULATIONS", 4)
     if {*DRAWN} <= {*not_drawn_in}:
         monkeypatch.setattr("reliabayes.html_report.page.picture", not_drawn)
@@ -155,7 +154,7 @@ def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No plots, and few bootstrap samples and simulations."""
+    """No plots, and few simulations."""
     make_quick(monkeypatch, *DRAWN, *CHECKS)
 
 
@@ -512,6 +511,14 @@ def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> No
     assert any(
         text.startswith("Estimated with guesses from 200 ratings") for text in page.texts["p"]
     )
+
+
+def test_intervals_of_coefficients_come_with_their_methods(drawn: Page) -> None:
+    table = drawn.table("Coefficients that suit the scale and the design")
+
+    assert {"model", "log"} <= set(table["method"])
+    assert not any("bootstrap" in text for text in drawn.texts["p"])
+    assert any("method how the interval was computed" in text for text in drawn.texts["p"])
 
 
 @pytest.mark.usefixtures("quick")

@@ -124,7 +124,7 @@ def test_moments_are_those_of_the_sum_over_all_that_is_hidden(case: str) -> None
     model, ways = CASES[case]
     ratings = rb.Ratings.from_frame(TINY, scale="nominal")
 
-    found = drawn(model, ratings, draws=5000)
+    found = drawn(model, ratings, draws=3000)
 
     exact = enumerated(model, ways, model.problem(ratings).priors)
     for parameter in model.parameters():

@@ -398,7 +398,7 @@ def test_groupthink_follows_the_formula_and_not_the_misprinted_program() -> None
     design, truth = complete(300, 10), {"prevalence": [0.3, 0.7], "a": [0.7], "p": [[0.3, 0.7]]}
     ratings = rb.TAP().simulate(design, np.random.default_rng(1), parameters=truth)
 
-    found = rb.Groupthink().fit(ratings, seed=1).quantities["a"].mean().item()
+    found = rb.Groupthink().fit(ratings, seed=1, draws=400).quantities["a"].mean().item()
 
     assert found == pytest.approx(mean_accuracy(ratings, swapped=False), abs=0.0004)
     assert found == pytest.approx(0.003, abs=0.001)

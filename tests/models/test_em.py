@@ -87,7 +87,7 @@ designs = st.builds(
 @pytest.mark.slow
 @every_model
 @pytest.mark.parametrize("priors", [True, False], ids=["posterior", "likelihood"])
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(ratings=designs)
 def test_em_never_decreases_the_objective(
     model: AnnotationModel, priors: bool, ratings: rb.Ratings

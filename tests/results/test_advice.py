@@ -191,7 +191,7 @@ def test_tighter_priors_where_leaving_out_an_item_changes_the_posterior() -> Non
     table = pd.DataFrame(rows, columns=["item", "rater", "rating"])
     ratings = rb.Ratings.from_frame(table, scale="nominal")
     loose, tight = (
-        rb.DawidSkene(prior_confusion=prior).fit(ratings, seed=1, sampler="gibbs")
+        rb.DawidSkene(prior_confusion=prior).fit(ratings, seed=1, draws=400, sampler="gibbs")
         for prior in (rb.DiagonalDirichlet(weight=0.5), rb.DiagonalDirichlet())
     )
 

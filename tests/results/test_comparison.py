@@ -216,7 +216,7 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
 def test_elpd_of_numbers_is_the_exact_conditional_density(
     model: Any, point: dict[str, Any], shape: tuple[int, int]
 ) -> None:
-    fit = drawn_at(model, point, shape, draws=2000)
+    fit = drawn_at(model, point, shape, draws=1000)
     rating, item = fit.ratings.values, fit.ratings.item
 
     loo = fit.loo(warn=False)

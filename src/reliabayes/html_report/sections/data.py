@@ -17,8 +17,6 @@ from reliabayes.ratings.likely_scale import likely_scale
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
 
-BOOTSTRAP_SAMPLES = 1000  # of the items, for intervals of coefficients
-
 
 def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
     """Size and design of the ratings, and classical coefficients.
@@ -71,12 +69,12 @@ def _coefficients(ratings: Ratings, prob: float) -> list[Block]:
     guideline = "koo_li" if likely_scale(ratings).scale == "numeric" else "landis_koch"
     with recorded_warnings() as messages:
         try:
-            found = ratings.agreement(prob=prob, replicates=BOOTSTRAP_SAMPLES, guideline=guideline)
+            found = ratings.agreement(prob=prob, guideline=guideline)
         except RatingsError as error:
             return [Text(str(error))]
     note = (
-        f"{100 * prob:g}% intervals from {BOOTSTRAP_SAMPLES:,} bootstrap samples of the items. "
-        f"{found.attrs['caution']}"
+        f"{100 * prob:g}% intervals. The column over says what is a sample of more, method how the "
+        f"interval was computed. {found.attrs['caution']}"
     )
     caption = "Coefficients that suit the scale and the design"
     return [table("agreement-0", caption, found, note=note), *map(Text, dict.fromkeys(messages))]
