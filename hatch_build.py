@@ -155,19 +155,19 @@ def build(
     tools, paths = Toolchain.find(flags), list(programs)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
-        of_programs = list(units_of(paths, texts))
-        units = [GIBBS, *of_programs, RUNNER, *sums_of(of_programs)]
-        objects = [tools.object_of(unit) for unit in units]
-        new = [unit for unit, target in zip(units, objects, strict=True) if not target.exists()]
+        # What takes longest starts first, so that no processor waits for it at the end.
+        of_programs = sorted(units_of(paths, texts), key=lambda unit: -len(unit.text))
+        units = [*of_programs, RUNNER, GIBBS, *sums_of(of_programs)]
+        objects = {unit: tools.object_of(unit) for unit in units}
+        new = [unit for unit, target in objects.items() if not target.exists()]
         number = sum(unit.name.count("-") + 1 for unit in new if unit in of_programs)
         with progress(number, len(new)) as done:
             for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
                 compiled.result()
                 done()
     out.mkdir(parents=True, exist_ok=True)
-    library, *objects = objects
-    tools.link_alone(library, out / LIBRARY)
-    tools.link(objects, out / EXECUTABLE)
+    tools.link_alone(objects.pop(GIBBS), out / LIBRARY)
+    tools.link(list(objects.values()), out / EXECUTABLE)
     shutil.copy2(tools.library, out)
     for path in paths:
         launcher = out / path.stem
