@@ -211,6 +211,16 @@ def test_sampler_adapts_its_metric_if_true_categories_are_uncertain() -> None:
     assert [start.adapt_metric for start in starts] == [False, True]
 
 
+@pytest.mark.slow
+def test_sampler_adapts_its_metric_if_a_spread_of_many_raters_is_all_but_unknown() -> None:
+    few, many = simulated(300, 60, 3, seed=2), simulated(600, 120, 3, seed=2)
+
+    starts = [MODEL.start(MODEL.problem(ratings)) for ratings in (few, many)]
+
+    assert [bool(start.sd["spread"].max() > 0.5) for start in starts] == [True, True]
+    assert [start.adapt_metric for start in starts] == [False, True]
+
+
 @pytest.mark.parametrize("spread", [1e-200, 1e-20, 1e2])
 def test_density_is_finite_for_extreme_spreads(spread: float, ratings: rb.Ratings) -> None:
     (point,) = random_points(MODEL, ratings, 1)

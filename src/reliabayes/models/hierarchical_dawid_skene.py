@@ -39,6 +39,7 @@ from reliabayes.ratings import Ratings
 # Proportion of the information that known true categories would give, from which the curvature at
 # the mode is a good guide to the posterior.
 ENOUGH_INFORMATION = 0.75
+MANY_RATERS, LONG_TAIL = 100, 0.5  # paths are too short for a log spread of theirs with this sd
 # Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
 MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
 
@@ -298,8 +299,7 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
     def start_at(self, found: Climb, problem: HierarchicalProblem) -> WarmStart:
         """Around a mode; where true categories are uncertain, its curvature is a poor guide."""
         centring = self.centring_at(found.point, problem)
-        problem = replace(problem, precision=centring.log_odds_precision)
-        start = super().start_at(found, problem)
+        start = super().start_at(found, replace(problem, precision=centring.log_odds_precision))
         point = start.point
         mean, scale = centre_and_scale(point, centring)
         counts, variance = self._expected_by_rater(point, problem)
@@ -308,7 +308,8 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
             start,
             mode={**start.mode, "effect": (point["effect"] - mean) / scale},
             constrain=partial(self._constrain_effects, centring=centring),
-            adapt_metric=is_poor,
+            adapt_metric=is_poor
+            or (problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL),
             target_acceptance=0.95 if is_poor else 0.8,
             centring=centring,
         )
