@@ -82,8 +82,8 @@ def pools_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[str
         *_level_claim(fit),
     )
     sentences = [
-        f"Means of many ratings by {pool_names(best)} correlate equally; single ratings correlate "
-        f"{estimate_text(single[best], prob)}.",
+        f"True scores are means of very many ratings; single ratings by {pool_names(best)} "
+        f"correlate {estimate_text(single[best], prob)}.",
         *_least_agreement(known, best, worst, prob),
         _consistency(fit, scale, prob, reliability),
         *_level_difference(fit, prob),
