@@ -151,6 +151,16 @@ def test_the_page_fits_the_width_of_a_phone(
     )
 
 
+@pytest.mark.parametrize("name", ["numbers", "three_pools", "categories"])
+def test_pictures_fill_the_column_of_the_page(
+    name: str, made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made[name], viewport={"width": 1280, "height": 900})
+
+    widths = page.locator("figure img").evaluate_all("x => x.map(y => y.clientWidth)")
+    assert {*widths} == {page.locator("#answer").evaluate("x => x.clientWidth")}
+
+
 def test_headers_sort_by_mouse_and_keyboard(
     made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:

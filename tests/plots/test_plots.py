@@ -261,6 +261,15 @@ def test_plots_draw_on_the_given_axes_and_open_no_figure(of: Any) -> None:
     assert plt.get_fignums() == []
 
 
+def test_new_figures_are_as_wide_as_the_style_in_use(of: Any) -> None:
+    with mpl.rc_context({"figure.figsize": (9.0, 2.0)}):
+        drawn: list[Any] = [plots.icc(of.numbers), plots.confusion(of.categories)]
+
+    drawn.append(plots.icc(of.numbers))
+    assert [ax.figure.get_figwidth() for ax in drawn] == [9, 9, 6.4]
+    plt.close("all")
+
+
 def test_icc_draws_and_states_the_median_and_interval(of: Any) -> None:
     row = of.numbers.summary(0.8).loc["icc"]
 

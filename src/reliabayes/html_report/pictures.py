@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 MAX_SVG = 240_000  # characters; larger plots become bitmaps
 BITMAP_DPI = 160
-CSS_DPI = 110  # CSS pixels per inch of a plot
+CSS_WIDTH = 984  # pixels of the page's column, which pictures fill
 STYLE = {
     "axes.facecolor": "none",
     "figure.facecolor": "none",
+    "figure.figsize": (8.0, 3.6),
     "font.size": 12,  # large enough for narrow screens, to which pictures shrink
     "savefig.facecolor": "auto",
     "svg.fonttype": "path",
@@ -50,10 +51,10 @@ def picture(draw: Callable[[], Axes], *, as_bitmap: bool = False) -> Picture:
         try:
             finding, note = _take_texts(ax)
             address = _data_url(figure, as_bitmap)
-            width, height = (int(CSS_DPI * inches) for inches in figure.get_size_inches())
+            width, height = figure.get_size_inches()
         finally:
             plt.close(figure)
-    return Picture(address, finding, note, width, height)
+    return Picture(address, finding, note, CSS_WIDTH, round(CSS_WIDTH * height / width))
 
 
 def _take_texts(ax: Any) -> tuple[str, str]:

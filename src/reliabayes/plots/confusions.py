@@ -15,6 +15,7 @@ from reliabayes.plots.layout import (
     axes_or_new,
     font_size,
     label_rows,
+    new_width,
     remove_frame,
 )
 from reliabayes.plots.palette import Palette
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
 
 MAX_CELLS, CELLS_IN_ROW = 160, 21  # of all matrices together, and side by side
-WIDTH = 5.4  # inches of the matrices side by side
+MARGIN = 1.0  # inch of a new figure that the matrices leave to labels
 LONGEST_CATEGORY = 12  # characters of a category's label
 WIDEST = 0.74  # width of a capital, in font sizes
 
@@ -58,7 +59,8 @@ def confusion(fit: Fit, *, ax: Axes | None = None) -> Axes:
     raters, matrices, total = _shown(fit)
     number, size = matrices.shape[:2]
     columns = min(math.ceil(math.sqrt(1.6 * number)), max(1, CELLS_IN_ROW // (size + 1)))
-    cell = min(0.5, WIDTH / (columns * (size + 1)))
+    width = new_width() - MARGIN
+    cell = min(0.5, width / (columns * (size + 1)))
     pitch = size + max(1, math.ceil(0.22 / cell))
     ax = axes_or_new(ax, height=1.9 + -(-number // columns) * pitch * cell)
     left, top = (size + 1) * (np.arange(number) % columns), pitch * (np.arange(number) // columns)
@@ -67,7 +69,7 @@ def confusion(fit: Fit, *, ax: Axes | None = None) -> Axes:
     for x, y, name in zip(left, top, names, strict=True):
         ax.text(x, y - 0.12, name, fontsize="x-small", color=Palette.of(ax).text, parse_math=False)
     categories = shortened(fit.ratings.categories, LONGEST_CATEGORY)
-    _label_categories(ax, left, top, categories, WIDTH / cell, cell)
+    _label_categories(ax, left, top, categories, width / cell, cell)
     shown = f"The most and least informative of {total:,} raters. " if total > number else ""
     add_title(ax, _finding(fit), f"Posterior means. {shown}{source_text(fit)}", categories)
     return remove_frame(ax, "none")

@@ -25,8 +25,10 @@ def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axe
     ----------
     ax : matplotlib Axes or None
         Returned unless None.
-    width, height : float
-        Size of the new figure, in inches.
+    width : float
+        Width of the new figure, in inches, unless ``figure.figsize`` of matplotlib is wider.
+    height : float
+        Height of the new figure, in inches.
 
     Returns
     -------
@@ -35,8 +37,21 @@ def axes_or_new(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axe
     if ax is None:
         import matplotlib.pyplot as plt
 
-        ax = plt.subplots(figsize=(width, height), layout="constrained")[1]
+        size = max(width, new_width()), height
+        ax = plt.subplots(figsize=size, layout="constrained")[1]
     return ax
+
+
+def new_width() -> float:
+    """Width of new figures in inches, which styles of matplotlib set as ``figure.figsize``.
+
+    Returns
+    -------
+    float
+    """
+    import matplotlib as mpl
+
+    return float(mpl.rcParams["figure.figsize"][0])
 
 
 def add_title(ax: Axes, finding: str, note: str, labels: Iterable[str] = ()) -> Axes:
