@@ -486,6 +486,19 @@ def test_of_too_many_items_the_most_certain_are_left_out(
 
 
 @pytest.mark.usefixtures("quick")
+def test_items_whose_true_categories_are_all_known_have_no_section(
+    made: Callable[..., Page],
+) -> None:
+    known = categories().ratings.to_frame().assign(gold="rude")
+    ratings = rb.Ratings.from_frame(known, scale="nominal", gold="gold")
+
+    page = made(replace(categories(), ratings=ratings))
+
+    assert "Raters" in page.texts["h2"]
+    assert "Items" not in page.texts["h2"]
+
+
+@pytest.mark.usefixtures("quick")
 def test_the_same_fits_give_the_same_page(tmp_path: Path) -> None:
     one, other = tmp_path / "one.html", tmp_path / "other.html"
 

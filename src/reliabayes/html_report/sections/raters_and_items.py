@@ -32,7 +32,7 @@ def raters(fits: Sequence[ReportFit]) -> Section:
 
 
 def items(fits: Sequence[ReportFit]) -> Section:
-    """Estimates of each item.
+    """Estimates of each item; none of a fit for which all true categories are known.
 
     Parameters
     ----------
@@ -93,6 +93,8 @@ def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
 
 def _item_blocks(each: ReportFit) -> Iterator[Block]:
     has_categories = "probability" in each.items
+    if has_categories and len(known_items(each.fit.ratings)) == len(each.items):
+        return
     if has_categories:
         is_large = len(each.items) > MAX_MARKERS
         yield picture(partial(plots.entropies, each.for_items), as_bitmap=is_large)
