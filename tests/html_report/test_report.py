@@ -26,6 +26,7 @@ from reliabayes.cli.app import app
 from reliabayes.html_report import answer, pictures
 from reliabayes.html_report.answers.phrases import rater_names
 from reliabayes.html_report.blocks import Picture
+from reliabayes.html_report.sections.data import data
 from tests.models.test_models import fitted
 from tests.plots.test_plots import around, made_of, of_categories, of_numbers, of_pools, rated
 
@@ -483,6 +484,16 @@ def test_of_too_many_items_the_most_certain_are_left_out(
     assert table["item"].tolist() == list(map(str, ordered.index[: len(table)]))
     note = f"Shows the {len(table)} most uncertain of 40 rows; the other {40 - len(table)},"
     assert any(text.startswith(note) for text in page.texts["p"])
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_guessed_scale_is_told_by_its_reason() -> None:
+    ratings = rb.Ratings.from_wide(np.array([[1, 0], [0, 0], [1, 1]]))
+
+    facts = dict(data(ratings, {}, 0.9).blocks[0].rows)
+
+    assert facts["scale"] == "0 and 1 are probably categories"
+    assert "scale guessed" not in facts
 
 
 @pytest.mark.usefixtures("quick")

@@ -47,7 +47,8 @@ def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
 
 def _facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
     """Size and design; minimum, median and maximum of a number in one line."""
-    known = ratings.describe()
+    known = ratings.describe().to_dict()
+    known["scale"] = known.pop("scale guessed", known["scale"])
     for name, value in known.items():
         fact, _, end = str(name).partition(" (")
         if not end:
