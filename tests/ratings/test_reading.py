@@ -172,6 +172,11 @@ def test_ratings_that_mix_numbers_and_text_ask_for_the_scale(tmp_path: Path) -> 
         ("item,rater,rating\na,x,9\nb,b,x,9\n", r"Expected 3 fields in line 3, saw 4. Quote"),
         ('item,rater,rating\n"a,x,9\n', r"and all quotes must be closed"),
         ("item,rater,rating,rating\na,x,9,9\n", r"columns: .* found 'rating' more than once"),
+        ("item,rater,hate\na,x,9\n", r"Say which column it is: rating=\.\.\."),
+        (
+            "person,i,Response\na,x,9\n",
+            r"Did you mean rating='Response'\? Say also which are the others: item=.*, rater=\.",
+        ),
         ("Item,coder,score\na,x,9\n", r"Did you mean item='Item', rater='coder', rating='score'"),
         ("name,J1,J2\na,5,9\na,6,7\n", r"'J1', 'J2' hold numbers .* or shape=.wide. for a"),
     ],

@@ -211,10 +211,14 @@ def _columns_remedy(
             f"The columns {listed(raters)} hold numbers in about the same range. If the table is "
             'wide, with one column per rater, use Ratings.from_wide, or shape="wide" for a file.'
         )
-    pairs = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
-    if pairs:
-        return f"Did you mean {pairs}?"
-    return f"Say which columns they are: {', '.join(f'{role}=...' for role in missing)}"
+    guessed = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
+    unknown = ", ".join(f"{role}=..." for role in missing if role not in likely)
+    if not guessed:
+        which = "columns they are" if len(missing) > 1 else "column it is"
+        return f"Say which {which}: {unknown}"
+    return f"Did you mean {guessed}?" + (
+        f" Say also which are the others: {unknown}" if unknown else ""
+    )
 
 
 def _columns_of_one_range(frame: nw.DataFrame[Any], names: Sequence[str]) -> list[str]:
