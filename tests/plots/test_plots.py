@@ -51,6 +51,7 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "raters_in_pools": lambda of: plots.raters(of.pools),
     "raters_many": lambda of: plots.raters(of.crowd),
     "items": lambda of: plots.items(of.categories),
+    "icc_long": lambda of: plots.icc(of.long_pools),
     "entropies": lambda of: plots.entropies(of.categories),
     "confusion": lambda of: plots.confusion(of.categories),
     "agreement": lambda of: plots.agreement(of.numbers.ratings),
@@ -104,10 +105,8 @@ def long_names(contrast: rb.Contrast) -> rb.Contrast:
     return rb.Contrast(one, other, contrast.draws, contrast.prob)
 
 
-def of_pools() -> rb.Fit:
-    frame = rated(30, 7, 5, "r{}").assign(
-        pool=lambda x: np.where(x["rater"] < "r3", "expert", "crowd")
-    )
+def of_pools(one: str = "expert", other: str = "crowd") -> rb.Fit:
+    frame = rated(30, 7, 5, "r{}").assign(pool=lambda x: np.where(x["rater"] < "r3", one, other))
     factor = np.zeros((400, 2, 2))
     factor[:, 0, 0], angle = 1, around(0.6)
     factor[:, 1] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -153,6 +152,9 @@ def of() -> SimpleNamespace:
         crowd=of_numbers(rated(300, 100, 4, LONG)),
         pools=of_pools(),
         categories=of_categories(),
+        long_pools=of_pools(
+            "radiologists with at least ten years of practice in hospitals", "residents"
+        ),
         curve=pd.DataFrame(
             {
                 "empirical": [0.5, 0.7, 0.8],
@@ -282,6 +284,26 @@ def test_icc_draws_and_states_the_median_and_interval(of: Any) -> None:
         f"A single rating is {row['median']:.0%} signal (80% interval {row['lower_80']:.0%} to "
         f"{row['upper_80']:.0%})"
     )
+
+
+def test_long_categories_and_ids_leave_the_bars_of_items_their_room() -> None:
+    names = [f"{letter} is the name of a category {letter}" for letter in "ABCD"]
+    frame = rated(40, 6, 5, "{}")
+    frame["item"] = "https://example.com/items/" + frame["item"].astype(str)
+    frame["rating"] = pd.qcut(frame["rating"], 4, labels=names)
+    confusion = np.full((400, 6, 4, 4), 0.1) + 0.6 * np.eye(4)
+    fit = made_of(
+        rb.DawidSkene(),
+        rb.Ratings.from_frame(frame, scale="nominal"),
+        prevalence=np.full((400, 4), 0.25),
+        confusion=confusion,
+    )
+
+    ax: Any = plots.items(fit)
+    ax.figure.draw_without_rendering()
+
+    assert ax.get_position().width > 0.4
+    plt.close("all")
 
 
 def test_bands_are_the_ranges_of_the_guideline(of: Any) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.plots.labels import short
 from reliabayes.plots.layout import label_right, label_rows
 from reliabayes.plots.palette import Palette
 from reliabayes.results.estimates import estimate_text, median_interval
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 UNBOUNDED = (-np.inf, np.inf)
 BINS = 400
+LABEL = 24  # characters in a line of a label
 HEIGHT = 0.72  # of a density, in distances between rows
 
 
@@ -27,7 +30,7 @@ def density_rows(
     prob: float,
     limits: tuple[float, float] = UNBOUNDED,
     form: str = ".2f",
-) -> None:
+) -> list[str]:
     """Draw a row for each posterior: its density, darker within the interval, and its median.
 
     Parameters
@@ -42,16 +45,26 @@ def density_rows(
         Range of the quantity; unbounded by default.
     form : str, default ".2f"
         Format of the numbers on the right.
+
+    Returns
+    -------
+    list of str
+        The labels as they are written, long ones on two lines.
     """
     for row, draws in enumerate(rows.values()):
         _density_row(ax, row, draws, prob, limits)
-    label_rows(ax, range(len(rows)), list(rows))
+    labels = [
+        "\n".join(short(line) for text in name.split("\n") for line in _two_lines(text))
+        for name in rows
+    ]
+    label_rows(ax, range(len(rows)), labels)
     ax.set_ylim(len(rows) - 0.7, -0.95)
     texts = [
         estimate_text(draws, prob, form).replace(f"{100 * prob:g}% interval ", "")
         for draws in rows.values()
     ]
     label_right(ax, range(len(rows)), texts)
+    return labels
 
 
 def density(draws: Array, limits: tuple[float, float] = UNBOUNDED) -> tuple[Array, Array]:
@@ -79,6 +92,12 @@ def density(draws: Array, limits: tuple[float, float] = UNBOUNDED) -> tuple[Arra
     kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / bins) ** 2)
     reflected = np.pad(height, reach, mode="symmetric")
     return (edges[1:] + edges[:-1]) / 2, np.convolve(reflected, kernel / kernel.sum(), "valid")
+
+
+def _two_lines(text: str) -> list[str]:
+    """A text on two lines, cut in the middle of the second, if it is too long for one."""
+    first, *rest = textwrap.wrap(text, LABEL, break_on_hyphens=False) or [""]
+    return [first, " ".join(rest)] if rest else [first]
 
 
 def _density_row(

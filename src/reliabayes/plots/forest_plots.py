@@ -195,6 +195,7 @@ def _draw_intervals(
 
 def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
     """Label the first and the last rows in the corners that the ordered rows leave empty."""
+    palette = Palette.of(ax)
     rises = rows["median"].iloc[0] < rows["median"].iloc[-1]
     for end, part in {"top": rows.iloc[:EXTREMES], "bottom": rows.iloc[-EXTREMES:]}.items():
         values = zip(part["name"], part["median"], strict=True)
@@ -203,7 +204,8 @@ def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
         place = (0.99 if side == "right" else 0.01, 0.99 if end == "top" else 0.01)
         ax.annotate(
             "\n".join(lines), place, xycoords="axes fraction", fontsize="small", ha=side,
-            va=end, color=Palette.of(ax).text, parse_math=False,
+            va=end, color=palette.text, parse_math=False,
+            bbox={"facecolor": palette.background, "alpha": 0.8, "linewidth": 0, "pad": 1},
         )  # fmt: skip
 
 

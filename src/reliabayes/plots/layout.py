@@ -75,7 +75,8 @@ def add_title(ax: Axes, finding: str, note: str, labels: Iterable[str] = ()) -> 
     """
     palette = Palette.of(ax)
     small, medium = font_size("small"), font_size("medium")
-    left = CHARACTER_WIDTH * small * max(map(len, labels), default=0)
+    lines_of_labels = (line for label in labels for line in label.split("\n"))
+    left = CHARACTER_WIDTH * small * max(map(len, lines_of_labels), default=0)
     points = 72 * 1.12 * ax.bbox.width / ax.figure.dpi - left
     heading, lines = (
         textwrap.wrap(

@@ -73,10 +73,9 @@ def icc(
     """
     rows = draws_by_scale(fit, "icc")
     ax = axes_or_new(ax, height=1.9 + 0.6 * len(rows))
-    density_rows(ax, rows, prob, (0, 1))
+    labels = density_rows(ax, rows, prob, (0, 1))
     ax.set(xlim=(0, 1), xlabel="ICC: proportion of a single rating's variance due to the item")
     words = shade_guideline(ax, guideline)
-    labels = list(rows) if len(rows) > 1 else []
     add_title(ax, _icc_finding(rows, prob), f"{source_text(fit)}. {words}", labels)
     return remove_frame(ax, "bottom")
 

@@ -12,10 +12,12 @@ from reliabayes.plots.labels import shortened
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
+    integer_ticks,
     label_right,
     label_rows,
     percent_ticks,
     remove_frame,
+    text_width,
 )
 from reliabayes.plots.palette import Palette, category_colours
 from reliabayes.results import quantities
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
 
 MAX_ITEMS, MIN_ITEMS = 30, 5  # that are shown
+LEGEND_GAP = 5  # characters as wide as the square before a name in the legend and the gap behind it
 UNCERTAIN = 0.01  # bits of entropy from which on more than the fewest items are shown
 
 
@@ -107,6 +110,7 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     label_right(ax, [most], ["maximum"])
     ax.set(xlim=(0, len(entropy)), ylim=(0, 1.08 * most), ylabel="entropy, bits")
     ax.set_xlabel("items in order of entropy")
+    integer_ticks(ax)
     total, cumulated = entropy.sum(), np.cumsum(entropy)
     half = 1 + int(np.searchsorted(cumulated, total / 2))
     bits = f"{total:,.0f}" if total >= 100 else f"{total:.1f}"
@@ -125,10 +129,12 @@ def _draw_bars(ax: Axes, probability: Array, names: list[str], is_ordered: bool)
     start = np.cumsum(probability, axis=1) - probability
     for width, left, shade, name in zip(probability.T, start.T, shades, names, strict=True):
         ax.barh(range(len(width)), width, left=left, height=0.8, color=shade, label=name)
+    room = text_width(ax.bbox.width, ax) // (max(map(len, names)) + LEGEND_GAP)
+    columns = max(1, min(room, len(names), 4))
     below = ax.transAxes + ScaledTranslation(0, -0.5, ax.figure.dpi_scale_trans)
     legend = ax.legend(
         loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, frameon=False,
-        ncols=min(len(names), 4), fontsize="small", borderpad=0, handlelength=1,
+        ncols=columns, fontsize="small", borderpad=0, handlelength=1,
     )  # fmt: skip
     for text in legend.get_texts():
         text.set(color=Palette.of(ax).text, parse_math=False)
