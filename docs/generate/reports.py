@@ -21,8 +21,8 @@ OPENING = """\
 # Reports
 
 `fit.report("report.html")` and `reliabayes report` write one page that opens with the answer. It
-needs no network, and can be mailed. These four were made with the code that is shown; two are of
-published ratings, two of simulated ones, whose truth is known.
+needs no network, and can be mailed. These six were made with the code that is shown; four are of
+published ratings, in two tables, and two of simulated ones, whose truth is known.
 """
 
 
@@ -61,6 +61,32 @@ fits = {
     "MACE": rb.MACE().fit(ratings, seed=1),
 }
 rb.report(ratings, fits, "categories.html")
+""",
+    ),
+    "grades": Report(
+        "How many raters does a grade need?",
+        "The same anaesthetists and patients: the four categories are grades of fitness for an"
+        " anaesthetic, so that the reliability of the mean of several can be asked for.",
+        """\
+import reliabayes as rb
+
+table = rb.datasets.load("dawid_skene_1979")
+ratings = rb.Ratings.from_frame(table, scale="ordered", replicates="keep")
+rb.OrdinalICC().fit(ratings, seed=1).report("grades.html")
+""",
+    ),
+    "occasions": Report(
+        "Is one rater consistent over time?",
+        "The first of these anaesthetists read the records of the patients three times. Each"
+        " occasion takes the place of a rater, so that the reliability is that of one person:"
+        " intra-rater, or test-retest.",
+        """\
+import reliabayes as rb
+
+table = rb.datasets.load("dawid_skene_1979").query("rater == 1")
+table = table.assign(rater="occasion " + table["replicate"].astype(str))
+ratings = rb.Ratings.from_frame(table, scale="ordered")
+rb.OrdinalICC().fit(ratings, seed=1).report("occasions.html")
 """,
     ),
     "vendors": Report(

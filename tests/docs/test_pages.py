@@ -102,6 +102,7 @@ def test_reports_are_of_ratings_that_come_with_the_package_or_are_simulated() ->
     loaded = {part.split('"')[1] for text in texts for part in text.split("datasets.load(")[1:]}
     assert loaded == {"shrout_fleiss_1979", "dawid_skene_1979"}
     assert all("load(" in text or "default_rng(" in text for text in texts)
+    assert sum("load(" in text for text in texts) == 4
 
 
 @pytest.mark.docs
