@@ -286,6 +286,17 @@ def test_icc_draws_and_states_the_median_and_interval(of: Any) -> None:
     )
 
 
+def test_effects_that_may_all_be_zero_have_no_highest_and_lowest() -> None:
+    fit = of_numbers(rated(3, 2, 2, "J{}"))
+
+    found = [finding(plot(fit, ax=fresh())) for plot in (plots.raters, plots.items)]
+
+    assert (fit.raters()["lower_90"] < 0).all()
+    assert (fit.raters()["upper_90"] > 0).all()
+    assert found[0] == "No rater rates clearly higher or lower than the average"
+    assert found[1] == "No item is rated clearly higher or lower than the average"
+
+
 def test_long_categories_and_ids_leave_the_bars_of_items_their_room() -> None:
     names = [f"{letter} is the name of a category {letter}" for letter in "ABCD"]
     frame = rated(40, 6, 5, "{}")

@@ -124,14 +124,17 @@ def effects(fit: Fit, what: str, table: pd.DataFrame, prob: float, ax: Axes | No
     rows = _ordered(table.rename(columns=limits))
     form = f"+.{max(0, 1 - math.floor(math.log10(rows['median'].abs().max() or 1)))}f"
     verbs = ("rates", "rate") if what == "raters" else ("is rated", "are rated")
-    ends = _extremes(rows, form, what.removesuffix("s"), verbs)
+    one = what.removesuffix("s")
+    ends = _extremes(rows, form, one, verbs)
     finding = f"All {len(rows):,} {what} {verbs[1]} alike"
-    if ends is not None:
+    if ends is not None and ((rows["lower"] <= 0) & (rows["upper"] >= 0)).all():
+        finding = f"No {one} {verbs[0]} clearly higher or lower than the average"
+    elif ends is not None:
         finding = f"{ends[0]} highest and {ends[1]} lowest, relative to the average"
     ax = _forest(ax, rows, finding, _note(fit, prob, rows), form)
     ax.axvline(0, color=Palette.of(ax).muted, linewidth=0.8, zorder=0)
     unit = "units of the rating" if fit.model.continuous else "units of the latent score"
-    ax.set_xlabel(f"{what.removesuffix('s')} effect, relative to the average, in {unit}")
+    ax.set_xlabel(f"{one} effect, relative to the average, in {unit}")
     return ax
 
 
