@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 UNBOUNDED = (-np.inf, np.inf)
 BINS = 400
-LABEL = 24  # characters in a line of a label
+LABEL = 26  # characters in a line of a label
 HEIGHT = 0.72  # of a density, in distances between rows
 
 
@@ -54,7 +54,7 @@ def density_rows(
     for row, draws in enumerate(rows.values()):
         _density_row(ax, row, draws, prob, limits)
     labels = [
-        "\n".join(short(line) for text in name.split("\n") for line in _two_lines(text))
+        "\n".join(short(line, LABEL) for text in name.split("\n") for line in _two_lines(text))
         for name in rows
     ]
     label_rows(ax, range(len(rows)), labels)
