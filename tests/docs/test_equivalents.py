@@ -2,7 +2,7 @@
 
 The other side is computed by the peer, or by its formula if it needs R. krippendorff and
 scikit-learn come with the development extra; pingouin and statsmodels with that of the
-documentation.
+documentation, and crowd-kit with that of the benchmarks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import f
+from scipy.stats import entropy, f
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -23,6 +23,7 @@ ag = rb.agreement
 COUNTS = np.array([[3, 0, 0], [0, 2, 1], [0, 0, 3], [1, 2, 0]])
 # Two raters whose categories have gaps: none is 3 or 4.
 ONE, OTHER = np.array([1, 2, 5, 5, 1, 2, 2, 5]), np.array([1, 5, 5, 5, 1, 2, 1, 2])
+WORDS = np.array(["", "low", "medium", "", "", "high"])
 
 
 def table(*, missing: bool) -> Array:
@@ -41,6 +42,15 @@ def judges() -> pd.DataFrame:
 
 def pair(**options: Any) -> rb.Ratings:
     return rb.Ratings.from_wide(np.column_stack([ONE, OTHER]), **options)
+
+
+def crowd() -> Array:
+    """Categories of items by five raters, right in 55% to 85% of 200; no ties, broken at random."""
+    rng = np.random.default_rng(1)
+    truth, right = rng.integers(0, 3, (200, 1)), rng.random((200, 5)) < [0.85, 0.7, 0.6, 0.55, 0.75]
+    x = np.where(right, truth, (truth + rng.integers(1, 3, (200, 5))) % 3)
+    least, most = np.sort((x[:, :, None] == np.arange(3)).sum(axis=1), axis=1)[:, 1:].T
+    return np.asarray(x[most > least])
 
 
 @pytest.mark.parametrize(
@@ -150,6 +160,42 @@ def test_weighted_kappas_of_scikit_learn_count_categories_that_occur(weights: An
     assert ranked != pytest.approx(spaced, abs=0.05)
 
 
+@pytest.mark.parametrize(("weights", "power"), [("linear", 1), ("quadratic", 2)])
+@pytest.mark.parametrize("words", [False, True])
+def test_weighted_kappas_of_irr_and_psych_have_ranks_of_sorted_levels(
+    weights: Any, power: int, words: bool
+) -> None:
+    """psych 2.2.9 has 0.7272727273 of the numbers and 0.1818181818 of the words, if quadratic."""
+    one, other = (WORDS[ONE], WORDS[OTHER]) if words else (ONE, OTHER)
+    levels = sorted({*one, *other})
+    both = pd.crosstab(one, other, normalize=True).loc[levels, levels].to_numpy()
+    weight = 1 - (np.abs(np.subtract.outer(range(3), range(3))) / 2) ** power
+    by_chance = (weight * np.outer(both.sum(axis=1), both.sum(axis=0))).sum()
+
+    theirs = ((weight * both).sum() - by_chance) / (1 - by_chance)
+
+    pairs = np.column_stack([one, other])
+    sorted_levels = rb.Ratings.from_wide(pairs, scale="ordered", categories=levels)
+    assert float(ag.cohen_kappa(sorted_levels, weights)) == pytest.approx(theirs)
+    if power == 2:
+        assert theirs == pytest.approx(0.1818181818 if words else 0.7272727273)
+
+
+def test_words_keep_the_order_in_which_they_are_declared() -> None:
+    """psych 2.2.9 with ``levels`` has the same 0.7272727273; without, the order of the alphabet."""
+    metrics = pytest.importorskip("sklearn.metrics")
+    order = ["low", "medium", "high"]
+    words = WORDS[ONE], WORDS[OTHER]
+
+    sorted_words = metrics.cohen_kappa_score(*words, weights="quadratic")
+    declared = metrics.cohen_kappa_score(*words, weights="quadratic", labels=order)
+
+    ours = rb.Ratings.from_wide(np.column_stack(words), scale="ordered", categories=order)
+    assert float(ag.cohen_kappa(ours, "quadratic")) == pytest.approx(declared)
+    assert declared == pytest.approx(0.7272727273)
+    assert sorted_words == pytest.approx(0.1818181818)
+
+
 def test_kappa_of_scikit_learn() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
 
@@ -192,13 +238,57 @@ def test_iccs_and_cronbachs_alpha_of_pingouin() -> None:
 
 
 def test_uncertainty_of_crowd_kit_is_the_entropy_of_votes() -> None:
-    """Its documented example: a task with three different labels has 1.0986, in nats."""
-    ratings = rb.Ratings.from_wide(np.array([["a", "b", "c"], ["a", "a", "b"]]))
+    """Its documented examples, in nats: three labels, all different or two of them equal."""
+    ratings = rb.Ratings.from_wide(np.array([["a", "b", "c"], ["a", "a", "a"]]))
 
-    share = ratings.counts / ratings.counts.sum(axis=1, keepdims=True)
-    entropy = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=1)
+    votes = entropy(ratings.counts, axis=1)
 
-    assert entropy[0] == pytest.approx(1.0986122886681096)
+    assert votes == pytest.approx([1.0986122886681096, 0])
+
+
+def consistency(x: Array) -> Array:
+    """Posterior of the vote, with raters as accurate as they agree with it and errors alike."""
+    said = x[:, :, None] == np.arange(3)
+    vote = said.sum(axis=1).argmax(axis=1)
+    right = (x == vote[:, None]).mean(axis=0)[:, None]
+    likelihood = np.where(said, right, (1 - right) / 2).prod(axis=1)
+    return np.asarray(likelihood[np.arange(len(x)), vote] / likelihood.sum(axis=1))
+
+
+def test_consistency_of_crowd_kit_is_near_the_mean_probability_of_rater_tap() -> None:
+    ratings = rb.Ratings.from_wide(crowd(), scale="nominal")
+
+    ours = rb.RaterTAP().em(ratings).items()["probability"].mean()
+
+    assert ours == pytest.approx(consistency(crowd()).mean(), abs=0.05)
+
+
+@pytest.mark.docs
+def test_metrics_and_dawid_skene_of_crowd_kit() -> None:
+    metrics = pytest.importorskip("crowdkit.metrics.data")
+    peer = pytest.importorskip("crowdkit.aggregation")
+    task, worker = np.indices(crowd().shape).reshape(2, -1)
+    frame = pd.DataFrame({"task": task, "worker": worker, "label": crowd().ravel()})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        em = peer.DawidSkene(n_iter=5000, tol=1e-8).fit(frame)
+        consistent = metrics.consistency(frame, by_task=True)
+        uncertain = metrics.uncertainty(frame)
+        alpha = metrics.alpha_krippendorff(frame)
+
+    ratings = rb.Ratings.from_frame(
+        frame, item="task", rater="worker", rating="label", scale="nominal"
+    )
+    own = rb.DawidSkene().em(ratings)
+    errors = em.errors_.sort_index().sort_index(axis=1).to_numpy()
+    confusion = errors.reshape(5, 3, 3).transpose(0, 2, 1)
+    assert consistent.to_numpy() == pytest.approx(consistency(crowd()))
+    assert uncertain == pytest.approx(entropy(ratings.counts, axis=1).mean())
+    assert alpha == pytest.approx(float(ag.krippendorff_alpha(ratings)))
+    assert own.quantities["confusion"].values == pytest.approx(confusion, abs=1e-3)
+    assert own.category_probabilities().to_numpy() == pytest.approx(em.probas_[[0, 1, 2]], abs=1e-3)
+    assert (own.items()["category"].to_numpy() == em.labels_).all()
 
 
 def test_optimum_of_rater_weighs_a_prior_as_one_less_in_each_category() -> None:
