@@ -122,30 +122,58 @@ def test_limits_of_mean_iccs_of_irr_have_other_degrees_of_freedom() -> None:
     assert lower < published[0] < published[1] < upper
 
 
+def error_in_psych(both: Array, weight: Array, items: int) -> float:
+    """Of version 2.2.9: the sums of weights of a column lack the frequencies of rows."""
+    row, column = both.sum(axis=1), both.sum(axis=0)
+    mean = (weight @ column)[:, None] + row * weight.sum(axis=1)
+    of, by = (both * weight).sum(), row @ weight @ column
+    spread = (both * (weight * (1 - by) - mean * (1 - of)) ** 2).sum()
+    variance = (spread - (of * by - 2 * by + of) ** 2) / items / (1 - by) ** 4
+    return float(np.sqrt(max(variance, 0)))
+
+
+def shares(x: Array) -> Array:
+    """Of pairs of the levels 0 to 3 among the pairs of ratings, items x 2."""
+    both = np.zeros((4, 4))
+    np.add.at(both, tuple(x.T), 1 / len(x))
+    return both
+
+
+DISTANCE = np.subtract.outer(range(4), range(4)) ** 2.0
+
+
+def test_error_of_psych_has_no_frequencies_in_the_sums_of_columns() -> None:
+    """psych 2.2.9 has 0.008103403911, and 0.2078032781 if the weights are distances."""
+    one = [1, 1, 2, 2, 3, 3, 4, 4, 1, 2, 3, 4, 2, 3, 1, 4, 2, 2, 3, 3]
+    other = [1, 2, 2, 2, 3, 4, 4, 4, 1, 1, 3, 3, 2, 2, 1, 4, 3, 2, 3, 2]
+    x = np.column_stack([one, other]) - 1
+
+    by_default = error_in_psych(shares(x), 1 - DISTANCE / 9, 20)
+    of_distances = error_in_psych(shares(x), DISTANCE, 20)
+
+    ours = ag.cohen_kappa(rb.Ratings.from_wide(x, scale="ordered"), "quadratic")
+    assert by_default == pytest.approx(0.008103403911)
+    assert of_distances == pytest.approx(0.2078032781)
+    assert ours.standard_error(method="analytic") > 7 * by_default
+
+
 @pytest.mark.slow
-def test_errors_of_psych_are_wrong_if_weights_are_distances() -> None:
-    """Its variance is that of weights of agreement (Fleiss, Cohen & Everitt 1969), for either."""
+def test_errors_of_psych_are_wrong_and_more_so_if_weights_are_distances() -> None:
     rng = np.random.default_rng(2)
-    distance = np.subtract.outer(range(4), range(4)) ** 2.0
-    values, ours, theirs = np.empty((3, 100))
+    values, ours, by_default, of_distances = np.empty((4, 100))
     for i in range(100):
         score = rng.normal(1.5, 1, (100, 1)) + 0.6 * rng.normal(size=(100, 2))
         x = np.clip(np.round(score), 0, 3).astype(int)
         ratings = rb.Ratings.from_wide(x, scale="ordered", categories=range(4))
         kappa = ag.cohen_kappa(ratings, "quadratic")
         values[i], ours[i] = kappa.value, kappa.standard_error(method="analytic")
-        both = pd.crosstab(x[:, 0], x[:, 1], normalize=True).reindex(
-            index=range(4), columns=range(4), fill_value=0.0
-        )
-        p = both.to_numpy()
-        row, column = p.sum(axis=1), p.sum(axis=0)
-        mean = (distance @ column)[:, None] + row @ distance
-        of, by = (p * distance).sum(), row @ distance @ column
-        spread = (p * (distance * (1 - by) - mean * (1 - of)) ** 2).sum()
-        theirs[i] = np.sqrt((spread - (of * by - 2 * by + of) ** 2) / 100) / (1 - by) ** 2
+        by_default[i] = error_in_psych(shares(x), 1 - DISTANCE / 9, 100)
+        of_distances[i] = error_in_psych(shares(x), DISTANCE, 100)
 
-    assert ours.mean() / values.std() == pytest.approx(1, abs=0.2)  # an sd of 100 values: 7%
-    assert theirs.mean() / values.std() > 1.5
+    sd = values.std()  # known to 7%
+    assert ours.mean() / sd == pytest.approx(1, abs=0.2)
+    assert np.abs(ours / sd - 1).mean() < 0.6 * np.abs(by_default / sd - 1).mean()
+    assert of_distances.mean() / sd > 1.5
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic"])
