@@ -353,9 +353,12 @@ def test_plots_reject_models_without_the_quantity(of: Any) -> None:
         plots.agreement(rb.Ratings.from_wide(np.array([[1, 2], [3, 5]])), ax=fresh())
 
 
-def test_variance_shares_are_posterior_means_that_add_up_to_one(of: Any) -> None:
-    mean = of.numbers.summary()["mean"]
-    residual = 1 - mean["icc"] - mean["labeler_icc"]
+def test_bars_of_variance_shares_are_means_that_add_up_to_one_and_texts_are_medians(
+    of: Any,
+) -> None:
+    mean, median = of.numbers.summary()["mean"], of.numbers.summary()["median"]
+    quantities = of.numbers.quantities
+    residual = float((1 - quantities["icc"] - quantities["labeler_icc"]).median())
 
     ax: Any = plots.variance_shares(of.numbers, ax=fresh())
 
@@ -366,9 +369,10 @@ def test_variance_shares_are_posterior_means_that_add_up_to_one(of: Any) -> None
         [0, widths[0], widths[0] + widths[1]]
     )
     assert finding(ax) == (
-        f"Items account for {mean['icc']:.0%} of the variance, rater severity for "
-        f"{mean['labeler_icc']:.0%} and the residual for {residual:.0%}"
+        f"Items account for {median['icc']:.0%} of the variance, rater severity for "
+        f"{median['labeler_icc']:.0%} and the residual for {residual:.0%}"
     )
+    assert any(text.startswith(f"{median['icc']:.0%} (") for text in texts(ax))
 
 
 def test_icc_k_draws_its_median_and_marks_the_k_that_reaches_the_target(of: Any) -> None:
@@ -658,7 +662,7 @@ def test_thousands_of_items_are_a_band_of_intervals() -> None:
 
 
 def test_variance_of_several_pools_is_told_as_the_range_of_all(of: Any) -> None:
-    items = of.pools.quantities["icc"].mean(("chain", "draw")).values
+    items = of.pools.quantities["icc"].median(("chain", "draw")).values
 
     ax: Any = plots.variance_shares(of.pools, ax=fresh())
 

@@ -83,7 +83,8 @@ def icc(
 def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
     """Proportions of a single rating's variance: items, raters and residual, which add up to 100%.
 
-    Each bar is a posterior mean and starts where the previous one ends; intervals are on the right.
+    Each bar is a posterior mean and starts where the previous one ends; on the right are medians,
+    which need not add up, with intervals.
     Models of categories have two sets: one for the ratings and one for the latent score.
 
     Parameters
@@ -114,14 +115,17 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
         ax.barh(rows, width, left=np.cumsum(width) - width, height=0.7, color=colours)
         at += list(rows)
         names += [f"{short(label)}: {name}" if label else name for name in SOURCES]
-        for mean, of_source in zip(width, draws, strict=True):
-            _, lower, upper = median_interval(of_source, prob)
-            texts.append(f"{mean:.0%} ({lower:.0%} to {upper:.0%})")
+        for of_source in draws:
+            median, lower, upper = median_interval(of_source, prob)
+            texts.append(f"{median:.0%} ({lower:.0%} to {upper:.0%})")
     label_rows(ax, at, names)
     label_right(ax, at, texts)
     percent_ticks(ax)
     ax.set(xlim=(0, 1), xlabel="proportion of a single rating's variance")
-    note = f"Posterior means, with {100 * prob:g}% intervals on the right. {source_text(fit)}"
+    note = (
+        f"On the right medians with {100 * prob:g}% intervals; bars are posterior means, which "
+        f"add up. {source_text(fit)}"
+    )
     add_title(ax, _variance_finding(proportions), note, names)
     ax.invert_yaxis()
     return remove_frame(ax, "bottom")
@@ -195,12 +199,12 @@ def _proportions(fit: Fit) -> dict[str, Array]:
 
 def _variance_finding(proportions: Mapping[str, Array]) -> str:
     """Composition of the variance; of several pools, the range of each part."""
-    means = [draws.mean(axis=1) for draws in _scale_of_ratings(proportions).values()]
+    medians = [np.median(draws, axis=1) for draws in _scale_of_ratings(proportions).values()]
     items, raters, rest = (
         f"{low:.0%}" + (f" to {high:.0%}" if f"{low:.0%}" != f"{high:.0%}" else "")
-        for low, high in zip(np.min(means, axis=0), np.max(means, axis=0), strict=True)
+        for low, high in zip(np.min(medians, axis=0), np.max(medians, axis=0), strict=True)
     )
-    where = f" in {len(means)} pools" if len(means) > 1 else ""
+    where = f" in {len(medians)} pools" if len(medians) > 1 else ""
     return (
         f"Items account for {items} of the variance{where}, rater severity for {raters} "
         f"and the residual for {rest}"
