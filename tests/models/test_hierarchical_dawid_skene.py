@@ -192,7 +192,7 @@ def test_simulated_parameters_are_recovered() -> None:
     truth = MODEL.draw_parameters(design, rng, categories=range(3))
     ratings = MODEL.simulate(design, rng, categories=range(3), parameters=truth)
 
-    fit = MODEL.fit(ratings, seed=1, draws=500)
+    fit = MODEL.fit(ratings, seed=1, draws=300)
 
     assert fit.diagnostics().problems == []
     for name in ("prevalence", "location", "spread"):
@@ -213,7 +213,7 @@ def test_sampler_adapts_its_metric_if_true_categories_are_uncertain() -> None:
 
 @pytest.mark.slow
 def test_sampler_adapts_its_metric_if_a_spread_of_many_raters_is_all_but_unknown() -> None:
-    few, many = simulated(300, 60, 3, seed=2), simulated(600, 120, 3, seed=2)
+    few, many = simulated(180, 60, 2, seed=3), simulated(360, 120, 2, seed=3)
 
     starts = [MODEL.start(MODEL.problem(ratings)) for ratings in (few, many)]
 

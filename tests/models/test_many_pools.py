@@ -324,9 +324,9 @@ SD_RATER, MEAN = np.array([0.5, 0.6, 0.4]), np.array([0.0, 0.3, -0.4])
 
 @functools.cache
 def fitted() -> rb.Fit:
-    """Fit of 60 items and three pools of four raters; one pool did not rate the first six items."""
+    """Fit of 48 items and three pools of four raters; one pool did not rate the first six items."""
     design = pd.DataFrame(
-        [(i, f"{pool}{j}", pool) for i in range(60) for pool in "abc" for j in range(4)],
+        [(i, f"{pool}{j}", pool) for i in range(48) for pool in "abc" for j in range(4)],
         columns=["item", "rater", "pool"],
     ).query("not (item < 6 and pool == 'a')")
     matrix = np.eye(POOLS)

@@ -309,7 +309,7 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
             mode={**start.mode, "effect": (point["effect"] - mean) / scale},
             constrain=partial(self._constrain_effects, centring=centring),
             adapt_metric=is_poor
-            or (problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL),
+            or bool(problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL),
             target_acceptance=0.95 if is_poor else 0.8,
             centring=centring,
         )
