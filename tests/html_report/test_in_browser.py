@@ -275,6 +275,17 @@ def scheme(page: Page) -> tuple[str, set[str]]:
     return paper, set(filters)
 
 
+@pytest.mark.parametrize("name", ["numbers", "pools", "three_pools", "categories", "two_models"])
+def test_tables_fit_the_width_of_printed_paper(
+    name: str, made: dict[str, Path], opened: Callable[..., Page]
+) -> None:
+    page = opened(made[name], viewport={"width": 718, "height": 900})  # A4 with margins of 1 cm
+
+    page.emulate_media(media="print")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
+
+
 def test_printed_pages_have_more_rows_and_no_buttons(
     made: dict[str, Path], opened: Callable[..., Page]
 ) -> None:
