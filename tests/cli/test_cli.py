@@ -397,7 +397,7 @@ def test_models_of_numbers_are_compared(tmp_path: Path) -> None:
     first_two = table["rater"].isin(table["rater"].unique()[:2])
     table.assign(team=first_two).to_csv(tmp_path / "scores.csv", index=False)
     models = ("--models", "gaussian-icc,gaussian-xcc")
-    sampling = ("--seed", "1", "--draws", "250", "--chains", "2")
+    sampling = ("--seed", "1", "--draws", "100", "--chains", "2")
 
     result = run("compare", str(tmp_path / "scores.csv"), "--pool", "team", *models, *sampling)
 

@@ -155,8 +155,9 @@ def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No plots, and few simulations."""
+    """No plots and no coefficients, and few simulations."""
     make_quick(monkeypatch, *DRAWN, *CHECKS)
+    monkeypatch.setattr(f"{SECTIONS}.data._coefficients", lambda ratings, prob: [])
 
 
 @pytest.fixture(scope="module")

@@ -161,10 +161,8 @@ def test_mean_field_em_increases_its_bound(table: PooledTable, shared: bool) -> 
     assert len(set(field.at.residual)) == 1 or not shared
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "residual", ["shared", pytest.param("per_pool", marks=pytest.mark.posteriors)]
-)
+@pytest.mark.posteriors
+@pytest.mark.parametrize("residual", ["shared", "per_pool"])
 def test_posterior_matches_the_reference(dataset: Load, residual: Any) -> None:
     ratings = rb.Ratings.from_frame(dataset("wordsim_two_pools"), pool="pool")
     prior = rb.HalfNormal(2.5)
@@ -413,7 +411,9 @@ def test_raters_are_sampled_where_sums_would_fill_the_memory(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("residual", ["shared", "per_pool"])
+@pytest.mark.parametrize(
+    "residual", ["shared", pytest.param("per_pool", marks=pytest.mark.posteriors)]
+)
 def test_integrating_raters_out_and_sampling_them_agree(
     residual: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,7 +105,7 @@ def test_unknown_sampler_is_refused() -> None:
 def test_both_samplers_have_the_same_results_within_their_errors() -> None:
     ratings = crowd(100, 8, 4, 3)
     gibbs, nuts = (
-        rb.DawidSkene().fit(ratings, chains=2, draws=800, seed=1, sampler=sampler)
+        rb.DawidSkene().fit(ratings, chains=2, draws=600, seed=1, sampler=sampler)
         for sampler in ("gibbs", "nuts")
     )
 
