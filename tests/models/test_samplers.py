@@ -63,7 +63,7 @@ def test_nuts_is_used_where_gibbs_sampling_mixes_badly() -> None:
     assert fit.diagnostics().ess_bulk > 2 * gibbs.diagnostics().ess_bulk
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_more_sweeps_make_a_draw_where_nuts_mixes_badly_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
