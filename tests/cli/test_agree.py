@@ -162,7 +162,7 @@ def test_words_without_an_order_are_refused_with_the_option_to_use(moods: str) -
     result = run("agree", moods, "--scale", "ordered")
 
     assert result.exit_code == 2
-    assert "Pass --categories [...], lowest first" in result.stderr
+    assert "Pass --categories C,C,..., lowest first" in result.stderr
 
 
 def test_numeric_categories_are_read_as_numbers(tmp_path: Path) -> None:

@@ -194,11 +194,12 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
     Returns
     -------
     RatingsError
-        The same error, with ``--scale`` in place of ``scale=``.
+        The same error, with ``--scale`` in place of ``scale=``, and ``--categories C,C,...``.
     """
     argument = re.compile(rf"\b({'|'.join(ARGUMENTS)})=")
     return rb.RatingsError(
-        replace(fault, remedy=argument.sub(r"--\1 ", fault.remedy)) for fault in error.faults
+        replace(fault, remedy=argument.sub(r"--\1 ", fault.remedy).replace("[...]", "C,C,..."))
+        for fault in error.faults
     )
 
 
