@@ -26,7 +26,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import stan_data
-from reliabayes.likelihoods.ordinal import Observed
+from reliabayes.likelihoods.ordinal import Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.latent_score import LatentScoreModel
 from reliabayes.results.posterior import Posterior
@@ -167,6 +167,19 @@ def test_observed_icc_of_any_sd_takes_few_nodes() -> None:
     assert found.icc[1] == pytest.approx(1, abs=0.02)
     assert found.proportion[1] == pytest.approx([0.5, 0.5], abs=0.01)
     assert found.expected.shape[-1] < 400
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_moments_are_as_exact_where_nearly_all_ratings_are_of_the_last_category(link: Link) -> None:
+    sds = (np.array([0.007, 0.9]), np.array([0.386, 0.6]))
+    cut = np.array([[12.8, 13.2], [4.0, 6.0]])
+
+    first, last = (Observed.of(*sds, cuts, link) for cuts in (cut, -cut[:, ::-1]))
+
+    for name in ("icc", "labeler_icc", "variance"):
+        np.testing.assert_allclose(getattr(last, name), getattr(first, name), rtol=1e-12)
+        assert (getattr(last, name) > 0).all()
+    np.testing.assert_allclose(last.proportion, first.proportion[:, ::-1], rtol=1e-12)
 
 
 @pytest.mark.slow

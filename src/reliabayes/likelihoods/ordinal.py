@@ -93,7 +93,8 @@ class Observed(NamedTuple):
     proportion : array of shape (..., K)
         Of the categories.
     expected : array of shape (..., n)
-        Mean rating of an item at the nodes of its standard score.
+        Mean rating of an item at the nodes of its standard score, less the number of the category
+        of an average item and rater.
     """
 
     icc: Array
@@ -104,13 +105,19 @@ class Observed(NamedTuple):
 
     @classmethod
     def of(cls, sd_item: Array, sd_rater: Array, cut: Array, link: Link) -> Observed:
-        """Given standard deviations (...) and cut points (..., K - 1)."""
+        """Given standard deviations (...) and cut points (..., K - 1).
+
+        Numbers count from the category of an average item and rater. All sums are then of tails,
+        which stay exact where nearly all ratings are of that category.
+        """
         item, item_weight = _item_nodes(float(sd_item.max()), link)
         size, n_cuts = sd_item.size, cut.shape[-1]
         sd_item_of, sd_rater_of = sd_item.reshape(-1, 1, 1), sd_rater.reshape(-1, 1, 1)
         cut_of = cut.reshape(size, 1, 1, n_cuts)
-        by_item, beyond = np.empty((size, len(item))), np.empty((size, n_cuts))
-        squared_by_rater = np.empty(size)
+        side = np.where(cut_of < 0, -1.0, 1.0)
+        central = np.count_nonzero(side < 0, axis=-1).reshape(size, 1)
+        by_item, tail = np.empty((size, len(item))), np.empty((size, n_cuts))
+        between_raters = np.empty(size)
         # Draws with similar sds of raters share nodes, for only the largest sds need many.
         most = size * len(item) * len(_rater_nodes(float(sd_rater.max()), link).node)
         parts = max(PARTS, -(-most // CHUNK))
@@ -119,19 +126,24 @@ class Observed(NamedTuple):
             location = sd_item_of[part] * item[:, None] + sd_rater_of[part] * rater
             expected = np.zeros_like(location)  # number of the category, given item and rater
             for k in range(n_cuts):
-                above = _CDF[link](location - cut_of[part, ..., k])
-                beyond[part, k] = (above @ rater_weight) @ item_weight
-                expected += above
+                at = side[part, ..., k]
+                beyond = at * _CDF[link](at * (location - cut_of[part, ..., k]))
+                tail[part, k] = (beyond @ rater_weight) @ item_weight
+                expected += beyond
             by_item[part] = expected @ rater_weight
-            squared_by_rater[part] = (item_weight @ expected) ** 2 @ rater_weight
+            by_rater = item_weight @ expected
+            from_mean = by_rater - (by_rater @ rater_weight)[:, None]
+            between_raters[part] = from_mean**2 @ rater_weight
         mean = by_item @ item_weight
-        variance = beyond @ (2 * np.arange(n_cuts) + 1) - mean**2
-        edge = np.ones((size, 1))
-        proportion = -np.diff(np.concatenate([edge, beyond, 0 * edge], axis=1))
+        between_items = (by_item - mean[:, None]) ** 2 @ item_weight
+        variance = (tail * (2 * (np.arange(n_cuts) - central) + 1)).sum(axis=1) - mean**2
+        edge = np.zeros((size, 1))
+        proportion = -np.diff(np.concatenate([edge, tail, edge], axis=1))
+        proportion += central == np.arange(n_cuts + 1)
         shape = sd_item.shape
         return cls(
-            ((by_item**2 @ item_weight - mean**2) / variance).reshape(shape),
-            ((squared_by_rater - mean**2) / variance).reshape(shape),
+            (between_items / variance).reshape(shape),
+            (between_raters / variance).reshape(shape),
             variance.reshape(shape),
             proportion.reshape(*shape, -1),
             by_item.reshape(*shape, -1),
