@@ -19,6 +19,7 @@ ORDER = (
     ("files", "finding_table", "wording"),
     ("guidelines",),
     ("ratings",),
+    ("facets",),
     ("datasets",),
     ("agreement",),
     ("inference",),

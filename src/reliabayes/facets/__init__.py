@@ -1,0 +1,5 @@
+"""Designs of several facets: their notation, the sources of variance, and decisions on them."""
+
+from reliabayes.facets.design import MeasurementDesign, Source
+
+__all__ = ["MeasurementDesign", "Source"]
