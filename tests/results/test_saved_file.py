@@ -62,6 +62,46 @@ def test_a_fit_is_loaded_as_it_was_saved(fit: rb.Fit, saved: Path) -> None:
     xr.testing.assert_identical(again.sample_stats, fit.sample_stats)
 
 
+@pytest.fixture
+def with_facets(saved: Path, tmp_path: Path) -> tuple[Path, rb.Ratings]:
+    """A saved fit whose ratings have facets, of which one has a name for no variable."""
+    path = tmp_path / "facets.nc"
+    with storage.load(saved) as known:
+        table = known.ratings.to_frame()
+        rows = np.arange(len(table))
+        table = table.assign(day=rows % 3, **{"form / sheet": np.array(["b", "a"])[rows % 2]})
+        ratings = rb.Ratings.from_frame(
+            table, facets=["form / sheet", "day"], replicates="keep", scale="nominal"
+        )
+        storage.save(path, known._replace(ratings=ratings))
+    return path, ratings
+
+
+def test_facets_are_loaded_as_they_were_saved(with_facets: tuple[Path, rb.Ratings]) -> None:
+    path, ratings = with_facets
+
+    with storage.load(path) as found:
+        assert found.ratings == ratings
+        assert list(found.ratings.facets) == ["form / sheet", "day"]
+
+
+def test_levels_that_a_file_does_not_name_are_refused(
+    with_facets: tuple[Path, rb.Ratings],
+) -> None:
+    content = Content(with_facets[0])
+    content.set_first("ratings", "facet_1", 3)
+
+    with pytest.raises(ValueError, match=r"day of its ratings has positions outside 0\.\.2"):
+        storage.unpack_fit(content.groups, content.attrs)
+
+
+def test_ratings_without_facets_are_stored_as_ever(fit: rb.Fit, old: Path) -> None:
+    packed = storage.pack(fit.ratings)
+
+    assert set(packed.variables) == set(storage.read(old.read_bytes())[0]["ratings"].variables)
+    assert not any("facet" in name for name in packed.attrs)
+
+
 def test_no_flipped_bit_is_loaded(saved: Path, tmp_path: Path) -> None:
     size, rng = saved.stat().st_size, np.random.default_rng(1)
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.facets import facet_faults, is_column_name
 from reliabayes.wording import listed, shown
 
 NEEDED = ("item", "rater", "rating")  # columns of a long table
@@ -21,6 +22,7 @@ def check_arguments(
     replicates: Any = "error",
     missing: Any = "error",
     twins: Any = "error",
+    facets: Any = (),
     needed: Collection[str] = (),
 ) -> None:
     """Refuse arguments that mean nothing.
@@ -29,7 +31,7 @@ def check_arguments(
     ----------
     roles : mapping from str to Any
         Names of columns by role.
-    scale, categories, replicates, missing, twins : Any
+    scale, categories, replicates, missing, twins, facets : Any
         As of `Ratings.from_frame`.
     needed : collection of str
         Roles that must have a column.
@@ -49,11 +51,9 @@ def check_arguments(
     faults += [
         Fault(role, "it must be the name of a column", shown(name), "Name one column.")
         for role, name in roles.items()
-        if (name is None and role in needed)
-        or isinstance(name, (float, bytes))
-        or not _is_single(name)
+        if (name is None and role in needed) or not is_column_name(name)
     ]
-    faults += _category_faults(categories)
+    faults += [*_category_faults(categories), *facet_faults(facets)]
     if faults:
         raise RatingsError(faults)
 
@@ -75,15 +75,6 @@ def value_errors_as_faults() -> Iterator[None]:
         rule = "each value must be a text, a number that a float can hold, a bool or a category"
         remedy = "Replace values of other kinds, for example with .astype(str)."
         raise RatingsError([Fault("table", rule, f"this: {error}", remedy)]) from error
-
-
-def _is_single(name: Any) -> bool:
-    """Whether this can name a column; pandas has names that are numbers or tuples, too."""
-    try:
-        hash(name)
-        return bool(name == name)  # missing values do not equal themselves
-    except TypeError:
-        return False
 
 
 def _choice_faults(choices: Mapping[str, tuple[Any, Collection[Any]]]) -> list[Fault]:

@@ -16,7 +16,8 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.columns import Numbers
-from reliabayes.wording import listed
+from reliabayes.ratings.facets import NO_FACETS, ByFacet
+from reliabayes.wording import did_you_mean, listed, shown
 
 AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
 
@@ -25,7 +26,8 @@ AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
 class CodedRatings:
     """The arrays of ratings, and the quantities that follow from them alone.
 
-    Rows are sorted by item and rater. The fields are explained in `Ratings`, which users see.
+    Rows are sorted by item, rater and facets. The fields are explained in `Ratings`, the class
+    that users see.
     """
 
     item: Codes
@@ -42,6 +44,8 @@ class CodedRatings:
     n_missing: int = field(default=0, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     scale_is_guess: bool = field(default=False, compare=False)
+    facets: ByFacet[pd.Index[Any]] = NO_FACETS
+    facet: ByFacet[Codes] = NO_FACETS
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -82,6 +86,14 @@ class CodedRatings:
     def n_pairs(self) -> int:
         """Number of (item, rater) pairs that have a rating, at most ``I * R``."""
         is_new = (np.diff(self.item) != 0) | (np.diff(self.rater) != 0)
+        return 1 + int(np.count_nonzero(is_new))
+
+    @cached_property
+    def n_cells(self) -> int:
+        """Number of combinations of item, rater and levels of facets that have a rating."""
+        is_new = np.zeros(len(self) - 1, np.bool_)
+        for codes in (self.item, self.rater, *self.facet.values()):
+            is_new |= np.diff(codes) != 0
         return 1 + int(np.count_nonzero(is_new))
 
     @property
@@ -178,6 +190,39 @@ class CodedRatings:
         graph = sp.csr_array(links, shape=(n_nodes, n_nodes))
         n_components, _ = csgraph.connected_components(graph, directed=False)
         return int(n_components)
+
+    def positions(self, name: str) -> tuple[Codes, pd.Index[Any]]:
+        """Return what the ratings were given under: the item, the rater, or a level of a facet.
+
+        Parameters
+        ----------
+        name : str
+            ``"item"``, ``"rater"`` or the name of a facet.
+
+        Returns
+        -------
+        codes : array of int32, shape (N,)
+            Position of each rating's item, rater or level in `ids`.
+        ids : Index
+            The user's ids.
+
+        Raises
+        ------
+        RatingsError
+            If there is no such facet, or the raters are anonymous.
+        """
+        if name == "rater":
+            self.require_known_raters("positions")
+        known = {"item": (self.item, self.items), "rater": (self.rater, self.raters)}
+        known |= {facet: (codes, self.facets[facet]) for facet, codes in self.facet.items()}
+        if name in known:
+            return known[name]
+        guess = did_you_mean(name, known)
+        rule = f"it must be one of {listed(known, 20)}"
+        remedy = "Name its column when reading the table, with facets=[...]."
+        if guess is not None:
+            remedy = f"Did you mean {guess!r}?"
+        raise RatingsError([Fault("facets", rule, shown(name), remedy)])
 
     def require_known_raters(self, purpose: str) -> None:
         """Raise an error if the raters are anonymous.

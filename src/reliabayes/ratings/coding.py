@@ -10,6 +10,7 @@ import pandas as pd
 
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.columns import Column, Labels, Numbers, number_ids
+from reliabayes.ratings.facets import ByFacet
 from reliabayes.ratings.table import Table
 
 
@@ -24,12 +25,13 @@ def coded_fields(table: Table) -> dict[str, Any]:
     Returns
     -------
     dict
-        The fields by name. Rows are sorted by item, rater and, among replicates, rating.
+        The fields by name. Rows are sorted by item, rater, facets and, among replicates, rating.
     """
     item, rater, pool = table.item.used, table.rater.used, table.pool
+    facets = {name: column.used for name, column in table.facets.items()}
     categories = _declared_categories(table)
     rating = _codes_or_numbers(table.rating, categories)
-    order = np.lexsort((rating, table.pair)) if table.replicates == "keep" else table.order
+    order = np.lexsort((rating, table.cell)) if table.replicates == "keep" else table.order
     return {
         "item": item.codes[order],
         "rater": rater.codes[order],
@@ -44,6 +46,8 @@ def coded_fields(table: Table) -> dict[str, Any]:
         "anonymous_raters": table.anonymous_raters,
         "n_missing": table.n_missing,
         "notes": table.notes,
+        "facets": ByFacet({name: column.ids for name, column in facets.items()}),
+        "facet": ByFacet({name: column.codes[order] for name, column in facets.items()}),
         "scale_is_guess": table.asked is None and not _is_declared(table.rating),
     }
 
@@ -72,6 +76,9 @@ def coded_table(ratings: CodedRatings) -> Table:
         categories=ratings.given_categories,
         replicates="keep",
         anonymous_raters=ratings.anonymous_raters,
+        facets={
+            name: Labels(name, codes, ratings.facets[name]) for name, codes in ratings.facet.items()
+        },
     )
 
 
@@ -86,7 +93,7 @@ def long_frame(ratings: CodedRatings) -> pd.DataFrame:
     Returns
     -------
     DataFrame, N rows
-        Columns item, rater, rating, pool and gold, as far as they are known.
+        Columns item, rater, rating, pool and gold, as far as they are known, and the facets.
     """
     columns: dict[str, Any] = {"item": ratings.items[ratings.item]}
     if not ratings.anonymous_raters:
@@ -96,6 +103,8 @@ def long_frame(ratings: CodedRatings) -> pd.DataFrame:
         columns["pool"] = ratings.pools[ratings.rater_pool[ratings.rater]]
     if ratings.gold is not None:
         columns["gold"] = _user_values(ratings.gold[ratings.item], ratings)
+    for name, codes in ratings.facet.items():
+        columns[name] = ratings.facets[name][codes]
     return pd.DataFrame(columns)
 
 

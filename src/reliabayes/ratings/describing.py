@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.ratings.coded_ratings import CodedRatings
+from reliabayes.ratings.facets import facets_in_words
 from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.wording import listed
 
@@ -49,6 +50,7 @@ def description(ratings: CodedRatings) -> pd.Series[Any]:
         "items": ratings.n_items,
         "raters": "anonymous" if ratings.anonymous_raters else ratings.n_raters,
         "ratings": len(ratings),
+        **_facets(ratings),
         **({"rows without a rating": ratings.n_missing} if ratings.n_missing else {}),
         **_known_answers(ratings),
         **_distribution("ratings per item", ratings.ratings_per_item),
@@ -70,6 +72,12 @@ def _known_answers(ratings: CodedRatings) -> dict[str, int]:
     return {"items with a known answer": int(is_known.sum())}
 
 
+def _facets(ratings: CodedRatings) -> dict[str, str]:
+    if not ratings.facets:
+        return {}
+    return {"facets": facets_in_words(ratings.facets)}
+
+
 def _guess(ratings: CodedRatings) -> dict[str, str]:
     """That the scale was guessed, and what the ratings are more probably."""
     if not ratings.scale_is_guess:
@@ -81,7 +89,7 @@ def _design(ratings: CodedRatings) -> dict[str, Any]:
     return {
         **_distribution("ratings per rater", ratings.ratings_per_rater),
         "share of cells filled": ratings.n_pairs / (ratings.n_items * ratings.n_raters),
-        "replicates": len(ratings) - ratings.n_pairs,
+        "replicates": len(ratings) - ratings.n_cells,
         "connected parts": ratings.n_components,
     }
 

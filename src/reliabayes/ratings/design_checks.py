@@ -11,7 +11,7 @@ from reliabayes.arrays import Mask
 from reliabayes.errors import Fault
 from reliabayes.ratings.columns import Labels, Rows, fault_in
 from reliabayes.ratings.table import Table
-from reliabayes.wording import listed
+from reliabayes.wording import joined, listed
 
 
 def no_ratings(table: Table) -> Iterator[Fault]:
@@ -61,20 +61,26 @@ def replicate_ratings(table: Table) -> Iterator[Fault]:
     """Yield a fault if a rater rated an item several times, unless replicates are kept."""
     if table.replicates == "keep":
         return
-    pair = table.pair[table.order]
-    is_repeated = (pair[1:] == pair[:-1]) & (pair[1:] >= 0)
+    cell = table.cell[table.order]
+    is_repeated = (cell[1:] == cell[:-1]) & (cell[1:] >= 0)
+    for column in table.facets.values():
+        is_repeated &= ~column.missing[table.order[1:]]
     if not is_repeated.any():
         return
     is_shared = np.zeros(len(table), np.bool_)
     is_shared[table.order[1:][is_repeated]] = True
     is_shared[table.order[:-1][is_repeated]] = True
+    names = [column.name for column in (table.item, table.rater, *table.facets.values())]
+    rule, shared = "a rater must rate an item once", "their item and rater"
+    if table.facets:
+        rule, shared = f"{rule} at the same levels of all facets", "them"
     yield Fault.in_rows(
-        f"{table.item.name} and {table.rater.name}",
-        "a rater must rate an item once",
-        "{n} ratings that share their item and rater with another",
+        joined(names),
+        rule,
+        f"{{n}} ratings that share {shared} with another",
         'Drop the repeats, or pass replicates="keep" if they are independent ratings.',
         mask=is_shared,
-        values_at=lambda rows: _pairs_at(table, rows),
+        values_at=lambda rows: _cells_at(table, rows),
     )
 
 
@@ -137,6 +143,10 @@ def _ids_at(column: Labels, mask: Mask) -> list[Any]:
     return column.ids[np.unique(column.codes[mask])].tolist()
 
 
-def _pairs_at(table: Table, rows: Rows) -> tuple[str, ...]:
+def _cells_at(table: Table, rows: Rows) -> tuple[str, ...]:
     items, raters = table.item.at(rows), table.rater.at(rows)
-    return tuple(f"{item} by {rater}" for item, rater in zip(items, raters, strict=True))
+    pairs = tuple(f"{item} by {rater}" for item, rater in zip(items, raters, strict=True))
+    if not table.facets:
+        return pairs
+    levels = zip(*(column.at(rows) for column in table.facets.values()), strict=True)
+    return tuple(f"{pair} ({', '.join(at)})" for pair, at in zip(pairs, levels, strict=True))

@@ -11,6 +11,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.facets import ROLES, argument, arguments
 from reliabayes.wording import did_you_mean, listed
 
 # Names of the roles in other fields, used only to suggest columns in messages.
@@ -153,7 +154,9 @@ def role_faults(columns: Sequence[str], named: Mapping[str, str]) -> list[Fault]
     uses = Counter(named.values())
     twice = [
         Fault(
-            place=" and ".join(role for role, other in named.items() if other == name),
+            place=" and ".join(
+                {argument(role): 0 for role, other in named.items() if other == name}
+            ),
             rule="each role must have a column of its own",
             found=f"{name!r} named for {uses[name]} roles",
             remedy=f"Name another column; the table has {listed(columns, 20)}.",
@@ -187,7 +190,7 @@ def repeated_name_faults(columns: Sequence[Any]) -> list[Fault]:
 def _missing_columns(
     frame: nw.DataFrame[Any], named: Mapping[str, str], missing: Sequence[str]
 ) -> Fault:
-    absent = ", ".join(f"{role}={named[role]!r}" for role in missing)
+    absent = arguments({role: named[role] for role in missing})
     return Fault(
         place="columns",
         rule=f"the table must have the columns that were named ({absent})",
@@ -211,8 +214,11 @@ def _columns_remedy(
             f"The columns {listed(raters)} hold numbers in about the same range. If the table is "
             'wide, with one column per rater, use Ratings.from_wide, or shape="wide" for a file.'
         )
-    guessed = ", ".join(f"{role}={guess!r}" for role, guess in likely.items())
-    unknown = ", ".join(f"{role}=..." for role in missing if role not in likely)
+    others = [role for role in missing if role not in likely]
+    facets = {role: name for role, name in named.items() if role not in (*ROLES, *others)}
+    are_guessed = not facets.keys().isdisjoint(likely)
+    guessed = arguments((facets if are_guessed else {}) | likely, named)
+    unknown = ", ".join({f"{argument(role)}=...": 0 for role in others})
     if not guessed:
         which = "columns they are" if len(missing) > 1 else "column it is"
         return f"Say which {which}: {unknown}"

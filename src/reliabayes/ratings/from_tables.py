@@ -11,6 +11,7 @@ from reliabayes.choices import Missing, Replicates, Scale, Twins
 from reliabayes.ratings.argument_checks import value_errors_as_faults
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.coding import coded_fields
+from reliabayes.ratings.facets import Facets
 from reliabayes.ratings.shapes import Pools, table_from_counts, table_from_long, table_from_wide
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class RatingsFromTables(CodedRatings):
         replicates: Replicates = "error",
         missing: Missing = "error",
         twins: Twins = "error",
+        facets: Facets = (),
     ) -> Self:
         """Build ratings from a long table, with one rating per row.
 
@@ -68,6 +70,10 @@ class RatingsFromTables(CodedRatings):
             Whether values that differ only in how they are written, such as "yes", "Yes " and
             "YES", are joined under the form that is most frequent or declared. Capitals count in
             ids. `notes` of the ratings says what was joined.
+        facets : sequence of str, or mapping from str to str, optional
+            Names of further columns that describe a rating, such as its occasion or prompt; or a
+            mapping from the names that the facets are to have to these columns. A rater may rate an
+            item once at each combination of their levels.
 
         Returns
         -------
@@ -88,6 +94,9 @@ class RatingsFromTables(CodedRatings):
         ... )
         >>> Ratings.from_frame(frame).categories.tolist()
         ['a', 'b']
+        >>> retest = pd.concat([frame.assign(day=1), frame.assign(day=2)])
+        >>> Ratings.from_frame(retest, facets=["day"])
+        Ratings(8 ratings of 2 items by 2 raters, facet day (2), nominal in 2 categories)
         """
         roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
         with value_errors_as_faults():
@@ -99,6 +108,7 @@ class RatingsFromTables(CodedRatings):
                 replicates=replicates,
                 missing=missing,
                 twins=twins,
+                facets=facets,
             )
             return cls(**coded_fields(table))
 

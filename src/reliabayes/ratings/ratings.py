@@ -16,6 +16,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.coding import coded_fields, coded_table, long_frame
 from reliabayes.ratings.describing import description, value_range
+from reliabayes.ratings.facets import facets_in_words
 from reliabayes.ratings.from_tables import RatingsFromTables
 from reliabayes.wording import did_you_mean, listed
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Ratings(RatingsFromTables):
-    """Ratings of items by raters, checked, coded from 0, and sorted by item and rater.
+    """Ratings of items by raters, checked, coded from 0, and sorted by item, rater and facets.
 
     Build them with `from_frame`, `from_wide`, `from_counts` or `read_ratings`. They cannot be
     changed afterwards, and do not depend on the order of the rows in the user's table.
@@ -61,6 +62,11 @@ class Ratings(RatingsFromTables):
         What was joined or guessed when the table was read, a sentence each.
     scale_is_guess : bool
         Whether the scale was inferred from the values. `describe` says what they probably are.
+    facets : mapping from str to Index
+        The user's ids of the levels of each facet, sorted if they can be sorted; empty if there are
+        no facets.
+    facet : mapping from str to array of int32, shape (N,)
+        Position in ``facets[name]`` of each rating's level, by the name of the facet.
 
     See Also
     --------
@@ -84,7 +90,9 @@ class Ratings(RatingsFromTables):
         raters = "anonymous raters" if self.anonymous_raters else f"{self.n_raters} raters"
         pools = f" in {len(self.pools)} pools" if len(self.pools) else ""
         levels = f"{self.scale} {value_range(self)}"
-        return f"Ratings({len(self)} ratings of {self.n_items} items by {raters}{pools}, {levels})"
+        facets = f", facet{'s' * (len(self.facets) > 1)} {facets_in_words(self.facets)}"
+        size = f"{len(self)} ratings of {self.n_items} items by {raters}{pools}"
+        return f"Ratings({size}{facets if self.facets else ''}, {levels})"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.describe().to_frame().to_html(header=False)}"
@@ -206,7 +214,8 @@ class Ratings(RatingsFromTables):
     ) -> Ratings:
         """Return the ratings of some items, by some raters, from some pools.
 
-        The categories stay the same, whether they still occur or not.
+        The categories stay the same, whether they still occur or not. Of a facet those levels stay
+        that still occur.
 
         Parameters
         ----------
@@ -254,8 +263,9 @@ class Ratings(RatingsFromTables):
         Returns
         -------
         DataFrame, N rows
-            Columns item, rater unless raters are anonymous, rating, and pool and gold if they are
-            known. Categories are a categorical column, ordered if the scale is.
+            Columns item, rater unless raters are anonymous, rating, pool and gold if they are
+            known, and the facets, to be named again. Categories are a categorical column, ordered
+            if the scale is.
 
         Examples
         --------

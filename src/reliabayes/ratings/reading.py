@@ -19,6 +19,7 @@ from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_file_options
 from reliabayes.ratings.columns import NUMBER
+from reliabayes.ratings.facets import Facets, facet_columns
 from reliabayes.ratings.file_formats import (
     EXCEL_SUFFIX,
     TEXT_SUFFIXES,
@@ -39,7 +40,6 @@ from reliabayes.ratings.table_shape import (
 from reliabayes.ratings.text_values import text_ids, text_values
 from reliabayes.wording import listed
 
-ROLES = ("item", "rater", "rating", "pool", "gold")
 DELIMITERS = ",;\t|"
 # Rows that are read to suggest columns if the named ones are absent.
 N_SAMPLED = 100
@@ -63,6 +63,7 @@ def read_ratings(
     delimiter: str | None = None,
     decimal: Decimal | None = None,
     encoding: str = "utf-8",
+    facets: Facets = (),
 ) -> Ratings:
     r"""Read ratings from a file, with one rating per line or a column per rater.
 
@@ -109,6 +110,8 @@ def read_ratings(
         all ratings are numbers with it, and not all of these may be thousands, as in 1,000.
     encoding : str, default "utf-8"
         The encoding of a text file.
+    facets : sequence of str, or mapping from str to str, optional
+        Further columns that describe a rating; as for `Ratings.from_frame`.
 
     Returns
     -------
@@ -139,12 +142,14 @@ def read_ratings(
     check_file_options(delimiter, encoding, decimal, shape)
     roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
     options: Mapping[str, Any] = {"scale": scale, "categories": categories, "twins": twins}
-    for_long: Mapping[str, Any] = {"replicates": replicates, "missing": missing}
-    check_arguments(roles, **options, **for_long, needed=NEEDED)
+    for_long: dict[str, Any] = {"replicates": replicates, "missing": missing}
+    check_arguments(roles, **options, **for_long, facets=facets, needed=NEEDED)
+    columns = {**roles, **facet_columns(facets)}
+    for_long |= {"facets": facet_columns(facets)}
     suffix = format_suffix(file)
     if suffix not in TEXT_SUFFIXES:
         frame = read_records(file, suffix)
-        found = shape or guessed_shape(list(frame.columns), roles, lambda: frame.head(N_SAMPLED))
+        found = shape or guessed_shape(list(frame.columns), columns, lambda: frame.head(N_SAMPLED))
         try:
             return _ratings(frame, found, shape is None, roles, options, for_long)
         except RatingsError as error:
@@ -152,12 +157,12 @@ def read_ratings(
                 raise
             # Spreadsheets count rows from 1, and the first is the header.
             raise error.relocated(lambda row: row + 2, "row") from None
-    named = {role: name for role, name in roles.items() if name is not None}
+    named = {role: name for role, name in columns.items() if name is not None}
     with read_errors_as_faults(file, encoding):
         layout = _find_layout(file, delimiter, encoding)
-        found = shape or _guessed_shape(layout, roles)
+        found = shape or _guessed_shape(layout, columns)
         absent = _check_header(layout, named) if found == "long" else ()
-        frame, notes = _read_text(layout, found, roles, decimal)
+        frame, notes = _read_text(layout, found, columns, decimal)
     try:
         ratings = _ratings(frame, found, shape is None, roles, options, for_long)
         return replace(ratings, notes=notes + ratings.notes)
@@ -176,7 +181,7 @@ def _ratings(
     frame: pd.DataFrame,
     shape: Shape,
     is_guess: bool,
-    roles: Mapping[str, Any],
+    roles: dict[str, Any],
     options: Mapping[str, Any],
     for_long: Mapping[str, Any],
 ) -> Ratings:
@@ -184,7 +189,7 @@ def _ratings(
     if shape == "long":
         return Ratings.from_frame(frame, **roles, **options, **for_long)
     columns, gold = list(frame.columns), roles["gold"]
-    refuse_long_options(roles, columns)
+    refuse_long_options(roles | for_long["facets"], columns)
     item = item_column(frame, roles["item"])
     ratings = Ratings.from_wide(frame, item=item, gold=gold, **options)
     notes = (note_on_shape(rater_columns(columns, item, gold)),) if is_guess else ()
@@ -278,7 +283,7 @@ def _read_text(
     named = {role: name for role, name in roles.items() if name in columns}
     if shape == "long":
         values = [named[role] for role in ("rating",) if role in named]
-        ids = [named[role] for role in ("item", "rater", "pool") if role in named]
+        ids = [name for role, name in named.items() if role not in ("rating", "gold")]
     else:
         item = item_column(texts, roles["item"])
         values = rater_columns(columns, item, roles["gold"])

@@ -18,6 +18,7 @@ from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_faults import read_columns
 from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
 from reliabayes.ratings.columns import Column, Labels
+from reliabayes.ratings.facets import Facets, facet_columns
 from reliabayes.ratings.frames import as_eager, named_columns
 from reliabayes.ratings.shape_checks import (
     refuse_contingency,
@@ -43,6 +44,7 @@ def table_from_long(
     replicates: Replicates,
     missing: Missing,
     twins: Twins,
+    facets: Facets,
 ) -> Table:
     """Return the checked table of a frame with one rating per row.
 
@@ -62,6 +64,8 @@ def table_from_long(
         Whether rows without a rating are left out.
     twins : {"error", "join"}
         Whether values that differ only in how they are written are joined.
+    facets : sequence of str, or mapping from str to str
+        Names of the columns of facets, or those columns by the names of the facets.
 
     Returns
     -------
@@ -80,9 +84,11 @@ def table_from_long(
         replicates=replicates,
         missing=missing,
         twins=twins,
+        facets=facets,
         needed=NEEDED,
     )
-    columns = read_columns(frame, roles, {"scale": scale, "categories": categories})
+    options = {"scale": scale, "categories": categories}
+    columns = read_columns(frame, roles, facet_columns(facets), options)
     table = Table.of(**columns, scale=scale, categories=categories, replicates=replicates)
     table = joined_twins(table) if twins == "join" else table
     if missing == "drop" and table.rating.missing.any():

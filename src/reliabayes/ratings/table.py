@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,6 +45,8 @@ class Table:
         Number of rows without a rating that were left out.
     notes : tuple of str
         What was done to the user's values on request.
+    facets : mapping from str to Labels, N rows each
+        What else describes a rating, by name.
     """
 
     item: Labels
@@ -59,6 +61,7 @@ class Table:
     anonymous_raters: bool = False
     n_missing: int = 0
     notes: tuple[str, ...] = ()
+    facets: Mapping[str, Labels] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -73,6 +76,7 @@ class Table:
         categories: Iterable[Any] | None = None,
         replicates: Replicates = "error",
         anonymous_raters: bool = False,
+        facets: Mapping[str, Labels] | None = None,
     ) -> Table:
         """Build a table whose ratings and gold are on the same scale."""
         column, known_scale = on_scale(rating, scale)
@@ -87,6 +91,7 @@ class Table:
             categories=None if categories is None else pd.Index(categories, name=None),
             replicates=replicates,
             anonymous_raters=anonymous_raters,
+            facets=facets or {},
         )
 
     def __len__(self) -> int:
@@ -95,7 +100,7 @@ class Table:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that the table has."""
-        every = (self.item, self.rater, self.rating, self.pool, self.gold)
+        every = (self.item, self.rater, self.rating, self.pool, self.gold, *self.facets.values())
         return tuple(column for column in every if column is not None)
 
     @cached_property
@@ -106,10 +111,25 @@ class Table:
         return pair
 
     @cached_property
+    def cell(self) -> npt.NDArray[np.int64]:
+        """Each rating's item, rater and facets as one number, in the order of sorted rows.
+
+        Negative where item or rater is missing; a missing level comes before all others.
+        """
+        cell = self.pair
+        for column in self.facets.values():
+            n_levels = len(column.ids) + 1
+            if cell.max(initial=0) >= np.iinfo(np.int64).max // n_levels - 1:
+                distinct, rank = np.unique(cell, return_inverse=True)
+                cell = rank - np.count_nonzero(distinct < 0)
+            cell = cell * n_levels + (column.codes + 1)
+        return cell
+
+    @cached_property
     def order(self) -> Rows:
-        """The rows sorted by item and rater, in no particular order within a pair."""
-        is_sorted = bool((self.pair[1:] >= self.pair[:-1]).all())
-        return np.arange(len(self)) if is_sorted else np.argsort(self.pair)
+        """The rows sorted by item, rater and facets, in no particular order within a cell."""
+        is_sorted = bool((self.cell[1:] >= self.cell[:-1]).all())
+        return np.arange(len(self)) if is_sorted else np.argsort(self.cell)
 
     def take(self, rows: Rows) -> Table:
         """Return the table with only these rows."""
@@ -120,4 +140,5 @@ class Table:
             rating=self.rating.take(rows),
             pool=None if self.pool is None else self.pool.take(rows),
             gold=None if self.gold is None else self.gold.take(rows),
+            facets={name: column.take(rows) for name, column in self.facets.items()},
         )

@@ -10,6 +10,7 @@ import pandas as pd
 
 from reliabayes.choices import Shape
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.facets import ROLES, argument
 from reliabayes.ratings.frames import ALIASES
 from reliabayes.ratings.shape_checks import ID_NAMES
 from reliabayes.wording import listed, shown
@@ -42,6 +43,7 @@ def guessed_shape(
     names = {str(name).strip().lower() for name in columns}
     others = {name for role in ("rater", "rating") for name in (role, *ALIASES[role])}
     was_named = (roles["rater"], roles["rating"], roles["pool"]) != ("rater", "rating", None)
+    was_named |= any(role not in ROLES for role in roles)  # facets
     if was_named or names & others or not len(names) == len(columns) <= MOST_RATERS:
         return "long"
     rows = sample()
@@ -83,7 +85,7 @@ def rater_columns(columns: Sequence[Any], item: Any, gold: Any) -> list[Any]:
 
 
 def refuse_long_options(roles: Mapping[str, Any], columns: Sequence[Any]) -> None:
-    """Refuse columns of raters, ratings or pools in a wide table.
+    """Refuse columns of raters, ratings, pools or facets in a wide table.
 
     Parameters
     ----------
@@ -98,9 +100,10 @@ def refuse_long_options(roles: Mapping[str, Any], columns: Sequence[Any]) -> Non
         If there is one.
     """
     defaults = {"rater": "rater", "rating": "rating", "pool": None}
+    defaults |= {name: None for name in roles if name not in ROLES}
     faults = [
         Fault(
-            place=role,
+            place=argument(role),
             rule="a wide table has a column for each rater, and none for this",
             found=shown(roles[role]),
             remedy='Leave it out, or pass shape="long" if each row holds one rating.',

@@ -65,13 +65,14 @@ def joined_twins(table: Table) -> Table:
             joined = ", ".join(f"{twin!r} as {form!r}" for twin, form in list(forms.items())[:5])
             more = f" and {len(forms) - 5} more" if len(forms) > 5 else ""
             notes += (f"Column {column.name}: took {joined}{more}.",)
-    return replace(table, **changed, notes=notes)
+    facets = {name: changed.pop(name, column) for name, column in table.facets.items()}
+    return replace(table, **changed, facets=facets, notes=notes)
 
 
 def _labels(table: Table) -> Iterator[tuple[str, Labels]]:
-    """Roles and columns of texts."""
-    for role in ROLES:
-        column = getattr(table, role)
+    """Roles and columns of texts, then names and columns of facets."""
+    columns = {role: getattr(table, role) for role in ROLES} | dict(table.facets)
+    for role, column in columns.items():
         if isinstance(column, Labels) and column.kind == "string":
             yield role, column
 

@@ -71,7 +71,9 @@ def check_ratings(ratings: Ratings) -> None:
         _check_values("gold", ratings.gold[known], int(known.sum()), None if numeric else levels)
     if ratings.rater_pool is not None:
         _check_codes("rater_pool", ratings.rater_pool, len(ratings.raters), len(ratings.pools))
-    for name, ids in {"items": ratings.items, "raters": ratings.raters}.items():
+    for name, codes in ratings.facet.items():
+        _check_codes(name, codes, size, len(ratings.facets[name]))
+    for name, ids in {"items": ratings.items, "raters": ratings.raters, **ratings.facets}.items():
         if not isinstance(ids, pd.Index) or not ids.is_unique:
             raise ValueError(f"the ids of its {name} are not distinct")
 

@@ -19,6 +19,7 @@ import xarray as xr
 from reliabayes.files import write_whole
 from reliabayes.inference.problem import StanPart
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.facets import ByFacet
 from reliabayes.results.model import Model
 from reliabayes.results.modes import Mode
 from reliabayes.results.saved_file import (
@@ -32,6 +33,7 @@ from reliabayes.results.settings import Settings
 
 FORMAT = 3
 WITHOUT_CHECKSUM = 2  # the last format that had none
+OF_FACETS = ("facets", "facet")  # fields of ratings with a value for each facet
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
 
 
@@ -166,28 +168,41 @@ def unpack_fit(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> Sa
 
 
 def pack(ratings: Ratings) -> xr.Dataset:
-    """Ratings as variables and attributes, one per field; a field that is None is left out."""
+    """Ratings as variables and attributes, one per field; a field that is None is left out.
+
+    Variables of facets are numbered, because their names may be none for variables.
+    """
+    values = {field.name: getattr(ratings, field.name) for field in fields(ratings)}
+    of_facets = {name: values.pop(name) for name in OF_FACETS}
+    for name, by_facet in of_facets.items():
+        values |= {f"{name}_{at}": value for at, value in enumerate(by_facet.values())}
     packed = xr.Dataset()
-    for field in fields(ratings):
-        value = getattr(ratings, field.name)
+    for name, value in values.items():
         if isinstance(value, pd.Index):
-            packed[field.name] = (f"{field.name}_index", _plain(value))
-            packed[field.name].attrs["index"] = 1
+            packed[name] = (f"{name}_index", _plain(value))
+            packed[name].attrs["index"] = 1
         elif isinstance(value, np.ndarray):
-            packed[field.name] = (f"{field.name}_index", value)
+            packed[name] = (f"{name}_index", value)
         elif value is not None:
-            packed.attrs[field.name] = int(value) if isinstance(value, bool) else value
+            packed.attrs[name] = int(value) if isinstance(value, bool) else value
+    if ratings.facets:
+        packed.attrs["facets"] = json.dumps(list(ratings.facets))
     return packed
 
 
 def unpack(packed: xr.Dataset) -> dict[str, Any]:
     """Fields of the ratings that `pack` packed."""
-    values = {field.name: packed.attrs.get(field.name) for field in fields(Ratings)}
+    facets = json.loads(packed.attrs.get("facets", "[]"))
+    values: dict[str, Any] = {field.name: packed.attrs.get(field.name) for field in fields(Ratings)}
     for name, variable in packed.variables.items():
         array = variable.values
         array.flags.writeable = False
         values[str(name)] = pd.Index(array) if "index" in variable.attrs else array
-    return values | {"anonymous_raters": bool(packed.attrs["anonymous_raters"])}
+    of_facets = {
+        field: ByFacet({name: values.pop(f"{field}_{at}") for at, name in enumerate(facets)})
+        for field in OF_FACETS
+    }
+    return values | of_facets | {"anonymous_raters": bool(packed.attrs["anonymous_raters"])}
 
 
 def pack_arrays(record: Any) -> xr.Dataset:
