@@ -1,0 +1,154 @@
+"""The sources of variance of a design that given ratings can tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from reliabayes.arrays import Codes
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.facets.design import MeasurementDesign, Source
+from reliabayes.ratings import Ratings
+from reliabayes.wording import did_you_mean, joined, listed
+
+REPLICATE, RESIDUAL = "replicate", "residual"
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """Sources of variance, and the level of each that a rating has.
+
+    Attributes
+    ----------
+    design : MeasurementDesign
+        Which facets are crossed or nested.
+    sources : tuple of Source
+        Those with levels of several ratings, and last the residual. Sources with a level for each
+        rating are joined with it, and its name has theirs.
+    level : tuple of array of int, each of shape (N,)
+        Level of each rating, from 0, for each source but the residual.
+    sizes : tuple of int
+        Number of levels of each source but the residual.
+    """
+
+    design: MeasurementDesign
+    sources: tuple[Source, ...]
+    level: tuple[Codes, ...]
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, ratings: Ratings, design: MeasurementDesign, drop: Collection[str] = ()) -> Effects:
+        """Effects that ratings have in a design.
+
+        Parameters
+        ----------
+        ratings : Ratings
+            With all facets of the design. Others are ignored: ratings that differ in nothing else
+            are replicates.
+        design : MeasurementDesign
+            Which facets are crossed or nested.
+        drop : collection of str
+            Names of sources to leave out, so that the residual has their variance.
+
+        Raises
+        ------
+        RatingsError
+            A facet is unknown or has one level, or two sources cannot be told apart.
+        ValueError
+            There is no source to drop of that name, or the design uses a reserved name.
+        """
+        chosen = _chosen(design, drop)
+        facets = {name: ratings.positions(name)[0] for name in design.facets}
+        levels = {source: _levels(source, facets) for source in design.sources()}
+        faults = [*_constant(design, levels), *_alike(chosen, levels, len(ratings))]
+        if faults:
+            raise RatingsError(faults)
+        single = [source for source in chosen if levels[source][1] == len(ratings)]
+        kept = [source for source in chosen if source not in single]
+        whole = design.sources()[-1]
+        repeated = levels[whole][1] < len(ratings)
+        residual = Source(
+            ", ".join([*(source.name for source in single), RESIDUAL]),
+            design.whole | {REPLICATE} if repeated else design.whole,
+        )
+        return cls(
+            design,
+            (*kept, residual),
+            tuple(levels[source][0] for source in kept),
+            tuple(levels[source][1] for source in kept),
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the sources, the residual last."""
+        return tuple(source.name for source in self.sources)
+
+
+def _chosen(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:
+    """The sources that are not dropped."""
+    reserved = [name for name in design.facets if name in (REPLICATE, RESIDUAL)]
+    if reserved:
+        raise ValueError(
+            f"{reserved[0]!r} is no name of a facet; found it in {design.text!r}. Ratings that "
+            "agree in all facets are replicates anyway."
+        )
+    names = [source.name for source in design.sources()]
+    for name in [drop] if isinstance(drop, str) else drop:
+        if name not in names:
+            guess = did_you_mean(name, names)
+            remedy = f"Did you mean {guess!r}?" if guess else f"They are {listed(names, 20)}."
+            raise ValueError(f"drop must name sources of {design.text!r}; found {name!r}. {remedy}")
+    return [source for source in design.sources() if source.name not in drop]
+
+
+def _levels(source: Source, facets: dict[str, Codes]) -> tuple[Codes, int]:
+    """Level (N,) of each rating, and the number of levels that occur."""
+    code = np.zeros(1, np.int64)
+    for name in facets:
+        if name in source.facets:
+            # Renumbered each time, so that no product of numbers of levels overflows.
+            code = code * (int(facets[name].max()) + 1) + facets[name]
+            found, code = np.unique(code, return_inverse=True)
+    return code.astype(np.int32), len(found)
+
+
+def _constant(
+    design: MeasurementDesign, levels: dict[Source, tuple[Codes, int]]
+) -> Iterator[Fault]:
+    """Facets of which there is one level."""
+    for source, (_, size) in levels.items():
+        if len(source.facets) == 1 and size == 1:
+            rule = f"{source.name} must have at least two levels"
+            yield Fault("design", rule, "one", f"Leave it out of {design.text!r}.")
+
+
+def _alike(
+    chosen: list[Source], levels: dict[Source, tuple[Codes, int]], n_ratings: int
+) -> Iterator[Fault]:
+    """Sources with the same levels, and facets with a level for each rating."""
+    for source in chosen:
+        if len(source.facets) == 1 and levels[source][1] == n_ratings:
+            rule = f"{source.name} must be told from the residual"
+            remedy = f"Rate more than once for each, or pass drop=[{source.name!r}]."
+            yield Fault("design", rule, f"as many levels of {source.name} as ratings", remedy)
+    for one, other in combinations(chosen, 2):
+        (first, size), (second, n_second) = levels[one], levels[other]
+        if not size == n_second < n_ratings:
+            continue
+        pair = first.astype(np.int64) * size + second
+        if len(np.unique(pair)) == size:
+            rule = f"{joined([repr(one.name), repr(other.name)])} must be told apart"
+            found = f"the same {size} levels of both"
+            yield Fault("design", rule, found, _remedy(one, other))
+
+
+def _remedy(one: Source, other: Source) -> str:
+    """How to tell two sources with the same levels apart."""
+    remedy = f"pass drop=[{other.name!r}]"
+    if len(one.facets) == 1 and one.facets < other.facets and len(other.facets) == 2:
+        (facet,), (within,) = one.facets, other.facets - one.facets
+        return f"Each {facet} has one {within}: write '{facet}:{within}', or {remedy}."
+    return f"{remedy[0].upper()}{remedy[1:]}."
