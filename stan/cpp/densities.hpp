@@ -15,3 +15,5 @@
 #include "ordinal_pair_mixture_pass.cpp"
 #include "ordinal_ratings.hpp"
 #include "ordinal_ratings_pass.cpp"
+#include "sparse_normal.hpp"
+#include "sparse_normal_pass.cpp"

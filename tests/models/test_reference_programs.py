@@ -245,6 +245,43 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
 
 
 @pytest.mark.slow
+def test_integrating_all_effects_gives_the_density_of_a_g_study(reference: Program) -> None:
+    rng = np.random.default_rng(9)
+    cells = pd.MultiIndex.from_product([range(4), range(3), range(2)]).to_frame(index=False)
+    frame = cells.set_axis(["item", "rater", "day"], axis=1).sample(20, random_state=1)
+    frame["rating"] = rng.normal(2, 1.5, len(frame))
+    ratings = rb.Ratings.from_frame(frame, facets=["day"])
+    model = rb.GStudy(design="item x (rater:day)")
+    problem, data = model.problem(ratings), model.stan_data(ratings)
+    sizes = np.array(problem.effects.sizes)
+    has = np.array(problem.effects.level).T + (np.cumsum(sizes) - sizes)
+    plain_data_ = {
+        "N": len(ratings),
+        "Q": sizes.sum(),
+        "K": len(sizes) + 1,
+        "source": np.repeat(np.arange(len(sizes)), sizes) + 1,
+        "has": has + 1,
+        "rating": ratings.values,
+        "prior_mean": data["prior_mean"],
+        "prior_sd": data["prior_sd"],
+    }
+    design = np.hstack([np.ones((len(ratings), 1)), np.eye(sizes.sum())[has].sum(axis=1)])
+    prior_mean, prior_sd = np.asarray(data["prior_mean"])
+
+    packaged, plain = [], []
+    for _ in range(POINTS):
+        sd, effects = rng.uniform(0.3, 2, len(sizes) + 1), rng.normal(size=1 + sizes.sum())
+        prior = np.append(prior_sd, np.repeat(sd[:-1], sizes))
+        location = np.append(prior_mean, np.zeros(sizes.sum()))
+        given = log_conditional(effects, design, ratings.values, location, prior, sd[-1])
+        point = {"mean": effects[0], "sd": sd, "effect": effects[1:]}
+        packaged.append(density(stan.folder() / "gstudy_unbalanced", data, {"sd": sd}))
+        plain.append(density(reference("gstudy"), plain_data_, point) - given)
+
+    assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("pools", [2, 3])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
     reference: Program, pools: int

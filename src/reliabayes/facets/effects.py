@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -32,12 +32,15 @@ class Effects:
         Level of each rating, from 0, for each source but the residual.
     sizes : tuple of int
         Number of levels of each source but the residual.
+    cells : mapping of frozenset of str to (array of int, shape (N,), int)
+        The same by the facets of each source of the design, whether it was dropped or not.
     """
 
     design: MeasurementDesign
     sources: tuple[Source, ...]
     level: tuple[Codes, ...]
     sizes: tuple[int, ...]
+    cells: Mapping[frozenset[str], tuple[Codes, int]]
 
     @classmethod
     def of(cls, ratings: Ratings, design: MeasurementDesign, drop: Collection[str] = ()) -> Effects:
@@ -79,6 +82,7 @@ class Effects:
             (*kept, residual),
             tuple(levels[source][0] for source in kept),
             tuple(levels[source][1] for source in kept),
+            {source.facets: found for source, found in levels.items()},
         )
 
     @property

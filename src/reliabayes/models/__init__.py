@@ -9,6 +9,7 @@ from reliabayes.models.dawid_skene import DawidSkene
 from reliabayes.models.gaussian_icc import GaussianICC
 from reliabayes.models.gaussian_xcc import GaussianXCC
 from reliabayes.models.groupthink import Groupthink
+from reliabayes.models.gstudy import GStudy
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
 from reliabayes.models.latent_tap import LatentTAP
 from reliabayes.models.logit_icc import LogitICC
@@ -31,6 +32,7 @@ from reliabayes.models.tap import TAP
 
 MODELS: tuple[type[RatingModel[Any]], ...] = (
     GaussianICC,
+    GStudy,
     LogitICC,
     OrdinalICC,
     GaussianXCC,
@@ -56,6 +58,7 @@ __all__ = [
     "DiagonalDirichlet",
     "Dirichlet",
     "DirichletRows",
+    "GStudy",
     "GaussianICC",
     "GaussianXCC",
     "Groupthink",

@@ -15,7 +15,7 @@ import xarray as xr
 
 from reliabayes.arrays import Codes
 from reliabayes.results import arviz_bridge, storage
-from reliabayes.results.fitted_labels import FittedLabels
+from reliabayes.results.fitted_decisions import FittedDecisions
 from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
@@ -25,7 +25,7 @@ from reliabayes.results.summaries import ratings_of, rounded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(FittedLabels):
+class Fit(FittedDecisions):
     """Posterior of a model given ratings.
 
     `quantities` holds what the model reports, draw by draw; `summary` summarises it.

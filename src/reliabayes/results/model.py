@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.facets import Decision
 from reliabayes.inference.problem import Problem
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -62,6 +63,14 @@ class Model(Protocol):
     def rating_probabilities(
         self, posterior: Posterior[Any]
     ) -> Iterator[RatingProbabilities] | None: ...
+
+    def decision(
+        self, posterior: Posterior[Any], fixed: frozenset[str] | None = None
+    ) -> Decision | None: ...
+
+    def effects_of_levels(
+        self, posterior: Posterior[Any], facet: str, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame | None: ...
 
     def caution(self, ratings: Ratings) -> str: ...
 

@@ -10,6 +10,7 @@ import pandas as pd
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
+from reliabayes.facets import Decision
 from reliabayes.inference.gibbs import Conjugate
 from reliabayes.inference.problem import Problem
 from reliabayes.ratings import Ratings
@@ -41,6 +42,21 @@ class OptionalResults(Generic[P]):
     def prefers_gibbs(self) -> bool:
         """Whether Gibbs sampling, where there is one, gives more effective draws a second."""
         return True
+
+    def decision(
+        self, posterior: Posterior[P], fixed: frozenset[str] | None = None
+    ) -> Decision | None:
+        """Measurement by single ratings, draw by draw; None if the model has no facets.
+
+        Facets are fixed as the model says, unless ``fixed`` does.
+        """
+        return None
+
+    def effects_of_levels(
+        self, posterior: Posterior[P], facet: str, prob: float, rng: np.random.Generator
+    ) -> pd.DataFrame | None:
+        """Effects of the levels of a facet; None if the model has no facets."""
+        return None
 
     def caution(self, ratings: Ratings) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""

@@ -1,0 +1,132 @@
+"""Normal ratings of complete and balanced designs: nothing but mean squares matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.facets import Effects
+from reliabayes.inference.problem import StanData
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior
+
+NONE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class MeanSquares:
+    """Sums of squares of a complete, balanced design, with what is expected of them.
+
+    Attributes
+    ----------
+    n_ratings : int
+        Number N of ratings.
+    df, sum_of_squares : array of float, shape (J,)
+        Degrees of freedom and sum of squares of each stratum.
+    coefficient : array of float, shape (J, K)
+        A mean square is expected to be its row times the variances of the sources. The mean of the
+        ratings has ``mean_coefficient`` times them, divided by N, as its variance.
+    mean_coefficient : array of float, shape (K,)
+        The same for the mean.
+    mean : float
+        Mean of the ratings.
+
+    References
+    ----------
+    Brennan (2001), Generalizability Theory, section 3.2. https://doi.org/10.1007/978-1-4757-3456-0
+    """
+
+    n_ratings: int
+    df: Array
+    sum_of_squares: Array
+    coefficient: Array
+    mean_coefficient: Array
+    mean: float
+
+    @classmethod
+    def of(cls, effects: Effects, values: Array) -> MeanSquares | None:
+        """Mean squares of ratings (N,), or None if the design is not complete or not balanced."""
+        if not is_balanced(effects):
+            return None
+        n = len(values)
+        centred = values - values.mean()
+        square = {NONE: 0.0} | {
+            facets: _square(level, size, centred) for facets, (level, size) in effects.cells.items()
+        }
+        size = {NONE: 1.0} | {facets: float(size) for facets, (_, size) in effects.cells.items()}
+        sources = effects.sources[:-1]
+        per_level = np.array([n / size[source.facets] for source in sources] + [1.0])
+        df, sums, rows = [], [], []
+        for facets in effects.cells:
+            parts = list(_alternating(facets, effects))
+            df.append(sum(sign * size[part] for sign, part in parts))
+            sums.append(sum(sign * square[part] for sign, part in parts))
+            rows.append([facets <= source.facets for source in sources] + [True])
+        whole = effects.design.whole
+        if size[whole] < n:
+            df.append(n - size[whole])
+            sums.append(float(centred @ centred) - square[whole])
+            rows.append([False] * len(sources) + [True])
+        return cls(
+            n,
+            np.array(df),
+            np.maximum(sums, 0),
+            np.array(rows, float) * per_level,
+            per_level,
+            float(values.mean()),
+        )
+
+    def log_density(self, variance: Array, prior: MeanPrior) -> float:
+        """Log density of the ratings at variances (K,) of the sources.
+
+        The offset of the prior is the prior mean. A flat prior has the density 1, not 0.
+        """
+        expected = self.coefficient @ variance
+        found = self.df @ np.log(2 * np.pi * expected) + (self.sum_of_squares / expected).sum()
+        found += math.log(self.n_ratings)
+        if prior.precision > 0:
+            of_mean = 1 / prior.precision + self.mean_coefficient @ variance / self.n_ratings
+            found += math.log(2 * np.pi * of_mean) + (self.mean - prior.offset) ** 2 / of_mean
+        return float(-0.5 * found)
+
+    def stan_data(self) -> StanData:
+        """What ``gstudy.stan`` reads."""
+        return StanData(
+            {"N": self.n_ratings, "K": len(self.mean_coefficient), "J": len(self.df)},
+            values={
+                "df": self.df,
+                "sum_of_squares": self.sum_of_squares,
+                "coefficient": self.coefficient,
+                "mean_coefficient": self.mean_coefficient,
+                "mean_rating": self.mean,
+            },
+        )
+
+
+def is_balanced(effects: Effects) -> bool:
+    """Whether all combinations of the facets' levels were rated, and equally often."""
+    size = {NONE: 1} | {facets: size for facets, (_, size) in effects.cells.items()}
+    nested = effects.design.nested
+    levels = {name: size[nested[name] | {name}] / size[nested[name]] for name in nested}
+    return size[effects.design.whole] == math.prod(levels.values()) and all(
+        np.ptp(np.bincount(level)) == 0 for level, _ in effects.cells.values()
+    )
+
+
+def _square(level: Codes, size: int, centred: Array) -> float:
+    """Sum of squares of the means of levels, each weighted with its number of ratings."""
+    sums, counts = np.bincount(level, centred, size), np.bincount(level, minlength=size)
+    return float((sums**2 / counts).sum())
+
+
+def _alternating(facets: frozenset[str], effects: Effects) -> Iterator[tuple[int, frozenset[str]]]:
+    """Sets that add up, with these signs, to what a source has beyond those within it."""
+    nested = effects.design.nested
+    primary = sorted(facets.difference(*(nested[name] for name in facets)))
+    for left_out in range(len(primary) + 1):
+        for names in combinations(primary, left_out):
+            yield (-1) ** left_out, facets.difference(names)

@@ -1,0 +1,261 @@
+"""G study: random effects of items, raters and further facets, crossed or nested."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from reliabayes.arrays import Array
+from reliabayes.facets import Decision, Effects, MeasurementDesign, Source
+from reliabayes.inference.densities import half_t, log_half_t
+from reliabayes.inference.problem import StanPart
+from reliabayes.inference.warm_start import WarmStart, curvature
+from reliabayes.likelihoods.mean_squares import MeanSquares
+from reliabayes.models.bases.gaussian import check_mean, sd_of_ratings
+from reliabayes.models.bases.random_effects import EffectsProblem, RandomEffectsModel
+from reliabayes.models.bases.simulation import require_known
+from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
+
+SdPrior = HalfNormal | HalfStudentT
+
+OF_SOURCES = ("variance", "sd", "proportion")
+OF_DECISIONS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GStudy(RandomEffectsModel):
+    r"""Where the variance of ratings comes from, in any design of crossed and nested facets.
+
+    .. math:: y = \mu + \sum_k u_k + \epsilon
+
+    with a normal effect of each source of variance: of items, raters and further facets such as
+    occasions, and of their interactions. Effects and mean are integrated out exactly.
+
+    Quantities: ``variance``, ``sd`` and ``proportion`` of each source; ``g`` and ``phi``, the
+    reliability in [0, 1] of single ratings for decisions that compare objects (E rho^2) and for
+    absolute decisions; ``sem_relative``, ``sem_absolute`` and ``mdc``, the standard errors of
+    single ratings and the smallest change that exceeds them in 95% of pairs, in units of the
+    rating; where raters rate items repeatedly, ``inter_rater_icc`` and ``intra_rater_icc``, the
+    absolute reliability of single ratings if nothing but the rater changes, and if all but the
+    rater changes; ``mean``. For means over several levels of facets see `Fit.d_study`.
+
+    Parameters
+    ----------
+    design : str, default "item x rater"
+        Facets with "x" between those that are crossed and ":" after one that is nested, the object
+        of measurement first: ``"item x (rater:occasion)"``.
+    drop : tuple of str, default ()
+        Names of sources to leave out, such as ``"rater x occasion"``.
+    fixed : tuple of str, default ()
+        Facets with the same levels in every measurement; they add to the variance of universe
+        scores, not to that of errors.
+    prior_mean : Normal, optional
+        Prior of the mean. By default its mean is that of the ratings, and its sd 2.5 times theirs.
+    prior_sd : HalfNormal, HalfStudentT, or mapping of str to one of them, optional
+        Prior of the standard deviations, or of those of the sources named. By default half t: with
+        3 degrees of freedom and the sd of the ratings as scale for the residual and for sources
+        that have to do with the object of measurement; with 1 degree of freedom and a quarter of
+        that scale for the others.
+
+    References
+    ----------
+    Brennan (2001), Generalizability Theory. https://doi.org/10.1007/978-1-4757-3456-0
+    """
+
+    summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
+    reports: ClassVar[tuple[str, ...]] = (
+        *OF_DECISIONS[:2], "inter_rater_icc", "intra_rater_icc", *OF_DECISIONS[2:], *OF_SOURCES,
+        "mean",
+    )  # fmt: skip
+    fixed: tuple[str, ...] = ()
+    prior_mean: Normal | None = None
+    prior_sd: SdPrior | tuple[tuple[str, SdPrior], ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("drop", "fixed"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        if isinstance(self.prior_sd, Mapping):
+            object.__setattr__(self, "prior_sd", tuple(self.prior_sd.items()))
+        single = self.prior_sd if isinstance(self.prior_sd, tuple) else (("", self.prior_sd),)
+        for name, prior in single:
+            if prior is not None and not isinstance(prior, (HalfNormal, HalfStudentT)):
+                place = f"prior_sd[{name!r}]" if name else "prior_sd"
+                raise TypeError(f"{place} must be a HalfNormal or HalfStudentT, not {prior!r}.")
+        if self.prior_mean is not None and not isinstance(self.prior_mean, Normal):
+            raise TypeError(f"prior_mean must be a Normal, not {self.prior_mean!r}.")
+        design = self.measurement_design
+        known = [source.name for source in design.sources()]
+        for argument, names in (("drop", self.drop), ("prior_sd", tuple(x for x, _ in single))):
+            for name in names:
+                if name and name not in known and not name.endswith("residual"):
+                    raise ValueError(
+                        f"{argument} must name sources of {self.design!r}, which are "
+                        f"{', '.join(known)}; found {name!r}."
+                    )
+        Decision(design, (), np.zeros(0), {}, frozenset(self.fixed))
+
+    # From ratings to draws.
+
+    def priors(self, ratings: Ratings) -> dict[str, Any]:
+        """Priors in force for these ratings: of the mean, and of the sd of each source."""
+        sd = sd_of_ratings(ratings)
+        design = self.measurement_design
+        sources = self.effects(ratings).sources
+        return {
+            "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
+            "sd": {source.name: self._sd_prior(source, design, sd) for source in sources},
+        }
+
+    def _sd_prior(self, source: Source, design: MeasurementDesign, sd: float) -> SdPrior:
+        if isinstance(self.prior_sd, tuple):
+            named = dict(self.prior_sd)
+            if source.name in named:
+                return named[source.name]
+        elif self.prior_sd is not None:
+            return self.prior_sd
+        of_object = bool(source.facets & design.measured)
+        return HalfStudentT(3, sd) if of_object else HalfStudentT(1, 0.25 * sd)
+
+    def problem(self, ratings: Ratings) -> EffectsProblem:
+        """Effects, ratings, priors, and mean squares if the design has them."""
+        effects = self.effects(ratings)
+        priors = self.priors(ratings)
+        check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
+        return EffectsProblem(
+            coords={
+                "item": ratings.items,
+                "rater": ratings.raters,
+                "source": pd.Index(effects.names, name="source"),
+            },
+            priors={
+                "mean": np.array(priors["mean"].stan),
+                "sd": np.array([prior.stan for prior in priors["sd"].values()]),
+            },
+            effects=effects,
+            values=ratings.values,
+            squares=MeanSquares.of(effects, ratings.values),
+        )
+
+    def program(self, problem: EffectsProblem) -> str:
+        """The program for complete, balanced designs, or that for all."""
+        return "gstudy" if problem.squares else "gstudy_unbalanced"
+
+    def start(self, problem: EffectsProblem) -> WarmStart:
+        """Mode of the posterior of the log standard deviations, and its curvature."""
+
+        def log_posterior(log_sd: Array) -> float:
+            sd = np.exp(log_sd)
+            prior = sum(map(log_half_t, sd, problem.priors["sd"]))
+            return problem.log_density(sd**2) + float(prior) + float(log_sd.sum())
+
+        first = self._equal_parts(problem)
+        mode, covariance = curvature(log_posterior, first)
+        sd = np.sqrt(np.diag(covariance))
+        # With little data the posterior is far from normal: curvature is a poor guide to it, and
+        # steps must be smaller.
+        step_size, acceptance = (0.8, 0.8) if sd.max() < 0.3 else (None, 0.95)
+        return WarmStart(
+            mode={"sd": mode},
+            sd={"sd": sd},
+            constrain=_constrain,
+            step_size=step_size,
+            covariance=covariance,
+            target_acceptance=acceptance,
+            path=(log_posterior(first), log_posterior(mode)),
+        )
+
+    def cold_start(self, problem: EffectsProblem, centring: StanPart | None) -> WarmStart:
+        """Standard deviations within a factor e of equal parts of the variance."""
+        parts = self._equal_parts(problem)
+        return WarmStart(
+            mode={"sd": parts},
+            sd={"sd": np.full_like(parts, 0.5)},
+            constrain=_constrain,
+            target_acceptance=0.95,
+        )
+
+    def _equal_parts(self, problem: EffectsProblem) -> Array:
+        """Log sds (K,) at which all sources have the same part of the variance."""
+        size = problem.size("source")
+        return np.full(size, math.log(problem.values.std() / math.sqrt(size)))
+
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the programs' variables."""
+        return {"sd": ("source",)}
+
+    # Results.
+
+    def decision(
+        self, posterior: Posterior[EffectsProblem], fixed: frozenset[str] | None = None
+    ) -> Decision:
+        """Measurement by single ratings, draw by draw (chains, draws).
+
+        Facets are fixed as the model says, unless ``fixed`` does.
+        """
+        effects = posterior.problem.effects
+        variance = posterior.draws["sd"].values ** 2
+        names = frozenset(self.fixed) if fixed is None else fixed
+        return Decision(effects.design, effects.sources, variance, {}, names)
+
+    def quantities(self, posterior: Posterior[EffectsProblem]) -> xr.Dataset:
+        """Reliability and errors of single ratings, and variance by source."""
+        sd = posterior.draws["sd"]
+        variance = sd**2
+        single = self.decision(posterior)
+        found: dict[str, Any] = {name: getattr(single, name) for name in OF_DECISIONS}
+        others = _repeats(posterior.problem.effects)
+        if others:
+            for name, fixed in (("inter", others), ("intra", frozenset({"rater"}))):
+                found[f"{name}_rater_icc"] = self.decision(posterior, fixed).phi
+        arrays = {name: (("chain", "draw"), values) for name, values in found.items()}
+        by_source = {
+            "variance": variance, "sd": sd, "proportion": variance / variance.sum("source")
+        }  # fmt: skip
+        every = {**arrays, **by_source, "mean": posterior.draws["mean"]}
+        return xr.Dataset(
+            {name: every[name] for name in self.reports if name in every}
+        ).assign_coords(posterior.draws.coords)
+
+    def point(
+        self, effects: Effects, given: Mapping[str, Any], rng: np.random.Generator
+    ) -> dict[str, Array]:
+        """Mean and standard deviations: those given, and others drawn from their priors."""
+        require_known(given, ("mean", "sd"), self)
+        for name in {"mean", "sd"}.difference(given):
+            if getattr(self, f"prior_{name}") is None:
+                raise ValueError(
+                    f"prior_{name} must be set for {name} to be drawn. Set it, or pass "
+                    f"parameters={{{name!r}: ...}}."
+                )
+        point = {name: np.asarray(value, float) for name, value in given.items()}
+        if "sd" not in point:
+            design = effects.design
+            priors = [self._sd_prior(source, design, math.nan) for source in effects.sources]
+            point["sd"] = np.array([half_t(prior.stan, rng) for prior in priors])
+        if "mean" not in point:
+            assert self.prior_mean is not None
+            mean, sd = self.prior_mean.stan
+            point["mean"] = np.asarray(mean + sd * rng.standard_normal())
+        return {"mean": point["mean"], "sd": np.broadcast_to(point["sd"], len(effects.sources))}
+
+
+def _repeats(effects: Effects) -> frozenset[str]:
+    """Facets under which a rater rates the same object again; none without a random rater."""
+    design = effects.design
+    if "rater" not in design.facets or "rater" in design.measured:
+        return frozenset()
+    replicates = effects.sources[-1].facets - design.whole
+    return (design.whole | replicates) - design.measured - design.nested["rater"] - {"rater"}
+
+
+def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.exp(value) for name, value in point.items()}
