@@ -1,0 +1,276 @@
+"""The exact likelihood of ratings with normal effects of several sources, in any design."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.facets.effect_sums import EffectSums
+from reliabayes.facets.effects import Effects
+
+MAX_EFFECTS = 5000  # beside those of the largest source; their matrix takes 200 MB
+SMALL = 1e-6  # variances below this proportion have a formula of their own, which allows for 0
+
+
+@dataclass(frozen=True, eq=False)
+class NormalEffects:
+    r"""Ratings that are sums of a mean, an effect of each source and a residual, all normal.
+
+    With V the covariance of the ratings and Z the incidence of effects, the likelihood needs the
+    matrix of the effects only, divided by their standard deviations D: I + D Z'Z D / s^2, where s^2
+    is the residual variance. The block of the source with the most levels is diagonal; it is
+    eliminated, and the rest is dense.
+
+    Attributes
+    ----------
+    sums : EffectSums
+        Sums of the ratings.
+
+    References
+    ----------
+    Searle, Casella & McCulloch (1992), Variance Components, section 6.6 and chapter 7.
+    https://doi.org/10.1002/9780470316856
+    """
+
+    sums: EffectSums
+
+    def __post_init__(self) -> None:
+        if len(self.rest) > MAX_EFFECTS:
+            sizes = np.bincount(self.sums.source)[:-1]
+            raise RatingsError(
+                [
+                    Fault(
+                        "design",
+                        f"sources other than the largest must have at most {MAX_EFFECTS} levels",
+                        f"{sizes.sum() - sizes.max()} beside the {sizes.max()} of the largest",
+                        "Drop sources, or use the estimates of an analysis of variance.",
+                    )
+                ]
+            )
+
+    @classmethod
+    def of(cls, effects: Effects, values: Array) -> NormalEffects:
+        """Sum ratings (N,), in the order of the levels of effects."""
+        return cls(EffectSums.of(effects, values))
+
+    def log_density(self, variance: Array, mean: float = 0.0, sd: float = math.inf) -> float:
+        """Log density of the ratings; see `at`."""
+        return self.at(variance, mean, sd).log_density
+
+    def at(self, variance: Array, mean: float = 0.0, sd: float = math.inf) -> Solution:
+        """Solve for the effects.
+
+        Parameters
+        ----------
+        variance : array of float, shape (K,)
+            Variance of each source, the last that of the residual; others may be 0.
+        mean, sd : float
+            Of the normal prior of the mean. If sd is infinite the prior density is 1 everywhere,
+            and the log density is the restricted log likelihood, with its constants.
+
+        Returns
+        -------
+        Solution
+        """
+        # Where the prior is flat, ratings far from its mean would only lose digits.
+        offset = 0.0 if math.isinf(sd) else mean - self.sums.centre
+        return Solution(self, np.asarray(variance, np.float64), offset, sd)
+
+    @cached_property
+    def largest(self) -> int:
+        """Position of the source with the most levels."""
+        return int(np.argmax(np.bincount(self.sums.source)[:-1]))
+
+    @cached_property
+    def eliminated(self) -> Codes:
+        """Positions of the effects of the largest source."""
+        return np.flatnonzero(self.sums.source == self.largest)
+
+    @cached_property
+    def rest(self) -> Codes:
+        """Positions of the P other effects, the mean last."""
+        return np.flatnonzero(self.sums.source != self.largest)
+
+    @cached_property
+    def cross(self) -> sp.csr_array:
+        """(P, Q) products of the other effects and those of the largest source."""
+        return sp.csr_array(self.sums.products[self.rest][:, self.eliminated])
+
+    @cached_property
+    def within(self) -> sp.csr_array:
+        """(P, P) products of the other effects."""
+        return sp.csr_array(self.sums.products[self.rest][:, self.rest])
+
+
+class Solution:
+    """The likelihood and its derivatives at given variances.
+
+    Parameters
+    ----------
+    model : NormalEffects
+        The ratings.
+    variance : array of float, shape (K,)
+        Variance of each source, the last that of the residual.
+    offset : float
+        Mean of the prior of the mean, less the centre of the sums.
+    sd : float
+        Its standard deviation.
+    """
+
+    def __init__(self, model: NormalEffects, variance: Array, offset: float, sd: float) -> None:
+        sums = model.sums
+        self.model, self.variance, self.offset, self.residual = (
+            model,
+            variance,
+            offset,
+            variance[-1],
+        )
+        self.is_flat = math.isinf(sd)
+        self.totals = sums.totals - offset * sums.products[:, [-1]].toarray()[:, 0]
+        self.square = sums.square - 2 * offset * sums.totals[-1] + sums.n * offset**2
+        largest = variance[model.largest]
+        self.growth = 1 + largest / self.residual * sums.counts[model.eliminated]
+        self.weight = largest / self.residual / self.growth
+        self.scale = np.sqrt(variance)[sums.source[model.rest]]
+        self.scale[-1] = 1 if self.is_flat else sd
+        self.precision = np.ones(len(model.rest))
+        self.precision[-1] = 0 if self.is_flat else 1
+        matrix = self._reduced(model.within, model.cross).toarray()
+        matrix *= self.scale[:, None]
+        matrix *= self.scale
+        matrix[np.diag_indices_from(matrix)] += self.precision
+        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0]
+
+    @cached_property
+    def effects(self) -> Array:
+        """(T,) means of the effects given the ratings; that of the mean less `EffectSums.centre`.
+
+        With a flat prior the latter is its generalised least squares estimate.
+        """
+        found = self._solve(self.totals[:, None])[:, 0]
+        found[-1] += self.offset
+        return found
+
+    @cached_property
+    def log_density(self) -> float:
+        """Log density of the ratings."""
+        n = self.model.sums.n
+        log_determinant = n * math.log(self.residual) + np.log(self.growth).sum()
+        log_determinant += 2 * np.log(np.diag(self.factor)).sum()
+        constant = (n - self.is_flat) * math.log(2 * math.pi)
+        return float(-0.5 * (constant + log_determinant + self._quadratic))
+
+    @cached_property
+    def gradient(self) -> Array:
+        """(K,) derivatives of the log density in the variances."""
+        return np.asarray(0.5 * (self._squares - self._traces))
+
+    @cached_property
+    def information(self) -> Array:
+        """(K, K) average of the observed and the expected information on the variances.
+
+        References
+        ----------
+        Gilmour, Thompson & Cullis (1995). https://doi.org/10.2307/2533274
+        """
+        # With P the inverse of V (given the mean), column j of `pushed` is Z' V_j P y, where V_j is
+        # the derivative of V in variance j.
+        sums = self.model.sums
+        split = np.zeros((len(sums.source), len(self.variance)))
+        split[np.arange(len(sums.source)), sums.source] = self._scores
+        split[:, -1] = 0
+        pushed = np.asarray(sums.products @ split)
+        pushed[:, -1] = self._scores
+        inner = split.T @ pushed
+        inner[-1] = inner[:, -1]
+        inner[-1, -1] = self._squares[-1]
+        return np.asarray(0.5 * (inner - pushed.T @ self._solve(pushed)) / self.residual)
+
+    def _reduced(self, within: sp.csr_array, cross: sp.csr_array) -> sp.csr_array:
+        """(P, C) products of effects and some of them, with the largest source integrated out."""
+        weighted = self.model.cross.multiply(self.weight)
+        return sp.csr_array((within - weighted @ cross.T) / self.residual)
+
+    def _solve(self, totals: Array) -> Array:
+        """(T, C) means of the effects given ratings with these sums (T, C)."""
+        model, weight, scale = self.model, self.weight[:, None], self.scale[:, None]
+        found = np.empty_like(totals)
+        top, rest = totals[model.eliminated], totals[model.rest]
+        right = scale * (rest - model.cross @ (weight * top)) / self.residual
+        found[model.rest] = scale * cho_solve((self.factor, True), right, check_finite=False)
+        found[model.eliminated] = weight * (top - model.cross.T @ found[model.rest])
+        return found
+
+    @cached_property
+    def _deviations(self) -> Array:
+        """(T,) means of the effects, that of the mean as a deviation from its prior mean."""
+        found = self.effects.copy()
+        found[-1] -= self.offset
+        return found
+
+    @cached_property
+    def _quadratic(self) -> float:
+        """The generalised sum of squares."""
+        return float((self.square - self.totals @ self._deviations) / self.residual)
+
+    @cached_property
+    def _scores(self) -> Array:
+        """(T,) sums of the inverse of V times the ratings, by effect."""
+        explained = self.model.sums.products @ self._deviations
+        return np.asarray((self.totals - explained) / self.residual)
+
+    @cached_property
+    def _squares(self) -> Array:
+        """(K,) sums of squares of the scores by source; the last over ratings."""
+        squares = self.model.sums.by_source(self._scores**2)
+        of_mean = 0 if self.is_flat else squares[-1] * self.scale[-1] ** 2
+        explained = squares[:-1] @ self.variance[:-1] + of_mean
+        squares[-1] = (self._quadratic - explained) / self.residual
+        return squares
+
+    @cached_property
+    def _traces(self) -> Array:
+        """(K,) traces of the inverse of V on each source; the last over ratings."""
+        model, source = self.model, self.model.sums.source[self.model.rest]
+        inverse = lapack.dpotri(self.factor, lower=1)[0]
+        reach = np.bincount(source, 1 - self.precision * np.diag(inverse), len(self.variance))
+        traces = np.zeros(len(self.variance))
+        for k in range(len(traces) - 1):
+            is_largest = k == model.largest
+            traces[k] = self._largest(inverse) if is_largest else self._other(k, reach[k])
+        explained = traces[:-1] @ self.variance[:-1] + reach[-1]
+        traces[-1] = (model.sums.n - explained) / self.residual
+        return traces
+
+    def _largest(self, inverse: Array) -> float:
+        """Trace of the inverse of V on the largest source."""
+        model = self.model
+        counts = model.sums.counts[model.eliminated]
+        shrunk = model.cross.multiply(1 / self.growth**2) @ model.cross.T
+        pairs = sp.coo_array(sp.tril(shrunk))
+        row, column = pairs.coords
+        # Half of the inverse is there, which is symmetric: what lies off its diagonal counts twice.
+        scale = np.where(row == column, 1, 2) * self.scale[row] * self.scale[column]
+        overlap = (pairs.data * scale * inverse[row, column]).sum() / self.residual
+        return float(((counts / self.growth).sum() - overlap) / self.residual)
+
+    def _other(self, k: int, reach: float) -> float:
+        """Trace of the inverse of V on another source."""
+        model = self.model
+        columns = np.flatnonzero(model.sums.source[model.rest] == k)
+        most = model.sums.counts[model.rest][columns].max()
+        if self.variance[k] * most > SMALL * self.residual:
+            return float(reach / self.variance[k])
+        reduced = self._reduced(
+            sp.csr_array(model.within[:, columns]), sp.csr_array(model.cross[columns])
+        ).toarray()
+        right = self.scale[:, None] * reduced
+        known = solve_triangular(self.factor, right, lower=True, check_finite=False)
+        return float(reduced[columns, np.arange(len(columns))].sum() - (known**2).sum())
