@@ -65,6 +65,16 @@ def test_dropped_sources_are_left_to_the_residual() -> None:
     assert effects.names == ("item", "rater", "day", "item x rater", "rater x day", "residual")
 
 
+def test_one_source_may_be_dropped_by_its_name_alone() -> None:
+    ratings = rated(crossed(2, item=4, rater=3))
+
+    assert found(ratings, "item x rater", drop="item x rater").names == (
+        "item",
+        "rater",
+        "residual",
+    )
+
+
 def test_what_cannot_be_told_apart_is_refused_with_a_remedy() -> None:
     nested = crossed(item=4, rater=4).assign(day=lambda frame: frame["rater"] // 2)
     constant = crossed(item=4, rater=2, day=1)

@@ -100,12 +100,13 @@ def _chosen(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:
             "agree in all facets are replicates anyway."
         )
     names = [source.name for source in design.sources()]
-    for name in [drop] if isinstance(drop, str) else drop:
+    dropped = [drop] if isinstance(drop, str) else drop
+    for name in dropped:
         if name not in names:
             guess = did_you_mean(name, names)
             remedy = f"Did you mean {guess!r}?" if guess else f"They are {listed(names, 20)}."
             raise ValueError(f"drop must name sources of {design.text!r}; found {name!r}. {remedy}")
-    return [source for source in design.sources() if source.name not in drop]
+    return [source for source in design.sources() if source.name not in dropped]
 
 
 def _levels(source: Source, facets: dict[str, Codes]) -> tuple[Codes, int]:
