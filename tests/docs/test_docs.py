@@ -248,6 +248,7 @@ def known_names() -> dict[str, Any]:
         "ag": rb.agreement,
         "rng": rng,
         "ratings": ratings,
+        "scores": on_two_days(rng),
         "one": ratings,
         "other": ratings,
         "table": table,
@@ -257,6 +258,12 @@ def known_names() -> dict[str, Any]:
         "metric": "nominal",
         "fits": {"DS": rb.DawidSkene().fit(ratings, seed=1), "TAP": rb.TAP().fit(ratings, seed=1)},
     }
+
+
+def on_two_days(rng: np.random.Generator) -> rb.Ratings:
+    cells = pd.MultiIndex.from_product([range(10), range(3), range(2)])
+    frame = cells.to_frame(index=False, name=["item", "rater", "day"])
+    return rb.Ratings.from_frame(frame.assign(rating=rng.normal(size=60)), facets=["day"])
 
 
 @functools.cache

@@ -6,6 +6,7 @@ from reliabayes.agreement.coefficient import Coefficient, difference
 from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
 from reliabayes.agreement.conger import conger_kappa, iota
 from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
+from reliabayes.agreement.generalizability import GStudyTable, g_study
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2, gwet_error
 from reliabayes.agreement.icc_choice import which_icc
 from reliabayes.agreement.information import information_agreement
@@ -19,6 +20,7 @@ from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 
 __all__ = [
     "Coefficient",
+    "GStudyTable",
     "Interval",
     "brennan_prediger",
     "cohen_kappa",
@@ -27,6 +29,7 @@ __all__ = [
     "fleiss_kappa",
     "fleiss_kappa_by_category",
     "fleiss_z",
+    "g_study",
     "gwet_ac1",
     "gwet_ac2",
     "gwet_error",

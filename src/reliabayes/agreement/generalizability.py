@@ -1,0 +1,257 @@
+"""Generalizability studies: variance components of several facets, and decisions from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.arrays import Array
+from reliabayes.facets import Decision, Effects, MeasurementDesign
+from reliabayes.facets.effect_sums import EffectSums
+from reliabayes.facets.estimation import anova, reml
+from reliabayes.facets.normal_effects import NormalEffects
+from reliabayes.finding_table import FindingTable
+from reliabayes.ratings import Ratings
+
+Estimator = Literal["anova", "reml"]
+COEFFICIENTS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")
+
+
+def g_study(
+    ratings: Ratings,
+    design: str = "item x rater",
+    *,
+    drop: Collection[str] = (),
+    fixed: Collection[str] = (),
+    method: Estimator = "anova",
+) -> GStudyTable:
+    """Variance components of the facets of a design, and the reliability that follows from them.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric, of any design, balanced or not. Facets of the design other than item and rater
+        are columns that were named in ``facets=[...]`` when the table was read.
+    design : str, default "item x rater"
+        Facets with "x" between those that are crossed and ":" after one that is nested, the object
+        of measurement first: "item x rater x occasion", "item x (rater:occasion)". Ratings that
+        agree in all of them are replicates.
+    drop : collection of str, default ()
+        Names of sources to leave out; the residual has their variance.
+    fixed : collection of str, default ()
+        Facets that have the same levels in every measurement, so that their interactions with the
+        object of measurement are no error.
+    method : {"anova", "reml"}, default "anova"
+        Analysis of variance: expected mean squares in balanced designs, Henderson's method I in
+        others; it takes seconds for a million ratings. Or restricted maximum likelihood, which is
+        more precise in unbalanced designs and has no negative estimates.
+
+    Returns
+    -------
+    GStudyTable
+        Components, coefficients of single ratings, and decision studies.
+
+    Raises
+    ------
+    RatingsError
+        The ratings are no numbers, a facet is unknown or has one level, two sources cannot be told
+        apart, or the design is too large for REML.
+    ValueError
+        The text is no design, an argument names what is not there, or the object is dropped.
+
+    Notes
+    -----
+    Estimates of an analysis of variance may be negative. They are kept in the table, and count as 0
+    in proportions and coefficients, as in Brennan (2001).
+
+    References
+    ----------
+    Brennan (2001), Generalizability Theory. https://doi.org/10.1007/978-1-4757-3456-0
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import reliabayes as rb
+    >>> frame = pd.DataFrame(
+    ...     {
+    ...         "item": [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+    ...         "rater": ["A", "A", "B", "B"] * 3,
+    ...         "day": [1, 2] * 6,
+    ...         "rating": [3, 4, 4, 4, 6, 5, 8, 7, 9, 9, 9, 10],
+    ...     }
+    ... )
+    >>> scores = rb.Ratings.from_frame(frame, facets=["day"], scale="numeric")
+    >>> study = rb.agreement.g_study(scores, "item x rater x day")
+    >>> study.components["variance"].round(2).head(3).to_list()
+    [7.25, 0.42, -0.08]
+    >>> study.d_study({"rater": [1, 2]})["phi"].round(2).to_list()
+    [0.86, 0.91]
+    """
+    if method not in get_args(Estimator):
+        known = ", ".join(get_args(Estimator))
+        raise ValueError(f"method must be one of {known}; found {method!r}.")
+    parsed = MeasurementDesign.parse(design)
+    effects = Effects.of(ratings, parsed, drop)
+    measured = parsed.name(parsed.measured)
+    if measured not in effects.names:
+        raise ValueError(f"drop must leave the object of measurement, {measured!r}.")
+    sums = EffectSums.of(effects, ratings.values)
+    variance = anova(sums) if method == "anova" else reml(NormalEffects(sums))
+    fixed = frozenset([fixed] if isinstance(fixed, str) else fixed)
+    table = _components(effects, variance, _degrees_of_freedom(ratings, effects))
+    found = GStudyTable(table, effects, fixed, method)
+    found.d_study({})  # checks the names of fixed facets
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GStudyTable:
+    """Variance components of a generalizability study, and what follows for decisions.
+
+    The properties are of single ratings, with one level of each facet.
+
+    Attributes
+    ----------
+    components : DataFrame
+        A row for each source; columns levels, df (missing if the design is not balanced and
+        complete), variance (negative estimates as they are), proportion, sd.
+    effects : Effects
+        The sources and their levels.
+    fixed : frozenset of str
+        Facets that have the same levels in every measurement.
+    method : {"anova", "reml"}
+        How the components were estimated.
+    """
+
+    components: pd.DataFrame
+    effects: Effects
+    fixed: frozenset[str]
+    method: Estimator
+
+    @property
+    def g(self) -> float:
+        """Generalizability coefficient, of relative decisions, in [0, 1]."""
+        return self._single("g")
+
+    @property
+    def phi(self) -> float:
+        """Index of dependability, of absolute decisions, in [0, 1]."""
+        return self._single("phi")
+
+    @property
+    def sem_relative(self) -> float:
+        """Standard error of measurement of relative decisions, in units of the rating."""
+        return self._single("sem_relative")
+
+    @property
+    def sem_absolute(self) -> float:
+        """Standard error of measurement of absolute decisions, in units of the rating."""
+        return self._single("sem_absolute")
+
+    @property
+    def mdc(self) -> float:
+        """Minimal detectable change: what error alone exceeds in 5% of pairs of ratings."""
+        return self._single("mdc")
+
+    def d_study(
+        self,
+        levels: Mapping[str, int | Sequence[int]],
+        fixed: Collection[str] | None = None,
+    ) -> pd.DataFrame:
+        """Reliability of means over several levels of each facet.
+
+        Parameters
+        ----------
+        levels : mapping of str to int or sequence of int
+            Numbers of levels of facets, within each level of those in which they are nested; 1 of
+            facets that it does not name. "replicate" is the number of ratings that agree in all.
+        fixed : collection of str, optional
+            As for `g_study`, whose choice is the default.
+
+        Returns
+        -------
+        DataFrame
+            A row for each combination; columns the facets named, g, phi, sem_relative,
+            sem_absolute and mdc. Coefficients are nan if nothing varies.
+
+        Raises
+        ------
+        ValueError
+            A facet is unknown or the object of measurement, or a number is not above 0.
+        """
+        chosen = self.fixed if fixed is None else [fixed] if isinstance(fixed, str) else fixed
+        numbers = [np.atleast_1d(number).tolist() for number in levels.values()]
+        table = pd.DataFrame(list(product(*numbers)), columns=list(levels))
+        decision = Decision(
+            self.effects.design,
+            self.effects.sources,
+            np.maximum(self.components["variance"].to_numpy(), 0),
+            {name: table[name].to_numpy() for name in levels},
+            frozenset(chosen),
+        )
+        with np.errstate(invalid="ignore"):
+            found = {name: getattr(decision, name) for name in COEFFICIENTS}
+        return table.assign(**{name: each * np.ones(len(table)) for name, each in found.items()})
+
+    def __repr__(self) -> str:
+        return f"{self._finding}\n{self.components.round(4).to_string()}"
+
+    def _repr_html_(self) -> str:
+        return FindingTable.of(self.components, self._finding)._repr_html_()
+
+    @property
+    def _finding(self) -> str:
+        """The design and the coefficients, in a sentence."""
+        coefficients = f"G {self.g:.2f}, Phi {self.phi:.2f}"
+        return f"{self.effects.design.text} by {self.method}, single ratings: {coefficients}"
+
+    def _single(self, name: str) -> float:
+        return float(self.d_study({})[name].iloc[0])
+
+
+def _components(
+    effects: Effects, variance: Array, df: Mapping[frozenset[str], int] | None
+) -> pd.DataFrame:
+    """The table of the sources."""
+    n = len(effects.level[0])
+    counted = np.maximum(variance, 0)
+    table = pd.DataFrame(index=pd.Index(effects.names, name="source"))
+    table["levels"] = [*effects.sizes, n]
+    if df is None:
+        table["df"] = pd.array([pd.NA] * len(table), "Int64")
+    else:
+        kept = [df[source.facets] for source in effects.sources[:-1]]
+        table["df"] = pd.array([*kept, n - 1 - sum(kept)], "Int64")
+    table["variance"] = variance
+    table["proportion"] = counted / counted.sum() if counted.any() else np.nan
+    table["sd"] = np.sqrt(counted)
+    return table
+
+
+def _degrees_of_freedom(ratings: Ratings, effects: Effects) -> Mapping[frozenset[str], int] | None:
+    """Degrees of freedom by the facets of a source; None unless the design is balanced."""
+    design = effects.design
+    frame = pd.DataFrame({name: ratings.positions(name)[0] for name in design.facets})
+    cells = frame.value_counts().to_numpy()
+    sources = [source.facets for source in design.sources()]
+    sizes = {facets: len(frame[sorted(facets)].drop_duplicates()) for facets in sources}
+    sizes[frozenset()] = 1
+    within = {
+        name: sizes[design.nested[name] | {name}] / sizes[design.nested[name]]
+        for name in design.facets
+    }
+    products = [math.prod(within[name] for name in facets) for facets in sources]
+    if cells.min() < cells.max() or products != [sizes[facets] for facets in sources]:
+        return None
+
+    def df(facets: frozenset[str]) -> int:
+        above = frozenset().union(*(design.nested[name] for name in facets))
+        return round(math.prod(within[name] - (name not in above) for name in facets))
+
+    return {facets: df(facets) for facets in sources}
