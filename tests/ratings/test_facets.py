@@ -147,8 +147,9 @@ def test_repeats_under_other_levels_are_no_replicates() -> None:
     assert refused(again, facets=["form"]) == (
         "patient, clinician and form: a rater must rate an item once at the same levels of all "
         "facets; found 2 ratings that share them with another (rows 1, 3: 'p1' by 'c1' ('a'), "
-        "'p1' by 'c1' ('a')). Drop the repeats, or pass "
-        'replicates="keep" if they are independent ratings.'
+        "'p1' by 'c1' ('a')). Drop the repeats, pass "
+        'replicates="keep" if they are independent ratings, or facets=[...] with the columns in '
+        "which they differ, such as the occasion."
     )
 
 
@@ -358,3 +359,100 @@ def test_cells_beyond_64_bits_are_sorted_and_told_apart() -> None:
 
     assert ratings == Ratings.from_frame(frame.sample(frac=1, random_state=1), facets=names)
     assert (np.diff(ratings.item) >= 0).all()
+
+
+def test_facets_are_read_from_files(tests: Any, tmp_path: Path) -> None:
+    path = tmp_path / "tests.csv"
+    TESTS.to_csv(path, index=False)
+
+    assert read_ratings(path, facets=["day", "form"], **COLUMNS) == tests
+
+
+def test_faults_of_facets_have_the_lines_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "tests.csv"
+    path.write_text("item,rater,rating,day\na,x,1,1\na,y,2,\nb,x,3,2\nb,y,2,2\n")
+
+    with pytest.raises(rb.RatingsError, match=r"day: no value .* found 1 missing \(line 3\)"):
+        read_ratings(path, facets=["day"])
+
+
+def test_levels_without_number_stay_texts(tmp_path: Path) -> None:
+    path = tmp_path / "tests.csv"
+    path.write_text("item,rater,rating,day\na,x,1,1\na,y,2,eve\nb,x,3,2\nb,y,2,2\n")
+
+    assert read_ratings(path, facets=["day"]).facets["day"].tolist() == ["1", "2", "eve"]
+
+
+def test_an_absent_facet_is_guessed_from_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "tests.csv"
+    TESTS.to_csv(path, index=False)
+
+    with pytest.raises(rb.RatingsError, match=r"Did you mean facets=\['day', 'form'\]\?"):
+        read_ratings(path, facets=["day", "from"], **COLUMNS)
+
+
+def test_a_file_with_facets_is_long(tmp_path: Path) -> None:
+    path = tmp_path / "tests.csv"
+    path.write_text("id,ann,bob,day\na,1,2,1\nb,3,3,2\n")
+
+    with pytest.raises(rb.RatingsError, match="the table must have the columns that were named"):
+        read_ratings(path, facets=["day"])
+    with pytest.raises(rb.RatingsError, match=r"facets: a wide table has .* none for this"):
+        read_ratings(path, facets=["day"], shape="wide")
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_facets_of_other_frames_are_read(tests: Any, package: str) -> None:
+    module = pytest.importorskip(package)
+    make = module.DataFrame if package == "polars" else module.table
+    frame = make({name: TESTS[name].tolist() for name in TESTS})
+
+    assert Ratings.from_frame(frame, facets=["day", "form"], **COLUMNS) == tests
+
+
+@pytest.mark.parametrize(
+    ("facets", "words"),
+    [
+        (["day", "form"], "none is constant, nested or confounded"),
+        (["one"], "one is constant"),
+        (["vendor"], "rater is nested in vendor: each rater has one vendor"),
+        (["document"], "item is nested in document: each item has one document"),
+        (["batch"], "batch is one to one with item: their effects are confounded"),
+        (["desk"], "desk is one to one with rater: their effects are confounded"),
+        (["day", "week"], "day is nested in week: each day has one week"),
+        (["day", "date"], "date is one to one with day: their effects are confounded"),
+        (["visit"], "visit is nested in item: each visit has one item"),
+        (["prompt"], "each pair of item and rater has one prompt"),
+    ],
+)
+def test_description_says_how_facets_are_arranged(facets: list[str], words: str) -> None:
+    rows = [
+        (i, r, day, day // 2, i * 10 + day) for i in range(4) for r in range(4) for day in (1, 2, 3)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "day", "week", "visit"])
+    frame = frame.assign(
+        form=frame.index % 2,
+        date=frame["day"] + 100,
+        one=1,
+        vendor=frame["rater"] // 2,
+        document=frame["item"] // 2,
+        batch=frame["item"] + 7,
+        desk=frame["rater"] + 7,
+        prompt=(frame["item"] + frame["rater"]) % 2,
+        rating=frame.index % 5,
+    )
+
+    told = Ratings.from_frame(frame, facets=facets, replicates="keep").describe()
+
+    assert told["design of facets"] == words
+
+
+def test_description_has_a_line_for_each_relation() -> None:
+    frame = TESTS.assign(one="x", desk=TESTS["clinician"] + "d")
+
+    told = Ratings.from_frame(frame, facets=["one", "desk", "day"], **COLUMNS).describe()
+
+    assert told["facets"] == "one (1 level), desk (2 levels), day (2 levels)"
+    assert told["design of facets"] == (
+        "one is constant; desk is one to one with rater: their effects are confounded"
+    )

@@ -188,6 +188,7 @@ def json_design(ratings: rb.Ratings) -> dict[str, Any]:
     -------
     dict
         Numbers of ratings, items and raters; pools, scale, and whether the design is complete.
+        If there are facets, the numbers of their levels.
     """
     return {
         "ratings": len(ratings),
@@ -196,6 +197,11 @@ def json_design(ratings: rb.Ratings) -> dict[str, Any]:
         "pools": ratings.pools.tolist(),
         "scale": ratings.scale,
         "complete": ratings.is_complete,
+        **(
+            {"facets": {name: len(ids) for name, ids in ratings.facets.items()}}
+            if ratings.facets
+            else {}
+        ),
     }
 
 

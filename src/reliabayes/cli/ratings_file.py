@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -17,10 +19,10 @@ import reliabayes as rb
 from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
+from reliabayes.ratings.facets import ROLES, facet_columns
 from reliabayes.wording import joined
 
 STANDARD_INPUT = Path("-")
-ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.
 ARGUMENTS = (
     *ROLES,
@@ -55,6 +57,8 @@ class RatingsFile:
         Column of the rater's pool.
     gold : str, optional
         Column of the item's known true value.
+    facet : list of str, optional
+        Further columns that describe a rating, as COLUMN or NAME=COLUMN.
     scale : {"nominal", "ordered", "numeric"}, optional
         How the values of a rating relate.
     categories : str, optional
@@ -92,6 +96,14 @@ class RatingsFile:
     ] = None
     gold: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column with the item's known true value.")
+    ] = None
+    facet: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Further column that describes a rating, such as its occasion or prompt; "
+            "NAME=COLUMN to call it otherwise. Can be repeated.",
+        ),
     ] = None
     scale: Annotated[
         Scale | None,
@@ -141,8 +153,9 @@ class RatingsFile:
 
     @property
     def columns(self) -> dict[str, str | None]:
-        """Names of the columns by their roles."""
-        return {role: name for role, name in asdict(self).items() if role in ROLES}
+        """Names of the columns by their roles, and by the names of facets."""
+        roles = {role: name for role, name in asdict(self).items() if role in ROLES}
+        return roles | facet_columns(_facets(self.facet or []))
 
     def read(self) -> rb.Ratings:
         """Return the ratings, and say which scale was guessed for them.
@@ -150,6 +163,7 @@ class RatingsFile:
         A file that cannot be read ends the program as bad input.
         """
         options = asdict(self)
+        options["facets"] = _facets(options.pop("facet") or [])
         if self.categories is not None:
             options["categories"] = _categories(self.categories)
         try:
@@ -196,10 +210,28 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
     RatingsError
         The same error, with ``--scale`` in place of ``scale=``, and ``--categories C,C,...``.
     """
-    argument = re.compile(rf"\b({'|'.join(ARGUMENTS)})=")
     return rb.RatingsError(
-        replace(fault, remedy=argument.sub(r"--\1 ", fault.remedy).replace("[...]", "C,C,..."))
-        for fault in error.faults
+        replace(fault, remedy=_with_option_names(fault.remedy)) for fault in error.faults
+    )
+
+
+def _with_option_names(remedy: str) -> str:
+    found = re.sub(r"\bfacets=(\[.*\]|\{.*\}|\.\.\.)", _facet_options, remedy)
+    found = re.sub(rf"\b({'|'.join(ARGUMENTS)})=", r"--\1 ", found)
+    return found.replace("[...]", "C,C,...")
+
+
+def _facet_options(argument: re.Match[str]) -> str:
+    """The facets of a call as options of the command line."""
+    if argument[1] in ("...", "[...]"):
+        return "--facet COLUMN"
+    try:
+        columns = facet_columns(ast.literal_eval(argument[1]))
+    except (SyntaxError, ValueError):  # the name of a column that looks like an argument
+        return argument[0]
+    return " ".join(
+        f"--facet {shlex.quote(column if name == column else f'{name}={column}')}"
+        for name, column in columns.items()
     )
 
 
@@ -229,6 +261,14 @@ def _guess(ratings: rb.Ratings) -> str:
     options = joined([f"--scale {name} for {meaning}" for name, meaning in others.items()])
     hint = f" ({options})" if whole_numbers(ratings) else ""
     return f"{reason or f'the ratings are read as {scale} {value_range(ratings)}'}{hint}"
+
+
+def _facets(texts: list[str]) -> list[str] | dict[str, str]:
+    """Return the columns of facets, by names if some are to have other names."""
+    pairs = [(name, column or name) for name, _, column in (text.partition("=") for text in texts)]
+    columns = dict(pairs)
+    is_renamed = any(name != column for name, column in pairs)
+    return columns if is_renamed and len(columns) == len(pairs) else [name for name, _ in pairs]
 
 
 def _categories(text: str) -> list[str] | list[float]:

@@ -109,5 +109,6 @@ def _command_line(
     for option in context.command.params:
         name = str(option.name)
         if option.param_type_name == "option" and given.get(name) not in (None, option.default):
-            words += [option.opts[0], str(given[name])]
+            values = given[name] if isinstance(given[name], (list, tuple)) else [given[name]]
+            words += [word for value in values for word in (option.opts[0], str(value))]
     return shlex.join(words)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.ratings.coded_ratings import CodedRatings
-from reliabayes.ratings.facets import facets_in_words
+from reliabayes.ratings.facet_design import facet_description
 from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.wording import listed
 
@@ -50,7 +50,7 @@ def description(ratings: CodedRatings) -> pd.Series[Any]:
         "items": ratings.n_items,
         "raters": "anonymous" if ratings.anonymous_raters else ratings.n_raters,
         "ratings": len(ratings),
-        **_facets(ratings),
+        **facet_description(ratings),
         **({"rows without a rating": ratings.n_missing} if ratings.n_missing else {}),
         **_known_answers(ratings),
         **_distribution("ratings per item", ratings.ratings_per_item),
@@ -70,12 +70,6 @@ def _known_answers(ratings: CodedRatings) -> dict[str, int]:
         return {}
     is_known = ~np.isnan(ratings.gold) if ratings.scale == "numeric" else ratings.gold >= 0
     return {"items with a known answer": int(is_known.sum())}
-
-
-def _facets(ratings: CodedRatings) -> dict[str, str]:
-    if not ratings.facets:
-        return {}
-    return {"facets": facets_in_words(ratings.facets)}
 
 
 def _guess(ratings: CodedRatings) -> dict[str, str]:

@@ -78,7 +78,8 @@ def replicate_ratings(table: Table) -> Iterator[Fault]:
         joined(names),
         rule,
         f"{{n}} ratings that share {shared} with another",
-        'Drop the repeats, or pass replicates="keep" if they are independent ratings.',
+        'Drop the repeats, pass replicates="keep" if they are independent ratings, or facets=[...] '
+        "with the columns in which they differ, such as the occasion.",
         mask=is_shared,
         values_at=lambda rows: _cells_at(table, rows),
     )

@@ -158,6 +158,9 @@ def arguments(columns: Mapping[str, Any], named: Mapping[str, Any] | None = None
     return ", ".join(parts)
 
 
-def facets_in_words(facets: Mapping[str, pd.Index[Any]], unit: str = "") -> str:
-    """Return facets with their numbers of levels, such as ``day (2) and form (3)``."""
-    return joined([f"{name} ({len(ids)}{unit})" for name, ids in facets.items()] or ["none"])
+def facets_in_words(facets: Mapping[str, pd.Index[Any]]) -> str:
+    """Return facets, if any, with numbers of levels, such as ``, facets day (2) and form (3)``."""
+    if not facets:
+        return ""
+    names = joined([f"{name} ({len(ids)})" for name, ids in facets.items()])
+    return f", facet{'s' * (len(facets) > 1)} {names}"

@@ -90,9 +90,8 @@ class Ratings(RatingsFromTables):
         raters = "anonymous raters" if self.anonymous_raters else f"{self.n_raters} raters"
         pools = f" in {len(self.pools)} pools" if len(self.pools) else ""
         levels = f"{self.scale} {value_range(self)}"
-        facets = f", facet{'s' * (len(self.facets) > 1)} {facets_in_words(self.facets)}"
         size = f"{len(self)} ratings of {self.n_items} items by {raters}{pools}"
-        return f"Ratings({size}{facets if self.facets else ''}, {levels})"
+        return f"Ratings({size}{facets_in_words(self.facets)}, {levels})"
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.describe().to_frame().to_html(header=False)}"

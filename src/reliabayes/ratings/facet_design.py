@@ -1,0 +1,61 @@
+"""How facets are arranged: constant, nested, or confounded with items, raters or each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from reliabayes.arrays import Codes
+from reliabayes.ratings.coded_ratings import CodedRatings
+
+
+def facet_description(ratings: CodedRatings) -> dict[str, str]:
+    """Return the sizes and the arrangement of facets in words.
+
+    Parameters
+    ----------
+    ratings : CodedRatings
+        N ratings.
+
+    Returns
+    -------
+    dict from str to str
+        Entries of `Ratings.describe`; none if there are no facets.
+    """
+    if not ratings.facets:
+        return {}
+    sizes = {name: len(ids) for name, ids in ratings.facets.items()}
+    levels = [f"{name} ({n:,} level{'s' * (n > 1)})" for name, n in sizes.items()]
+    relations = "; ".join(_relations(ratings)) or "none is constant, nested or confounded"
+    return {"facets": ", ".join(levels), "design of facets": relations}
+
+
+def _relations(ratings: CodedRatings) -> Iterator[str]:
+    known = {"item": ratings.item, "rater": ratings.rater}
+    has_repeats = ratings.n_pairs < len(ratings)
+    pair = ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater
+    pair = np.cumsum(np.diff(pair, prepend=pair[:1]) != 0)
+    for name, codes in ratings.facet.items():
+        if len(ratings.facets[name]) == 1:
+            yield f"{name} is constant"
+            continue
+        has_one = {other: _has_one(known[other], codes) for other in known}
+        for other, is_nested in has_one.items():
+            is_nesting = _has_one(codes, known[other])
+            if is_nested and is_nesting:
+                yield f"{name} is one to one with {other}: their effects are confounded"
+            elif is_nested:
+                yield f"{other} is nested in {name}: each {other} has one {name}"
+            elif is_nesting:
+                yield f"{name} is nested in {other}: each {name} has one {other}"
+        if has_repeats and not (has_one["item"] or has_one["rater"]) and _has_one(pair, codes):
+            yield f"each pair of item and rater has one {name}"
+        known[name] = codes
+
+
+def _has_one(group: Codes, codes: Codes) -> bool:
+    """Whether all rows of each group have the same code."""
+    first = np.empty(group.max() + 1, codes.dtype)
+    first[group] = codes
+    return bool((first[group] == codes).all())

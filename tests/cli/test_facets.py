@@ -1,0 +1,88 @@
+"""The option --facet of the commands that read ratings."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from reliabayes.cli.app import app
+from reliabayes.cli.ratings_file import with_option_names
+from reliabayes.errors import Fault, RatingsError
+
+TABLE = """item,rater,rating,day,sheet
+a,x,1,1,p
+a,x,2,2,p
+a,y,1,1,q
+a,y,2,2,q
+b,x,3,1,q
+b,x,5,2,q
+b,y,4,1,p
+b,y,5,2,p
+c,x,3,1,q
+c,y,4,1,p
+"""
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "tests.csv"
+    path.write_text(TABLE)
+    return str(path)
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(app, [*arguments])
+
+
+def test_columns_are_named_one_by_one(table: str) -> None:
+    result = run("describe", table, "--facet", "day", "--facet", "form=sheet")
+
+    assert result.exit_code == 0
+    assert re.search(r"facets +day \(2 levels\), form \(2 levels\)\n", result.stdout)
+    assert re.search(r"replicates +0\n", result.stdout)
+
+
+def test_json_names_columns_and_levels(table: str) -> None:
+    result = run("agree", table, "--facet", "day", "--facet", "form=sheet", "--json", "-")
+
+    data = json.loads(result.stdout)["data"]
+
+    assert data["columns"]["day"] == "day"
+    assert data["columns"]["form"] == "sheet"
+    assert data["facets"] == {"day": 2, "form": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ([], "or --facet COLUMN with the columns in which they differ"),
+        (["--facet", "days"], "Did you mean --facet day?"),
+        (["--facet", "d=days", "--facet", "sheet"], "Did you mean --facet d=day --facet sheet?"),
+        (["--facet", "number"], "Say which column it is: --facet COLUMN"),
+        (["--facet", "rater"], "Pass --facet 'another name=rater'."),
+        (["--facet", "d=day", "--facet", "d=sheet"], "found 'd' more than once"),
+    ],
+)
+def test_remedies_name_the_option(table: str, options: list[str], remedy: str) -> None:
+    result = run("describe", table, *options)
+
+    assert result.exit_code == 2
+    assert remedy in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("remedy", "found"),
+    [
+        ("Did you mean facets=['d] \"x']?", "Did you mean --facet 'd] \"x'?"),
+        ("Did you mean item='facets=[x]'?", "Did you mean --item 'facets=[x]'?"),
+    ],
+)
+def test_odd_names_of_columns_stay_what_they_are(remedy: str, found: str) -> None:
+    error = RatingsError([Fault("columns", "a rule", "a fault", remedy)])
+
+    assert with_option_names(error).faults[0].remedy == found
