@@ -86,7 +86,7 @@ class Replication:
         return np.asarray((counts + rng.random(counts.shape) / 2).argmax(axis=1))
 
     def as_two_raters(self, one: Aggregates, other: Aggregates, items: Any) -> Ratings:
-        """Two aggregates of each item as ratings by two raters."""
+        """Two aggregates of each item as ratings by two raters, without pools and facets."""
         rating: Any = np.concatenate([one, other])
         frame = {"item": np.tile(items, 2), "rater": np.repeat([1, 2], len(items))}
         if self.aggregate != "majority":

@@ -146,7 +146,12 @@ class FollowingModel(KnowOrGuessModel[F]):
         values = blank.categories
         frame = blank.to_frame().assign(rating=values[votes], gold=values[truth[blank.item]])
         return Ratings.from_frame(
-            frame, gold="gold", scale=blank.scale, categories=values, replicates="keep"
+            frame,
+            gold="gold",
+            scale=blank.scale,
+            categories=values,
+            replicates="keep",
+            facets=list(blank.facets),
         )
 
     def replicate(

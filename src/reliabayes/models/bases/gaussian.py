@@ -139,7 +139,7 @@ class GaussianModel(RatingModel[P]):
         ----------
         design : DataFrame or Ratings
             Who rates what: a table with the columns item and rater, and pool if there are pools, a
-            row for each rating; or ratings, whose numbers are ignored.
+            row for each rating; or ratings, whose numbers are ignored and whose facets are kept.
         rng : Generator
             Source of all randomness.
         parameters : mapping of str to float or array, optional
@@ -196,8 +196,7 @@ class GaussianModel(RatingModel[P]):
 
 def _blank(design: pd.DataFrame | Ratings) -> Ratings:
     """Ratings of a design, with arbitrary numbers."""
-    table = design.to_frame() if isinstance(design, Ratings) else design
-    return rated(table, np.arange(float(len(table))))
+    return rated(design, np.arange(float(len(design))))
 
 
 def sd_of_ratings(ratings: Ratings) -> float:

@@ -288,7 +288,7 @@ class HiddenStateModel(RatingModel[P]):
         ----------
         design : DataFrame or Ratings
             Who rates what: a table with the columns item and rater, and pool if there are pools, a
-            row for each rating; or ratings, whose categories are then kept.
+            row for each rating; or ratings, whose categories and facets are then kept.
         rng : Generator
             Source of all randomness.
         categories : iterable, default (0, 1)
@@ -313,7 +313,7 @@ class HiddenStateModel(RatingModel[P]):
         point = {**self.draw_from_prior(problem, rng, given), **given}
         seen = self.earlier_ratings(point, blank, problem, rng)
         drawn = blank.categories[self.replicate(point, seen, problem, rng)]
-        return rated(blank.to_frame(), drawn, scale=blank.scale, categories=blank.categories)
+        return rated(blank, drawn, scale=blank.scale, categories=blank.categories)
 
     def draw_parameters(
         self,
@@ -344,7 +344,6 @@ def _blank(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings
     scale: Scale | None = None
     if isinstance(design, Ratings):
         categories, scale = design.categories, design.scale
-        design = design.to_frame()
     values = pd.Index(list(categories))
     arbitrary = values[np.arange(len(design)) % len(values)]
     return rated(design, arbitrary, scale=scale, categories=values)
