@@ -171,6 +171,7 @@ def options(data: Any) -> dict[str, Any]:
         "replicates": st.sampled_from(["error", "keep", "x", {}]),
         "twins": st.sampled_from(["error", "join", "x", []]),
         "item": st.just("item") | anything,
+        "facets": st.lists(st.just("pool") | anything, max_size=3) | anything,
     }
     names = data.draw(st.sets(st.sampled_from(sorted(possible)), max_size=2))
     return {name: data.draw(possible[name]) for name in sorted(names)}
@@ -178,7 +179,8 @@ def options(data: Any) -> dict[str, Any]:
 
 def frame(data: Any, outcomes: Outcomes) -> None:
     size = data.draw(st.integers(0, 8))
-    names = ["item", "rater", "rating", *data.draw(st.sampled_from([[], ["pool"], ["gold"]]))]
+    others = data.draw(st.sampled_from([[], ["pool"], ["gold"], ["day"], ["day", "form"]]))
+    names = ["item", "rater", "rating", *others]
     cells = {
         name: data.draw(st.lists(data.draw(column), min_size=size, max_size=size)) for name in names
     }
@@ -188,7 +190,8 @@ def frame(data: Any, outcomes: Outcomes) -> None:
             table = table.astype({data.draw(st.sampled_from(names)): "category"})
     except Exception:  # pandas cannot hold it
         hypothesis.reject()
-    chosen = options(data) | {name: name for name in names[3:]}
+    are_facets = "day" in others
+    chosen = options(data) | ({"facets": others} if are_facets else {name: name for name in others})
     outcomes.of(
         "from_frame",
         (cells, chosen),
@@ -203,7 +206,7 @@ def array(data: Any, outcomes: Outcomes) -> None:
     table = np.empty(size, object)
     table[:] = cells
     table = table.reshape(rows, columns)
-    chosen = {k: v for k, v in options(data).items() if k != "replicates"}
+    chosen = {k: v for k, v in options(data).items() if k not in ("replicates", "facets")}
     make = data.draw(st.sampled_from([rb.Ratings.from_wide, rb.Ratings.from_counts]))
     if make == rb.Ratings.from_counts:
         chosen.pop("twins", None)
@@ -268,6 +271,7 @@ OPTIONS += [
     "--twins",
     "--shape",
     "--decimal",
+    "--facet",
 ]
 
 

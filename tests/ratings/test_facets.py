@@ -117,6 +117,28 @@ def test_ratings_without_facets_have_none() -> None:
     assert ratings.to_frame().columns.tolist() == ["item", "rater", "rating"]
 
 
+@pytest.mark.parametrize("container", [tuple, np.array, pd.Index])
+def test_facets_may_come_in_other_containers(tests: Any, container: Any) -> None:
+    ratings = Ratings.from_frame(TESTS, facets=container(["day", "form"]), **COLUMNS)
+
+    assert ratings == tests
+    assert [type(name) for name in ratings.facets] == [str, str]
+
+
+def test_none_means_no_facets() -> None:
+    day = TESTS.query("day == 9")
+
+    assert Ratings.from_frame(day, facets=None, **COLUMNS) == Ratings.from_frame(day, **COLUMNS)
+
+
+def test_ratings_that_were_pickled_before_there_were_facets_have_none() -> None:
+    old = Ratings.from_wide(np.array([[1, 2], [4, 5]]))
+    vars(old).pop("facets")
+    vars(old).pop("facet")
+
+    assert len(pickle.loads(pickle.dumps(old)).facets) == 0
+
+
 def test_positions_of_items_raters_and_facets(tests: Any) -> None:
     assert tests.positions("item") == (tests.item, tests.items)
     assert tests.positions("rater") == (tests.rater, tests.raters)

@@ -22,7 +22,7 @@ def check_arguments(
     replicates: Any = "error",
     missing: Any = "error",
     twins: Any = "error",
-    facets: Any = (),
+    facets: Any = None,
     needed: Collection[str] = (),
 ) -> None:
     """Refuse arguments that mean nothing.

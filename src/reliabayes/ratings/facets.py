@@ -68,7 +68,7 @@ def facet_columns(facets: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    facets : sequence of str, or mapping from str to str
+    facets : sequence of str, mapping from str to str, or None
         Columns; or columns by the names that the facets are to have. `facet_faults` finds none.
 
     Returns
@@ -76,7 +76,10 @@ def facet_columns(facets: Any) -> dict[str, Any]:
     dict from str to Any
         Columns by the names of the facets.
     """
-    return dict(facets) if isinstance(facets, Mapping) else {name: name for name in facets}
+    if facets is None:
+        return {}
+    pairs = facets.items() if isinstance(facets, Mapping) else ((name, name) for name in facets)
+    return {str(name): column for name, column in pairs}  # NumPy has texts of its own
 
 
 def facet_faults(facets: Any) -> Iterator[Fault]:
@@ -87,6 +90,8 @@ def facet_faults(facets: Any) -> Iterator[Fault]:
     facets : Any
         As of `Ratings.from_frame`.
     """
+    if facets is None:
+        return
     rule, remedy = "it must list columns", "Pass facets=['occasion'], for example."
     if isinstance(facets, (str, bytes)) or not isinstance(facets, Collection):
         if isinstance(facets, str):

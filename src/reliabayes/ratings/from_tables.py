@@ -36,7 +36,7 @@ class RatingsFromTables(CodedRatings):
         replicates: Replicates = "error",
         missing: Missing = "error",
         twins: Twins = "error",
-        facets: Facets = (),
+        facets: Facets | None = None,
     ) -> Self:
         """Build ratings from a long table, with one rating per row.
 
@@ -73,7 +73,8 @@ class RatingsFromTables(CodedRatings):
         facets : sequence of str, or mapping from str to str, optional
             Names of further columns that describe a rating, such as its occasion or prompt; or a
             mapping from the names that the facets are to have to these columns. A rater may rate an
-            item once at each combination of their levels.
+            item once at each combination of their levels. Models and coefficients without facets
+            take these ratings for independent replicates.
 
         Returns
         -------

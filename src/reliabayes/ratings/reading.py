@@ -63,7 +63,7 @@ def read_ratings(
     delimiter: str | None = None,
     decimal: Decimal | None = None,
     encoding: str = "utf-8",
-    facets: Facets = (),
+    facets: Facets | None = None,
 ) -> Ratings:
     r"""Read ratings from a file, with one rating per line or a column per rater.
 

@@ -44,7 +44,7 @@ def table_from_long(
     replicates: Replicates,
     missing: Missing,
     twins: Twins,
-    facets: Facets,
+    facets: Facets | None,
 ) -> Table:
     """Return the checked table of a frame with one rating per row.
 
@@ -64,7 +64,7 @@ def table_from_long(
         Whether rows without a rating are left out.
     twins : {"error", "join"}
         Whether values that differ only in how they are written are joined.
-    facets : sequence of str, or mapping from str to str
+    facets : sequence of str, mapping from str to str, or None
         Names of the columns of facets, or those columns by the names of the facets.
 
     Returns
