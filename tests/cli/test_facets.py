@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
+import reliabayes as rb
 from reliabayes.cli.app import app
 from reliabayes.cli.ratings_file import with_option_names
+from reliabayes.cli.report_command import _command_line
+from reliabayes.cli.sampling import Sampling
 from reliabayes.errors import Fault, RatingsError
 
 TABLE = """item,rater,rating,day,sheet
@@ -48,7 +52,8 @@ def test_columns_are_named_one_by_one(table: str) -> None:
 
 
 def test_json_names_columns_and_levels(table: str) -> None:
-    result = run("agree", table, "--facet", "day", "--facet", "form=sheet", "--json", "-")
+    facets = ["--facet", "day", "--facet", "form=sheet"]
+    result = run("agree", table, *facets, "--scale", "nominal", "--bootstrap", "2", "--json", "-")
 
     data = json.loads(result.stdout)["data"]
 
@@ -79,6 +84,7 @@ def test_remedies_name_the_option(table: str, options: list[str], remedy: str) -
     ("remedy", "found"),
     [
         ("Did you mean facets=['d] \"x']?", "Did you mean --facet 'd] \"x'?"),
+        ("Did you mean facets={'scale': 'day'}?", "Did you mean --facet scale=day?"),
         ("Did you mean item='facets=[x]'?", "Did you mean --item 'facets=[x]'?"),
     ],
 )
@@ -86,3 +92,13 @@ def test_odd_names_of_columns_stay_what_they_are(remedy: str, found: str) -> Non
     error = RatingsError([Fault("columns", "a rule", "a fault", remedy)])
 
     assert with_option_names(error).faults[0].remedy == found
+
+
+def test_the_command_of_a_report_repeats_the_option(table: str) -> None:
+    report: Any = typer.main.get_command(app)
+    given = ["--facet", "day", "--facet", "form=sheet", "--out", "page.html"]
+    context = report.commands["report"].make_context("report", [table, *given])
+
+    found = _command_line(context, Sampling(seed=1), [rb.TAP])
+
+    assert "--facet day --facet form=sheet" in found

@@ -216,17 +216,20 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
 
 
 def _with_option_names(remedy: str) -> str:
-    found = re.sub(r"\bfacets=(\[.*\]|\{.*\}|\.\.\.)", _facet_options, remedy)
-    found = re.sub(rf"\b({'|'.join(ARGUMENTS)})=", r"--\1 ", found)
-    return found.replace("[...]", "C,C,...")
+    argument = rf"\b(?:(?P<other>{'|'.join(ARGUMENTS)})=|facets=(?P<facets>\[.*\]|{{.*}}|\.\.\.))"
+    return re.sub(argument, _option, remedy).replace("[...]", "C,C,...")
+
+
+def _option(argument: re.Match[str]) -> str:
+    return f"--{argument['other']} " if argument["other"] else _facet_options(argument)
 
 
 def _facet_options(argument: re.Match[str]) -> str:
     """The facets of a call as options of the command line."""
-    if argument[1] in ("...", "[...]"):
+    if argument["facets"] in ("...", "[...]"):
         return "--facet COLUMN"
     try:
-        columns = facet_columns(ast.literal_eval(argument[1]))
+        columns = facet_columns(ast.literal_eval(argument["facets"]))
     except (SyntaxError, ValueError):  # the name of a column that looks like an argument
         return argument[0]
     return " ".join(

@@ -210,6 +210,16 @@ class CodedRatings:
         ------
         RatingsError
             If there is no such facet, or the raters are anonymous.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from reliabayes.ratings import Ratings
+        >>> rows = [(i, r, day, i + r) for i in "ab" for r in "xy" for day in ("mon", "tue")]
+        >>> frame = pd.DataFrame(rows, columns=["item", "rater", "day", "rating"])
+        >>> codes, days = Ratings.from_frame(frame, facets=["day"]).positions("day")
+        >>> days[codes[:3]].tolist()
+        ['mon', 'tue', 'mon']
         """
         if name == "rater":
             self.require_known_raters("positions")
