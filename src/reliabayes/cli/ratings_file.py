@@ -19,10 +19,10 @@ import reliabayes as rb
 from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
-from reliabayes.ratings.facets import ROLES, facet_columns
 from reliabayes.wording import joined
 
 STANDARD_INPUT = Path("-")
+ROLES = ("item", "rater", "rating", "pool", "gold")
 # Arguments in messages of the library that are options of the command line.
 ARGUMENTS = (
     *ROLES,
@@ -154,6 +154,8 @@ class RatingsFile:
     @property
     def columns(self) -> dict[str, str | None]:
         """Names of the columns by their roles, and by the names of facets."""
+        from reliabayes.ratings.facets import facet_columns
+
         roles = {role: name for role, name in asdict(self).items() if role in ROLES}
         return roles | facet_columns(_facets(self.facet or []))
 
@@ -226,6 +228,8 @@ def _option(argument: re.Match[str]) -> str:
 
 def _facet_options(argument: re.Match[str]) -> str:
     """The facets of a call as options of the command line."""
+    from reliabayes.ratings.facets import facet_columns
+
     if argument["facets"] in ("...", "[...]"):
         return "--facet COLUMN"
     try:
