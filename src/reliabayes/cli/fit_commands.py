@@ -17,6 +17,7 @@ from reliabayes.cli.options import (
     JsonFile,
     Prob,
     check_outputs,
+    designed,
     model_named,
     models_named,
     writable,
@@ -55,6 +56,13 @@ def fit(
         typer.Option(help="Sample the posterior, or find only the point of maximum likelihood."),
     ] = "mcmc",
     ratings_file: RatingsFile,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DESIGN",
+            help='Facets of gstudy, such as "item x (rater:occasion)"; see --facet.',
+        ),
+    ] = None,
     sampling: Sampling,
     warmup: Annotated[
         int | None,
@@ -82,14 +90,15 @@ def fit(
     """Fit a model to the ratings of a table and print the posterior."""
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
+    chosen = designed(model, design)
     ratings = ratings_file.read()
-    is_recommended = model is None
-    model = model or recommended_model(ratings, "--model")
+    is_recommended = chosen is None
+    chosen = chosen or recommended_model(ratings, "--model")()
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
-        fitted = _point_estimate(model(), ratings, {"save": save, "report": report})
+        fitted = _point_estimate(chosen, ratings, {"save": save, "report": report})
     else:
-        fitted = model().fit(ratings, warmup=warmup, **asdict(sampling))
+        fitted = chosen.fit(ratings, warmup=warmup, **asdict(sampling))
     source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
 
     def show() -> None:

@@ -68,6 +68,36 @@ def models_named(names: str) -> list[type[RatingModel[Any]]]:
     return [model_named(name) for name in dict.fromkeys(stripped) or [""]]
 
 
+def designed(model: type[RatingModel[Any]] | None, design: str | None) -> RatingModel[Any] | None:
+    """Return the model of ``--model``, with the design of ``--design``.
+
+    Parameters
+    ----------
+    model : type of RatingModel, optional
+        The class of the model.
+    design : str, optional
+        A design, which makes ``gstudy`` the model.
+
+    Returns
+    -------
+    RatingModel or None
+        None if neither was given.
+
+    Raises
+    ------
+    typer.BadParameter
+        If the model takes no design, or there is no such design.
+    """
+    if design is None:
+        return None if model is None else model()
+    if model not in (None, rb.GStudy):
+        raise typer.BadParameter(f"--design is for --model gstudy, not {model.name()}.")
+    try:
+        return rb.GStudy(design=design)
+    except ValueError as error:
+        raise typer.BadParameter(f"--design: {error}") from error
+
+
 def probability(value: float) -> float:
     """Check a probability.
 

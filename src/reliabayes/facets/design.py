@@ -90,6 +90,10 @@ class MeasurementDesign:
         """All facets: the index of a cell of the design."""
         return frozenset(self.facets)
 
+    def nested_in(self, facets: frozenset[str]) -> frozenset[str]:
+        """All facets in which some of these are nested."""
+        return frozenset().union(*(self.nested[name] for name in facets))
+
     def sources(self) -> tuple[Source, ...]:
         """All main effects and interactions, those of fewer facets first."""
         found = [

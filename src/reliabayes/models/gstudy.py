@@ -258,4 +258,4 @@ def _repeats(effects: Effects) -> frozenset[str]:
 
 
 def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: np.exp(value) for name, value in point.items()}
+    return {name: np.exp(value).tolist() for name, value in point.items()}

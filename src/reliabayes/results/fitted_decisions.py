@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, Literal
@@ -72,6 +72,30 @@ class DStudy:
 class FittedDecisions(FittedLabels):
     """Reliability of means over several levels of facets: a base of `Fit`."""
 
+    def decision(self, fixed: Collection[str] | None = None) -> Decision:
+        """Measurement by single ratings, draw by draw: a D study of one level of each facet.
+
+        Parameters
+        ----------
+        fixed : collection of str, optional
+            Facets with the same levels in every measurement; by default those of the model.
+
+        Returns
+        -------
+        Decision
+            Variances of universe scores and errors, and coefficients (chains, draws).
+
+        Raises
+        ------
+        ValueError
+            The model has no facets, or a facet is unknown.
+        """
+        names = [fixed] if isinstance(fixed, str) else fixed
+        found = self.model.decision(self._draws(), None if names is None else frozenset(names))
+        if found is None:
+            raise self._no_facets()
+        return found
+
     def d_study(
         self,
         levels: Mapping[str, int | Sequence[int]],
@@ -109,7 +133,9 @@ class FittedDecisions(FittedLabels):
                     f"levels of {name!r} must be whole numbers; found {levels[name]!r}."
                 )
         each = dict(zip(numbers, np.ix_(*numbers.values()), strict=True))
-        of = self._decision(each, fixed, extra=len(numbers))
+        single = self.decision(fixed)
+        variance = single.variance[:, :, *(None,) * len(numbers)]
+        of = replace(single, variance=variance, levels=each)
         dims = ("chain", "draw", *numbers)
         shape = (*self._chains_and_draws, *map(len, numbers.values()))
         found = {name: (dims, np.broadcast_to(getattr(of, name), shape)) for name in OF_DECISIONS}
@@ -154,8 +180,10 @@ class FittedDecisions(FittedLabels):
         if not cost or not all(np.isfinite(each) and each > 0 for each in cost.values()):
             raise ValueError(f"cost must have numbers above 0 for one facet or more; found {cost}.")
 
+        single = self.decision(fixed)
+
         def probability(levels: Mapping[str, int]) -> float:
-            return float((getattr(self._decision(levels, fixed), name) >= target).mean())
+            return float((getattr(replace(single, levels=levels), name) >= target).mean())
 
         best = probability(dict.fromkeys(cost, MANY))
         if best < prob:
@@ -164,8 +192,7 @@ class FittedDecisions(FittedLabels):
                 f"levels {', '.join(cost)} have. Lower the target or prob, or give a cost for "
                 "other facets too."
             )
-        nested = self._decision({}, fixed).design.nested
-        for total, levels in islice(_by_cost(cost, nested), MOST_DESIGNS):
+        for total, levels in islice(_by_cost(cost, single.design.nested), MOST_DESIGNS):
             reached = probability(levels)
             if reached >= prob:
                 return pd.Series({**levels, "cost": total, "probability": reached}, dtype=object)
@@ -206,18 +233,6 @@ class FittedDecisions(FittedLabels):
     @property
     def _chains_and_draws(self) -> tuple[int, int]:
         return self.posterior.sizes["chain"], self.posterior.sizes["draw"]
-
-    def _decision(
-        self, levels: Mapping[str, Any], fixed: Collection[str] | None, extra: int = 0
-    ) -> Decision:
-        """Measurement under these levels, by draws with so many more dimensions."""
-        names = [fixed] if isinstance(fixed, str) else fixed
-        found = self.model.decision(self._draws(), None if names is None else frozenset(names))
-        if found is None:
-            raise self._no_facets()
-        variance = found.variance
-        shape = (*variance.shape[:-1], *(1,) * extra, variance.shape[-1])
-        return Decision(found.design, found.sources, variance.reshape(shape), levels, found.fixed)
 
     def _no_facets(self) -> ValueError:
         return ValueError(f"{type(self.model).__name__} has no facets; fit GStudy instead.")

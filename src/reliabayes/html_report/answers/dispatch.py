@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from reliabayes.html_report.answers.facets import facets_answer
 from reliabayes.html_report.answers.figures import Answer, Claim, number_figure
 from reliabayes.html_report.answers.pools import pools_answer
 from reliabayes.html_report.answers.reliability import reliability_answer
@@ -58,6 +59,8 @@ def answer(
     """
     if "normalized_xcc" in fit.quantities:
         return pools_answer(fit, prob, reliability, misfit)
+    if "phi" in fit.quantities:
+        return facets_answer(fit, prob, reliability, misfit)
     if "icc" in fit.quantities:
         return reliability_answer(fit, prob, reliability, misfit)
     if "accuracy" in fit.quantities:

@@ -1,0 +1,153 @@
+"""The answer of models with facets: how reliable means are, what the error is, and what to add."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.facets import Effects
+from reliabayes.html_report.answers.figures import (
+    Answer,
+    Claim,
+    number_figure,
+    percentage_figure,
+)
+from reliabayes.html_report.answers.phrases import misfit_caution, percentage
+from reliabayes.results.estimates import estimate_text
+from reliabayes.wording import joined
+
+if TYPE_CHECKING:
+    from reliabayes.results.fit import Fit
+
+SURE = 0.95  # probability from which on the verdict is plain
+MOST_LEVELS = 100  # that are tried of a facet
+
+
+def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[str] = ()) -> Answer:
+    """Whether means of the ratings at hand are reliable, what limits them, and what would help.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports phi.
+    prob : float
+        Probability of the intervals.
+    reliability : float
+        Target reliability of means of ratings, for absolute decisions.
+    misfit : sequence of str
+        What the model does not reproduce of the ratings, by predictive checks.
+
+    Returns
+    -------
+    Answer
+    """
+    decision = fit.decision()
+    now = levels_now(Effects.of(fit.ratings, decision.design))
+    reached = fit.d_study(now).draws["phi"].values.ravel()
+    single, relative = (fit.quantities[name].values.ravel() for name in ("phi", "g"))
+    error = {
+        source.name: decision.variance[..., k].ravel()
+        for k, source in enumerate(decision.sources)
+        if source.facets - decision.design.measured - decision.fixed
+    }
+    total = np.sum(list(error.values()), axis=0)
+    share = {name: variance / total for name, variance in error.items()}
+    largest = max(share, key=lambda name: float(np.median(share[name])))
+    of_object = decision.design.facets[0]
+    claims = (
+        Claim(_verdict(fit, reached, now, reliability), misfit_caution(misfit)),
+        Claim(
+            f"The largest part of the error of a single rating, {_percent(share[largest])}, is "
+            f"{_in_words(largest)}"
+        ),
+    )
+    sentences = (
+        f"Of the variance of a single rating, {percentage(single, prob)} comes from true "
+        f"differences between {of_object}s (Phi, for absolute decisions); "
+        f"{percentage(relative, prob)} if only comparisons count (G).",
+        f"With {_in_levels(now)} the reliability is {estimate_text(reached, prob)}.",
+    )
+    figures = (
+        number_figure(f"reliability with {_in_levels(now)}, as now", reached, prob),
+        percentage_figure("signal in a single rating", single, prob),
+        percentage_figure(f"{_in_words(largest)}, of the error", share[largest], prob),
+        number_figure(
+            "smallest change beyond error (95%)",
+            fit.quantities["mdc"].values.ravel(),
+            prob,
+            has_bar=False,
+        ),
+    )
+    return Answer(claims, figures, sentences)
+
+
+def levels_now(effects: Effects) -> dict[str, int]:
+    """Levels of each facet that a typical object of measurement was rated under.
+
+    Of a nested facet, within each level of the other.
+    """
+    design = effects.design
+    owner, n = effects.cells[design.measured]
+    found: dict[str, int] = {}
+    for name in design.facets:
+        if name not in design.measured:
+            nested = design.nested[name] - design.measured
+            inner, outer = (
+                _distinct(owner, n, effects, facets) for facets in (nested | {name}, nested)
+            )
+            found[name] = max(1, round(float(np.median(inner / outer))))
+    return found
+
+
+def _distinct(owner: Codes, n: int, effects: Effects, facets: frozenset[str]) -> Array:
+    """Number (n,) of combinations of levels of some facets, by object of measurement."""
+    if not facets:
+        return np.ones(n)
+    level, size = effects.cells[facets | effects.design.nested_in(facets)]
+    pairs = np.unique(owner.astype(np.int64) * size + level)
+    return np.bincount(pairs // size, minlength=n).astype(float)
+
+
+def _verdict(fit: Fit, reached: Array, now: Mapping[str, int], wanted: float) -> str:
+    """Whether the means at hand have the wanted reliability, and what would have it."""
+    sure = float(np.mean(reached >= wanted))
+    found = f"{_in_levels(now)} give a reliability of {np.median(reached):.2f}"
+    if sure >= 0.5:
+        return f"{'Yes' if sure >= SURE else 'Probably'}: {found}"
+    ways = [way for name in now if (way := _enough(fit, now, name, wanted))]
+    more = (
+        f"{wanted:.2f} takes {joined(ways).replace(' and ', ' or ')}"
+        if ways
+        else f"no number of levels of one facet alone reaches {wanted:.2f}"
+    )
+    return f"{'Probably not' if sure > 1 - SURE else 'Not yet'}: {found}; {more}"
+
+
+def _enough(fit: Fit, now: Mapping[str, int], name: str, wanted: float) -> str:
+    """How many levels of one facet would do, the others as now; empty if no number would."""
+    numbers = range(now[name] + 1, MOST_LEVELS + 1)
+    phi: Any = fit.d_study({**now, name: numbers}).draws["phi"]
+    medians = phi.median(("chain", "draw")).values.ravel()
+    enough = np.flatnonzero(medians >= wanted)
+    return f"{numbers[enough[0]]} of {name}" if len(enough) else ""
+
+
+def _in_levels(now: Mapping[str, int]) -> str:
+    """Numbers of levels, such as "4 levels of rater and 2 of occasion"."""
+    first, *others = now.items()
+    text = f"{first[1]} level{'s' * (first[1] != 1)} of {first[0]}"
+    return joined([text, *(f"{number} of {name}" for name, number in others)])
+
+
+def _in_words(source: str) -> str:
+    """A source of variance as the subject of a sentence."""
+    if source.endswith("residual"):
+        return "what no facet explains"
+    return f"the interaction {source}" if " x " in source else f"differences between {source}s"
+
+
+def _percent(draws: Array) -> str:
+    return f"{np.median(draws):.0%}"

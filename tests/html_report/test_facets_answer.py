@@ -1,0 +1,67 @@
+"""The answer of a G study: how reliable means are, what limits them, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.facets import Effects, MeasurementDesign
+from reliabayes.html_report.answers.dispatch import answer
+from reliabayes.html_report.answers.facets import levels_now
+
+Load = Callable[[str], pd.DataFrame]
+
+
+def test_levels_of_nested_facets_are_counted_within_the_others(dataset: Load) -> None:
+    table = dataset("brennan_synthetic_4")
+    columns: dict[str, Any] = {"item": "person", "rater": "r", "rating": "Response"}
+    ratings = rb.Ratings.from_frame(table, **columns, facets=["t"])
+
+    effects = Effects.of(ratings, MeasurementDesign.parse("item x (rater:t)"))
+
+    assert levels_now(effects) == {"rater": 4, "t": 3}
+
+
+def test_verdict_names_the_levels_at_hand_the_largest_error_and_what_would_help() -> None:
+    rng = np.random.default_rng(4)
+    cells = pd.MultiIndex.from_product([range(60), range(3), range(2)]).to_frame(index=False)
+    table = cells.set_axis(["item", "rater", "day"], axis=1)
+    table["rating"] = (
+        rng.normal(0, 1, 60)[table["item"]]
+        + rng.normal(0, 1.2, (60, 2))[table["item"], table["day"]]
+        + rng.normal(0, 0.5, len(table))
+    )
+    fit = rb.GStudy(design="item x rater x day").fit(
+        rb.Ratings.from_frame(table, facets=["day"]), seed=1, progress=False
+    )
+
+    found = answer(fit, reliability=0.7)
+
+    days = fit.d_study({"rater": 3, "day": range(2, 40)}).draws["phi"]
+    medians = days.median(("chain", "draw")).values.ravel()
+    enough = 2 + int(np.argmax(medians >= 0.7))
+    assert found.claims[0].text.endswith(
+        f": 3 levels of rater and 2 of day give a reliability of {medians[0]:.2f}; 0.70 takes "
+        f"{enough} of day"
+    )
+    assert "is the interaction item x day" in found.claims[1].text
+    assert len(found.figures) == 4
+
+
+@pytest.mark.slow
+def test_report_of_a_g_study_begins_with_its_verdict(dataset: Load, tmp_path: Path) -> None:
+    columns: dict[str, Any] = {"item": "person", "rater": "i", "rating": "Response"}
+    ratings = rb.Ratings.from_frame(dataset("brennan_synthetic_3"), **columns, facets=["o"])
+    fit = rb.GStudy(design="item x rater x o").fit(ratings, seed=1, progress=False)
+
+    fit.report(tmp_path / "report.html")
+
+    page = (tmp_path / "report.html").read_text()
+
+    assert answer(fit).headline in page
