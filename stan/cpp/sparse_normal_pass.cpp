@@ -28,7 +28,13 @@ struct SparseEffects {
         const int k = row(entry);
         const double l = factor[entry] / pivot;
         whitened[k] -= l * whitened[j];
-        for (int other = begin(k); other < end(k); ++other) factor[other] -= l * column[row(other)];
+        if (is_dense(k)) {
+          double* const target = &factor[begin(k)] - k;
+          for (int own = entry; own < end(j); ++own) target[row(own)] -= l * factor[own];
+        } else {
+          for (int other = begin(k); other < end(k); ++other)
+            factor[other] -= l * column[row(other)];
+        }
       }
       for (int entry = begin(j) + 1; entry < end(j); ++entry) {
         column[row(entry)] = 0;
@@ -41,6 +47,8 @@ struct SparseEffects {
   int begin(int j) const { return data.start[j] - 1; }
   int end(int j) const { return data.start[j + 1] - 1; }
   int row(int entry) const { return data.row[entry] - 1; }
+  // Whether a column has all rows below, so that their places need no search.
+  bool is_dense(int j) const { return end(j) - begin(j) == size() - j; }
   double pivot(int j) const { return factor[begin(j)]; }
 
   double log_det() const {
@@ -75,12 +83,20 @@ struct SparseEffects {
       for (int entry = begin(j) + 1; entry < end(j); ++entry) {
         const int k = row(entry);
         const double l = factor[entry];
-        double own = inverse[begin(k)] * l;
-        for (int other = begin(k) + 1; other < end(k); ++other) {
-          own += inverse[other] * column[row(other)];
-          sum[row(other)] += inverse[other] * l;
+        double at_k = inverse[begin(k)] * l;
+        if (is_dense(k)) {
+          const double* const found = &inverse[begin(k)] - k;
+          for (int own = entry + 1; own < end(j); ++own) {
+            at_k += found[row(own)] * factor[own];
+            sum[row(own)] += found[row(own)] * l;
+          }
+        } else {
+          for (int other = begin(k) + 1; other < end(k); ++other) {
+            at_k += inverse[other] * column[row(other)];
+            sum[row(other)] += inverse[other] * l;
+          }
         }
-        sum[k] += own;
+        sum[k] += at_k;
       }
       double diagonal = 1 / pivot(j);
       for (int entry = begin(j) + 1; entry < end(j); ++entry) {
@@ -91,8 +107,9 @@ struct SparseEffects {
       // The sums reached rows that the column does not have, where they are not needed.
       for (int entry = begin(j) + 1; entry < end(j); ++entry) {
         const int k = row(entry);
-        for (int other = begin(k); other < end(k); ++other) sum[row(other)] = 0;
-        column[k] = 0;
+        sum[k] = column[k] = 0;
+        if (!is_dense(k))
+          for (int other = begin(k); other < end(k); ++other) sum[row(other)] = 0;
       }
     }
     return inverse;
