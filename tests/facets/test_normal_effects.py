@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.facets import Effects, MeasurementDesign
+from reliabayes.facets.effect_blocks import EffectBlocks
 from reliabayes.facets.normal_effects import NormalEffects
 from tests.designs import slopes
 from tests.facets.test_effects import crossed, rated
@@ -127,6 +128,33 @@ def test_variances_may_be_zero(name: str, small: float) -> None:
         assert found.gradient[chosen] == pytest.approx(0.5 * (score @ score - trace), rel=1e-7)
 
 
+@everywhere
+def test_it_does_not_matter_which_effects_are_eliminated(name: str) -> None:
+    effects, values = ratings_of(name)
+    variance = variances(effects)
+    expected = NormalEffects.of(effects, values).at(variance)
+
+    for source in range(len(effects.sources) - 1):
+        model = NormalEffects.of(effects, values)
+        model.__dict__["blocks"] = EffectBlocks.by(model.sums, source)
+        found = model.at(variance)
+
+        assert found.log_density == pytest.approx(expected.log_density)
+        np.testing.assert_allclose(found.gradient, expected.gradient, atol=1e-9)
+        np.testing.assert_allclose(found.effects, expected.effects, atol=1e-9)
+
+
+def test_effects_of_many_items_are_eliminated() -> None:
+    frame = crossed(item=40, rater=4, day=2)
+    effects = Effects.of(rated(frame, ["day"]), MeasurementDesign.parse("item x rater x day"))
+
+    blocks = NormalEffects.of(effects, np.arange(80.0 * 4)).blocks
+
+    # One effect of an item, four of it with raters, two of it with days.
+    np.testing.assert_array_equal(blocks.sizes, np.full(40, 7))
+    assert len(blocks.rest) == 4 + 2 + 8 + 1
+
+
 def test_ratings_far_from_zero_have_the_same_density() -> None:
     effects, values = ratings_of("holes")
     variance = variances(effects)
@@ -142,7 +170,7 @@ def test_designs_beyond_memory_are_refused() -> None:
     frame = pd.DataFrame({"item": np.tile(code, 2), "rater": np.append(code, np.roll(code, 1))})
     ratings = rb.Ratings.from_frame(frame.assign(rating=np.sin(np.arange(2.0 * n))))
 
-    with pytest.raises(rb.RatingsError, match=r"at most 5000 levels.*6000 beside the 6000"):
-        NormalEffects.of(
-            Effects.of(ratings, MeasurementDesign.parse("item x rater")), ratings.values
-        )
+    effects = Effects.of(ratings, MeasurementDesign.parse("item x rater"))
+
+    with pytest.raises(rb.RatingsError, match=r"must fit into memory; found 12,000 levels"):
+        NormalEffects.of(effects, ratings.values).log_density(np.ones(3))

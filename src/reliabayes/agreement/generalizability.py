@@ -61,7 +61,7 @@ def g_study(
     ------
     RatingsError
         The ratings are no numbers, a facet is unknown or has one level, two sources cannot be told
-        apart, or the design is too large for REML.
+        apart, or REML would take too much memory.
     ValueError
         The text is no design, an argument names what is not there, or the object is dropped.
 

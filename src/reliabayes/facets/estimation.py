@@ -39,7 +39,7 @@ def anova(sums: EffectSums) -> Array:
 
     References
     ----------
-    Henderson (1953), https://doi.org/10.2307/3001853; Brennan (2001), section 7.1.1,
+    Henderson (1953), https://doi.org/10.2307/3001853; Brennan (2001), chapter 7,
     https://doi.org/10.1007/978-1-4757-3456-0
     """
     k = int(sums.source.max()) + 1

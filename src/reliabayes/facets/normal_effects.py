@@ -10,23 +10,22 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
-from reliabayes.arrays import Array, Codes
-from reliabayes.errors import Fault, RatingsError
+from reliabayes.arrays import Array
+from reliabayes.facets.effect_blocks import EffectBlocks
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.effects import Effects
 
-MAX_EFFECTS = 5000  # beside those of the largest source; their matrix takes 200 MB
 SMALL = 1e-6  # variances below this proportion have a formula of their own, which allows for 0
 
 
 @dataclass(frozen=True, eq=False)
 class NormalEffects:
-    r"""Ratings that are sums of a mean, an effect of each source and a residual, all normal.
+    """Ratings that are sums of a mean, an effect of each source and a residual, all normal.
 
     With V the covariance of the ratings and Z the incidence of effects, the likelihood needs the
-    matrix of the effects only, divided by their standard deviations D: I + D Z'Z D / s^2, where s^2
-    is the residual variance. The block of the source with the most levels is diagonal; it is
-    eliminated, and the rest is dense.
+    matrix of the effects only, times their standard deviations D: I + D Z'Z D / s^2, where s^2 is
+    the residual variance. Effects of each item, say, and all that are nested in it are a block;
+    blocks are eliminated one by one, and the rest is dense.
 
     Attributes
     ----------
@@ -35,25 +34,11 @@ class NormalEffects:
 
     References
     ----------
-    Searle, Casella & McCulloch (1992), Variance Components, section 6.6 and chapter 7.
+    Searle, Casella & McCulloch (1992), Variance Components, chapter 6.
     https://doi.org/10.1002/9780470316856
     """
 
     sums: EffectSums
-
-    def __post_init__(self) -> None:
-        if len(self.rest) > MAX_EFFECTS:
-            sizes = np.bincount(self.sums.source)[:-1]
-            raise RatingsError(
-                [
-                    Fault(
-                        "design",
-                        f"sources other than the largest must have at most {MAX_EFFECTS} levels",
-                        f"{sizes.sum() - sizes.max()} beside the {sizes.max()} of the largest",
-                        "Drop sources, or use the estimates of an analysis of variance.",
-                    )
-                ]
-            )
 
     @classmethod
     def of(cls, effects: Effects, values: Array) -> NormalEffects:
@@ -84,29 +69,19 @@ class NormalEffects:
         return Solution(self, np.asarray(variance, np.float64), offset, sd)
 
     @cached_property
-    def largest(self) -> int:
-        """Position of the source with the most levels."""
-        return int(np.argmax(np.bincount(self.sums.source)[:-1]))
-
-    @cached_property
-    def eliminated(self) -> Codes:
-        """Positions of the effects of the largest source."""
-        return np.flatnonzero(self.sums.source == self.largest)
-
-    @cached_property
-    def rest(self) -> Codes:
-        """Positions of the P other effects, the mean last."""
-        return np.flatnonzero(self.sums.source != self.largest)
+    def blocks(self) -> EffectBlocks:
+        """The effects that are eliminated; those of the other P are solved for together."""
+        return EffectBlocks.of(self.sums)
 
     @cached_property
     def cross(self) -> sp.csr_array:
-        """(P, Q) products of the other effects and those of the largest source."""
-        return sp.csr_array(self.sums.products[self.rest][:, self.eliminated])
+        """(P, E) products of the other effects and those that are eliminated."""
+        return sp.csr_array(self.sums.products[self.blocks.rest][:, self.blocks.members])
 
     @cached_property
     def within(self) -> sp.csr_array:
         """(P, P) products of the other effects."""
-        return sp.csr_array(self.sums.products[self.rest][:, self.rest])
+        return sp.csr_array(self.sums.products[self.blocks.rest][:, self.blocks.rest])
 
 
 class Solution:
@@ -135,12 +110,14 @@ class Solution:
         self.is_flat = math.isinf(sd)
         self.totals = sums.totals - offset * sums.products[:, [-1]].toarray()[:, 0]
         self.square = sums.square - 2 * offset * sums.totals[-1] + sums.n * offset**2
-        largest = variance[model.largest]
-        self.growth = 1 + largest / self.residual * sums.counts[model.eliminated]
-        self.weight = largest / self.residual / self.growth
-        self.scale = np.sqrt(variance)[sums.source[model.rest]]
+        sd_of_effect = np.sqrt(variance)[sums.source]
+        inverse, self.log_growth = model.blocks.inverse(
+            sd_of_effect[model.blocks.members] / math.sqrt(self.residual)
+        )
+        self.inverse = inverse  # covariance of the eliminated effects, given the others, over s^2
+        self.scale = sd_of_effect[model.blocks.rest]
         self.scale[-1] = 1 if self.is_flat else sd
-        self.precision = np.ones(len(model.rest))
+        self.precision = np.ones(len(model.blocks.rest))
         self.precision[-1] = 0 if self.is_flat else 1
         matrix = self._reduced(model.within, model.cross).toarray()
         matrix *= self.scale[:, None]
@@ -162,7 +139,7 @@ class Solution:
     def log_density(self) -> float:
         """Log density of the ratings."""
         n = self.model.sums.n
-        log_determinant = n * math.log(self.residual) + np.log(self.growth).sum()
+        log_determinant = n * math.log(self.residual) + self.log_growth
         log_determinant += 2 * np.log(np.diag(self.factor)).sum()
         constant = (n - self.is_flat) * math.log(2 * math.pi)
         return float(-0.5 * (constant + log_determinant + self._quadratic))
@@ -194,18 +171,18 @@ class Solution:
         return np.asarray(0.5 * (inner - pushed.T @ self._solve(pushed)) / self.residual)
 
     def _reduced(self, within: sp.csr_array, cross: sp.csr_array) -> sp.csr_array:
-        """(P, C) products of effects and some of them, with the largest source integrated out."""
-        weighted = self.model.cross.multiply(self.weight)
-        return sp.csr_array((within - weighted @ cross.T) / self.residual)
+        """(P, C) products of effects and some of them, with the eliminated ones integrated out."""
+        known = self.model.cross @ (self.inverse @ cross.T)
+        return sp.csr_array((within - known) / self.residual)
 
     def _solve(self, totals: Array) -> Array:
         """(T, C) means of the effects given ratings with these sums (T, C)."""
-        model, weight, scale = self.model, self.weight[:, None], self.scale[:, None]
+        model, blocks, scale = self.model, self.model.blocks, self.scale[:, None]
         found = np.empty_like(totals)
-        top, rest = totals[model.eliminated], totals[model.rest]
-        right = scale * (rest - model.cross @ (weight * top)) / self.residual
-        found[model.rest] = scale * cho_solve((self.factor, True), right, check_finite=False)
-        found[model.eliminated] = weight * (top - model.cross.T @ found[model.rest])
+        top, rest = totals[blocks.members], totals[blocks.rest]
+        right = scale * (rest - model.cross @ (self.inverse @ top)) / self.residual
+        found[blocks.rest] = scale * cho_solve((self.factor, True), right, check_finite=False)
+        found[blocks.members] = self.inverse @ (top - model.cross.T @ found[blocks.rest])
         return found
 
     @cached_property
@@ -238,34 +215,39 @@ class Solution:
     @cached_property
     def _traces(self) -> Array:
         """(K,) traces of the inverse of V on each source; the last over ratings."""
-        model, source = self.model, self.model.sums.source[self.model.rest]
+        blocks, source = self.model.blocks, self.model.sums.source
         inverse = lapack.dpotri(self.factor, lower=1)[0]
-        reach = np.bincount(source, 1 - self.precision * np.diag(inverse), len(self.variance))
-        traces = np.zeros(len(self.variance))
-        for k in range(len(traces) - 1):
-            is_largest = k == model.largest
-            traces[k] = self._largest(inverse) if is_largest else self._other(k, reach[k])
+        part = 1 - self.precision * np.diag(inverse)
+        reach = np.bincount(source[blocks.rest], part, len(self.variance))
+        traces = self._traces_of_blocks(inverse)
+        for k in np.unique(source[blocks.rest])[:-1]:
+            traces[k] = self._trace(k, reach[k])
         explained = traces[:-1] @ self.variance[:-1] + reach[-1]
-        traces[-1] = (model.sums.n - explained) / self.residual
+        traces[-1] = (self.model.sums.n - explained) / self.residual
         return traces
 
-    def _largest(self, inverse: Array) -> float:
-        """Trace of the inverse of V on the largest source."""
-        model = self.model
-        counts = model.sums.counts[model.eliminated]
-        shrunk = model.cross.multiply(1 / self.growth**2) @ model.cross.T
-        pairs = sp.coo_array(sp.tril(shrunk))
-        row, column = pairs.coords
-        # Half of the inverse is there, which is symmetric: what lies off its diagonal counts twice.
-        scale = np.where(row == column, 1, 2) * self.scale[row] * self.scale[column]
-        overlap = (pairs.data * scale * inverse[row, column]).sum() / self.residual
-        return float(((counts / self.growth).sum() - overlap) / self.residual)
+    def _traces_of_blocks(self, inverse: Array) -> Array:
+        """(K,) traces of the inverse of V on sources that are eliminated; 0 for others."""
+        model, source = self.model, self.model.sums.source[self.model.blocks.members]
+        products = model.blocks.products
+        left = sp.eye_array(len(source), format="csr") - self.inverse @ products
+        own = np.asarray((products * left.T).sum(axis=1))
+        traces = np.bincount(source, own, len(self.variance))
+        reached = sp.csc_array(model.cross @ left)
+        for k in np.unique(source):
+            of_source = reached[:, np.flatnonzero(source == k)]
+            pairs = sp.coo_array(sp.tril(of_source @ of_source.T))
+            row, column = pairs.coords
+            # Half of the inverse is there, which is symmetric: what is off its diagonal is twice.
+            scale = np.where(row == column, 1, 2) * self.scale[row] * self.scale[column]
+            traces[k] -= (pairs.data * scale * inverse[row, column]).sum() / self.residual
+        return np.asarray(traces / self.residual)
 
-    def _other(self, k: int, reach: float) -> float:
-        """Trace of the inverse of V on another source."""
-        model = self.model
-        columns = np.flatnonzero(model.sums.source[model.rest] == k)
-        most = model.sums.counts[model.rest][columns].max()
+    def _trace(self, k: int, reach: float) -> float:
+        """Trace of the inverse of V on a source that is not eliminated."""
+        model, rest = self.model, self.model.blocks.rest
+        columns = np.flatnonzero(model.sums.source[rest] == k)
+        most = model.sums.counts[rest][columns].max()
         if self.variance[k] * most > SMALL * self.residual:
             return float(reach / self.variance[k])
         reduced = self._reduced(
