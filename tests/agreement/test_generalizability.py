@@ -120,6 +120,36 @@ def test_dropped_sources_join_the_residual() -> None:
     assert study.components["df"].to_list() == [5, 3, 2, 15, 10, 143 - 35]
 
 
+def test_dropped_parts_of_an_interaction_join_it() -> None:
+    ratings = rated(crossed(2, item=6, rater=4))
+
+    study = g_study(ratings, drop=["rater"])
+
+    # As of raters who are nested in items.
+    assert study.components["df"].to_dict() == {"item": 5, "item x rater": 18, "residual": 24}
+
+
+COMPLETE = crossed(item=6, rater=4)
+
+
+@pytest.mark.parametrize(
+    ("frame", "design", "drop"),
+    [
+        (COMPLETE.drop(index=3), "item x rater", []),  # an empty cell
+        (pd.concat([COMPLETE, COMPLETE.head(3)]), "item x rater", []),  # some ratings are repeated
+        (COMPLETE[(COMPLETE["rater"] - COMPLETE["item"]) % 2 == 0], "item x rater", []),
+        (crossed(2, item=6, rater=4).drop(index=[0, 1]), "rater:item", []),
+        (crossed(item=4, rater=3, day=2), "item x rater x day", ["rater", "item x rater x day"]),
+    ],
+)
+def test_degrees_of_freedom_are_missing_where_they_depend_on_an_order(
+    frame: pd.DataFrame, design: str, drop: list[str]
+) -> None:
+    study = g_study(rated(frame, ["day"] if "day" in frame else []), design, drop=drop)
+
+    assert study.components["df"].isna().all()
+
+
 def test_negative_estimates_are_shown_and_count_as_0() -> None:
     # Raters differ less than residuals let expect: mean squares 4, 0 and 4.
     ratings = rb.Ratings.from_wide(np.array([[1.0, 3.0], [5.0, 3.0]]), scale="numeric")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Literal, get_args
+from itertools import combinations, product
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -104,8 +104,7 @@ def g_study(
     sums = EffectSums.of(effects, ratings.values)
     variance = anova(sums) if method == "anova" else reml(NormalEffects(sums))
     fixed = frozenset([fixed] if isinstance(fixed, str) else fixed)
-    table = _components(effects, variance, _degrees_of_freedom(ratings, effects))
-    found = GStudyTable(table, effects, fixed, method)
+    found = GStudyTable(_components(ratings, effects, variance), effects, fixed, method)
     found.d_study({})  # checks the names of fixed facets
     return found
 
@@ -215,43 +214,40 @@ class GStudyTable:
         return float(self.d_study({})[name].iloc[0])
 
 
-def _components(
-    effects: Effects, variance: Array, df: Mapping[frozenset[str], int] | None
-) -> pd.DataFrame:
+def _components(ratings: Ratings, effects: Effects, variance: Array) -> pd.DataFrame:
     """The table of the sources."""
-    n = len(effects.level[0])
     counted = np.maximum(variance, 0)
     table = pd.DataFrame(index=pd.Index(effects.names, name="source"))
-    table["levels"] = [*effects.sizes, n]
-    if df is None:
-        table["df"] = pd.array([pd.NA] * len(table), "Int64")
-    else:
-        kept = [df[source.facets] for source in effects.sources[:-1]]
-        table["df"] = pd.array([*kept, n - 1 - sum(kept)], "Int64")
+    table["levels"] = [*effects.sizes, len(ratings)]
+    table["df"] = pd.array(_degrees_of_freedom(ratings, effects), "Int64")
     table["variance"] = variance
     table["proportion"] = counted / counted.sum() if counted.any() else np.nan
     table["sd"] = np.sqrt(counted)
     return table
 
 
-def _degrees_of_freedom(ratings: Ratings, effects: Effects) -> Mapping[frozenset[str], int] | None:
-    """Degrees of freedom by the facets of a source; None unless the design is balanced."""
-    design = effects.design
+def _degrees_of_freedom(ratings: Ratings, effects: Effects) -> list[Any]:
+    """Degrees of freedom of each source; NA unless each set of levels has a space of its own."""
+    kept = [source.facets for source in effects.sources[:-1]]
+    meets = {one & other for one, other in combinations(kept, 2)}
+    if not (_is_balanced(ratings, effects.design) and meets <= {frozenset(), *kept}):
+        return [pd.NA] * len(effects.sources)
+    df: dict[frozenset[str], int] = {}
+    for facets, size in zip(kept, effects.sizes, strict=True):  # those of fewer facets come first
+        df[facets] = size - 1 - sum(df[part] for part in df if part < facets)
+    return [*df.values(), len(ratings) - 1 - sum(df.values())]
+
+
+def _is_balanced(ratings: Ratings, design: MeasurementDesign) -> bool:
+    """Whether all combinations of levels occur, and each level in the same number of ratings."""
     frame = pd.DataFrame({name: ratings.positions(name)[0] for name in design.facets})
-    cells = frame.value_counts().to_numpy()
-    sources = [source.facets for source in design.sources()]
-    sizes = {facets: len(frame[sorted(facets)].drop_duplicates()) for facets in sources}
-    sizes[frozenset()] = 1
-    within = {
-        name: sizes[design.nested[name] | {name}] / sizes[design.nested[name]]
-        for name in design.facets
+    counts = {
+        source.facets: frame.value_counts(sorted(source.facets)).to_numpy()
+        for source in design.sources()
     }
-    products = [math.prod(within[name] for name in facets) for facets in sources]
-    if cells.min() < cells.max() or products != [sizes[facets] for facets in sources]:
-        return None
-
-    def df(facets: frozenset[str]) -> int:
-        above = frozenset().union(*(design.nested[name] for name in facets))
-        return round(math.prod(within[name] - (name not in above) for name in facets))
-
-    return {facets: df(facets) for facets in sources}
+    sizes = {frozenset[str](): 1} | {facets: len(each) for facets, each in counts.items()}
+    within = {name: sizes[outer | {name}] / sizes[outer] for name, outer in design.nested.items()}
+    return all(
+        each.min() == each.max() and len(each) == math.prod(within[name] for name in facets)
+        for facets, each in counts.items()
+    )
