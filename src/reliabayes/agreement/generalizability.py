@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array
 from reliabayes.facets import Decision, Effects, MeasurementDesign
@@ -102,7 +103,9 @@ def g_study(
     if measured not in effects.names:
         raise ValueError(f"drop must leave the object of measurement, {measured!r}.")
     sums = EffectSums.of(effects, ratings.values)
-    variance = anova(sums) if method == "anova" else reml(NormalEffects(sums))
+    # Threads that wait for each other on a busy machine take ten times as long as one.
+    with threadpool_limits(limits=1, user_api="blas"):
+        variance = anova(sums) if method == "anova" else reml(NormalEffects(sums))
     fixed = frozenset([fixed] if isinstance(fixed, str) else fixed)
     found = GStudyTable(_components(ratings, effects, variance), effects, fixed, method)
     found.d_study({})  # checks the names of fixed facets
