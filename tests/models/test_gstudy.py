@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,14 +73,79 @@ def test_density_equals_the_dense_density(design: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_sums_by_effect_give_the_density_of_mean_squares(design: str) -> None:
-    problem = rb.GStudy(design=design).problem(rated(design))
+@pytest.mark.parametrize("sd", [2.0, math.inf])
+def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> None:
+    problem = rb.GStudy(design=design, prior_mean=rb.Normal(0.3, sd)).problem(rated(design))
     assert problem.squares is not None
     variance = np.random.default_rng(2).gamma(2, 1, problem.size("source"))
 
-    by_sums = problem.sums.log_density(variance, problem.mean_prior._replace(offset=0.0))
+    by_effects = problem.normal.log_density(variance, 0.3, sd)
 
-    assert problem.log_density(variance) == pytest.approx(by_sums, rel=1e-10)
+    assert problem.log_density(variance) == pytest.approx(by_effects, rel=1e-10)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.8])
+def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: float) -> None:
+    ratings = rated("item x rater x day", share)
+    problem = rb.GStudy(design="item x rater x day").problem(ratings)
+    variance = np.random.default_rng(3).gamma(2, 0.5, problem.size("source"))
+    rng = np.random.default_rng(4)
+
+    drawn = np.array([problem.draw(variance, rng) for _ in range(4000)])
+
+    # All effects and the mean are jointly normal with the ratings.
+    columns = [*problem.sums.column, np.full(len(ratings), drawn.shape[1] - 1)]
+    design = sum(np.eye(drawn.shape[1])[column] for column in columns)
+    prior = np.append(variance[problem.sums.source], problem.priors["mean"][1] ** 2)
+    gain = (prior * design).T @ np.linalg.inv(
+        design * prior @ design.T + variance[-1] * np.eye(len(ratings))
+    )
+    expected = gain @ (ratings.values - problem.priors["mean"][0])
+    sd = np.sqrt(np.diag(np.diag(prior) - gain @ (design * prior)))
+    assert np.abs((drawn.mean(axis=0) - expected) / sd).max() < 4.5 / np.sqrt(4000)
+    assert drawn.std(axis=0) == pytest.approx(sd, rel=0.06)
+
+
+def test_posterior_of_many_ratings_agrees_with_restricted_likelihood() -> None:
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame(
+        list(product(range(150), range(30), range(2))), columns=["item", "rater", "day"]
+    )
+    table["rating"] = (
+        rng.normal(0, 1.0, 150)[table["item"]]
+        + rng.normal(0, 0.5, 30)[table["rater"]]
+        + rng.normal(0, 0.8, (150, 30))[table["item"], table["rater"]]
+        + rng.normal(0, 0.6, len(table))
+    )
+    ratings = rb.Ratings.from_frame(table, facets=["day"], replicates="keep")
+    model = rb.GStudy(design="item x rater", prior_sd=rb.HalfNormal(100))
+
+    fit = model.fit(ratings, seed=1, progress=False)
+
+    reml = rb.agreement.g_study(ratings, "item x rater", method="reml").components["sd"]
+    sd = fit.quantities["sd"]
+    error = (sd.median(("chain", "draw")).values - reml) / sd.std(("chain", "draw")).values
+    assert np.abs(error).max() < 0.25
+
+
+@pytest.mark.parametrize("share", [1.0, 0.7])
+def test_two_facets_are_the_gaussian_icc(share: float) -> None:
+    table = rated(REPEATED, share).to_frame()
+    ratings = rb.Ratings.from_frame(table, replicates="keep")
+    options: dict[str, Any] = {"chains": 2, "draws": 4000, "seed": 2, "progress": False}
+    same: dict[str, Any] = {
+        f"prior_sd_{name}": rb.HalfNormal(1.0) for name in ("item", "rater", "residual")
+    }
+
+    ours = rb.GStudy(drop=("item x rater",), prior_sd=rb.HalfNormal(1.0)).fit(ratings, **options)
+    other = rb.GaussianICC(**same).fit(ratings, **options)
+
+    for one, two in (("phi", "icc"), ("g", "icc_consistency"), ("mean", "mean")):
+        draws, expected = (fit.quantities[name] for fit, name in ((ours, one), (other, two)))
+        assert float(draws.mean()) == pytest.approx(
+            float(expected.mean()), abs=0.1 * float(expected.std())
+        )
+        assert float(draws.std()) == pytest.approx(float(expected.std()), rel=0.1)
 
 
 def evaluate(model: rb.GStudy, ratings: rb.Ratings, sd: Array) -> tuple[float, Array]:

@@ -12,7 +12,6 @@ import numpy as np
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
 from reliabayes.inference.problem import StanData
-from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 
 NONE: frozenset[str] = frozenset()
 
@@ -80,17 +79,17 @@ class MeanSquares:
             float(values.mean()),
         )
 
-    def log_density(self, variance: Array, prior: MeanPrior) -> float:
+    def log_density(self, variance: Array, mean: float, sd: float) -> float:
         """Log density of the ratings at variances (K,) of the sources.
 
-        The offset of the prior is the prior mean. A flat prior has the density 1, not 0.
+        Mean and sd are those of the prior of the mean; a flat prior has the density 1, not 0.
         """
         expected = self.coefficient @ variance
         found = self.df @ np.log(2 * np.pi * expected) + (self.sum_of_squares / expected).sum()
         found += math.log(self.n_ratings)
-        if prior.precision > 0:
-            of_mean = 1 / prior.precision + self.mean_coefficient @ variance / self.n_ratings
-            found += math.log(2 * np.pi * of_mean) + (self.mean - prior.offset) ** 2 / of_mean
+        if math.isfinite(sd):
+            of_mean = sd**2 + self.mean_coefficient @ variance / self.n_ratings
+            found += math.log(2 * np.pi * of_mean) + (self.mean - mean) ** 2 / of_mean
         return float(-0.5 * found)
 
     def stan_data(self) -> StanData:

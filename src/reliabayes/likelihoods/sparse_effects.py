@@ -88,21 +88,6 @@ class SparseEffects:
             tuple(columns[order.index(k)] for k in range(len(order))),
         )
 
-    def log_density(self, variance: Array, prior: MeanPrior) -> float:
-        """Log density of the ratings at variances (K,) of the sources.
-
-        The prior of the mean has its location at the centre. A flat prior has the density 1, not 0.
-        """
-        weight, precision = self._precisions(variance, prior)
-        solver = self._solver(weight, precision)
-        score = weight * self.moment
-        is_flat = prior.precision == 0
-        found = np.log(solver.U.diagonal()).sum() - np.log(precision[:-1]).sum()
-        found += weight * self.square - score @ solver.solve(score)
-        found += self.n_ratings * math.log(variance[-1])
-        found += (self.n_ratings - is_flat) * math.log(2 * np.pi)
-        return float(-0.5 * (found - (0 if is_flat else math.log(prior.precision))))
-
     def draw(self, variance: Array, prior: MeanPrior, rng: np.random.Generator) -> Array:
         """Effects (Q,), and the mean relative to the centre, drawn given the ratings."""
         weight, precision = self._precisions(variance, prior)

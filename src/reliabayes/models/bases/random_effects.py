@@ -13,6 +13,7 @@ import pandas as pd
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects, MeasurementDesign
+from reliabayes.facets.normal_effects import NormalEffects
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.item_blocks import ItemBlocks
@@ -45,20 +46,19 @@ class EffectsProblem(Problem):
     values: Array
     squares: MeanSquares | None
 
-    @property
-    def mean_prior(self) -> MeanPrior:
-        """Prior of the mean, relative to the centre of the sparse sums, or to 0."""
-        mean, sd = self.priors["mean"]
-        return MeanPrior(mean if self.squares else 0.0, sd**-2)
-
     @cached_property
     def sums(self) -> SparseEffects:
         """Sums by effect, relative to the prior mean."""
         return SparseEffects.of(self.effects, self.values, float(self.priors["mean"][0]))
 
+    @cached_property
+    def normal(self) -> NormalEffects:
+        """The likelihood of ratings of any design."""
+        return NormalEffects.of(self.effects, self.values)
+
     def log_density(self, variance: Array) -> float:
         """Log density of the ratings at variances (K,) of the sources."""
-        return (self.squares or self.sums).log_density(variance, self.mean_prior)
+        return (self.squares or self.normal).log_density(variance, *self.priors["mean"])
 
     def draw(self, variance: Array, rng: np.random.Generator) -> Array:
         """Effects (Q,) drawn given the ratings, and the mean relative to its prior's."""
