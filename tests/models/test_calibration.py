@@ -118,6 +118,35 @@ def test_gaussian_posteriors_are_calibrated_over_many_data_sets(
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
+FACETS = complete_design(6, 3).merge(pd.DataFrame({"day": range(2)}), how="cross")
+G_STUDIES = {
+    "crossed": ("item x rater x day", FACETS),
+    "nested": ("item x (rater:day)", FACETS),
+    "replicates": ("item x rater", FACETS),
+    "empty cells": ("item x rater x day", FACETS.query("(item + rater + day) % 4 > 0")),
+}
+
+
+def calibrate_g_study(name: str, n: int, seed: int) -> Calibration:
+    design, table = G_STUDIES[name]
+    model = rb.GStudy(design=design, prior_mean=Normal(1, 2), prior_sd=HalfStudentT(4, 0.7))
+
+    def simulated(rng: np.random.Generator) -> tuple[Parameters, Ratings]:
+        truth = model.draw_parameters(table, rng)
+        return truth, model.simulate(table, rng, parameters=truth)
+
+    return calibrate(model, simulated, n, seed=seed)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", G_STUDIES)
+def test_g_studies_are_calibrated_over_many_data_sets(name: str) -> None:
+    found = calibrate_g_study(name, n=1000, seed=7)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
 XCC = {
     "shared": GaussianXCC(**vars(GAUSSIAN)),
     "per_pool": GaussianXCC(residual="per_pool", **vars(GAUSSIAN)),
