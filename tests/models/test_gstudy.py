@@ -91,19 +91,30 @@ def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: floa
     variance = np.random.default_rng(3).gamma(2, 0.5, problem.size("source"))
     rng = np.random.default_rng(4)
 
-    drawn = np.array([problem.draw(variance, rng) for _ in range(4000)])
+    drawn = np.array(
+        [
+            [*np.concatenate(found), mean]
+            for found, mean in (problem.draw(variance, rng) for _ in range(4000))
+        ]
+    )
 
     # All effects and the mean are jointly normal with the ratings.
-    columns = [*problem.sums.column, np.full(len(ratings), drawn.shape[1] - 1)]
-    design = sum(np.eye(drawn.shape[1])[column] for column in columns)
-    prior = np.append(variance[problem.sums.source], problem.priors["mean"][1] ** 2)
-    gain = (prior * design).T @ np.linalg.inv(
+    sizes = problem.effects.sizes
+    columns = [
+        np.eye(size)[level] for level, size in zip(problem.effects.level, sizes, strict=True)
+    ]
+    design = np.hstack([*columns, np.ones((len(ratings), 1))])
+    mean, sd_mean = problem.priors["mean"]
+    prior = np.append(np.repeat(variance[:-1], sizes), sd_mean**2)
+    gain = (design * prior).T @ np.linalg.inv(
         design * prior @ design.T + variance[-1] * np.eye(len(ratings))
     )
-    expected = gain @ (ratings.values - problem.priors["mean"][0])
-    sd = np.sqrt(np.diag(np.diag(prior) - gain @ (design * prior)))
+    expected = gain @ (ratings.values - mean)
+    expected[-1] += mean
+    covariance = np.diag(prior) - gain @ (design * prior)
+    sd = np.sqrt(np.diag(covariance))
     assert np.abs((drawn.mean(axis=0) - expected) / sd).max() < 4.5 / np.sqrt(4000)
-    assert drawn.std(axis=0) == pytest.approx(sd, rel=0.06)
+    assert np.abs(np.cov(drawn.T) - covariance).max() < 0.08 * float((sd**2).max())
 
 
 def test_posterior_of_many_ratings_agrees_with_restricted_likelihood() -> None:

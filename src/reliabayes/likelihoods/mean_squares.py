@@ -33,6 +33,10 @@ class MeanSquares:
         The same for the mean.
     mean : float
         Mean of the ratings.
+    values : array of float, shape (N,)
+        The ratings.
+    effects : Effects
+        The level of each source that a rating has.
 
     References
     ----------
@@ -45,6 +49,8 @@ class MeanSquares:
     coefficient: Array
     mean_coefficient: Array
     mean: float
+    values: Array
+    effects: Effects
 
     @classmethod
     def of(cls, effects: Effects, values: Array) -> MeanSquares | None:
@@ -77,6 +83,8 @@ class MeanSquares:
             np.array(rows, float) * per_level,
             per_level,
             float(values.mean()),
+            values,
+            effects,
         )
 
     def log_density(self, variance: Array, mean: float, sd: float) -> float:
@@ -91,6 +99,37 @@ class MeanSquares:
             of_mean = sd**2 + self.mean_coefficient @ variance / self.n_ratings
             found += math.log(2 * np.pi * of_mean) + (self.mean - mean) ** 2 / of_mean
         return float(-0.5 * found)
+
+    def draw(
+        self, variance: Array, mean: float, sd_mean: float, rng: np.random.Generator
+    ) -> tuple[list[Array], float]:
+        """Effects of each source and the mean, drawn given the ratings.
+
+        Effects from the prior are moved by what is expected given how far ratings drawn with them
+        are from those at hand (Matheron's rule).
+        """
+        is_flat = math.isinf(sd_mean)
+        at = mean + (0.0 if is_flat else sd_mean * rng.standard_normal())
+        sizes, levels = self.effects.sizes, self.effects.level
+        sds = np.sqrt(variance)
+        drawn = [sd * rng.standard_normal(size) for sd, size in zip(sds, sizes, strict=False)]
+        left = self.values - at - sds[-1] * rng.standard_normal(self.n_ratings)
+        for effect, level in zip(drawn, levels, strict=True):
+            left -= effect[level]
+        overall = float(left.mean())
+        means = {NONE: np.full(self.n_ratings, overall)}
+        for facets, (level, size) in self.effects.cells.items():
+            means[facets] = (np.bincount(level, left, size) * (size / self.n_ratings))[level]
+        expected = self.coefficient @ variance
+        of_mean = float(self.mean_coefficient @ variance)
+        moved = 0.0 if is_flat else overall / (of_mean + self.n_ratings * sd_mean**2)
+        weighted = np.full(self.n_ratings, moved)  # the precision matrix times what is left
+        for facets, square in zip(self.effects.cells, expected, strict=False):
+            for sign, part in _alternating(facets, self.effects):
+                weighted += sign / square * means[part]
+        for k, (level, size) in enumerate(zip(levels, sizes, strict=True)):
+            drawn[k] += variance[k] * np.bincount(level, weighted, size)
+        return drawn, at + (overall if is_flat else self.n_ratings * sd_mean**2 * moved)
 
     def stan_data(self) -> StanData:
         """What ``gstudy.stan`` reads."""

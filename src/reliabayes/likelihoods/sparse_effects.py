@@ -15,7 +15,6 @@ from scipy.sparse.linalg import splu
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
 from reliabayes.inference.problem import StanData
-from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +87,23 @@ class SparseEffects:
             tuple(columns[order.index(k)] for k in range(len(order))),
         )
 
-    def draw(self, variance: Array, prior: MeanPrior, rng: np.random.Generator) -> Array:
-        """Effects (Q,), and the mean relative to the centre, drawn given the ratings."""
-        weight, precision = self._precisions(variance, prior)
+    def draw(
+        self, variance: Array, sd_mean: float, rng: np.random.Generator
+    ) -> tuple[list[Array], float]:
+        """Effects of each source and the mean, drawn given the ratings.
+
+        The prior of the mean is normal around the centre.
+        """
+        weight, precision = 1 / float(variance[-1]), 1 / variance[self.source]
+        precision = np.append(precision, sd_mean**-2)
         noise = math.sqrt(weight) * rng.standard_normal(self.n_ratings)
         score = weight * self.moment + np.sqrt(precision) * rng.standard_normal(len(precision))
         for column in self.column:
             score += np.bincount(column, noise, len(score))
         score[-1] += noise.sum()
-        return np.asarray(self._solver(weight, precision).solve(score))
-
-    def _precisions(self, variance: Array, prior: MeanPrior) -> tuple[float, Array]:
-        """Precision of the residuals, and prior precisions (Q + 1,) of effects and mean."""
-        return 1 / float(variance[-1]), np.append(1 / variance[self.source], prior.precision)
+        drawn = self._solver(weight, precision).solve(score)
+        sources = [drawn[:-1][self.source == k] for k in range(len(self.column))]
+        return sources, self.center + float(drawn[-1])
 
     def _solver(self, weight: float, precision: Array) -> Any:
         """Factors of the precision of the effects given the ratings."""

@@ -15,7 +15,6 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects, MeasurementDesign
 from reliabayes.facets.normal_effects import NormalEffects
 from reliabayes.inference.problem import Problem, StanData
-from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.sparse_effects import SparseEffects
@@ -60,9 +59,12 @@ class EffectsProblem(Problem):
         """Log density of the ratings at variances (K,) of the sources."""
         return (self.squares or self.normal).log_density(variance, *self.priors["mean"])
 
-    def draw(self, variance: Array, rng: np.random.Generator) -> Array:
-        """Effects (Q,) drawn given the ratings, and the mean relative to its prior's."""
-        return self.sums.draw(variance, MeanPrior(0.0, self.priors["mean"][1] ** -2), rng)
+    def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
+        """Effects of each source and the mean, drawn given the ratings."""
+        mean, sd = self.priors["mean"]
+        if self.squares:
+            return self.squares.draw(variance, mean, sd, rng)
+        return self.sums.draw(variance, sd, rng)
 
     def stan_data(self) -> StanData:
         """Mean squares or sums by effect, and priors."""
@@ -129,7 +131,7 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
         ValueError
             The design has no such facet, or its effects were dropped.
         """
-        effects, sums = posterior.problem.effects, posterior.problem.sums
+        effects = posterior.problem.effects
         nested = effects.design.nested
         known = [source.facets for source in effects.sources[:-1]]
         whole = nested.get(facet, frozenset()) | {facet}
@@ -139,13 +141,13 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
             )
         level, size = effects.cells[whole]
         (first,) = np.unique(level, return_index=True)[1:]
-        ofs = [
-            np.flatnonzero(sums.source == k)[effects.level[k][first]]
-            for k, facets in enumerate(known)
-            if facets <= whole
-        ]
+        within = [k for k, facets in enumerate(known) if facets <= whole]
+        at = [effects.level[k][first] for k in within]
         drawn = np.array(
-            [x[ofs].sum(axis=0) for _, x in self._drawn(posterior.thinned(EFFECTS_DRAWN), rng)]
+            [
+                sum(found[k][level] for k, level in zip(within, at, strict=True))
+                for _, (found, _) in self._drawn(posterior.thinned(EFFECTS_DRAWN), rng)
+            ]
         )
         names = [name for name in effects.design.facets if name in whole]
         ids = []
@@ -195,20 +197,23 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
 
     def _drawn(
         self, posterior: Posterior[EffectsProblem], rng: np.random.Generator
-    ) -> Iterator[tuple[Array, Array]]:
-        """Variances (K,), and effects and mean (Q + 1,) given them and the ratings, by draw."""
+    ) -> Iterator[tuple[Array, tuple[list[Array], float]]]:
+        """Variances (K,), and effects by source and mean given them and the ratings, by draw."""
         for sd in posterior.stacked()["sd"]:
             yield sd**2, posterior.problem.draw(sd**2, rng)
 
     def _others(
-        self, posterior: Posterior[EffectsProblem], blocks: ItemBlocks, drawn: Array
+        self,
+        posterior: Posterior[EffectsProblem],
+        blocks: ItemBlocks,
+        drawn: tuple[list[Array], float],
     ) -> Array:
         """What the mean and effects that are not an item's own add up to (N,)."""
-        problem = posterior.problem
-        total = np.full(len(problem.values), problem.sums.center + drawn[-1])
-        for k, column in enumerate(problem.sums.column):
+        effects, mean = drawn
+        total = np.full(len(posterior.ratings), mean)
+        for k, level in enumerate(posterior.problem.effects.level):
             if k not in blocks.own:
-                total += drawn[column]
+                total += effects[k][level]
         return total
 
     # Simulation.
