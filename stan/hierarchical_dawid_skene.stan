@@ -10,7 +10,7 @@
 // Paun et al. (2018), https://doi.org/10.1162/tacl_a_00040.
 functions {
   #include functions/item_mixture.stanfunctions
-  #include functions/errors.stanfunctions
+  #include functions/hierarchical_mixture.stanfunctions
   
   #include functions/priors.stanfunctions
 }
@@ -21,32 +21,32 @@ data {
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector[2] prior_location; // mean and sd of normals
   vector<lower=0>[2] prior_spread; // degrees of freedom and scale of half ts
-  // Normal approximation of the likelihood of each rater's log odds. It centres and scales the
-  // parameters for the sampler and does not enter the density.
-  array[K * (K - 1)] vector[R] log_odds_mean; // by error
-  array[K * (K - 1)] vector<lower=0>[R] log_odds_precision; // by error
+  // Normal approximation of the likelihood of each rater's log odds, by rater and error, and half the
+  // size of each spread. These centre and scale the parameters for the sampler and do not enter the
+  // density.
+  matrix[R, K * (K - 1)] log_odds_mean;
+  matrix<lower=0>[R, K * (K - 1)] log_odds_precision;
+  vector<lower=0>[K * (K - 1)] spread_scale;
 }
 parameters {
   simplex[K] prevalence; // of the true categories
   vector[K * (K - 1)] location; // mean log odds of each error
-  vector<lower=0>[K * (K - 1)] spread; // sd of the log odds of each error between raters
-  array[K * (K - 1)] vector<offset=expected_effects(location, spread, log_odds_mean,
-                                                    log_odds_precision),
-                            multiplier=sd_effects(spread, log_odds_precision)>[R] effect; // standard scores
+  vector[K * (K - 1)] free_spread; // the spread of each error, before softplus
+  matrix[R, K * (K - 1)] score; // effects of raters, centred and scaled
 }
 transformed parameters {
+  vector<lower=0>[K * (K - 1)] spread = softplus(free_spread, spread_scale); // sd between raters
   real log_likelihood; // of all ratings, true categories marginalised
-  log_likelihood = item_mixture(error_table(location, spread, effect, K),
-                                by_kind(log(prevalence), W), multiplicity, kind, first, cell,
-                                count);
+  log_likelihood = hierarchical_mixture(location, spread, score, by_kind(
+                                        log(prevalence), W), log_odds_mean, log_odds_precision,
+                                        multiplicity, kind, first, cell, count);
 }
 model {
   prevalence ~ dirichlet(prior_prevalence);
   location ~ normal(prior_location[1], prior_location[2]);
-  for (error in 1 : K * (K - 1)) {
-    spread[error] ~ half_student_t(prior_spread);
-    effect[error] ~ std_normal();
-  }
+  spread ~ half_student_t(prior_spread);
+  target += log_inv_logit(free_spread ./ spread_scale); // derivative of the spreads
+  target += score_density(location, spread, score, log_odds_mean, log_odds_precision);
   target += log_likelihood;
 }
 

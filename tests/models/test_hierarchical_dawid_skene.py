@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import expit, log_expit, softmax
 from scipy.stats import dirichlet, halfnorm, norm, t
 
 import reliabayes as rb
@@ -64,13 +64,15 @@ def test_gradient_equals_finite_differences(ratings: rb.Ratings) -> None:
     some = np.random.default_rng(1).permutation(len(at))[:6]
     sizes = np.cumsum([np.size(mode) for mode in start.mode.values()])[:-1]
 
-    def point(free: Array) -> dict[str, Any]:
+    def point(free: Array) -> Mapping[str, Any]:
         parts = zip(start.mode.items(), np.split(free, sizes), strict=True)
-        return start.constrain({name: x.reshape(np.shape(mode)) for (name, mode), x in parts})
+        own = start.constrain({name: x.reshape(np.shape(mode)) for (name, mode), x in parts})
+        return MODEL.for_program(own, start.centring)
 
     def evaluate(free: Array) -> pd.Series[float]:
         program = stan.load(MODEL.program(problem))
-        return program.log_prob(point(free), data, sig_figs=17).iloc[0]
+        values = {name: x.tolist() for name, x in point(free).items()}
+        return program.log_prob(values, data, sig_figs=17).iloc[0]
 
     found = evaluate(at).iloc[1:].to_numpy(float)[some]
 
@@ -215,9 +217,11 @@ def test_sampler_adapts_its_metric_if_true_categories_are_uncertain() -> None:
 def test_sampler_adapts_its_metric_if_a_spread_of_many_raters_is_all_but_unknown() -> None:
     few, many = simulated(180, 60, 2, seed=3), simulated(360, 120, 2, seed=3)
 
-    starts = [MODEL.start(MODEL.problem(ratings)) for ratings in (few, many)]
+    problems = [MODEL.problem(ratings) for ratings in (few, many)]
+    starts = [MODEL.start(problem) for problem in problems]
 
-    assert [bool(start.sd["spread"].max() > 0.5) for start in starts] == [True, True]
+    sds = map(MODEL.posterior_sd_at, (start.point for start in starts), problems)
+    assert [bool(sd["spread"].max() > 0.5) for sd in sds] == [True, True]  # of logs of spreads
     assert [start.adapt_metric for start in starts] == [False, True]
 
 
@@ -274,10 +278,24 @@ def random_points(model: HierarchicalDawidSkene, ratings: rb.Ratings, n: int) ->
 def density(
     model: HierarchicalDawidSkene, ratings: rb.Ratings, point: Any, *, jacobian: bool = False
 ) -> float:
-    """Log density of the Stan program."""
-    program = stan.load(model.program(model.problem(ratings)))
-    table = program.log_prob(dict(point), model.stan_data(ratings), jacobian=jacobian, sig_figs=17)
-    return float(table["lp__"].iloc[0])
+    """Log density of the Stan program, whose own has derivatives by what it samples."""
+    problem = model.problem(ratings)
+    centring = model.start(problem).centring
+    assert isinstance(centring, LogOddsCentring)
+    point = {name: np.asarray(value) for name, value in point.items()}
+    sampled = model.for_program(point, centring)
+    table = stan.load(model.program(problem)).log_prob(
+        {name: value.tolist() for name, value in sampled.items()},
+        stan_data(problem, centring),
+        jacobian=jacobian,
+        sig_figs=17,
+    )
+    found = float(table["lp__"].iloc[0])
+    found -= float(log_expit(sampled["free_spread"] / centring.spread_scale).sum())
+    if jacobian:  # of logarithms of spreads, and of scores
+        return found + float(np.log(point["spread"]).sum())
+    variance = 1 + point["spread"][:, None] ** 2 * centring.log_odds_precision
+    return found + 0.5 * float(np.log(variance).sum())
 
 
 def plain_density(

@@ -136,11 +136,10 @@ def improved_spread(
     return np.asarray(np.sqrt(variance))
 
 
-def sd_of_log_spread(squares: Array, precision: Array, prior: Array) -> Array:
-    """Posterior sd (E,) of the log of each spread, the effects of raters integrated out.
+def spread_weights(squares: Array, precision: Array, prior: Array) -> Array:
+    """Posterior (G, E) of each spread on the grid of its log, the effects of raters integrated out.
 
-    Computed on a grid: where raters are nearly alike the left tail is long, which the curvature at
-    the mode misses.
+    Where raters are nearly alike the left tail is long, which the curvature at the mode misses.
 
     Parameters
     ----------
@@ -157,8 +156,13 @@ def sd_of_log_spread(squares: Array, precision: Array, prior: Array) -> Array:
         variance = 1 + spread**2 * precision
         row[:] = -0.5 * (np.log(variance) + precision * squares / variance).sum(axis=1)
         row += log_half_t(spread, prior) + log_spread
-    weight = softmax(log_density, axis=0)
-    return np.asarray(np.sqrt(LOG_SPREAD**2 @ weight - (LOG_SPREAD @ weight) ** 2))
+    return np.asarray(softmax(log_density, axis=0))
+
+
+def weighted_sd(values: Array, weight: Array) -> Array:
+    """Standard deviations (E,) of values (G, E) or (G, 1) with weights (G, E)."""
+    mean = (values * weight).sum(axis=0)
+    return np.asarray(np.sqrt(((values - mean) ** 2 * weight).sum(axis=0)))
 
 
 def shared_log_odds(confusion: Array) -> dict[str, Array]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.special import log_expit
 
 from reliabayes.arrays import Array
 from reliabayes.inference.problem import StanData
@@ -14,25 +15,77 @@ from reliabayes.inference.problem import StanData
 
 @dataclass(frozen=True, eq=False)
 class LogOddsCentring:
-    """Each rater's log odds of errors by their own ratings alone.
+    """Each rater's log odds of errors by their own ratings alone, and the sizes of spreads.
 
     Attributes
     ----------
     log_odds_mean, log_odds_precision : array of shape (E, R)
         Mean and precision; the program samples effects relative to both.
+    spread_scale : array of shape (E,)
+        The program samples numbers of which spreads are the softplus on this scale; empty in fits
+        that were saved when it sampled their logarithms.
     """
 
     log_odds_mean: Array
     log_odds_precision: Array
+    spread_scale: Array = field(default_factory=lambda: np.empty(0))
 
     def stan_data(self) -> StanData:
-        """Data for the Stan program."""
-        return StanData(values=vars(self))
+        """Data for the Stan program, whose matrices have a row for each rater."""
+        return StanData(
+            values={
+                "log_odds_mean": self.log_odds_mean.T,
+                "log_odds_precision": self.log_odds_precision.T,
+                "spread_scale": self.spread_scale,
+            }
+        )
+
+    def sampled(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point with what the program samples in place of spreads and effects."""
+        mean, scale = self._centre_and_scale(point)
+        return {
+            **point,
+            "spread": inverse_softplus(point["spread"], self.spread_scale),
+            "effect": (np.asarray(point["effect"]) - mean) / scale,
+        }
+
+    def restored(self, sampled: Mapping[str, Any]) -> dict[str, Any]:
+        """The point of what the program has sampled, inverse to `sampled`."""
+        point = {**sampled, "spread": softplus(sampled["spread"], self.spread_scale)}
+        mean, scale = self._centre_and_scale(point)
+        return {**point, "effect": mean + scale * np.asarray(sampled["effect"])}
+
+    def for_program(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point as the program declares it."""
+        sampled = self.sampled({name: np.asarray(x) for name, x in point.items()})
+        own = {"free_spread": sampled.pop("spread"), "score": sampled.pop("effect").T}
+        return {**sampled, **own}
+
+    def from_program(self, drawn: Mapping[str, Array]) -> dict[str, Array]:
+        """Draws of the parameters, of the program's draws (chains, draws, ...)."""
+        rest = {name: x for name, x in drawn.items() if name not in ("free_spread", "score")}
+        score = np.swapaxes(drawn["score"], -1, -2)
+        return self.restored({**rest, "spread": drawn["free_spread"], "effect": score})
+
+    def log_slope(self, free: Array) -> float:
+        """Log of the derivatives of the logarithms of spreads by the sampled numbers, in total."""
+        slope = log_expit(free / self.spread_scale)
+        return float((slope - np.log(softplus(free, self.spread_scale))).sum())
+
+    def _centre_and_scale(self, point: Mapping[str, Any]) -> tuple[Array, Array]:
+        """Mean and scale of effects (..., E, R) of which the sampled are standard scores."""
+        location, spread = (np.asarray(point[name])[..., None] for name in ("location", "spread"))
+        precision = self.log_odds_precision
+        variance = 1 / (1 + spread**2 * precision)
+        return variance * spread * precision * (self.log_odds_mean - location), np.sqrt(variance)
 
 
-def centre_and_scale(point: Mapping[str, Any], centring: LogOddsCentring) -> tuple[Array, Array]:
-    """Mean and scale of effects (..., E, R) of which the unconstrained are standard scores."""
-    location, spread = (np.asarray(point[name])[..., None] for name in ("location", "spread"))
-    precision = centring.log_odds_precision
-    variance = 1 / (1 + spread**2 * precision)
-    return variance * spread * precision * (centring.log_odds_mean - location), np.sqrt(variance)
+def softplus(free: Any, scale: Array) -> Array:
+    """Positive numbers (..., E): near 0 far below 0, and otherwise much the same."""
+    return np.asarray(scale * np.logaddexp(0, free / scale))
+
+
+def inverse_softplus(positive: Any, scale: Array) -> Array:
+    """Numbers (..., E) whose `softplus` these are."""
+    positive = np.asarray(positive)
+    return np.asarray(positive + scale * np.log(-np.expm1(-positive / scale)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
+    LOG_SPREAD,
     LogOddsProblem,
     error_matrices,
     errors_of,
@@ -22,16 +23,17 @@ from reliabayes.inference.log_odds import (
     information,
     newton_steps,
     own_log_odds,
-    sd_of_log_spread,
+    spread_weights,
+    weighted_sd,
 )
-from reliabayes.inference.log_odds_centring import LogOddsCentring, centre_and_scale
+from reliabayes.inference.log_odds_centring import LogOddsCentring, inverse_softplus
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import StanPart, extended
+from reliabayes.inference.problem import extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.multimodal import MultimodalModel
+from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.models.similar_raters import point_of_similar_raters
 from reliabayes.ratings import Ratings
@@ -40,6 +42,7 @@ from reliabayes.ratings import Ratings
 # the mode is a good guide to the posterior.
 ENOUGH_INFORMATION = 0.75
 MANY_RATERS, LONG_TAIL = 100, 0.5  # paths are too short for a log spread of theirs with this sd
+SOFTNESS = 0.5  # of a spread, over its size: makes half of a normal distribution nearly normal
 # Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
 MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
 
@@ -58,7 +61,7 @@ class HierarchicalProblem(CategoricalProblem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
+class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     r"""True categories of items, and confusion matrices of raters who resemble one another.
 
     .. math:: \log(\pi_{jhk} / \pi_{jhh}) = \mu_{hk} + \sigma_{hk}\, z_{jhk},
@@ -183,9 +186,10 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
 
     def centring_at(self, point: Point, problem: HierarchicalProblem) -> LogOddsCentring:
         """Each rater's log odds by their own ratings, with the states expected at a point."""
-        expected, _ = self._expected_by_rater(point, problem)
-        mean, precision = own_log_odds(_log_odds(point), expected)
-        return LogOddsCentring(mean.T, precision.T)
+        mean, precision = self._own_log_odds(point, problem)
+        weight = self._spread_weights(point, mean, precision, problem)
+        scale = SOFTNESS * np.sqrt(np.exp(2 * LOG_SPREAD) @ weight)
+        return LogOddsCentring(mean, precision, scale)
 
     def without_priors(self, problem: HierarchicalProblem) -> HierarchicalProblem:
         """The same problem with a flat prior of the prevalence; the others make the model."""
@@ -198,6 +202,19 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
         _, state = mixture.posterior(*self.columns(point, problem))
         expected, variance = (mixture.expected(x) for x in (state, state * (1 - state)))
         return by_rater(expected, problem), by_rater(variance, problem)
+
+    def _own_log_odds(self, point: Point, problem: HierarchicalProblem) -> tuple[Array, Array]:
+        """Mean and precision (E, R) of the log odds by the ratings expected at a point."""
+        expected, _ = self._expected_by_rater(point, problem)
+        mean, precision = own_log_odds(_log_odds(point), expected)
+        return mean.T, precision.T
+
+    def _spread_weights(
+        self, point: Point, mean: Array, precision: Array, problem: HierarchicalProblem
+    ) -> Array:
+        """Posterior (G, E) of spreads on a grid, given own log odds and the location of a point."""
+        squares = (mean - point["location"][:, None]) ** 2
+        return spread_weights(squares, precision, problem.priors["spread"])
 
     # Expectation maximisation.
 
@@ -232,7 +249,7 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
         found = Climb(start, (-math.inf,), False)
         for _ in range(1 if tolerance > FINE_TOLERANCE else MAX_ROUNDS):
             before = found
-            precision = self.centring_at(before.point, problem).log_odds_precision
+            _, precision = self._own_log_odds(before.point, problem)
             at_precision = replace(problem, precision=precision)
             found = super().climb_from(before.point, at_precision, max_iterations, tolerance)
             if abs(found.path[-1] - before.path[-1]) < SMALL_GAIN:
@@ -284,7 +301,8 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
         """As if the expected ratings were observed, and the likelihood of log odds were normal."""
         counts = by_rater(expected, problem)
         own, precision = (x.T for x in own_log_odds(_log_odds(point), counts))
-        spread, location = point["spread"][:, None], point["location"][:, None]
+        spread = point["spread"][:, None]
+        weight = self._spread_weights(point, own, precision, problem)
         ratio = 1 + spread**2 * precision  # variance of a log odds over that given the ratings
         return {
             "prevalence": self.parameters()[0].unconstrained_sd(
@@ -292,56 +310,30 @@ class HierarchicalDawidSkene(MultimodalModel[HierarchicalProblem]):
             ),
             "location": (problem.priors["location"][1] ** -2 + (precision / ratio).sum(axis=1))
             ** -0.5,
-            "spread": sd_of_log_spread((own - location) ** 2, precision, problem.priors["spread"]),
+            "spread": weighted_sd(LOG_SPREAD[:, None], weight),  # of its log
             "effect": np.sqrt((1 + spread**2 * problem.precision) / ratio),
         }
 
     def start_at(self, found: Climb, problem: HierarchicalProblem) -> WarmStart:
         """Around a mode; where true categories are uncertain, its curvature is a poor guide."""
         centring = self.centring_at(found.point, problem)
-        start = super().start_at(found, replace(problem, precision=centring.log_odds_precision))
-        point = start.point
-        mean, scale = centre_and_scale(point, centring)
-        counts, variance = self._expected_by_rater(point, problem)
-        is_poor = information(counts, variance, self.confusion(point)) < ENOUGH_INFORMATION
+        own = centring.log_odds_mean, centring.log_odds_precision
+        start = super().start_at(found, replace(problem, precision=own[1]))
+        counts, variance = self._expected_by_rater(found.point, problem)
+        is_poor = information(counts, variance, self.confusion(found.point)) < ENOUGH_INFORMATION
+        sampled = centring.sampled(found.point)
+        grid = inverse_softplus(np.exp(LOG_SPREAD)[:, None], centring.spread_scale)
+        of_spread = weighted_sd(grid, self._spread_weights(found.point, *own, problem))
         return replace(
             start,
-            mode={**start.mode, "effect": (point["effect"] - mean) / scale},
-            constrain=partial(self._constrain_effects, centring=centring),
+            mode={**start.mode, "spread": sampled["spread"], "effect": sampled["effect"]},
+            sd={**start.sd, "spread": of_spread},
+            constrain=partial(self.constrain_sampled, centring=centring),
             adapt_metric=is_poor
             or bool(problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL),
             target_acceptance=0.95 if is_poor else 0.8,
             centring=centring,
         )
-
-    def cold_start(self, problem: HierarchicalProblem, centring: StanPart | None) -> WarmStart:
-        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
-        assert isinstance(centring, LogOddsCentring)
-        return replace(
-            super().cold_start(problem, centring),
-            constrain=partial(self._constrain_effects, centring=centring),
-            target_acceptance=0.95,
-        )
-
-    def to_free(self, point: Point, centring: StanPart | None) -> Array:
-        """Points (..., P) on Stan's unconstrained scale; effects are standard scores there."""
-        assert isinstance(centring, LogOddsCentring)
-        mean, scale = centre_and_scale(point, centring)
-        return super().to_free({**point, "effect": (point["effect"] - mean) / scale}, centring)
-
-    def from_free(
-        self, points: Array, centring: StanPart | None, problem: HierarchicalProblem
-    ) -> Point:
-        """Draws (...) of the parameters, of points (..., P) on Stan's unconstrained scale."""
-        assert isinstance(centring, LogOddsCentring)
-        point = super().from_free(points, centring, problem)
-        mean, scale = centre_and_scale(point, centring)
-        return {**point, "effect": mean + scale * point["effect"]}
-
-    def _constrain_effects(self, free: Point, centring: LogOddsCentring) -> dict[str, Any]:
-        point = self.constrain(free)
-        mean, scale = centre_and_scale(point, centring)
-        return {**point, "effect": (mean + scale * np.asarray(free["effect"])).tolist()}
 
 
 def _log_odds(point: Point) -> Array:

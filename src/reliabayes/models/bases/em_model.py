@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Climb, Point, climb
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 
@@ -45,6 +46,10 @@ class EMModel(HiddenStateModel[P]):
     def posterior_sd_at(self, point: Point, problem: P) -> Point:
         """`posterior_sd` for the ratings that are expected at a point."""
         return self.posterior_sd(point, self.expected_at(point, problem), problem)
+
+    def log_volume(self, start: WarmStart) -> float:
+        """Log of the product of all sds around a mode, in the units of EM's objective."""
+        return sum(float(np.log(each).sum()) for each in start.sd.values())
 
     def run_em(
         self, problem: P, rng: np.random.Generator | None, max_iterations: int, tolerance: float

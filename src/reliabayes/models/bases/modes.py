@@ -158,7 +158,7 @@ def nearest(states: Sequence[Array], state: Array, problem: CategoricalProblem) 
 
 def _mode(model: AnnotationModel, problem: CategoricalProblem, climb: Climb) -> Mode:
     start = model.start_at(climb, problem)
-    log_mass = climb.path[-1] + sum(float(np.log(each).sum()) for each in start.sd.values())
+    log_mass = climb.path[-1] + model.log_volume(start)
     return Mode(climb, start, states_at(model, climb.point, problem), log_mass, 1)
 
 

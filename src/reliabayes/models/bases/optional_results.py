@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Generic
 
 import numpy as np
@@ -12,7 +12,7 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array
 from reliabayes.facets import Decision
 from reliabayes.inference.gibbs import Conjugate
-from reliabayes.inference.problem import Problem
+from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
@@ -22,6 +22,10 @@ P = TypeVar("P", bound=Problem, default=Any)
 
 class OptionalResults(Generic[P]):
     """Base of all models: what a model without these answers."""
+
+    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
+        """A point as the program declares it; by default as the model does."""
+        return point
 
     def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
         """Probability (I, K) of each true category of each item; None if items have none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, Protocol, get_args
@@ -38,6 +38,9 @@ class SampledModel(Protocol):
     def conjugate(self, problem: Any) -> Conjugate | None:
         """What Gibbs sampling needs."""
 
+    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
+        """A point as the program declares it."""
+
     def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
         """Dispersed starting points."""
 
@@ -53,12 +56,13 @@ def sampled(
     **options: Any,
 ) -> Draws:
     """Draws of all chains from a start, by Gibbs sampling or by NUTS; options as of both."""
+    points = start.create_inits(seed=settings.seed, chains=settings.chains)
     chains: dict[str, Any] = {
         "chains": settings.chains,
         "warmup": settings.warmup,
         "draws": settings.draws,
         "seed": settings.seed,
-        "inits": start.create_inits(seed=settings.seed, chains=settings.chains),
+        "inits": [model.for_program(point, mode.centring) for point in points],
     }
     if conjugate is not None:
         return gibbs.sample(conjugate, **chains, **options)

@@ -1,0 +1,58 @@
+// Categorical ratings with true categories marginalised, by raters whose log odds of errors come from a
+// population: an item mixture, see item_mixture.hpp, and the density of the raters' scores.
+//
+// There are thousands of log odds, and the ratings need little time beside them: each density is one
+// node of Stan's reverse mode. Matrices have a row for each rater and a column for each error.
+#pragma once
+#include "gradient.hpp"
+#include "hierarchical_mixture_pass.hpp"
+
+#include <ostream>
+
+namespace reliabayes {
+
+template <typename Location, typename Spread, typename Score, typename Weight>
+stan::return_type_t<Location, Spread, Score, Weight> hierarchical_mixture(
+    const Location& location, const Spread& spread, const Score& score, const Weight& log_weight,
+    const ConstMatrix& mean, const ConstMatrix& precision, const Integers& multiplicity,
+    const Integers& kind, const Integers& first, const Integers& cell, const ConstVector& count,
+    std::ostream* = nullptr) {
+  const Vector l = stan::math::value_of(location), s = stan::math::value_of(spread);
+  const Matrix u = stan::math::value_of(score), w = stan::math::value_of(log_weight);
+  const OwnLogOdds own{mean, precision};
+  const DistinctItems data{multiplicity, kind, first, cell, count};
+  if constexpr (stan::is_constant_all<Location, Spread, Score, Weight>::value) {
+    return hierarchical_mixture_pass(l, s, u, w, own, data, nullptr);
+  } else {
+    HierarchicalGradient by;
+    const double value = hierarchical_mixture_pass(l, s, u, w, own, data, &by);
+    return with_gradient(value, Differentiated(location, by.by_location),
+                         Differentiated(spread, by.by_spread), Differentiated(score, by.by_score),
+                         Differentiated(log_weight, by.by_weight));
+  }
+}
+
+template <typename Location, typename Spread, typename Score>
+stan::return_type_t<Location, Spread, Score> score_density(const Location& location,
+                                                           const Spread& spread,
+                                                           const Score& score,
+                                                           const ConstMatrix& mean,
+                                                           const ConstMatrix& precision,
+                                                           std::ostream* = nullptr) {
+  const Vector l = stan::math::value_of(location), s = stan::math::value_of(spread);
+  const Matrix u = stan::math::value_of(score);
+  const OwnLogOdds own{mean, precision};
+  if constexpr (stan::is_constant_all<Location, Spread, Score>::value) {
+    return score_density_pass(l, s, u, own, nullptr);
+  } else {
+    HierarchicalGradient by;
+    const double value = score_density_pass(l, s, u, own, &by);
+    return with_gradient(value, Differentiated(location, by.by_location),
+                         Differentiated(spread, by.by_spread), Differentiated(score, by.by_score));
+  }
+}
+
+}  // namespace reliabayes
+
+using reliabayes::hierarchical_mixture;
+using reliabayes::score_density;
