@@ -13,6 +13,8 @@ functions {
   #include functions/item_mixture.stanfunctions
   #include functions/guessing_mixture.stanfunctions
   
+  #include functions/guesses.stanfunctions
+  
   #include functions/priors.stanfunctions
 }
 data {
@@ -25,6 +27,9 @@ data {
   int<lower=0> X; // covariates of raters
   matrix[R, X] covariate; // values by rater
   vector<lower=0, upper=1>[R] centredness; // of alpha: 1 centred, 0 non-centred
+  // Expected guesses of each category. They centre and scale the parameters for the sampler and do not
+  // enter the density.
+  matrix<lower=0>[R, K] guessed;
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector[2] prior_mean_alpha; // mean and sd
   vector<lower=0>[2] prior_sd_alpha; // degrees of freedom and scale of a half t
@@ -42,24 +47,21 @@ parameters {
   vector[X] eta; // slopes of the covariates
   simplex[K] mean_p; // average distribution of guesses
   real<lower=0> concentration; // of the raters' guesses around it; 0: uniform on the simplex
-  array[R] simplex[K] p; // distribution of each rater's guesses over categories
+  matrix[R, K - 1] guess_score; // of p, centred and scaled
 }
 transformed parameters {
   vector[R] alpha = mean_alpha
                     + (score - mean_alpha * centredness) .* exp((1 - centredness) * log(sd_alpha));
+  matrix[R, K] p = guesses(guess_score, 1 + concentration * mean_p, guessed); // of each rater
   real log_likelihood; // of all ratings, true categories and difficulties marginalised
   {
-    matrix[R, K] guess;
     vector[Q * K] log_weight;
-    for (j in 1 : R) {
-      guess[j] = p[j]';
-    }
     for (q in 1 : Q) {
       log_weight[(q - 1) * K + 1 : q * K] = log(prevalence) + log(node_weight[q]);
     }
-    log_likelihood = guessing_mixture(alpha + covariate * eta, (Q > 1 ? sd_delta[1] : 0) * node,
-                                      guess, by_kind(log_weight, W), multiplicity, kind, first,
-                                      cell, count);
+    log_likelihood = guessing_mixture(alpha + covariate * eta, (Q > 1 ? sd_delta[1] : 0) * node, p,
+                                      by_kind(log_weight, W), multiplicity, kind, first, cell,
+                                      count);
   }
 }
 model {
@@ -73,7 +75,7 @@ model {
   eta ~ normal(prior_eta[1], prior_eta[2]);
   mean_p ~ dirichlet(prior_mean_p);
   concentration ~ half_student_t(prior_concentration);
-  p ~ dirichlet(1 + concentration * mean_p);
+  target += guess_density(p, 1 + concentration * mean_p, guessed);
   target += log_likelihood;
 }
 

@@ -17,6 +17,8 @@ from scipy.stats import beta, dirichlet, halfnorm, norm, truncnorm
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
+from reliabayes.inference.guess_centring import GuessCentring
+from reliabayes.inference.problem import stan_data
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
@@ -207,10 +209,14 @@ def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
 
     found = log_density(model, ratings, one) - log_density(model, ratings, other)
 
+    centring = model.start(problem).centring
+    assert isinstance(centring, GuessCentring)
+
     def expected(x: Point) -> float:
         alpha = model.alpha(x, problem)
-        # The program samples scores, but the prior is on alpha: this is the log Jacobian.
+        # The program samples scores, but priors are on alpha and p: these are the log Jacobians.
         stretch = np.log(x["sd_alpha"]) * (1 - problem.centredness).sum()
+        stretch += np.log(x["p"]).sum() + centring.log_slope(x)
         return float(
             model.log_likelihood(x, problem)
             + dirichlet(np.ones(3)).logpdf(x["prevalence"])
@@ -604,8 +610,13 @@ def plain_log_likelihood(
 def log_density(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> float:
     """Log density of the Stan program, without the Jacobian of its transforms."""
     program = stan.load(model.program(model.problem(ratings)))
-    data = model.stan_data(ratings)
-    table = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
+    problem = model.problem(ratings)
+    centring = model.start(problem).centring
+    values = {
+        name: np.asarray(x).tolist() for name, x in model.for_program(point, centring).items()
+    }
+    data = stan_data(problem, centring)
+    table = program.log_prob(values, data, jacobian=False, sig_figs=17)
     return float(table["lp__"].iloc[0])
 
 

@@ -21,6 +21,7 @@ import reliabayes as rb
 from hatch_build import STAN, UNOPTIMISED, Toolchain, build
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
+from reliabayes.inference.guess_centring import GuessCentring
 from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models import Covariates, RatingModel
@@ -185,7 +186,11 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
     experience = Covariates(
         ("years",), tuple(ratings.raters), tuple((float(x),) for x in rng.normal(size=RATERS))
     )
-    data = rb.LatentTAP(nodes=101, covariates=experience).stan_data(ratings)
+    model = rb.LatentTAP(nodes=101, covariates=experience)
+    problem = model.problem(ratings)
+    centring = model.start(problem).centring
+    assert isinstance(centring, GuessCentring)
+    data = stan_data(problem, centring)
     centredness = np.asarray(data["centredness"])
 
     packaged, plain = [], []
@@ -209,8 +214,11 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
         before = [*simplexes, mean, *np.log([sd, sd_delta, concentration]), *alpha]
         after = [*eta, *np.ravel([stick(x) for x in p])]
         places = len(before) + np.arange(ITEMS)[:, None]
-        # Scores of the packaged program are accuracies, shifted and divided by their scales.
-        packaged.append(density(stan.folder() / "latent_tap", data, point) - np.log(scale).sum())
+        # Scores of the packaged program are accuracies, shifted and divided by their scales, and
+        # those of the log odds of each category against all later ones.
+        slopes = np.log(scale).sum() + np.log(p).sum() + centring.log_slope(point)
+        sampled = model.for_program(point, centring)
+        packaged.append(density(stan.folder() / "latent_tap", data, sampled) - slopes)
         plain.append(
             integrated(
                 reference("latent_tap"),

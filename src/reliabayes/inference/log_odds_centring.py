@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import log_expit
@@ -25,6 +25,8 @@ class LogOddsCentring:
         The program samples numbers of which spreads are the softplus on this scale; empty in fits
         that were saved when it sampled their logarithms.
     """
+
+    real: ClassVar[tuple[str, ...]] = ("spread",)
 
     log_odds_mean: Array
     log_odds_precision: Array
@@ -67,10 +69,11 @@ class LogOddsCentring:
         score = np.swapaxes(drawn["score"], -1, -2)
         return self.restored({**rest, "spread": drawn["free_spread"], "effect": score})
 
-    def log_slope(self, free: Array) -> float:
+    def log_slope(self, point: Mapping[str, Any]) -> float:
         """Log of the derivatives of the logarithms of spreads by the sampled numbers, in total."""
-        slope = log_expit(free / self.spread_scale)
-        return float((slope - np.log(softplus(free, self.spread_scale))).sum())
+        spread = np.asarray(point["spread"])
+        slope = log_expit(inverse_softplus(spread, self.spread_scale) / self.spread_scale)
+        return float((slope - np.log(spread)).sum())
 
     def _centre_and_scale(self, point: Mapping[str, Any]) -> tuple[Array, Array]:
         """Mean and scale of effects (..., E, R) of which the sampled are standard scores."""

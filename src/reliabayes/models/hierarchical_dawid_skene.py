@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -103,6 +102,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
 
     summary: ClassVar[str] = "true categories, and confusion matrices of raters who are alike"
     has_cheap_climbs: ClassVar[bool] = True
+    cold_acceptance: ClassVar[float] = 0.95
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
         "typical_confusion",
@@ -321,18 +321,14 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         start = super().start_at(found, replace(problem, precision=own[1]))
         counts, variance = self._expected_by_rater(found.point, problem)
         is_poor = information(counts, variance, self.confusion(found.point)) < ENOUGH_INFORMATION
-        sampled = centring.sampled(found.point)
         grid = inverse_softplus(np.exp(LOG_SPREAD)[:, None], centring.spread_scale)
         of_spread = weighted_sd(grid, self._spread_weights(found.point, *own, problem))
         return replace(
-            start,
-            mode={**start.mode, "spread": sampled["spread"], "effect": sampled["effect"]},
+            self.centred(start, found.point, centring),
             sd={**start.sd, "spread": of_spread},
-            constrain=partial(self.constrain_sampled, centring=centring),
             adapt_metric=is_poor
             or bool(problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL),
             target_acceptance=0.95 if is_poor else 0.8,
-            centring=centring,
         )
 
 

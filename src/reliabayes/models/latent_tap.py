@@ -11,10 +11,12 @@ from scipy.special import expit, gammaln
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
-from reliabayes.inference.em import Point
+from reliabayes.inference.em import Climb, Point
+from reliabayes.inference.guess_centring import GUESSES, GuessCentring
 from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.difficulty import (
     NO_DIFFICULTY,
@@ -26,7 +28,7 @@ from reliabayes.models.bases.difficulty import (
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
-from reliabayes.models.bases.multimodal import MultimodalModel
+from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
@@ -34,7 +36,7 @@ from reliabayes.results.posterior import Posterior
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatentTAP(MultimodalModel[LatentTAPProblem]):
+class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
     r"""Accuracy of raters in log odds, less the difficulty of the item.
 
     .. math:: \operatorname{logit} a_{ij} = \alpha_j - \delta_i + x_j' \eta
@@ -112,7 +114,7 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
             *([Parameter("eta", "real", ("covariate",))] if has_eta else []),
             Parameter("mean_p", "simplex", ("category",)),
             Parameter("concentration", "positive"),
-            Parameter("p", "simplex", ("rater", "category")),
+            GUESSES,
         )
 
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -317,33 +319,32 @@ class LatentTAP(MultimodalModel[LatentTAPProblem]):
             better["eta"] = eta
         return better
 
+    def start_at(self, found: Climb, problem: LatentTAPProblem) -> WarmStart:
+        """Around a mode, with guesses relative to those expected there."""
+        _, _, guessed = self._split(found.point, self.expected_at(found.point, problem), problem)
+        start = super().start_at(found, problem)
+        return self.centred(start, found.point, GuessCentring(guessed))
+
     def posterior_sd(self, point: Point, expected: Expected, problem: LatentTAPProblem) -> Point:
         """Those if the expected ratings were observed, each rater by itself."""
-        _, total, guessed = self._split(point, expected, problem)
+        _, total, _ = self._split(point, expected, problem)
         known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
-        sd_alpha = float(point["sd_alpha"])
+        own, sd_alpha = 1 - problem.centredness, float(point["sd_alpha"])
         information = (total * known * (1 - known)).sum(axis=0) + 1 / sd_alpha**2
-        own = 1 - problem.centredness
-        concentrations = guess_counts(point)
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
-        by_name = {parameter.name: parameter for parameter in self.parameters()}
-        n_raters = problem.n_raters
+        n_raters, simplex_sd = problem.n_raters, GUESSES.unconstrained_sd
         found = {
-            "prevalence": by_name["prevalence"].unconstrained_sd(prevalence),
+            "prevalence": simplex_sd(prevalence),
             "mean_alpha": np.array(sd_alpha / np.sqrt(n_raters) + 0.1),
             "sd_alpha": np.array(1 / np.sqrt(n_raters) + 0.1),
             "score": 1 / np.sqrt(information) / sd_alpha**own,
-            "mean_p": by_name["mean_p"].unconstrained_sd(
-                n_raters * point["mean_p"] + problem.priors["mean_p"]
-            ),
+            "mean_p": simplex_sd(n_raters * point["mean_p"] + problem.priors["mean_p"]),
             "concentration": np.array(1 / np.sqrt(n_raters) + 0.2),
-            "p": by_name["p"].unconstrained_sd(guessed + concentrations),
+            "p": np.ones((n_raters, problem.n_categories - 1)),  # of scores
         }
         if self.difficulty:
             found["sd_delta"] = np.array([0.3])
         if self.covariates is not None:
-            covariate = problem.covariate
-            found["eta"] = 1 / np.sqrt(
-                (covariate**2).sum(axis=0) / sd_alpha**2 + 1 / problem.priors["eta"][1] ** 2
-            )
+            prior = problem.priors["eta"][1] ** -2
+            found["eta"] = ((problem.covariate**2).sum(axis=0) / sd_alpha**2 + prior) ** -0.5
         return found

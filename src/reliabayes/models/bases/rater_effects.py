@@ -1,18 +1,17 @@
-"""Base class of models whose program samples effects of raters, centred and scaled, and spreads."""
+"""Base class of models whose program samples other numbers than their parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
-from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.parameters import Parameter, from_free, to_free
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
@@ -24,24 +23,58 @@ from reliabayes.results.modes import Combined
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
-class RaterEffectsModel(MultimodalModel[P]):
-    """A model with a `LogOddsCentring`: its program samples other numbers than spreads and effects.
+@runtime_checkable
+class Centring(StanPart, Protocol):
+    """Relative to what a program samples effects of raters."""
 
-    The draws that a fit has are those of spreads and effects, whatever the centring.
+    real: ClassVar[tuple[str, ...]]  # parameters in place of which it samples any real numbers
+
+    def sampled(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point with numbers whose free ones the program samples."""
+
+    def restored(self, sampled: Mapping[str, Any]) -> dict[str, Any]:
+        """The point of such numbers, inverse to `sampled`."""
+
+    def for_program(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point as the program declares it."""
+
+    def from_program(self, drawn: Mapping[str, Array]) -> dict[str, Array]:
+        """Draws of the parameters, of the program's draws."""
+
+    def log_slope(self, point: Mapping[str, Any]) -> float:
+        """Log of the derivatives of EM's free numbers by the program's, in total."""
+
+
+class RaterEffectsModel(MultimodalModel[P]):
+    """A model whose program samples effects of raters relative to what their own ratings say.
+
+    The draws that a fit has are those of the parameters, whatever the centring.
     """
+
+    cold_acceptance: ClassVar[float | None] = None  # from dispersed starts, if different
+
+    def centred(self, start: WarmStart, point: Point, centring: Centring) -> WarmStart:
+        """A start at a point, in numbers that the program samples."""
+        sampled, parameters = centring.sampled(point), self._sampled_parameters(centring)
+        return replace(
+            start,
+            mode={p.name: p.unconstrain(np.asarray(sampled[p.name])) for p in parameters},
+            constrain=partial(self.constrain_sampled, centring=centring),
+            centring=centring,
+        )
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
-        assert isinstance(centring, LogOddsCentring)
+        assert isinstance(centring, Centring)
         return replace(
             super().cold_start(problem, centring),
             constrain=partial(self.constrain_sampled, centring=centring),
-            target_acceptance=0.95,
+            target_acceptance=self.cold_acceptance or self.acceptance(problem),
         )
 
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it."""
-        assert isinstance(centring, LogOddsCentring)
+        assert isinstance(centring, Centring)
         return centring.for_program(point)
 
     def combine(
@@ -52,33 +85,38 @@ class RaterEffectsModel(MultimodalModel[P]):
         return super().combine(modes, restored, problem, seed)
 
     def log_volume(self, start: WarmStart) -> float:
-        """Of the posterior around a mode of the logarithms of spreads, in units of these."""
-        assert isinstance(start.centring, LogOddsCentring)
-        return super().log_volume(start) + start.centring.log_slope(start.mode["spread"])
+        """Log of the product of all sds around a mode, in the units of EM's objective."""
+        assert isinstance(start.centring, Centring)
+        return super().log_volume(start) + start.centring.log_slope(start.point)
 
     def to_free(self, point: Point, centring: StanPart | None) -> Array:
         """Points (..., P) on Stan's unconstrained scale."""
-        assert isinstance(centring, LogOddsCentring)
-        return to_free(self._sampled_parameters(), centring.sampled(point))
+        assert isinstance(centring, Centring)
+        return to_free(self._sampled_parameters(centring), centring.sampled(point))
 
     def from_free(self, points: Array, centring: StanPart | None, problem: P) -> Point:
         """Draws (...) of the parameters, of points (..., P) on Stan's unconstrained scale."""
-        assert isinstance(centring, LogOddsCentring)
-        return centring.restored(from_free(self._sampled_parameters(), points, problem.size))
+        assert isinstance(centring, Centring)
+        return centring.restored(
+            from_free(self._sampled_parameters(centring), points, problem.size)
+        )
 
-    def constrain_sampled(self, free: Point, centring: LogOddsCentring) -> dict[str, Any]:
+    def constrain_sampled(self, free: Point, centring: Centring) -> dict[str, Any]:
         """Parameters of those on the unconstrained scale."""
-        own = {p.name: p.constrain(np.asarray(free[p.name])) for p in self._sampled_parameters()}
+        own = {
+            p.name: p.constrain(np.asarray(free[p.name]))
+            for p in self._sampled_parameters(centring)
+        }
         return {name: value.tolist() for name, value in centring.restored(own).items()}
 
-    def _sampled_parameters(self) -> tuple[Parameter, ...]:
+    def _sampled_parameters(self, centring: Centring) -> tuple[Parameter, ...]:
         return tuple(
-            replace(each, support="real") if each.name == "spread" else each
+            replace(each, support="real") if each.name in centring.real else each
             for each in self.parameters()
         )
 
 
 def _restored(run: Draws, centring: StanPart | None) -> Draws:
     """A run with the parameters in place of what the program sampled."""
-    assert isinstance(centring, LogOddsCentring)
+    assert isinstance(centring, Centring)
     return replace(run, parameters=centring.from_program(run.parameters))
