@@ -1,6 +1,6 @@
 #include "item_mixture_pass.hpp"
 
-#include "widest.hpp"
+#include "columns.hpp"
 
 #include <cmath>
 #include <limits>
@@ -8,35 +8,6 @@
 namespace reliabayes {
 
 constexpr double largest_factor = 10;  // log-weights and a table may be any numbers
-
-// Multiplies a state by the columns of cells of one rating each, numbered from 1; a block of states stays in registers.
-WIDEST void multiply_columns(double* __restrict state, Eigen::Index states,
-                             const double* __restrict factor, const int* cell, int cells) {
-  constexpr Eigen::Index block = 16;
-  Eigen::Index done = 0;
-  for (; done + block <= states; done += block) {
-    double product[block];
-    for (Eigen::Index h = 0; h < block; ++h) product[h] = state[done + h];
-    for (int c = 0; c < cells; ++c) {
-      const double* const column = factor + (cell[c] - 1) * states + done;
-      for (Eigen::Index h = 0; h < block; ++h) product[h] *= column[h];
-    }
-    for (Eigen::Index h = 0; h < block; ++h) state[done + h] = product[h];
-  }
-  for (int c = 0; c < cells; ++c) {
-    const double* const column = factor + (cell[c] - 1) * states;
-    for (Eigen::Index h = done; h < states; ++h) state[h] *= column[h];
-  }
-}
-
-// Adds a state to the columns of cells.
-WIDEST void add_to_columns(const double* __restrict state, Eigen::Index states,
-                           double* __restrict adjoint, const int* cell, int cells) {
-  for (int c = 0; c < cells; ++c) {
-    double* const column = adjoint + (cell[c] - 1) * states;
-    for (Eigen::Index h = 0; h < states; ++h) column[h] += state[h];
-  }
-}
 
 // Small numbers of states are known at compile time, so that a column stays in registers.
 template <int States>

@@ -1,9 +1,10 @@
 #include "ordinal_pair_mixture_pass.hpp"
 
+#include "batch_products.hpp"
+#include "columns.hpp"
 #include "item_mixture_pass.hpp"
 #include "ordinal_table.hpp"
 #include "score_quadrature.hpp"
-#include "widest.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,13 +14,34 @@
 
 namespace reliabayes {
 
-// Entries of an item's ratings by one pool: column of the pool's table, and number of ratings.
-using PoolEntries = std::vector<std::pair<Eigen::Index, double>>;
+// An item's ratings by one pool, each entry with its column of the pool's table, numbered from 1.
+struct PoolEntries {
+  const int* column;
+  const double* count;  // ratings
+  int size;
+  bool of_one_each;
+
+  bool operator==(const PoolEntries& other) const {
+    return size == other.size && std::equal(column, column + size, other.column) &&
+           std::equal(count, count + size, other.count);
+  }
+
+  // Whether the probabilities of the ratings may be multiplied: see item_mixture_pass.hpp.
+  bool is_short() const { return of_one_each && size <= most_factors; }
+
+  void add_to(Matrix& by_table, const Vector& expected) const {
+    if (of_one_each) {
+      add_to_columns(expected.data(), expected.size(), by_table.data(), column, size);
+    } else {
+      for (int e = 0; e < size; ++e) by_table.col(column[e] - 1) += count[e] * expected;
+    }
+  }
+};
 
 // The raters of each pool, numbered within their pool.
 struct PoolsOfRaters {
-  std::array<Eigen::Index, 2> size{0, 0};
-  std::vector<Eigen::Index> within;
+  std::array<int, 2> size{0, 0};
+  Integers within;
   const Integers& pool;
 
   explicit PoolsOfRaters(const Integers& pool) : pool(pool) {
@@ -33,216 +55,268 @@ struct PoolsOfRaters {
       if (pool[rater] == which + 1) selected(within[rater]) = values(rater);
     return selected;
   }
+};
 
-  void split(const Integers& cell, const ConstVector& count, int begin, int end,
-             std::array<PoolEntries, 2>& entries) const {
-    for (auto& of_pool : entries) of_pool.clear();
-    for (int c = begin; c < end; ++c) {
-      const auto [category, rater] = std::div(cell[c] - 1, static_cast<int>(pool.size()));
-      const int which = pool[rater] - 1;
-      entries[which].emplace_back(category * size[which] + within[rater], count[c]);
+// The entries of all items, those of an item by the first pool before those by the second.
+class SplitEntries {
+ public:
+  SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
+      : first_(data.first), column_(data.cell.size()), count_(data.cell.size()) {
+    Integers column;  // of a cell, negative for the second pool
+    for (int category = 0; category < categories; ++category)
+      for (std::size_t rater = 0; rater < data.pool.size(); ++rater) {
+        const int which = data.pool[rater] - 1;
+        const int number = category * raters.size[which] + raters.within[rater] + 1;
+        column.push_back(which == 0 ? number : -number);
+      }
+    for (std::size_t i = 0; i + 1 < first_.size(); ++i) {
+      int front = first_[i] - 1, back = first_[i + 1] - 1;
+      bool of_one_each = true;
+      for (int c = first_[i] - 1; c < first_[i + 1] - 1; ++c) {
+        const int of_cell = column[data.cell[c] - 1], at = of_cell > 0 ? front++ : --back;
+        column_[at] = std::abs(of_cell);
+        count_[at] = data.count[c];
+        of_one_each = of_one_each && data.count[c] == 1;
+      }
+      second_.push_back(front);
+      of_one_each_.push_back(of_one_each);
     }
   }
+
+  PoolEntries of_first(std::size_t item) const { return of(first_[item] - 1, second_[item], item); }
+  PoolEntries of_second(std::size_t item) const {
+    return of(second_[item], first_[item + 1] - 1, item);
+  }
+
+ private:
+  PoolEntries of(int begin, int end, std::size_t item) const {
+    return {column_.data() + begin, count_.data() + begin, end - begin, of_one_each_[item] != 0};
+  }
+
+  const Integers& first_;
+  Integers column_, second_, of_one_each_;
+  std::vector<double> count_;
+};
+
+// A product of many numbers, each between 1e-230 and 1e230.
+class LongProduct {
+ public:
+  void multiply(double factor) {
+    factor_ *= factor;
+    if (factor_ > 1e-60 && factor_ < 1e60) return;
+    log_ += std::log(factor_);
+    factor_ = 1;
+  }
+  void multiply_exp(double log) { log_ += log; }
+  double log() const { return log_ + std::log(factor_); }
+
+ private:
+  double factor_ = 1, log_ = 0;
+};
+
+// A positive number.
+struct Scale {
+  double factor = 1, log = 0;  // factor * exp(log)
 };
 
 // Log-probability of an item's ratings by a pool, by node of its score.
 static Vector log_probability(const PoolEntries& entries, const OrdinalTable& table) {
   Vector logs = Vector::Zero(table.by_upper.rows());
-  for (const auto& [column, count] : entries)
-    logs += count * table.probability.log().col(column);
+  for (int e = 0; e < entries.size; ++e)
+    logs += entries.count[e] * table.probability.log().col(entries.column[e] - 1);
   return logs;
 }
 
-// Whether the probabilities of the ratings may be multiplied: few entries of one rating each, see
-// item_mixture_pass.hpp.
-static bool is_short(const PoolEntries& entries) {
-  return entries.size() <= most_factors &&
-         std::all_of(entries.begin(), entries.end(), [](const auto& e) { return e.second == 1; });
-}
-
 // Probability of an item's ratings by a pool, by node of its score, relative to the largest; returns the
-// logarithm of the largest.
-static double relative_probability(const PoolEntries& entries, const OrdinalTable& table,
-                                   Vector& probability) {
-  if (is_short(entries)) {
-    probability.setOnes(table.by_upper.rows());
-    for (const auto& [column, once] : entries)
-      probability.array() *= table.probability.factor().col(column).array();
+// largest.
+static Scale relative_probability(const PoolEntries& entries, const OrdinalTable& table,
+                                  Vector& probability) {
+  if (entries.is_short()) {
+    const Matrix& factor = table.probability.factor();
+    probability.setOnes(factor.rows());
+    multiply_columns(probability.data(), factor.rows(), factor.data(), entries.column,
+                     entries.size);
     const double largest = probability.maxCoeff();
     if (largest > smallest_product) {
-      probability = (probability / largest).cwiseMax(smallest_probability);
-      return std::log(largest);
+      multiply_above(probability.data(), probability.size(), 1 / largest, smallest_probability);
+      return {largest, 0};
     }
   }
   const Vector logs = log_probability(entries, table);
   const double largest = logs.maxCoeff();
   probability = (logs.array() - largest).exp().max(smallest_probability);
-  return largest;
+  return {1, largest};
 }
 
-// Adds the product of a matrix and a vector to a sum.
-WIDEST static void add_product(double* __restrict sum, const double* __restrict matrix,
-                               const double* __restrict vector, Eigen::Index rows,
-                               Eigen::Index columns) {
-  Eigen::Index c = 0;
-  for (; c + 4 <= columns; c += 4, matrix += 4 * rows)
-    for (Eigen::Index r = 0; r < rows; ++r)
-      sum[r] += matrix[r] * vector[c] + matrix[r + rows] * vector[c + 1] +
-                matrix[r + 2 * rows] * vector[c + 2] + matrix[r + 3 * rows] * vector[c + 3];
-  for (; c < columns; ++c, matrix += rows)
-    for (Eigen::Index r = 0; r < rows; ++r) sum[r] += matrix[r] * vector[c];
-}
-
-// Adds the outer product of two vectors to one matrix, and gives the product of the first vector and
-// another matrix, transposed.
-WIDEST static void outer_and_inner(double* __restrict outer, double* __restrict inner,
-                                   const double* __restrict matrix, const double* __restrict left,
-                                   const double* __restrict right, Eigen::Index rows,
-                                   Eigen::Index columns) {
-  constexpr Eigen::Index lanes = 8;
-  for (Eigen::Index c = 0; c < columns; ++c, matrix += rows, outer += rows) {
-    double partial[lanes] = {};
-    Eigen::Index r = 0;
-    for (; r + lanes <= rows; r += lanes)
-      for (Eigen::Index lane = 0; lane < lanes; ++lane) {
-        outer[r + lane] += left[r + lane] * right[c];
-        partial[lane] += left[r + lane] * matrix[r + lane];
-      }
-    double total = 0;
-    for (const double part : partial) total += part;
-    for (; r < rows; ++r) {
-      outer[r] += left[r] * right[c];
-      total += left[r] * matrix[r];
-    }
-    inner[c] = total;
-  }
-}
-
-// The sum over the second score of an item's ratings by the second pool, by node of the first score.
-class InnerSum {
+// A block of the density of the second score given the first, in rows and columns for batch_products.hpp,
+// and what is expected there.
+class PairedBlock {
  public:
-  InnerSum(const OrdinalTable& table, const ConditionalDensity& conditional)
-      : table_(table), conditional_(conditional) {
-    for (const auto& [row, column, density] : conditional.blocks())
-      weight_.push_back(Matrix::Zero(density.rows(), density.cols()));
+  explicit PairedBlock(const DensityBlock& block)
+      : row_(block.row),
+        column_(block.column),
+        rows_(block.density.rows()),
+        columns_(block.density.cols()),
+        density_(Matrix::Zero(rows_ + batch, columns_)),
+        transposed_(Matrix::Zero(columns_ + batch, rows_)),
+        expected_(Matrix::Zero(rows_ + batch, columns_)) {
+    density_.topRows(rows_) = block.density;
+    transposed_.topRows(columns_) = block.density.transpose();
   }
 
-  const PoolEntries& entries() const { return entries_; }
-
-  // The sums, up to a factor exp(scale()); accurate where the first pool's ratings are compatible.
-  const Vector& sum() const { return sum_; }
-  double scale() const { return scale_; }
-
-  void evaluate(const PoolEntries& entries) {
-    entries_ = entries;
-    is_log_scale_ = false;
-    scale_ = relative_probability(entries, table_, probability_);
-    begin_ = 0, end_ = probability_.size();
-    while (probability_(begin_) < support_limit) ++begin_;
-    while (probability_(end_ - 1) < support_limit) --end_;
-    sum_ = expected_ = Vector::Zero(conditional_.first().size());
-    for_each_block([&](auto rows, const auto& density, auto, Eigen::Index begin) {
-      add_product(sum_.data() + rows.begin, density.data(), probability_.data() + begin, rows.size,
-                  density.cols());
-    });
-    sum_ = sum_.cwiseMax(smallest_probability);
+  // Sums over nodes of the second score from begin to end, added to those by node of the first.
+  void add_sums(Matrix& sums, const Matrix& probability, Eigen::Index begin, Eigen::Index end) const {
+    const auto [from, size] = within(begin, end);
+    if (size > 0)
+      add_products(sums.data() + row_, sums.rows(), density_.data() + from * density_.rows(),
+                   density_.rows(), probability.data() + (column_ + from) * batch, rows_, size);
   }
 
-  // Whether the two pools' ratings of an item are so incompatible that sums are taken by logarithms.
-  bool is_log_scale() const { return is_log_scale_; }
-  Values log_sum() const { return by_row_.array() + sum_.array().log(); }
+  // Sums over nodes of the first score, added to those by node of the second.
+  void add_transposed(Matrix& sums, const Matrix& ratio, Eigen::Index begin, Eigen::Index end) const {
+    const auto [from, size] = within(begin, end);
+    if (size > 0)
+      add_products(sums.data() + column_ + from, sums.rows(), transposed_.data() + from,
+                   transposed_.rows(), ratio.data() + row_ * batch, size, rows_);
+  }
 
-  void evaluate_on_log_scale() {
-    is_log_scale_ = true;
-    joint_ = conditional_.log_density().rowwise() + log_probability(entries_, table_).transpose();
-    by_row_ = joint_.rowwise().maxCoeff();
-    joint_.colwise() -= by_row_;
-    joint_ = joint_.array().exp().max(smallest_probability);
-    sum_ = joint_.rowwise().sum();
-    expected_ = Vector::Zero(sum_.size());
+  void add_expected(const Matrix& ratio, const Matrix& probability, Eigen::Index begin,
+                    Eigen::Index end) {
+    const auto [from, size] = within(begin, end);
+    if (size > 0)
+      add_outer_products(expected_.data() + from * expected_.rows(), expected_.rows(),
+                         ratio.data() + row_, ratio.rows(),
+                         probability.data() + (column_ + from) * batch, rows_, size);
+  }
+
+  // Derivatives by rho and by sqrt(1 - rho^2).
+  Eigen::RowVector2d by_factor(const ConditionalDensity& conditional) const {
+    const Matrix items = expected_.topRows(rows_).cwiseProduct(density_.topRows(rows_));
+    return conditional.by_factor(row_, column_, items);
+  }
+
+ private:
+  // First column and number of columns of the block between two nodes of the second score.
+  std::pair<Eigen::Index, Eigen::Index> within(Eigen::Index begin, Eigen::Index end) const {
+    const Eigen::Index from = std::max(begin - column_, Eigen::Index(0));
+    return {from, std::min(end - column_, columns_) - from};
+  }
+
+  Eigen::Index row_, column_, rows_, columns_;
+  Matrix density_, transposed_;
+  Matrix expected_;  // items by pair of nodes, over the density
+};
+
+// Sums over the second score of items' ratings by the second pool, by node of the first score, for a
+// batch of different ratings.
+class InnerSums {
+ public:
+  InnerSums(const OrdinalTable& table, const ConditionalDensity& conditional)
+      : table_(table),
+        conditional_(conditional),
+        first_(conditional.first().size()),
+        second_(conditional.second().size()),
+        probability_(Matrix::Zero(batch, second_)),
+        sums_(first_ + batch, batch),
+        ratio_(Matrix::Zero(first_ + batch, batch)),
+        by_second_(second_ + batch, batch) {
+    for (const DensityBlock& block : conditional.blocks()) blocks_.emplace_back(block);
+  }
+
+  // The sums of ratings up to a factor; accurate where the first pool's ratings are compatible.
+  auto sum(int which) const { return sums_.col(which).head(first_); }
+  const Scale& scale(int which) const { return scale_[which]; }
+
+  void evaluate(const std::vector<PoolEntries>& entries, int number) {
+    begin_ = second_, end_ = 0;
+    for (int b = 0; b < number; ++b) {
+      scale_[b] = relative_probability(entries[b], table_, alone_);
+      Eigen::Index begin = 0, end = second_;
+      while (alone_(begin) < support_limit) ++begin;
+      while (alone_(end - 1) < support_limit) --end;
+      begin_ = std::min(begin_, begin), end_ = std::max(end_, end);
+      probability_.row(b) = alone_.transpose();
+    }
+    probability_.bottomRows(batch - number).setZero();
+    sums_.setZero();
+    for (const PairedBlock& block : blocks_) block.add_sums(sums_, probability_, begin_, end_);
+    sums_ = sums_.cwiseMax(smallest_probability);
+    expected_.setZero(first_, batch);
   }
 
   // Adds expected numbers of items, by node of the first score.
-  void add(const Vector& expected_items) { expected_ += expected_items; }
+  void add(int which, const Vector& items) { expected_.col(which) += items; }
 
   // Distributes them over the nodes of the second score, and adds them to the table's adjoint.
-  void distribute(Matrix& by_table) {
-    const Vector ratio = expected_.cwiseQuotient(sum_);
-    Vector by_second = Vector::Zero(probability_.size());
-    if (is_log_scale_) {
-      joint_ = ratio.asDiagonal() * joint_;
-      if (log_scale_expected_.size() == 0) log_scale_expected_ = joint_;
-      else log_scale_expected_ += joint_;
-      by_second = joint_.colwise().sum();
-    } else {
-      for_each_block([&](auto rows, const auto& density, auto weight, Eigen::Index begin) {
-        outer_and_inner(weight.data(), by_second.data() + begin, density.data(),
-                        ratio.data() + rows.begin, probability_.data() + begin, rows.size,
-                        density.cols());
-        by_second.segment(begin, density.cols()).array() *=
-            probability_.segment(begin, density.cols()).array();
-      });
+  void distribute(const std::vector<PoolEntries>& entries, int number, Matrix& by_table) {
+    ratio_.topRows(first_) = expected_.cwiseQuotient(sums_.topRows(first_));
+    interleaved_ = ratio_.topRows(first_).transpose();
+    by_second_.setZero();
+    for (PairedBlock& block : blocks_) {
+      block.add_transposed(by_second_, interleaved_, begin_, end_);
+      block.add_expected(ratio_, probability_, begin_, end_);
     }
-    for (const auto& [column, count] : entries_) by_table.col(column) += count * by_second;
+    for (int b = 0; b < number; ++b) {
+      alone_.setZero(second_);
+      alone_.segment(begin_, end_ - begin_) =
+          by_second_.col(b).segment(begin_, end_ - begin_).cwiseProduct(
+              probability_.row(b).segment(begin_, end_ - begin_).transpose());
+      entries[b].add_to(by_table, alone_);
+    }
   }
 
   // Derivatives by rho and by sqrt(1 - rho^2), of all items distributed so far.
   Eigen::RowVector2d by_factor() const {
     Eigen::RowVector2d sum = Eigen::RowVector2d::Zero();
-    for (std::size_t k = 0; k < weight_.size(); ++k) {
-      const auto& [row, column, density] = conditional_.blocks()[k];
-      sum += conditional_.by_factor(row, column, weight_[k].cwiseProduct(density));
-    }
-    if (log_scale_expected_.size() > 0) sum += conditional_.by_factor(0, 0, log_scale_expected_);
+    for (const PairedBlock& block : blocks_) sum += block.by_factor(conditional_);
     return sum;
   }
 
  private:
-  struct Rows {
-    Eigen::Index begin, size;
-  };
-
-  // Calls visit(rows, density, weight, begin) for each block, cut to the columns where the probability
-  // is not negligible; begin is the first of these among the nodes of the second score.
-  template <typename Visit>
-  void for_each_block(Visit visit) {
-    for (std::size_t k = 0; k < weight_.size(); ++k) {
-      const DensityBlock& block = conditional_.blocks()[k];
-      const Eigen::Index begin = std::max(begin_, block.column);
-      const Eigen::Index size = std::min(end_, block.column + block.density.cols()) - begin;
-      if (size > 0)
-        visit(Rows{block.row, block.density.rows()},
-              block.density.middleCols(begin - block.column, size),
-              weight_[k].middleCols(begin - block.column, size), begin);
-    }
-  }
-
   const OrdinalTable& table_;
   const ConditionalDensity& conditional_;
-  std::vector<Matrix> weight_;  // times the density of a block: expected items by pair of nodes
-  Matrix log_scale_expected_;   // expected items of sums that were taken by logarithms, if any
-  Matrix joint_;
-  Vector probability_, sum_, by_row_, expected_;
-  double scale_;
+  Eigen::Index first_, second_;  // nodes
+  std::vector<PairedBlock> blocks_;
+  Matrix probability_;  // of the second pool's ratings: (ratings, nodes of the second score)
+  Matrix sums_, expected_, ratio_, interleaved_, by_second_;
+  Vector alone_;
+  std::array<Scale, batch> scale_;
   Eigen::Index begin_, end_;  // of the nodes of the second score with probabilities that count
-  PoolEntries entries_;
-  bool is_log_scale_;
 };
 
-// The joint probability of an item's ratings by both pools, by node of the first score, relative to a
-// scale; returns the logarithm of the scale.
-static double join(const PoolEntries& entries, const OrdinalTable& table, const ConstVector& weight,
-                   const InnerSum& inner, Vector& state) {
-  if (!inner.is_log_scale()) {
-    const double scale = relative_probability(entries, table, state);
-    state = (state.array() * weight.array() * inner.sum().array()).max(smallest_probability);
-    return scale + inner.scale();
+// The same for an item whose pools' ratings are so incompatible that sums are taken by logarithms.
+class LogScaleSum {
+ public:
+  LogScaleSum(const OrdinalTable& table, const ConditionalDensity& conditional)
+      : table_(table), conditional_(conditional) {}
+
+  Values log_sum(const PoolEntries& entries) {
+    joint_ = conditional_.log_density().rowwise() + log_probability(entries, table_).transpose();
+    const Vector by_row = joint_.rowwise().maxCoeff();
+    joint_.colwise() -= by_row;
+    joint_ = joint_.array().exp().max(smallest_probability);
+    sum_ = joint_.rowwise().sum();
+    return by_row.array() + sum_.array().log();
   }
-  state = weight.array().log() + log_probability(entries, table).array() + inner.log_sum();
-  const double scale = state.maxCoeff();
-  state = (state.array() - scale).exp().max(smallest_probability);
-  return scale;
-}
+
+  void distribute(const PoolEntries& entries, const Vector& items, Matrix& by_table) {
+    joint_ = items.cwiseQuotient(sum_).asDiagonal() * joint_;
+    if (expected_.size() == 0) expected_ = joint_;
+    else expected_ += joint_;
+    entries.add_to(by_table, joint_.colwise().sum());
+  }
+
+  Eigen::RowVector2d by_factor() const {
+    if (expected_.size() == 0) return Eigen::RowVector2d::Zero();
+    return conditional_.by_factor(0, 0, expected_);
+  }
+
+ private:
+  const OrdinalTable& table_;
+  const ConditionalDensity& conditional_;
+  Matrix joint_, expected_;  // items by pair of nodes
+  Vector sum_;
+};
 
 double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Matrix& factor,
                                  const Matrix& cut, bool probit, const ConstVector& node,
@@ -260,28 +334,56 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
   for (int g = 0; g < 2; ++g)
     by_table[g] = Matrix::Zero(tables[g].by_upper.rows(), tables[g].by_upper.cols());
 
-  InnerSum inner(tables[1], conditional);
-  std::array<PoolEntries, 2> entries;
+  InnerSums inner(tables[1], conditional);
+  LogScaleSum by_logs(tables[1], conditional);
+  LongProduct product;
   Vector state;
-  double value = 0;
-  for (std::size_t i = 0; i < data.multiplicity.size(); ++i) {
-    raters.split(data.cell, data.count, data.first[i] - 1, data.first[i + 1] - 1, entries);
-    if (i == 0 || entries[1] != inner.entries()) {
-      if (i > 0) inner.distribute(by_table[1]);
-      inner.evaluate(entries[1]);
+
+  // One item: its first pool's ratings, and which of the batch are the second's.
+  const auto take = [&](const PoolEntries& of_first, const PoolEntries& of_second, int which,
+                        double items) {
+    Scale scale = relative_probability(of_first, tables[0], state);
+    double sum = multiply_and_sum(state.data(), state.size(), weight.data(),
+                                  inner.sum(which).data(), smallest_probability);
+    const bool is_compatible = sum > smallest_sum;
+    if (is_compatible) {
+      scale.factor *= inner.scale(which).factor;
+      scale.log += inner.scale(which).log;
+    } else {
+      state = weight.array().log() + log_probability(of_first, tables[0]).array() +
+              by_logs.log_sum(of_second);
+      scale = {1, state.maxCoeff()};
+      state = (state.array() - scale.log).exp().max(smallest_probability);
+      sum = state.sum();
     }
-    double scale = join(entries[0], tables[0], weight, inner, state);
-    if (!(state.sum() > smallest_sum)) {
-      inner.distribute(by_table[1]);
-      inner.evaluate_on_log_scale();
-      scale = join(entries[0], tables[0], weight, inner, state);
+    if (items == 1) product.multiply(scale.factor * sum);
+    else product.multiply_exp(items * std::log(scale.factor * sum));
+    product.multiply_exp(items * scale.log);
+    state *= items / sum;
+    if (is_compatible) inner.add(which, state);
+    else by_logs.distribute(of_second, state, by_table[1]);
+    of_first.add_to(by_table[0], state);
+  };
+
+  const SplitEntries entries(data, raters, cut.rows() + 1);
+  std::vector<PoolEntries> of_second(batch);
+  std::vector<int> which;  // of the batch, by item
+  for (std::size_t i = 0, next = 0; i < data.multiplicity.size(); i = next) {
+    int number = 0;
+    for (which.clear(); next < data.multiplicity.size(); ++next) {
+      const PoolEntries found = entries.of_second(next);
+      if (number == 0 || !(found == of_second[number - 1])) {
+        if (number == batch) break;
+        of_second[number++] = found;
+      }
+      which.push_back(number - 1);
     }
-    value += data.multiplicity[i] * (scale + std::log(state.sum()));
-    state *= data.multiplicity[i] / state.sum();
-    inner.add(state);
-    for (const auto& [column, times] : entries[0]) by_table[0].col(column) += times * state;
+    inner.evaluate(of_second, number);
+    for (std::size_t k = 0; k < which.size(); ++k)
+      take(entries.of_first(i + k), of_second[which[k]], which[k], data.multiplicity[i + k]);
+    inner.distribute(of_second, number, by_table[1]);
   }
-  inner.distribute(by_table[1]);
+  const double value = product.log();
 
   if (gradient == nullptr) return value;
   const std::array<OrdinalGradient, 2> by{OrdinalGradient(tables[0], by_table[0]),
@@ -291,7 +393,7 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
     gradient->by_level(rater) = by[data.pool[rater] - 1].by_level(raters.within[rater]);
   gradient->by_sd = Vector{{by[0].by_effect.dot(score[0]), by[1].by_effect.dot(score[1])}};
   gradient->by_factor = Matrix::Zero(2, 2);
-  gradient->by_factor.row(1) = inner.by_factor();
+  gradient->by_factor.row(1) = inner.by_factor() + by_logs.by_factor();
   gradient->by_cut.resize(cut.rows(), 2);
   gradient->by_cut << by[0].by_cut, by[1].by_cut;
   return value;
