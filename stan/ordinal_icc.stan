@@ -30,23 +30,37 @@ data {
   vector[R] level_mean; // by rater, relative to the reference cut point
   vector<lower=0>[R] level_variance; // by rater
   array[1] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on
+  vector<lower=0>[1] known_sd_item; // that the approximation was found with
+  real<lower=0> widening; // of the residuals' distribution by normal effects
 }
 transformed data {
   array[R] int one_pool = ones_int_array(R);
-  real average_mean = mean(level_mean);
-  real average_variance = mean(level_variance);
+  vector[1] average_mean = [mean(level_mean)]';
+  vector[1] average_variance = [mean(level_variance)]';
 }
 parameters {
   real<lower=0> sd_item; // between items, in log odds
   real<lower=0> sd_rater; // between raters
   vector<lower=0>[K - 2] step; // from one cut point to the next
-  real<offset=average_mean + reference_cuts({step}, reference)[1],
-       multiplier=sqrt((square(sd_rater) + average_variance) / R)> mean; // log odds
+  real<offset=levels_from_first(stretched_means(average_mean, {1},
+                                                stretches([sd_item]', known_sd_item, widening)),
+                                {1}, {step}, reference)[1],
+       multiplier=sd_means([sd_rater]',
+                           stretched_variances(average_variance, {1},
+                                               stretches([sd_item]', known_sd_item, widening)),
+                           [R]')[1]> mean; // log odds
   
   vector<offset=expected_levels([mean]', [sd_rater]', one_pool,
-                                levels_from_first(level_mean, one_pool, {step}, reference),
-                                level_variance),
-         multiplier=sd_levels([sd_rater]', one_pool, level_variance)>[R] level; // mean plus rater effect
+                                levels_from_first(stretched_means(level_mean, one_pool,
+                                                                  stretches(
+                                                                  [sd_item]', known_sd_item,
+                                                                  widening)),
+                                                  one_pool, {step}, reference),
+                                stretched_variances(level_variance, one_pool,
+                                                    stretches([sd_item]', known_sd_item, widening))),
+         multiplier=sd_levels([sd_rater]', one_pool,
+                              stretched_variances(level_variance, one_pool,
+                                                  stretches([sd_item]', known_sd_item, widening)))>[R] level; // mean plus rater effect
 }
 transformed parameters {
   vector[K - 1] cut = append_row(0, cumulative_sum(step)) - mean;

@@ -34,6 +34,8 @@ data {
   vector[R] level_mean; // by rater, relative to the reference cut point
   vector<lower=0>[R] level_variance; // by rater
   array[G] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on, by pool
+  vector<lower=0>[G] known_sd_item; // that the approximation was found with, by pool
+  real<lower=0> widening; // of the residuals' distribution by normal effects
 }
 transformed data {
   array[G] int every_pool = linspaced_int_array(G, 1, G);
@@ -47,13 +49,24 @@ parameters {
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
   
-  vector<offset=levels_from_first(average_mean, every_pool, step, reference),
-         multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
+  vector<offset=levels_from_first(stretched_means(average_mean, every_pool,
+                                                  stretches(sd_item, known_sd_item, widening)),
+                                  every_pool, step, reference),
+         multiplier=sd_means(sd_rater,
+                             stretched_variances(average_variance, every_pool,
+                                                 stretches(sd_item, known_sd_item, widening)),
+                             pool_size)>[G] mean; // log odds
   
   vector<offset=expected_levels(mean, sd_rater, pool,
-                                levels_from_first(level_mean, pool, step, reference),
-                                level_variance),
-         multiplier=sd_levels(sd_rater, pool, level_variance)>[R] level; // mean plus rater effect
+                                levels_from_first(stretched_means(level_mean, pool,
+                                                                  stretches(
+                                                                  sd_item, known_sd_item, widening)),
+                                                  pool, step, reference),
+                                stretched_variances(level_variance, pool,
+                                                    stretches(sd_item, known_sd_item, widening))),
+         multiplier=sd_levels(sd_rater, pool,
+                              stretched_variances(level_variance, pool,
+                                                  stretches(sd_item, known_sd_item, widening)))>[R] level; // mean plus rater effect
 }
 transformed parameters {
   matrix[K - 1, G] cut;

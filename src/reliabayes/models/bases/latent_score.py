@@ -29,7 +29,7 @@ from reliabayes.likelihoods.ordinal import (
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import quadrature_error
-from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
+from reliabayes.models.bases.level_centring import WIDENING, LevelCentring, reference_cuts
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
@@ -209,7 +209,13 @@ class LatentScoreModel(HiddenStateModel[P]):
         reference = middle_cut(problem)
         from_first = reference_cuts(np.reshape(point["step"], (1, -1)), reference)
         variance = 1 / (information + WEAK_PRECISION) + items
-        return LevelCentring(mean + own - from_first, variance, reference=reference)
+        return LevelCentring(
+            mean + own - from_first,
+            variance,
+            reference=reference,
+            known_sd_item=np.reshape(point["sd_item"], -1),
+            widening=WIDENING[self.link],
+        )
 
     def information_at(self, point: Point, problem: P) -> Array:
         """Information (R,) of the ratings on the level of each rater, given the items."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.problem import StanData
 
 MeanAndScale = tuple[Array, Array]
+WIDENING = {"logit": (16 * np.sqrt(3) / (15 * np.pi)) ** 2, "probit": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,21 +30,38 @@ class LevelCentring:
     reference : array of int, shape (G,)
         Position of the reference cut point, by pool; the first of all pools, as in fits that were
         saved before there was another.
+    known_sd_item : array of shape (G,)
+        Standard deviation of item effects that levels were found with, by pool.
+    widening : float
+        Where items differ more, their effects widen the curve of the residuals, and levels lie
+        farther out: in proportion to ``sqrt(1 + widening sd_item**2)``. 0 where they do not.
     """
+
+    not_data: ClassVar[frozenset[str]] = frozenset({"reference"})
 
     level_mean: Array
     level_variance: Array
     reference: Codes = field(default_factory=lambda: np.zeros(1, np.int32), kw_only=True)
+    known_sd_item: Array = field(default_factory=lambda: np.zeros(1), kw_only=True)
+    widening: float = field(default=0.0, kw_only=True)
 
     def stan_data(self) -> StanData:
         """Data for the Stan program."""
-        values = {name: value for name, value in vars(self).items() if name != "reference"}
+        values = {name: value for name, value in vars(self).items() if name not in self.not_data}
         return StanData(positions={"reference": self.reference}, values=values)
 
-    def level_at(self, point: Mapping[str, Any], pool: Codes) -> Array:
+    def level_at(
+        self, point: Mapping[str, Any], pool: Codes, stretch: Array | float = 1.0
+    ) -> Array:
         """Means (R,) of the levels relative to the first cut point, at a point's steps."""
         step = np.reshape(point.get("step", ()), (pool.max() + 1, -1))
-        return self.level_mean + reference_cuts(step, self.reference)[pool]
+        return self.level_mean * stretch + reference_cuts(step, self.reference)[pool]
+
+    def stretch(self, point: Mapping[str, Any]) -> Array:
+        """How much wider (G,) levels lie where items differ more than the centring assumed."""
+        item = np.reshape(point["sd_item"], -1)
+        ratio = (1 + self.widening * item**2) / (1 + self.widening * self.known_sd_item**2)
+        return np.asarray(np.sqrt(ratio))
 
     def constrain(
         self, point: Mapping[str, Any], free: Mapping[str, Any], pool: Codes
@@ -69,11 +87,13 @@ class LevelCentring:
         """Centre and scale of the means (G,), and given the means those of the levels (R,)."""
         size = np.bincount(pool)
         between = np.reshape(point["sd_rater"], -1) ** 2
-        level_mean = self.level_at(point, pool)
-        own = (level_mean, self.level_variance)
+        stretch = self.stretch(point)[pool]
+        level_mean = self.level_at(point, pool, stretch)
+        level_variance = self.level_variance * stretch**2
+        own = (level_mean, level_variance)
         centre, within = (np.bincount(pool, values) / size for values in own)
         mean, variance = np.reshape(point["mean"], -1)[pool], between[pool]
-        shrinkage = self.level_variance / (self.level_variance + variance)
+        shrinkage = level_variance / (level_variance + variance)
         return (
             (centre, np.sqrt((between + within) / size)),
             (

@@ -326,7 +326,8 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         by_category = by_state(expected.ratings, problem).sum(axis=(0, 1))
         # Information of its ratings on an item, relative to the prior.
         reliability = information.sum() / n_items * sd_item**2
-        of_raters = (1 + np.mean(1 / information) / sd_rater**2) / np.sqrt(2 * n_raters) + 0.1
+        of_raters = (1 + np.mean(1 / information) / sd_rater**2) / np.sqrt(2 * n_raters)
+        of_raters += min(of_raters**2, 0.1)  # for its longer tails
         found = {
             "sd_item": np.array(min((1 + 1 / reliability) / np.sqrt(2 * n_items), 1.0)),
             "sd_rater": np.array(min(of_raters, 1.5)),

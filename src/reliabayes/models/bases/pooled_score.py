@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pandas as pd
-import scipy.optimize
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
@@ -26,6 +25,7 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categ
 from reliabayes.models.bases.latent_score import SDS, LatentScoreModel
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
+from reliabayes.models.bases.pair_correlation import Objective, most_likely, sd_at
 from reliabayes.models.bases.pool_parts import (
     PooledProblem,
     PoolSubset,
@@ -240,7 +240,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         ]
         point = combined(parts, runs)
         pairs = [list(pair) for pair in combinations(range(problem.n_pools), 2)]
-        found = [self._correlation(PoolSubset.of(problem, pair), point) for pair in pairs]
+        found = [most_likely(self._correlation(PoolSubset.of(problem, p), point)) for p in pairs]
         rho = np.array([best.point["rho"] for best in found])
         point["factor_item"] = positive_definite_factor(rho, problem.n_pools)
         longest = max(len(best.path) for best in found)  # as if the searches ran side by side
@@ -248,23 +248,16 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         path = tuple(np.sum(paths, axis=0).tolist())
         return Climb(point, path, all(best.converged for best in found))
 
-    def _correlation(self, part: PoolSubset, point: Point) -> Climb:
-        """Search for the correlation of two pools."""
-        path: list[float] = []
+    def _correlation(self, part: PoolSubset, point: Point) -> Objective:
+        """Log posterior density of the correlation of two pools."""
         pair = self.scores(2).problem(self, self.pooled(part.base, part.pool))
 
-        def negative(free: float) -> float:
+        def objective(free: float) -> float:
             numbers = np.array([free])
             at = {**part.at(point), "factor_item": correlation.factor(numbers, 2)}
-            objective = self.log_likelihood(at, pair)
-            objective += correlation.log_lkj(numbers, 2, self.prior_lkj)
-            path.append(max([*path, objective]))
-            return -objective
+            return self.log_likelihood(at, pair) + correlation.log_lkj(numbers, 2, self.prior_lkj)
 
-        best = scipy.optimize.minimize_scalar(
-            negative, bounds=(-2.5, 2.5), method="bounded", options={"xatol": 0.01}
-        )
-        return Climb({"rho": np.tanh(best.x)}, tuple(path), bool(best.success))
+        return objective
 
     def start_at(self, found: Climb, problem: PooledProblem) -> WarmStart:
         """Starting points around a mode, with levels relative to what raters' own ratings say."""
@@ -293,18 +286,23 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         for part, levels in zip(parts, found, strict=True):
             mean[part.raters] = levels.level_mean
             variance[part.raters] = levels.level_variance
-        levels = LevelCentring(mean, variance, reference=reference)
+        known_sd_item = np.asarray(point["sd_item"])
+        levels = replace(found[0], level_mean=mean, level_variance=variance)
+        levels = replace(levels, reference=reference, known_sd_item=known_sd_item)
         return self.scores(problem.n_pools).centring(levels, self, point, problem)
 
     def posterior_sd_at(self, point: Point, problem: PooledProblem) -> Point:
-        """Those pool by pool, and of the correlation from the number of items."""
+        """Those pool by pool, and of the correlation, in two pools by its curvature."""
         alone, parts = self.one_pool, pool_subsets(problem)
         of_parts = [
             alone.posterior_sd_at(part.at(point), alone.problem_of(part.base)) for part in parts
         ]
         found = combined(parts, of_parts)
-        by_items = min(2 / np.sqrt(np.sum(problem.mixture.multiplicity)) + 0.1, 0.5)
-        found["factor_item"] = np.full(correlation.n_free(problem.n_pools), by_items)
+        sd = min(2 / np.sqrt(np.sum(problem.mixture.multiplicity)) + 0.1, 0.5)
+        if problem.n_pools == 2:
+            density = self._correlation(PoolSubset.of(problem, [0, 1]), point)
+            sd = sd_at(density, correlation.free(point["factor_item"])[0], sd)
+        found["factor_item"] = np.full(correlation.n_free(problem.n_pools), sd)
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}
 
     @staticmethod

@@ -24,6 +24,7 @@ from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
 from reliabayes.results.posterior import Posterior
 
+CROWD = 100  # raters of a pool
 DEFAULT_NODES = 9  # of each of three scores or more, to compare models
 
 
@@ -56,8 +57,10 @@ class IntegratedScores:
         self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
     ) -> WarmStart:
         """Larger steps where many raters, or well-known sds, allow them."""
-        enough = 8 if np.max(start.sd["sd_rater"]) < 0.5 else 20
-        if np.bincount(problem.pool).min() >= enough:
+        fewest = np.bincount(problem.pool).min()
+        if fewest >= CROWD:
+            return replace(start, target_acceptance=0.6)
+        if fewest >= (8 if np.max(start.sd["sd_rater"]) < 0.5 else 20):
             return replace(start, target_acceptance=0.8)
         is_known = np.max(start.sd["sd_item"]) < 0.15
         return replace(start, target_acceptance=0.95) if is_known else start
@@ -99,6 +102,8 @@ class ScoreCentring(LevelCentring):
         Of an item's effect in each pool given those in the pools before, from the ratings of the
         pool and of those after it: its precision, and its mean times the precision.
     """
+
+    not_data: ClassVar[frozenset[str]] = LevelCentring.not_data | {"known_sd_item", "widening"}
 
     effect_precision: Array
     effect_weighted_mean: Array
