@@ -64,7 +64,9 @@ def simulated(model: Any, items: int, raters: int, per_item: int) -> rb.Ratings:
         f"sd_{part}": 1.0 if each is None else np.ones(each) for part in SD.get(kind, ())
     }
     chosen: dict[str, Any] = {}
-    if kind == "gaussian":
+    if kind == "gstudy":
+        truth["sd"] = np.ones(3)
+    if kind in ("gaussian", "gstudy"):
         truth["mean"] = 3.0
     else:
         chosen["categories"] = range(2 if name in BINARY else 4)

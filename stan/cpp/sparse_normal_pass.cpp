@@ -28,7 +28,9 @@ struct SparseEffects {
         const int k = row(entry);
         const double l = factor[entry] / pivot;
         whitened[k] -= l * whitened[j];
-        if (is_dense(k)) {
+        if (is_dense(j)) {
+          factor.segment(begin(k), size() - k) -= l * factor.segment(entry, size() - k);
+        } else if (is_dense(k)) {
           double* const target = &factor[begin(k)] - k;
           for (int own = entry; own < end(j); ++own) target[row(own)] -= l * factor[own];
         } else {
@@ -84,7 +86,11 @@ struct SparseEffects {
         const int k = row(entry);
         const double l = factor[entry];
         double at_k = inverse[begin(k)] * l;
-        if (is_dense(k)) {
+        if (is_dense(j)) {
+          const auto found = inverse.segment(begin(k) + 1, size() - k - 1);
+          at_k += found.dot(factor.segment(entry + 1, size() - k - 1));
+          sum.segment(k + 1, size() - k - 1) += l * found;
+        } else if (is_dense(k)) {
           const double* const found = &inverse[begin(k)] - k;
           for (int own = entry + 1; own < end(j); ++own) {
             at_k += found[row(own)] * factor[own];

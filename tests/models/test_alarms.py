@@ -43,13 +43,15 @@ def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:
     kind = model.name().split("-")[0]
     chosen: dict[str, Any] = {}
     each = None if pools == 1 or kind == "gaussian" else pools
-    if kind != "gaussian":
+    if kind not in ("gaussian", "gstudy"):
         chosen["categories"] = range(2 if model.name() in BINARY else 3)
     while True:
         truth: dict[str, Any] = {
             f"sd_{name}": rng.uniform(0.4, 1.5, each) for name in names.get(kind, ())
         }
-        if kind == "gaussian":
+        if kind == "gstudy":
+            truth["sd"] = rng.uniform(0.4, 1.5, 3)
+        if kind in ("gaussian", "gstudy"):
             truth["mean"] = 3.0
         with contextlib.suppress(rb.RatingsError):  # ratings that are all equal say nothing
             ratings: rb.Ratings = model.simulate(design, rng, parameters=truth, **chosen)

@@ -75,17 +75,17 @@ def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
 
 @pytest.mark.slow
 def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() -> None:
-    ratings = study(rb.OrdinalXCC(), (10, 3), seed=3)
+    ratings = study(rb.LogitICC(), (10, 3), seed=4)
     wide = rb.HalfStudentT(1, 300.0)
-    model = rb.OrdinalXCC(prior_sd_item=wide, prior_sd_rater=wide)
-    diagnostics = model.fit(ratings, seed=1, draws=150, warmup=100).diagnostics()
+    model = rb.LogitICC(prior_sd_item=wide, prior_sd_rater=wide)
+    diagnostics = model.fit(ratings, seed=1, chains=6, draws=150, warmup=100).diagnostics()
     seen = dataclasses.replace(diagnostics, divergences=20, bfmi=0.1).findings
 
     assert diagnostics.divergences > 0  # how many is chance
     for word in ("divergent transitions", "E-BFMI"):
         (found,) = (each for each in seen if word in each.seen)
         assert found.remedy.startswith("set tighter priors")
-    tighter = rb.OrdinalXCC().fit(ratings, seed=1, chains=2, draws=150)
+    tighter = rb.LogitICC().fit(ratings, seed=1, chains=2, draws=150)
     assert not findings(tighter, "divergent") + findings(tighter, "E-BFMI")
 
 
