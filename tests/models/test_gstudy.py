@@ -139,6 +139,22 @@ def test_posterior_of_many_ratings_agrees_with_restricted_likelihood() -> None:
     assert np.abs(error).max() < 0.25
 
 
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_ratings_without_a_residual_are_refused(share: float) -> None:
+    table = rated("item x rater x day", share).to_frame()
+    table["rating"] = table["item"] + 2.5 * table["rater"] + 0.3 * table["day"]
+    ratings = rb.Ratings.from_frame(table, facets=["day"])
+
+    with pytest.raises(rb.RatingsError, match="must have a residual besides the effects"):
+        rb.GStudy(design="item x rater x day").problem(ratings)
+
+
+def test_as_many_effects_as_ratings_are_no_perfect_fit() -> None:
+    ratings = rated("item x rater x day", 0.5)
+
+    assert rb.GStudy(design="item x rater x day").problem(ratings).squares is None
+
+
 @pytest.mark.parametrize("share", [1.0, 0.7])
 def test_two_facets_are_the_gaussian_icc(share: float) -> None:
     table = rated(REPEATED, share).to_frame()

@@ -234,7 +234,7 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
 
     digits = max(3, len(str(len(values))))
     parts = (slice(10**power) for power in range(3, digits + 1))
-    if any(_has_residual([effects(part), rater[part]], values[part]) for part in parts):
+    if any(has_residual([effects(part), rater[part]], values[part]) for part in parts):
         return
     if _rounding(values) > MOST_ROUNDING * np.ptp(values):
         rule = "ratings must differ by more than the rounding of such large numbers"
@@ -248,7 +248,7 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
         raise RatingsError([Fault("rating", rule, found, remedy)])
 
 
-def _has_residual(codes: Sequence[Codes], values: Array) -> bool:
+def has_residual(codes: Sequence[Codes], values: Array) -> bool:
     """Whether these ratings have residuals from least-squares effects of items and raters."""
     centred = values - values.mean()
     one, index = np.ones(len(values)), np.arange(len(values))
