@@ -139,6 +139,13 @@ def test_posterior_of_many_ratings_agrees_with_restricted_likelihood() -> None:
     assert np.abs(error).max() < 0.25
 
 
+def test_drawing_parameters_names_the_prior_that_is_not_set() -> None:
+    model = rb.GStudy(prior_mean=rb.Normal(0, 1), prior_sd=(("item", rb.HalfNormal(1.0)),))
+
+    with pytest.raises(ValueError, match=r"prior_sd\['rater'\] must be set for sd to be drawn"):
+        model.draw_parameters(rated(REPEATED), np.random.default_rng(1))
+
+
 @pytest.mark.parametrize("share", [1.0, 0.9])
 def test_ratings_without_a_residual_are_refused(share: float) -> None:
     table = rated("item x rater x day", share).to_frame()

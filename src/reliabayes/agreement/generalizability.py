@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -13,7 +12,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array
-from reliabayes.facets import Decision, Effects, MeasurementDesign
+from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, as_names
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.estimation import anova, reml
 from reliabayes.facets.normal_effects import NormalEffects
@@ -21,7 +20,6 @@ from reliabayes.finding_table import FindingTable
 from reliabayes.ratings import Ratings
 
 Estimator = Literal["anova", "reml"]
-COEFFICIENTS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")
 
 
 def g_study(
@@ -106,8 +104,9 @@ def g_study(
     # Threads that wait for each other on a busy machine take ten times as long as one.
     with threadpool_limits(limits=1, user_api="blas"):
         variance = anova(sums) if method == "anova" else reml(NormalEffects(sums))
-    fixed = frozenset([fixed] if isinstance(fixed, str) else fixed)
-    found = GStudyTable(_components(ratings, effects, variance), effects, fixed, method)
+    found = GStudyTable(
+        _components(ratings, effects, variance), effects, frozenset(as_names(fixed)), method
+    )
     found.d_study({})  # checks the names of fixed facets
     return found
 
@@ -187,7 +186,7 @@ class GStudyTable:
         ValueError
             A facet is unknown or the object of measurement, or a number is not above 0.
         """
-        chosen = self.fixed if fixed is None else [fixed] if isinstance(fixed, str) else fixed
+        chosen = self.fixed if fixed is None else frozenset(as_names(fixed))
         numbers = [np.atleast_1d(number).tolist() for number in levels.values()]
         table = pd.DataFrame(list(product(*numbers)), columns=list(levels))
         decision = Decision(
@@ -195,7 +194,7 @@ class GStudyTable:
             self.effects.sources,
             np.maximum(self.components["variance"].to_numpy(), 0),
             {name: table[name].to_numpy() for name in levels},
-            frozenset(chosen),
+            chosen,
         )
         with np.errstate(invalid="ignore"):
             found = {name: getattr(decision, name) for name in COEFFICIENTS}
@@ -233,24 +232,9 @@ def _degrees_of_freedom(ratings: Ratings, effects: Effects) -> list[Any]:
     """Degrees of freedom of each source; NA unless each set of levels has a space of its own."""
     kept = [source.facets for source in effects.sources[:-1]]
     meets = {one & other for one, other in combinations(kept, 2)}
-    if not (_is_balanced(ratings, effects.design) and meets <= {frozenset(), *kept}):
+    if not (effects.is_balanced and meets <= {frozenset(), *kept}):
         return [pd.NA] * len(effects.sources)
     df: dict[frozenset[str], int] = {}
     for facets, size in zip(kept, effects.sizes, strict=True):  # those of fewer facets come first
         df[facets] = size - 1 - sum(df[part] for part in df if part < facets)
     return [*df.values(), len(ratings) - 1 - sum(df.values())]
-
-
-def _is_balanced(ratings: Ratings, design: MeasurementDesign) -> bool:
-    """Whether all combinations of levels occur, and each level in the same number of ratings."""
-    frame = pd.DataFrame({name: ratings.positions(name)[0] for name in design.facets})
-    counts = {
-        source.facets: frame.value_counts(sorted(source.facets)).to_numpy()
-        for source in design.sources()
-    }
-    sizes = {frozenset[str](): 1} | {facets: len(each) for facets, each in counts.items()}
-    within = {name: sizes[outer | {name}] / sizes[outer] for name, outer in design.nested.items()}
-    return all(
-        each.min() == each.max() and len(each) == math.prod(within[name] for name in facets)
-        for facets, each in counts.items()
-    )

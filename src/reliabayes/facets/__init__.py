@@ -1,7 +1,7 @@
 """Designs of several facets: their notation, the sources of variance, and decisions on them."""
 
-from reliabayes.facets.decisions import Decision
-from reliabayes.facets.design import MeasurementDesign, Source
+from reliabayes.facets.decisions import COEFFICIENTS, Decision
+from reliabayes.facets.design import MeasurementDesign, Source, as_names
 from reliabayes.facets.effects import Effects
 
-__all__ = ["Decision", "Effects", "MeasurementDesign", "Source"]
+__all__ = ["COEFFICIENTS", "Decision", "Effects", "MeasurementDesign", "Source", "as_names"]

@@ -13,6 +13,7 @@ from scipy.special import ndtri
 from reliabayes.arrays import Array
 from reliabayes.facets.design import MeasurementDesign, Source
 
+COEFFICIENTS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")  # of a decision
 DETECTABLE = math.sqrt(2) * float(ndtri(0.975))  # standard errors that two measurements differ by
 
 

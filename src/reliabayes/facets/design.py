@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
@@ -90,6 +90,10 @@ class MeasurementDesign:
         """All facets: the index of a cell of the design."""
         return frozenset(self.facets)
 
+    def primary(self, facets: frozenset[str]) -> frozenset[str]:
+        """Those of these facets in which no other of them is nested."""
+        return facets - self.nested_in(facets)
+
     def nested_in(self, facets: frozenset[str]) -> frozenset[str]:
         """All facets in which some of these are nested."""
         return frozenset().union(*(self.nested[name] for name in facets))
@@ -106,15 +110,20 @@ class MeasurementDesign:
 
     def name(self, facets: frozenset[str]) -> str:
         """Name of a source, such as "item x rater:occasion"."""
-        primary = facets.difference(*(self.nested[name] for name in facets))
+        primary = self.primary(facets)
         return " x ".join(self._with_nesting(name) for name in self.facets if name in primary)
 
     def _with_nesting(self, name: str) -> str:
         """A facet and those in which it is nested, as they are written."""
         within = self.nested[name]
-        nearest = within.difference(*(self.nested[each] for each in within))
+        nearest = self.primary(within)
         names = [self._with_nesting(each) for each in self.facets if each in nearest]
         return ":".join([name, *names] if len(names) < 2 else [name, f"({' x '.join(names)})"])
+
+
+def as_names(names: str | Collection[str]) -> tuple[str, ...]:
+    """Names of facets or sources, of which one may be given alone."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 class _Parser:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.facets.design import MeasurementDesign, Source
+from reliabayes.facets.design import MeasurementDesign, Source, as_names
 from reliabayes.ratings import Ratings
 from reliabayes.wording import did_you_mean, joined, listed
 
@@ -63,7 +65,7 @@ class Effects:
         ValueError
             There is no source to drop of that name, or the design uses a reserved name.
         """
-        chosen = _chosen(design, drop)
+        chosen = sources_kept(design, drop)
         facets = {name: ratings.positions(name)[0] for name in design.facets}
         levels = {source: _levels(source, facets) for source in design.sources()}
         faults = [*_constant(design, levels), *_alike(chosen, levels, len(ratings))]
@@ -85,13 +87,23 @@ class Effects:
             {source.facets: found for source, found in levels.items()},
         )
 
+    @cached_property
+    def is_balanced(self) -> bool:
+        """Whether all combinations of the facets' levels were rated, and equally often."""
+        nested = self.design.nested
+        size = {frozenset[str](): 1} | {facets: n for facets, (_, n) in self.cells.items()}
+        within = {name: size[outer | {name}] / size[outer] for name, outer in nested.items()}
+        return size[self.design.whole] == math.prod(within.values()) and all(
+            np.ptp(np.bincount(level)) == 0 for level, _ in self.cells.values()
+        )
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the sources, the residual last."""
         return tuple(source.name for source in self.sources)
 
 
-def _chosen(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:
+def sources_kept(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:
     """The sources that are not dropped."""
     reserved = [name for name in design.facets if name in (REPLICATE, RESIDUAL)]
     if reserved:
@@ -100,7 +112,7 @@ def _chosen(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:
             "agree in all facets are replicates anyway."
         )
     names = [source.name for source in design.sources()]
-    dropped = [drop] if isinstance(drop, str) else drop
+    dropped = as_names(drop)
     for name in dropped:
         if name not in names:
             guess = did_you_mean(name, names)

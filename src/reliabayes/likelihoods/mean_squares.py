@@ -55,7 +55,7 @@ class MeanSquares:
     @classmethod
     def of(cls, effects: Effects, values: Array) -> MeanSquares | None:
         """Mean squares of ratings (N,), or None if the design is not complete or not balanced."""
-        if not is_balanced(effects):
+        if not effects.is_balanced:
             return None
         n = len(values)
         centred = values - values.mean()
@@ -145,16 +145,6 @@ class MeanSquares:
         )
 
 
-def is_balanced(effects: Effects) -> bool:
-    """Whether all combinations of the facets' levels were rated, and equally often."""
-    size = {NONE: 1} | {facets: size for facets, (_, size) in effects.cells.items()}
-    nested = effects.design.nested
-    levels = {name: size[nested[name] | {name}] / size[nested[name]] for name in nested}
-    return size[effects.design.whole] == math.prod(levels.values()) and all(
-        np.ptp(np.bincount(level)) == 0 for level, _ in effects.cells.values()
-    )
-
-
 def _square(level: Codes, size: int, centred: Array) -> float:
     """Sum of squares of the means of levels, each weighted with its number of ratings."""
     sums, counts = np.bincount(level, centred, size), np.bincount(level, minlength=size)
@@ -163,8 +153,7 @@ def _square(level: Codes, size: int, centred: Array) -> float:
 
 def _alternating(facets: frozenset[str], effects: Effects) -> Iterator[tuple[int, frozenset[str]]]:
     """Sets that add up, with these signs, to what a source has beyond those within it."""
-    nested = effects.design.nested
-    primary = sorted(facets.difference(*(nested[name] for name in facets)))
+    primary = sorted(effects.design.primary(facets))
     for left_out in range(len(primary) + 1):
         for names in combinations(primary, left_out):
             yield (-1) ** left_out, facets.difference(names)

@@ -13,7 +13,8 @@ import xarray as xr
 
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.facets import Decision, Effects, MeasurementDesign, Source
+from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, Source, as_names
+from reliabayes.facets.effects import sources_kept
 from reliabayes.inference.densities import half_t, log_half_t
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
@@ -31,7 +32,6 @@ SdPrior = HalfNormal | HalfStudentT
 ROUNDING = 1e-13  # of sums of squares, relative to their total
 MOST_RANKED = 2000  # ratings of which effects that explain all are counted
 OF_SOURCES = ("variance", "sd", "proportion")
-OF_DECISIONS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class GStudy(RandomEffectsModel):
 
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
     reports: ClassVar[tuple[str, ...]] = (
-        *OF_DECISIONS[:2], "inter_rater_icc", "intra_rater_icc", *OF_DECISIONS[2:], *OF_SOURCES,
+        *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,
         "mean",
     )  # fmt: skip
     fixed: tuple[str, ...] = ()
@@ -85,8 +85,7 @@ class GStudy(RandomEffectsModel):
 
     def __post_init__(self) -> None:
         for name in ("drop", "fixed"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+            object.__setattr__(self, name, as_names(getattr(self, name)))
         if isinstance(self.prior_sd, Mapping):
             object.__setattr__(self, "prior_sd", tuple(self.prior_sd.items()))
         single = self.prior_sd if isinstance(self.prior_sd, tuple) else (("", self.prior_sd),)
@@ -97,42 +96,49 @@ class GStudy(RandomEffectsModel):
         if self.prior_mean is not None and not isinstance(self.prior_mean, Normal):
             raise TypeError(f"prior_mean must be a Normal, not {self.prior_mean!r}.")
         design = self.measurement_design
+        sources_kept(design, self.drop)
         known = [source.name for source in design.sources()]
-        for argument, names in (("drop", self.drop), ("prior_sd", tuple(x for x, _ in single))):
-            for name in names:
-                if name and name not in known and not name.endswith("residual"):
-                    raise ValueError(
-                        f"{argument} must name sources of {self.design!r}, which are "
-                        f"{', '.join(known)}; found {name!r}."
-                    )
+        for name, _ in single:
+            if name and name not in known and not name.endswith("residual"):
+                raise ValueError(
+                    f"prior_sd must name sources of {self.design!r}, which are "
+                    f"{', '.join(known)}; found {name!r}."
+                )
         Decision(design, (), np.zeros(0), {}, frozenset(self.fixed))
 
     # From ratings to draws.
 
     def priors(self, ratings: Ratings) -> dict[str, Any]:
         """Priors in force for these ratings: of the mean, and of the sd of each source."""
+        return self._priors(ratings, self.effects(ratings))
+
+    def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:
         sd = sd_of_ratings(ratings)
-        design = self.measurement_design
-        sources = self.effects(ratings).sources
         return {
             "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
-            "sd": {source.name: self._sd_prior(source, design, sd) for source in sources},
+            "sd": {
+                source.name: self._sd_prior(source, effects.design, sd)
+                for source in effects.sources
+            },
         }
 
     def _sd_prior(self, source: Source, design: MeasurementDesign, sd: float) -> SdPrior:
-        if isinstance(self.prior_sd, tuple):
-            named = dict(self.prior_sd)
-            if source.name in named:
-                return named[source.name]
-        elif self.prior_sd is not None:
-            return self.prior_sd
+        own = self._own_prior(source)
+        if own is not None:
+            return own
         of_object = bool(source.facets & design.measured)
         return HalfStudentT(3, sd) if of_object else HalfStudentT(1, 0.25 * sd)
+
+    def _own_prior(self, source: Source) -> SdPrior | None:
+        """The prior that was set for the sd of a source."""
+        if isinstance(self.prior_sd, tuple):
+            return dict(self.prior_sd).get(source.name)
+        return self.prior_sd
 
     def problem(self, ratings: Ratings) -> EffectsProblem:
         """Effects, ratings, priors, and mean squares if the design has them."""
         effects = self.effects(ratings)
-        priors = self.priors(ratings)
+        priors = self._priors(ratings, effects)
         check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
         squares = MeanSquares.of(effects, ratings.values)
         _check_residual(effects, ratings.values, squares)
@@ -217,7 +223,7 @@ class GStudy(RandomEffectsModel):
         sd = posterior.draws["sd"]
         variance = sd**2
         single = self.decision(posterior)
-        found: dict[str, Any] = {name: getattr(single, name) for name in OF_DECISIONS}
+        found: dict[str, Any] = {name: getattr(single, name) for name in COEFFICIENTS}
         others = _repeats(posterior.problem.effects)
         if others:
             for name, fixed in (("inter", others), ("intra", frozenset({"rater"}))):
@@ -236,22 +242,27 @@ class GStudy(RandomEffectsModel):
     ) -> dict[str, Array]:
         """Mean and standard deviations: those given, and others drawn from their priors."""
         require_known(given, ("mean", "sd"), self)
-        for name in {"mean", "sd"}.difference(given):
-            if getattr(self, f"prior_{name}") is None:
-                raise ValueError(
-                    f"prior_{name} must be set for {name} to be drawn. Set it, or pass "
-                    f"parameters={{{name!r}: ...}}."
-                )
         point = {name: np.asarray(value, float) for name, value in given.items()}
         if "sd" not in point:
-            design = effects.design
-            priors = [self._sd_prior(source, design, math.nan) for source in effects.sources]
-            point["sd"] = np.array([half_t(prior.stan, rng) for prior in priors])
+            priors = {source.name: self._own_prior(source) for source in effects.sources}
+            draws = []
+            for name, prior in priors.items():
+                if prior is None:
+                    raise _unset("sd", f"prior_sd[{name!r}]")
+                draws.append(half_t(prior.stan, rng))
+            point["sd"] = np.array(draws)
         if "mean" not in point:
-            assert self.prior_mean is not None
+            if self.prior_mean is None:
+                raise _unset("mean", "prior_mean")
             mean, sd = self.prior_mean.stan
             point["mean"] = np.asarray(mean + sd * rng.standard_normal())
         return {"mean": point["mean"], "sd": np.broadcast_to(point["sd"], len(effects.sources))}
+
+
+def _unset(name: str, prior: str) -> ValueError:
+    return ValueError(
+        f"{prior} must be set for {name} to be drawn. Set it, or pass parameters={{{name!r}: ...}}."
+    )
 
 
 def _check_residual(effects: Effects, values: Array, squares: MeanSquares | None) -> None:

@@ -12,11 +12,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.facets import Decision
+from reliabayes.facets import COEFFICIENTS, Decision, as_names
 from reliabayes.results.fitted_labels import FittedLabels
 from reliabayes.results.summaries import describe
 
-OF_DECISIONS = ("g", "phi", "sem_relative", "sem_absolute", "mdc")
 MANY = 1_000_000  # levels, as good as infinitely many
 MOST_DESIGNS = 20_000  # that a search looks at
 
@@ -51,7 +50,7 @@ class DStudy:
         """
         if quantity not in self.draws:
             raise ValueError(
-                f"quantity must be one of {', '.join(OF_DECISIONS)}; not {quantity!r}."
+                f"quantity must be one of {', '.join(COEFFICIENTS)}; not {quantity!r}."
             )
         if not 0 < prob < 1:
             raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
@@ -90,8 +89,8 @@ class FittedDecisions(FittedLabels):
         ValueError
             The model has no facets, or a facet is unknown.
         """
-        names = [fixed] if isinstance(fixed, str) else fixed
-        found = self.model.decision(self._draws(), None if names is None else frozenset(names))
+        chosen = None if fixed is None else frozenset(as_names(fixed))
+        found = self.model.decision(self._draws(), chosen)
         if found is None:
             raise self._no_facets()
         return found
@@ -138,7 +137,7 @@ class FittedDecisions(FittedLabels):
         of = replace(single, variance=variance, levels=each)
         dims = ("chain", "draw", *numbers)
         shape = (*self._chains_and_draws, *map(len, numbers.values()))
-        found = {name: (dims, np.broadcast_to(getattr(of, name), shape)) for name in OF_DECISIONS}
+        found = {name: (dims, np.broadcast_to(getattr(of, name), shape)) for name in COEFFICIENTS}
         return DStudy(xr.Dataset(found, coords=numbers))
 
     def cheapest(
