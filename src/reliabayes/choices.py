@@ -17,5 +17,5 @@ Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a la
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"
 ]
-Sampler: TypeAlias = Literal["auto", "nuts", "gibbs"]  # of posteriors
+Sampler: TypeAlias = Literal["auto", "nuts", "gibbs", "independence"]  # of posteriors
 Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly

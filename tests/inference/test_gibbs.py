@@ -358,10 +358,13 @@ def test_an_exception_while_chains_are_started_ends_those_that_run(
 ) -> None:
     submit = ThreadPoolExecutor.submit
 
-    def interrupted(pool: ThreadPoolExecutor, run: Any, chain: int, *given: Any) -> Any:
-        if chain == 2:
+    started_chains: list[Any] = []
+
+    def interrupted(pool: ThreadPoolExecutor, chain: Any) -> Any:
+        if len(started_chains) == 2:
             raise KeyboardInterrupt
-        return submit(pool, run, chain, *given)
+        started_chains.append(chain)
+        return submit(pool, chain)
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
     started = time.monotonic()

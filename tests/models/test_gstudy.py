@@ -15,7 +15,9 @@ from scipy.stats import halfnorm, multivariate_normal, t
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
+from reliabayes.inference.independence import NearNormal
 from reliabayes.models.bases.random_effects import EffectsProblem
+from reliabayes.models.bases.sampling import own_sampler
 from tests.designs import slopes
 
 Load = Callable[[str], pd.DataFrame]
@@ -70,6 +72,59 @@ def test_density_equals_the_dense_density(design: str, share: float) -> None:
 
     assert value == pytest.approx(of(log_sd), rel=1e-8, abs=1e-8)
     assert gradient == pytest.approx(slopes(of, log_sd), rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_independence_sampling_evaluates_the_dense_density(design: str) -> None:
+    model = rb.GStudy(design=design, prior_mean=rb.Normal(0.4, 2.0), prior_sd=rb.HalfNormal(1.5))
+    ratings = rated(design, 0.8)
+    problem = model.problem(ratings)
+    posterior = model.near_normal(problem, model.start(problem))
+    assert posterior is not None
+    points = np.random.default_rng(1).normal(-0.3, 0.6, (3, problem.size("source")))
+
+    differences = [posterior.evaluate(x)[0] - dense(model, problem, ratings, x) for x in points]
+
+    assert differences == pytest.approx([differences[0]] * 3, abs=1e-8)
+    # The mean by generalised least squares, with the prior as one more observation.
+    variance = np.exp(2 * points[0])
+    covariance = variance[-1] * np.eye(len(ratings))
+    for level, own in zip(problem.effects.level, variance, strict=False):
+        covariance += own * (level[:, None] == level)
+    weight = np.linalg.solve(covariance, np.ones(len(ratings)))
+    precision = weight.sum() + 1 / 4
+    expected = [(weight @ ratings.values + 0.4 / 4) / precision, precision**-0.5]
+    assert posterior.evaluate(points[0])[1] == pytest.approx(expected)
+
+
+def crowd(items: int, raters: int, per_item: int) -> rb.Ratings:
+    rng = np.random.default_rng(3)
+    item = np.repeat(np.arange(items), per_item)
+    rater = np.concatenate([rng.choice(raters, per_item, replace=False) for _ in range(items)])
+    rating = rng.normal(0, 1, items)[item] + rng.normal(0, 0.6, raters)[rater]
+    rating += rng.normal(0, 0.8, len(item))
+    return rb.Ratings.from_frame(pd.DataFrame({"item": item, "rater": rater, "rating": rating}))
+
+
+def test_independence_sampling_has_the_posterior_of_nuts() -> None:
+    ratings = crowd(60, 25, 4)
+    auto = rb.GStudy().fit(ratings, seed=1, draws=500, progress=False)
+    nuts = rb.GStudy().fit(ratings, seed=1, draws=500, progress=False, sampler="nuts")
+    assert (auto.settings.sampler, nuts.settings.sampler) == ("independence", "nuts")
+
+    for one, other in zip(*(fit.summary().itertuples() for fit in (auto, nuts)), strict=True):
+        error = math.hypot(one.mcse, other.mcse)
+        assert abs(one.mean - other.mean) < 5 * error
+        assert one.sd == pytest.approx(other.sd, rel=0.15)
+
+
+def test_few_ratings_that_say_little_are_left_to_nuts() -> None:
+    model, ratings = rb.GStudy(design=DESIGNS[0]), rated(DESIGNS[0], 0.8)
+    problem = model.problem(ratings)
+    mode = model.start(problem)
+    assert own_sampler(model, "auto", problem, mode, True, None) is None
+    asked = own_sampler(model, "independence", problem, mode, True, None)
+    assert isinstance(asked, NearNormal)
 
 
 @pytest.mark.parametrize("design", DESIGNS)

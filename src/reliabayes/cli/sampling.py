@@ -29,7 +29,7 @@ class Sampling:
         Number of draws per chain, after warmup.
     seed : int, optional
         Seed of the sampler; by default a random one.
-    sampler : {"auto", "nuts", "gibbs"}
+    sampler : {"auto", "nuts", "gibbs", "independence"}
         What draws.
     """
 
@@ -44,7 +44,8 @@ class Sampling:
         ),
     ] = None
     sampler: Annotated[
-        Sampler, typer.Option(help="NUTS, Gibbs sampling, or the faster of those that there are.")
+        Sampler,
+        typer.Option(help="NUTS, Gibbs or independence sampling, or the fastest of these."),
     ] = "auto"
 
 

@@ -8,10 +8,9 @@ import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,10 +21,11 @@ from reliabayes.inference import stan
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.progress import progress_bar
 from reliabayes.inference.stan import Draws
-from reliabayes.inference.time_limit import TOO_LONG, seconds_left
+from reliabayes.inference.threads import run_threads
+from reliabayes.inference.time_limit import seconds_left
 
 LIBRARY = "libreliabayes-gibbs.so"
-SECONDS = 0.05  # of sweeps between looks at the clock
+SECONDS = 0.05  # of sweeps between looks at whether to stop
 NONE = -1  # a position of nothing
 # Where ratings may be guessed, who guessed and all probabilities are drawn so often for each draw
 # of the states, and so many sweeps make a draw: this mixes best for its time.
@@ -144,6 +144,8 @@ class Conjugate:
         Times the usual number of sweeps that make a draw.
     """
 
+    sampler: ClassVar[Literal["gibbs"]] = "gibbs"
+
     slots: Slots
     prior: Array
     weight: Codes
@@ -210,23 +212,14 @@ def sample(
     size, shape = len(conjugate.prior), (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
     run = _Run(conjugate, seed, chains, warmup, draws)
-    end = time.monotonic() + seconds_left(timeout)
-    total = chains * run.sweeps
+    tasks = [
+        partial(run.chain, chain, conjugate.slots.point(init), found.of(chain))
+        for chain, init in enumerate(inits)
+    ]
+    total, until = chains * run.sweeps, time.monotonic() + seconds_left(timeout)
     with progress_bar("Gibbs sampling", total, lambda: sum(run.done), progress) as watch:
-        with ThreadPoolExecutor(parallel_chains or os.cpu_count()) as pool:
-            try:
-                futures = [
-                    pool.submit(run.chain, chain, conjugate.slots.point(init), found.of(chain))
-                    for chain, init in enumerate(inits)
-                ]
-                while wait(futures, timeout=SECONDS).not_done:
-                    watch()
-                    if time.monotonic() > end:
-                        raise SamplingError(TOO_LONG)
-            finally:
-                run.stop.set()
-        for future in futures:
-            future.result()
+        at_once = parallel_chains or os.cpu_count() or 1
+        run_threads(tasks, run.stop, at_once=at_once, until=until, watch=watch)
     parameters = conjugate.slots.unpacked(found.probabilities)
     return Draws({**parameters, "log_likelihood": found.log_likelihood}, {"lp": found.lp})
 

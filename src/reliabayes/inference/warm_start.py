@@ -105,8 +105,11 @@ class WarmStart:
 def default_warmup(geometry: Geometry | None, sampler: str = "nuts") -> int:
     """Iterations to adapt: few where metric and step size are known, more where one is not.
 
-    Gibbs sampling has nothing to adapt, but starts wider apart than the posterior.
+    Gibbs sampling has nothing to adapt, but starts wider apart than the posterior; independence
+    sampling adapts by what all chains have found together.
     """
+    if sampler == "independence":
+        return 220
     if geometry is None:
         return 1000
     if sampler == "gibbs":

@@ -16,6 +16,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, Source, as_names
 from reliabayes.facets.effects import sources_kept
 from reliabayes.inference.densities import half_t, log_half_t
+from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
 from reliabayes.likelihoods.mean_squares import MeanSquares
@@ -30,6 +31,7 @@ from reliabayes.wording import joined
 SdPrior = HalfNormal | HalfStudentT
 
 ROUNDING = 1e-13  # of sums of squares, relative to their total
+FEW_RATINGS = 1000  # for which NUTS takes seconds
 MOST_RANKED = 2000  # ratings of which effects that explain all are counted
 OF_SOURCES = ("variance", "sd", "proportion")
 
@@ -165,9 +167,7 @@ class GStudy(RandomEffectsModel):
         """Mode of the posterior of the log standard deviations, and its curvature."""
 
         def log_posterior(log_sd: Array) -> float:
-            sd = np.exp(log_sd)
-            prior = sum(map(log_half_t, sd, problem.priors["sd"]))
-            return problem.log_density(sd**2) + float(prior) + float(log_sd.sum())
+            return problem.log_density(np.exp(2 * log_sd)) + _log_prior(log_sd, problem)
 
         first = self._equal_parts(problem)
         mode, covariance = curvature(log_posterior, first)
@@ -184,6 +184,28 @@ class GStudy(RandomEffectsModel):
             target_acceptance=acceptance,
             path=(log_posterior(first), log_posterior(mode)),
         )
+
+    def near_normal(self, problem: EffectsProblem, mode: WarmStart) -> NearNormal | None:
+        """Independence sampling of the log standard deviations where cells are empty.
+
+        Where few ratings say little of some, the posterior is far from normal, and NUTS is quick.
+        """
+        if problem.squares or mode.covariance is None:
+            return None
+
+        def evaluate(log_sd: Array) -> tuple[float, Array]:
+            try:
+                found = problem.solution(np.exp(2 * log_sd))
+            except np.linalg.LinAlgError:  # so far out that rounding decides
+                return -math.inf, np.zeros(2)
+            return found.log_density + _log_prior(log_sd, problem), np.array(found.mean)
+
+        def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
+            drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
+            return {"sd": np.exp(log_sd), "mean": drawn}
+
+        is_vague = mode.step_size is None and len(problem.values) < FEW_RATINGS
+        return NearNormal(evaluate, finish, mode.mode["sd"], mode.covariance, is_vague)
 
     def cold_start(self, problem: EffectsProblem, centring: StanPart | None) -> WarmStart:
         """Standard deviations within a factor e of equal parts of the variance."""
@@ -257,6 +279,12 @@ class GStudy(RandomEffectsModel):
             mean, sd = self.prior_mean.stan
             point["mean"] = np.asarray(mean + sd * rng.standard_normal())
         return {"mean": point["mean"], "sd": np.broadcast_to(point["sd"], len(effects.sources))}
+
+
+def _log_prior(log_sd: Array, problem: EffectsProblem) -> float:
+    """Log density of the log standard deviations (K,), up to a constant."""
+    prior = sum(map(log_half_t, np.exp(log_sd), problem.priors["sd"]))
+    return float(prior) + float(log_sd.sum())
 
 
 def _unset(name: str, prior: str) -> ValueError:

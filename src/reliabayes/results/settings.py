@@ -27,7 +27,7 @@ class Settings:
         Seed of all chains.
     warm_start : bool
         Whether chains started where they were told to, and not dispersed.
-    sampler : {"nuts", "gibbs"}
+    sampler : {"nuts", "gibbs", "independence"}
         What made them.
     max_tree_depth : int
         Largest depth of the trees of NUTS.
@@ -44,7 +44,7 @@ class Settings:
     draws: int
     seed: int
     warm_start: bool = True
-    sampler: Literal["nuts", "gibbs"] = "nuts"
+    sampler: Literal["nuts", "gibbs", "independence"] = "nuts"
     max_tree_depth: int = 10
     stan_version: str = ""
     version: str = VERSION
@@ -53,8 +53,9 @@ class Settings:
 
     @property
     def sampler_name(self) -> str:
-        """NUTS or Gibbs sampling."""
-        return {"nuts": "NUTS", "gibbs": "Gibbs sampling"}[self.sampler]
+        """NUTS, Gibbs sampling or independence sampling."""
+        names = {"nuts": "NUTS", "gibbs": "Gibbs sampling", "independence": "independence sampling"}
+        return names[self.sampler]
 
     @classmethod
     def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:

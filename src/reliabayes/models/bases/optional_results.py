@@ -12,7 +12,9 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array
 from reliabayes.facets import Decision
 from reliabayes.inference.gibbs import Conjugate
+from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
@@ -41,6 +43,10 @@ class OptionalResults(Generic[P]):
 
     def conjugate(self, problem: P) -> Conjugate | None:
         """What Gibbs sampling needs; None if only NUTS can sample from the posterior."""
+        return None
+
+    def near_normal(self, problem: P, mode: WarmStart) -> NearNormal | None:
+        """What independence sampling needs; None if the posterior is not known to be so simple."""
         return None
 
     def prefers_gibbs(self) -> bool:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects, MeasurementDesign
-from reliabayes.facets.normal_effects import NormalEffects
+from reliabayes.facets.normal_effects import NormalEffects, Solution
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.likelihoods.mean_squares import MeanSquares
@@ -58,6 +58,10 @@ class EffectsProblem(Problem):
     def log_density(self, variance: Array) -> float:
         """Log density of the ratings at variances (K,) of the sources."""
         return (self.squares or self.normal).log_density(variance, *self.priors["mean"])
+
+    def solution(self, variance: Array) -> Solution:
+        """Log density at variances (K,), and the mean given them and the ratings."""
+        return self.normal.at(variance, *self.priors["mean"])
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""

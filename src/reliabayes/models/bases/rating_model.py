@@ -18,18 +18,18 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Sampler
-from reliabayes.inference.gibbs import Conjugate
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import (
+    Own,
     check_arguments,
-    chosen_conjugate,
     chosen_starts,
     longest_warmup,
     mixed_better,
+    own_sampler,
     sampled,
 )
 from reliabayes.ratings import Ratings
@@ -279,12 +279,12 @@ class RatingModel(OptionalResults[P], ABC):
             Folder that keeps Stan's tables of draws and its messages; by default they are removed.
         timeout : float, optional
             Seconds that the fit may take, warm start and chains together; any finite number.
-        sampler : {"auto", "nuts", "gibbs"}, default "auto"
-            Stan's NUTS, which samples from the posterior of every model, or Gibbs sampling, for
-            `DawidSkene`, `MACE`, `TAP`, `RaterTAP`, `Groupthink` and `RaterGroupthink`. The
-            posterior is the same. "auto" takes the one that gives more effective draws a second;
-            NUTS if Stan's files are to be kept, and where Gibbs sampling turns out to mix badly in
-            up to 20,000 ratings, unless NUTS does too. ``fit.settings.sampler`` says which.
+        sampler : {"auto", "nuts", "gibbs", "independence"}, default "auto"
+            Stan's NUTS, for every model; Gibbs sampling, for `DawidSkene`, `MACE`, `TAP`,
+            `RaterTAP`, `Groupthink` and `RaterGroupthink`; or independence sampling, for `GStudy`
+            with empty cells. The posterior is the same. "auto" takes the one that gives more
+            effective draws a second; NUTS if Stan's files are to be kept, and where the other mixes
+            badly in up to 20,000 ratings. ``fit.settings.sampler`` says which.
 
         Returns
         -------
@@ -293,7 +293,7 @@ class RatingModel(OptionalResults[P], ABC):
         Raises
         ------
         ValueError
-            An argument is out of its range, or Gibbs sampling does not suit the model.
+            An argument is out of its range, or the sampler does not suit the model.
         RatingsError
             The ratings do not suit the model.
         SamplingError
@@ -312,17 +312,17 @@ class RatingModel(OptionalResults[P], ABC):
         # Matrices are small here, so that threads would mostly wait for each other.
         with threadpool_limits(limits=1, user_api="blas"):
             problem = self.problem(ratings)
-            conjugate = chosen_conjugate(self, sampler, problem, output_dir)
             modes = self.starts(problem)
+            own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
 
-        def sample(conjugate: Conjugate | None) -> Fit:
-            chosen = replace(settings, sampler="nuts" if conjugate is None else "gibbs")
+        def sample(own: Own | None) -> Fit:
+            chosen = replace(settings, sampler=own.sampler if own else "nuts")
             if warmup is None:
                 chosen = replace(chosen, warmup=longest_warmup(starts, chosen.sampler))
             options = {"parallel_chains": parallel_chains, "progress": progress}
             runs = [
-                sampled(self, problem, mode, conjugate, start, chosen, output_dir, **options)
+                sampled(self, problem, mode, own, start, chosen, output_dir, **options)
                 for start, mode in zip(starts, modes, strict=False)
             ]
             drawn = self.combine(modes, runs, problem, settings.seed)
@@ -343,8 +343,8 @@ class RatingModel(OptionalResults[P], ABC):
             vars(fit)["problem"] = problem  # the cached property, already known
             return fit
 
-        fit = sample(conjugate)
-        if conjugate is not None and sampler == "auto":
-            fit = mixed_better(fit, conjugate, sample)
+        fit = sample(own)
+        if own is not None and sampler == "auto":
+            fit = mixed_better(fit, own, sample)
         fit.warn_if_unreliable()
         return fit

@@ -7,12 +7,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol, TypeAlias, get_args
 
 from reliabayes.choices import Sampler
-from reliabayes.inference import gibbs, stan
+from reliabayes.inference import gibbs, independence, stan
 from reliabayes.inference.commands import Geometry
 from reliabayes.inference.gibbs import Conjugate
+from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
@@ -24,6 +25,13 @@ FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
+WITHOUT = {
+    "gibbs": "Gibbs sampler, which needs conjugate priors of all parameters",
+    "independence": "independence sampler for these ratings: `GStudy` has one where cells are "
+    "empty or differ in their number of ratings",
+}
+
+Own: TypeAlias = Conjugate | NearNormal
 
 
 class SampledModel(Protocol):
@@ -38,6 +46,9 @@ class SampledModel(Protocol):
     def conjugate(self, problem: Any) -> Conjugate | None:
         """What Gibbs sampling needs."""
 
+    def near_normal(self, problem: Any, mode: WarmStart) -> NearNormal | None:
+        """What independence sampling needs."""
+
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it."""
 
@@ -49,23 +60,25 @@ def sampled(
     model: SampledModel,
     problem: Any,
     mode: WarmStart,
-    conjugate: Conjugate | None,
+    own: Own | None,
     start: Start,
     settings: Settings,
     output_dir: str | os.PathLike[str] | None,
     **options: Any,
 ) -> Draws:
-    """Draws of all chains from a start, by Gibbs sampling or by NUTS; options as of both."""
-    points = start.create_inits(seed=settings.seed, chains=settings.chains)
+    """Draws of all chains from a start, by the sampler that suits the posterior, or by NUTS."""
     chains: dict[str, Any] = {
         "chains": settings.chains,
         "warmup": settings.warmup,
         "draws": settings.draws,
         "seed": settings.seed,
-        "inits": [model.for_program(point, mode.centring) for point in points],
     }
-    if conjugate is not None:
-        return gibbs.sample(conjugate, **chains, **options)
+    if isinstance(own, NearNormal):
+        return independence.sample(own, **chains, **options)
+    points = start.create_inits(seed=settings.seed, chains=settings.chains)
+    chains["inits"] = [model.for_program(point, mode.centring) for point in points]
+    if own is not None:
+        return gibbs.sample(own, **chains, **options)
     return stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),
@@ -96,26 +109,44 @@ def chosen_starts(
     return modes if warm_start else (model.cold_start(problem, modes[0].centring),)
 
 
-def chosen_conjugate(
-    model: SampledModel, sampler: Sampler, problem: Any, output_dir: object
-) -> Conjugate | None:
-    """What Gibbs sampling needs, if it is to be used; None for NUTS."""
-    if sampler == "gibbs" and output_dir is not None:
-        raise ValueError("output_dir keeps Stan's files: leave it out, or pass sampler='nuts'.")
-    is_better = model.prefers_gibbs() and output_dir is None
-    if sampler == "nuts" or (sampler == "auto" and not is_better):
-        return None
-    conjugate = model.conjugate(problem)
-    if conjugate is None and sampler == "gibbs":
+def own_sampler(
+    model: SampledModel,
+    sampler: Sampler,
+    problem: Any,
+    mode: WarmStart,
+    warm_start: object,
+    output_dir: object,
+) -> Own | None:
+    """What the sampler needs that suits this posterior, if it is to be used; None for NUTS."""
+    keeps_files, from_mode = output_dir is not None, warm_start is not False
+    if sampler in ("gibbs", "independence") and keeps_files:
         raise ValueError(
-            f"{type(model).__name__} has no Gibbs sampler, which needs conjugate priors of all "
-            "parameters. Pass sampler='auto' or sampler='nuts'."
+            f"output_dir keeps Stan's files: leave it out, or pass sampler='nuts', not {sampler!r}."
         )
-    return conjugate
+    if sampler == "independence" and not from_mode:
+        raise ValueError(
+            "Independence sampling draws around the mode: leave warm_start out, or pass "
+            "sampler='nuts'."
+        )
+    found: Own | None = None
+    if sampler == "gibbs" or (sampler == "auto" and not keeps_files and model.prefers_gibbs()):
+        found = model.conjugate(problem)
+    if sampler == "independence" or (
+        sampler == "auto" and not keeps_files and from_mode and found is None
+    ):
+        near_normal = model.near_normal(problem, mode)
+        if near_normal and (sampler == "independence" or not near_normal.is_vague):
+            found = near_normal
+    if found is None and sampler in WITHOUT:
+        raise ValueError(
+            f"{type(model).__name__} has no {WITHOUT[sampler]}. Pass sampler='auto' or "
+            "sampler='nuts'."
+        )
+    return found
 
 
-def mixed_better(fit: Fit, conjugate: Conjugate, sample: Callable[[Conjugate | None], Fit]) -> Fit:
-    """A fit by Gibbs sampling, or by NUTS if it is in doubt, or else by many more sweeps a draw.
+def mixed_better(fit: Fit, own: Own, sample: Callable[[Own | None], Fit]) -> Fit:
+    """A fit, or if it is in doubt one by NUTS, or else by many more sweeps of Gibbs sampling.
 
     Where raters are few and hardly better than chance, a sweep changes probabilities little. Where
     a category may be all but empty besides, the posterior bends too sharply for NUTS.
@@ -123,8 +154,8 @@ def mixed_better(fit: Fit, conjugate: Conjugate, sample: Callable[[Conjugate | N
     if _mixes_badly(fit):
         fit = sample(None)
     more = min(MOST_THINNING, THINNED_RATINGS // len(fit.ratings))
-    if _mixes_badly(fit) and more > 1:
-        fit = sample(replace(conjugate, thinning=more))
+    if isinstance(own, Conjugate) and _mixes_badly(fit) and more > 1:
+        fit = sample(replace(own, thinning=more))
     return fit
 
 
@@ -154,7 +185,9 @@ def check_arguments(
     if parallel_chains is not None:
         whole_number("parallel_chains", parallel_chains, least=1)
     if sampler not in get_args(Sampler):
-        raise ValueError(f"sampler must be 'auto', 'nuts' or 'gibbs', not {sampler!r}.")
+        raise ValueError(
+            f"sampler must be 'auto', 'nuts', 'gibbs' or 'independence', not {sampler!r}."
+        )
     if timeout is not None and not _is_positive(timeout):
         raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}.")
 

@@ -1,0 +1,56 @@
+"""Chains in threads, which end together however the wait for them ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+
+from reliabayes.errors import SamplingError
+from reliabayes.inference.time_limit import TOO_LONG
+
+PAUSE = 0.05  # seconds between two looks at the threads
+
+
+def run_threads(
+    tasks: Sequence[Callable[[], None]],
+    stop: threading.Event,
+    *,
+    at_once: int,
+    until: float,
+    watch: Callable[[], None],
+) -> None:
+    """Run tasks, which look at ``stop`` now and then and end early once it is set.
+
+    Parameters
+    ----------
+    tasks : sequence of callable
+        What to run.
+    stop : Event
+        Set at the end: of all tasks, of the time, or by an exception such as that of Ctrl-C.
+    at_once : int
+        How many run at once.
+    until : float
+        When they must have ended, on the monotonic clock.
+    watch : callable
+        Called time and again while they run.
+
+    Raises
+    ------
+    SamplingError
+        They took longer.
+    """
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            futures = [pool.submit(task) for task in tasks]
+            while (found := wait(futures, PAUSE)).not_done:
+                watch()
+                if time.monotonic() > until:
+                    raise SamplingError(TOO_LONG)
+                for future in found.done:
+                    future.result()
+        finally:
+            stop.set()
+    for future in futures:
+        future.result()
