@@ -134,7 +134,7 @@ def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> 
     assert problem.squares is not None
     variance = np.random.default_rng(2).gamma(2, 1, problem.size("source"))
 
-    by_effects = problem.normal.log_density(variance, 0.3, sd)
+    by_effects = problem.marginal.at(variance).log_density
 
     assert problem.log_density(variance) == pytest.approx(by_effects, rel=1e-10)
 

@@ -97,7 +97,9 @@ def test_model_without_gibbs_sampling_says_so() -> None:
 
 
 def test_independence_sampling_is_refused_where_it_does_not_suit() -> None:
-    with pytest.raises(ValueError, match=r"TAP has no independence sampler for these ratings: .GStudy"):
+    with pytest.raises(
+        ValueError, match=r"TAP has no independence sampler for these ratings: .GStudy"
+    ):
         rb.TAP().fit(crowd(40, 8, 4, 2), sampler="independence")
     with pytest.raises(ValueError, match="leave warm_start out"):
         rb.TAP().fit(crowd(40, 8, 4, 2), sampler="independence", warm_start=False)

@@ -15,6 +15,15 @@ MAX_REST = 5000  # effects that are not eliminated; their matrix takes 200 MB
 MAX_PRODUCTS = 30_000_000  # of eliminated effects with those of their block and the rest; 2 GB
 
 
+def too_large(sums: EffectSums, n_rest: int) -> RatingsError:
+    """Error for effects of which so many, the mean included, must be solved for together."""
+    rule = "the likelihood must fit into memory"
+    crossed = f"{n_rest - 1:,} of them nested in no level of another source"
+    shown = f"{len(sums.source) - 1:,} levels, {crossed}"
+    remedy = "Drop sources, or use the estimates of an analysis of variance."
+    return RatingsError([Fault("design", rule, shown, remedy)])
+
+
 @dataclass(frozen=True, eq=False)
 class EffectBlocks:
     """Effects in blocks, such as those of each item: no rating has effects of two blocks.
@@ -49,11 +58,7 @@ class EffectBlocks:
         found = min((cls.by(sums, k) for k in range(n_sources)), key=cls._work)
         most = int((found.sizes**2).sum() + len(found.members) * len(found.rest))
         if len(found.rest) > MAX_REST or most > MAX_PRODUCTS:
-            rule = "the likelihood must fit into memory"
-            crossed = f"{len(found.rest) - 1:,} of them nested in no level of another source"
-            shown = f"{len(sums.source) - 1:,} levels, {crossed}"
-            remedy = "Drop sources, or use the estimates of an analysis of variance."
-            raise RatingsError([Fault("design", rule, shown, remedy)])
+            raise too_large(sums, len(found.rest))
         return found
 
     @classmethod

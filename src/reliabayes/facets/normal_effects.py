@@ -135,12 +135,6 @@ class Solution:
         found[-1] += self.offset
         return found
 
-    @property
-    def mean(self) -> tuple[float, float]:
-        """Mean and sd of the mean, given the ratings."""
-        sd = float(self.scale[-1] / self.factor[-1, -1])
-        return self.model.sums.centre + float(self.effects[-1]), sd
-
     @cached_property
     def log_density(self) -> float:
         """Log density of the ratings."""

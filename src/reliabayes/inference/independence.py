@@ -10,15 +10,15 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar, Literal
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array
 from reliabayes.inference.progress import progress_bar
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.threads import run_threads
@@ -47,7 +47,8 @@ class NearNormal:
     covariance : array of float, shape (P, P)
         Covariance by the curvature there.
     is_vague : bool
-        Whether NUTS is quicker, because few data leave it far from normal.
+        Whether NUTS is better, because few data leave the posterior far from normal: chains would
+        stay for long at points that proposals hardly reach.
 
     References
     ----------
@@ -90,15 +91,25 @@ class _Proposal:
         sides = (2, len(mode))
         return cls(mode, _root(covariance), np.full(sides, 0.5), np.ones(sides))
 
-    def draw(self, number: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Points (number, P), and log densities up to a constant."""
+    def draw(self, number: int, rng: np.random.Generator) -> Array:
+        """Points (number, P)."""
         p, axis = len(self.location), np.arange(len(self.location))
-        t = rng.standard_t(DF, (number, p))
         side = (rng.random((number, p)) < self.mass[1]).astype(int)
-        points = self.location + (2 * side - 1) * np.abs(t) * self.scale[side, axis] @ self.root
-        log_density = -0.5 * (DF + 1) * np.log1p(t**2 / DF).sum(axis=1)
-        log_density += np.log(self.mass / self.scale)[side, axis].sum(axis=1)
-        return points, log_density - np.linalg.slogdet(self.root)[1]
+        away = np.abs(rng.standard_t(DF, (number, p))) * self.scale[side, axis]
+        return np.asarray(self.location + (2 * side - 1) * away @ self.root)
+
+    def log_density(self, points: Array) -> Array:
+        """Log densities of points (..., P), up to a constant."""
+        z = (points - self.location) @ self.inverse
+        side = (z >= 0).astype(int)
+        axis = np.arange(len(self.location))
+        log_t = -0.5 * (DF + 1) * np.log1p((z / self.scale[side, axis]) ** 2 / DF)
+        return np.asarray((log_t + np.log(self.mass / self.scale)[side, axis]).sum(axis=-1))
+
+    @cached_property
+    def inverse(self) -> Array:
+        """Inverse (P, P) of the root."""
+        return np.asarray(np.linalg.inv(self.root))
 
     def improved(self, points: Array, log_ratio: Array) -> _Proposal:
         """The same with moments of weighted points (..., P), as far as their number tells them.
@@ -179,91 +190,101 @@ def sample(
     settling = min(SETTLING, warmup)
     rounds = np.diff(np.linspace(0, warmup - settling, ROUNDS + 1, dtype=int))
     proposal = _Proposal.around(posterior.mode, posterior.covariance)
-    run = _Run(posterior.evaluate, chains, seed, parallel_chains, seconds_left(timeout))
+    run = _Run(posterior, chains, seed, parallel_chains, seconds_left(timeout))
     total = chains * (warmup + draws)
     with (
         progress_bar("independence sampling", total, run.done, progress) as watch,
         threadpool_limits(limits=1, user_api="blas"),
     ):
         for number in rounds:
-            found = run.propose(proposal, int(number), watch)
-            proposal = proposal.improved(found.points, found.log_ratio)
-        found = run.propose(proposal, settling + draws, watch)
-    chain = np.arange(chains)[:, None]
-    at, rate = found.accepted(run.rngs)
-    at, rate = at[:, settling:], rate[:, settling:]
-    parameters = posterior.finish(found.points[chain, at], found.others[chain, at], run.rngs[0])
-    statistics = {"lp": found.log_density[chain, at], "acceptance_rate": rate}
-    return Draws(dict(parameters), statistics)
-
-
-@dataclass(frozen=True, eq=False)
-class _Proposed:
-    """Points (C, N, P) for C chains, and what is known of each.
-
-    Log densities (C, N) of the posterior, their log ratios (C, N) to those of the proposal, and
-    the numbers (C, N, M) found with them.
-    """
-
-    points: Array
-    log_density: Array
-    log_ratio: Array
-    others: Array
-
-    def accepted(self, rngs: Sequence[np.random.Generator]) -> tuple[Codes, Array]:
-        """Position (C, N) of the proposal that chains are at, and its rate of acceptance (C, N)."""
-        at = np.zeros(self.log_ratio.shape, np.int64)
-        rate = np.ones(self.log_ratio.shape)
-        for chain, (ratio, rng) in enumerate(zip(self.log_ratio, rngs, strict=True)):
-            uniform, current = rng.random(len(ratio)), 0
-            for number in range(1, len(ratio)):
-                chance = math.exp(min(0.0, ratio[number] - ratio[current]))
-                current = number if uniform[number] < chance else current
-                at[chain, number], rate[chain, number] = current, chance
-        return at, rate
+            proposal = run.adapted(proposal, int(number), watch)
+        points, others, log_density, rate = run.drawn(proposal, settling, draws, watch)
+    parameters = posterior.finish(points, others, run.rngs[0])
+    return Draws(dict(parameters), {"lp": log_density, "acceptance_rate": rate})
 
 
 class _Run:
-    """Draws proposals for all chains and evaluates them."""
+    """Chains over one posterior, with the same proposals, in threads where that is quicker."""
 
     def __init__(
         self,
-        evaluate: Callable[[Array], tuple[float, Array]],
+        posterior: NearNormal,
         chains: int,
         seed: int,
         at_once: int | None,
         seconds: float,
     ) -> None:
-        self.evaluate = evaluate
+        self.posterior = posterior
         self.rngs = [np.random.default_rng([seed, chain]) for chain in range(chains)]
         self.at_once = at_once or os.cpu_count() or 1
         self.until = time.monotonic() + seconds
         self.evaluated = [0] * chains
 
     def done(self) -> int:
-        """Number of proposals that were evaluated."""
+        """Number of densities that were computed."""
         return sum(self.evaluated)
 
-    def propose(self, proposal: _Proposal, number: int, watch: Callable[[], None]) -> _Proposed:
-        """Evaluate as many proposals for each chain."""
-        drawn = [proposal.draw(number, rng) for rng in self.rngs]
-        points = np.stack([each for each, _ in drawn])
-        log_density = np.empty(points.shape[:2])
-        others: list[list[Array]] = [[] for _ in self.rngs]
-        stop = threading.Event()
+    def adapted(self, proposal: _Proposal, number: int, watch: Callable[[], None]) -> _Proposal:
+        """Proposals by the moments of as many points of each chain."""
 
-        def chain(position: int) -> None:
-            for n, point in enumerate(points[position]):
+        def chain(position: int, stop: threading.Event) -> tuple[Array, Array]:
+            points = proposal.draw(number, self.rngs[position])
+            log_ratio = -proposal.log_density(points)
+            for n, point in enumerate(points):
                 if stop.is_set():
-                    return
-                log_density[position, n], more = self.evaluate(point)
-                others[position].append(more)
-                self.evaluated[position] += 1
+                    break
+                log_ratio[n] += self._evaluated(point, position)[0]
+            return points, log_ratio
+
+        points, log_ratio = zip(*self._in_threads(chain, watch), strict=True)
+        return proposal.improved(np.concatenate(points), np.concatenate(log_ratio))
+
+    def drawn(
+        self, proposal: _Proposal, settling: int, draws: int, watch: Callable[[], None]
+    ) -> tuple[Array, Array, Array, Array]:
+        """Points (C, N, P), numbers found with them (C, N, M), log densities and acceptance rates.
+
+        Chains begin at their first proposal, so many iterations before their first draw.
+        """
+
+        def chain(position: int, stop: threading.Event) -> list[list[Any]]:
+            rng = self.rngs[position]
+            kept: list[list[Any]] = []
+            points = proposal.draw(settling + draws, rng)
+            current = -math.inf  # log ratio of the posterior to the proposal
+            for point, log_proposal in zip(points, proposal.log_density(points), strict=True):
+                log_density, others = self._evaluated(point, position)
+                log_ratio = log_density - log_proposal
+                chance = math.exp(min(0.0, log_ratio - current)) if kept else 1.0
+                if rng.random() < chance:
+                    at, current = [point, others, log_density], log_ratio
+                kept.append([*at, chance])
+                if stop.is_set():
+                    break
+            return kept[settling:]
+
+        found = self._in_threads(chain, watch)
+        points, others, log_density, rate = (
+            np.array([[each[k] for each in kept] for kept in found]) for k in range(4)
+        )
+        return points, others, log_density, rate
+
+    def _evaluated(self, point: Array, position: int) -> tuple[float, Array]:
+        self.evaluated[position] += 1
+        return self.posterior.evaluate(point)
+
+    def _in_threads(
+        self, chain: Callable[[int, threading.Event], Any], watch: Callable[[], None]
+    ) -> list[Any]:
+        """What a function finds for each chain."""
+        stop, found = threading.Event(), [None] * len(self.rngs)
+
+        def task(position: int) -> None:
+            found[position] = chain(position, stop)
 
         began = time.monotonic()
-        self.evaluate(proposal.location)
+        self.posterior.evaluate(self.posterior.mode)
         at_once = self.at_once if time.monotonic() - began > SLOW else 1
-        tasks = [partial(chain, position) for position in range(len(self.rngs))]
+        tasks = [partial(task, position) for position in range(len(found))]
         run_threads(tasks, stop, at_once=at_once, until=self.until, watch=watch)
-        log_ratio = log_density - np.stack([each for _, each in drawn])
-        return _Proposed(points, log_density, log_ratio, np.array(others))
+        return found

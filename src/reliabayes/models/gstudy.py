@@ -188,17 +188,17 @@ class GStudy(RandomEffectsModel):
     def near_normal(self, problem: EffectsProblem, mode: WarmStart) -> NearNormal | None:
         """Independence sampling of the log standard deviations where cells are empty.
 
-        Where few ratings say little of some, the posterior is far from normal, and NUTS is quick.
+        Where few ratings say little of some of them, the posterior is far from normal.
         """
         if problem.squares or mode.covariance is None:
             return None
 
         def evaluate(log_sd: Array) -> tuple[float, Array]:
             try:
-                found = problem.solution(np.exp(2 * log_sd))
+                found = problem.marginal.at(np.exp(2 * log_sd))
             except np.linalg.LinAlgError:  # so far out that rounding decides
                 return -math.inf, np.zeros(2)
-            return found.log_density + _log_prior(log_sd, problem), np.array(found.mean)
+            return found.log_density + _log_prior(log_sd, problem), np.array(found[1:])
 
         def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
             drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])

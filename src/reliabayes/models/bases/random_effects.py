@@ -13,9 +13,10 @@ import pandas as pd
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects, MeasurementDesign
-from reliabayes.facets.normal_effects import NormalEffects, Solution
+from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.item_blocks import ItemBlocks
+from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.sparse_effects import SparseEffects
 from reliabayes.models.bases.rating_model import RatingModel
@@ -51,17 +52,15 @@ class EffectsProblem(Problem):
         return SparseEffects.of(self.effects, self.values, float(self.priors["mean"][0]))
 
     @cached_property
-    def normal(self) -> NormalEffects:
+    def marginal(self) -> MarginalEffects:
         """The likelihood of ratings of any design."""
-        return NormalEffects.of(self.effects, self.values)
+        return MarginalEffects.of(EffectSums.of(self.effects, self.values), *self.priors["mean"])
 
     def log_density(self, variance: Array) -> float:
         """Log density of the ratings at variances (K,) of the sources."""
-        return (self.squares or self.normal).log_density(variance, *self.priors["mean"])
-
-    def solution(self, variance: Array) -> Solution:
-        """Log density at variances (K,), and the mean given them and the ratings."""
-        return self.normal.at(variance, *self.priors["mean"])
+        if self.squares:
+            return self.squares.log_density(variance, *self.priors["mean"])
+        return self.marginal.at(variance).log_density
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""

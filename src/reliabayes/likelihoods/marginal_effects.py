@@ -1,0 +1,278 @@
+"""The density of ratings with normal effects of several sources, as fast as it can be had."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import blas, lapack, solve_triangular
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.facets.effect_blocks import MAX_REST, too_large
+from reliabayes.facets.effect_sums import EffectSums
+
+MAX_PAIRS = 300_000_000  # of effects that share a level of the source that is eliminated first
+MAX_CROSSED = 60_000_000  # of effects in blocks and others; 0.5 GB
+
+
+class Marginal(NamedTuple):
+    """Log density of the ratings, and mean and sd of the grand mean given the ratings."""
+
+    log_density: float
+    mean: float
+    sd_mean: float
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalEffects:
+    """Sums of ratings, in the order in which their effects are integrated out.
+
+    The precision of the effects given the ratings is the number of ratings that two effects share,
+    over the residual variance, plus the inverse of their own variances. The source with most levels
+    goes first: no rating has two of its effects, so that levels with equally many ratings have the
+    same precision, and what they take from the precision of other effects is one number for each
+    such group, times a fixed matrix. Effects in blocks, such as those of each item, go next, and
+    the rest together.
+
+    Attributes
+    ----------
+    n : int
+        Number of ratings.
+    centre : float
+        Prior mean of the grand mean, or the mean of the ratings if it has none.
+    sd_mean : float
+        Standard deviation of that prior, infinite if it is flat.
+    square : float
+        Sum of squares of the ratings, relative to ``centre``.
+    first : int
+        Source that is eliminated first.
+    size, levels, squares : array of float, shape (D,)
+        Distinct numbers of ratings of its levels, how many levels have each, and the sums of their
+        squared totals.
+    source : array of int, shape (O,)
+        Source of each other effect, that of the mean last.
+    totals : array of float, shape (O,)
+        Sums of ratings with each.
+    lost_totals : array of float, shape (O, D)
+        What groups of levels take from the totals, over their precisions.
+    shared, lost : array of float, shape (U,), and sparse array of float, shape (U, D)
+        Ratings that pairs of effects share, and what groups of levels take from them.
+    diagonal : array of int, shape (O,)
+        Positions of the effects themselves among the pairs.
+    blocks : Blocks
+        Where pairs belong.
+    """
+
+    n: int
+    centre: float
+    sd_mean: float
+    square: float
+    first: int
+    size: Array
+    levels: Array
+    squares: Array
+    source: Codes
+    totals: Array
+    lost_totals: Array
+    shared: Array
+    lost: sp.csr_array
+    diagonal: Codes
+    blocks: Blocks
+
+    @classmethod
+    def of(cls, sums: EffectSums, mean: float, sd_mean: float) -> MarginalEffects:
+        """Sums of ratings, given the prior of the mean.
+
+        Raises
+        ------
+        RatingsError
+            They would take too much memory.
+        """
+        offset = 0.0 if math.isinf(sd_mean) else mean - sums.centre
+        products = sums.products
+        totals = sums.totals - offset * products[:, [-1]].toarray()[:, 0]
+        first = int(np.bincount(sums.source[:-1]).argmax())
+        own, others = (np.flatnonzero(sums.source == first), np.flatnonzero(sums.source != first))
+        cross = sp.csc_array(products[others][:, own])
+        if (np.diff(cross.indptr).astype(float) ** 2).sum() > MAX_PAIRS:
+            raise too_large(sums, len(others))
+        size, group, levels = np.unique(sums.counts[own], return_inverse=True, return_counts=True)
+        parts = [_pairs(sp.csr_array(products[others][:, others]))]
+        parts += [
+            _pairs(part @ part.T) for part in (cross[:, group == d] for d in range(len(size)))
+        ]
+        key, position = np.unique(np.concatenate([key for key, _ in parts]), return_inverse=True)
+        column = np.repeat(np.arange(len(parts)), [len(key) for key, _ in parts])
+        values = np.concatenate([value for _, value in parts])
+        table = sp.csc_array((values, (position, column)), (len(key), len(parts)))
+        row, other = np.divmod(key, len(others))
+        weighted = cross @ sp.csr_array(
+            (totals[own], (np.arange(len(own)), group)), (len(own), len(size))
+        )
+        source = sums.source[others]
+        return cls(
+            sums.n,
+            sums.centre + offset,
+            sd_mean,
+            sums.square - 2 * offset * sums.totals[-1] + sums.n * offset**2,
+            first,
+            size.astype(float),
+            levels.astype(float),
+            np.asarray(np.bincount(group, totals[own] ** 2), np.float64),
+            source,
+            totals[others],
+            weighted.toarray(),
+            table[:, [0]].toarray()[:, 0],
+            sp.csr_array(table[:, 1:]),
+            np.flatnonzero(row == other),
+            Blocks.of(sums, source, row, other),
+        )
+
+    def at(self, variance: Array) -> Marginal:
+        """Density at variances (K,) of the sources, the last that of the residual."""
+        residual, flat = variance[-1], math.isinf(self.sd_mean)
+        pivot = self.size / residual + 1 / variance[self.first]
+        weight = 1 / (pivot * residual**2)
+        precision = self.shared / residual - self.lost @ weight
+        own = 1 / variance[self.source]
+        own[-1] = self.sd_mean**-2
+        precision[self.diagonal] += own
+        totals = self.totals / residual - self.lost_totals @ weight
+        log_det, explained, mean, sd_mean = self.blocks.solve(precision, totals)
+        explained += self.squares @ weight
+        log_det += self.levels @ np.log(pivot) + self.levels.sum() * math.log(variance[self.first])
+        log_det += self.n * math.log(residual) - np.log(own[: len(own) - flat]).sum()
+        constant = (self.n - flat) * math.log(2 * math.pi)
+        quadratic = self.square / residual - explained
+        return Marginal(-0.5 * (constant + log_det + quadratic), self.centre + mean, sd_mean)
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Effects in blocks that no rating connects, the rest, and where pairs of effects belong.
+
+    Attributes
+    ----------
+    members, rest : array of int, shapes (E,) and (P,)
+        Positions of effects in blocks, block by block and small blocks first, and of the others.
+    shapes : tuple of (int, int)
+        Numbers and sizes of blocks.
+    within, crossed, outside : pair of array of int
+        Pairs that are within blocks, of members and others, and of others; and their places in the
+        matrices of blocks, in (E, P), and in (P, P).
+    """
+
+    members: Codes
+    rest: Codes
+    shapes: tuple[tuple[int, int], ...]
+    within: tuple[Codes, Codes]
+    crossed: tuple[Codes, Codes]
+    outside: tuple[Codes, Codes]
+
+    @classmethod
+    def of(cls, sums: EffectSums, source: Codes, row: Codes, column: Codes) -> Blocks:
+        """Blocks by the source for which solving is fastest, given connected pairs of effects."""
+        none = np.full(len(source), -1)
+        choices = [none, *(_level(source, row, column, k) for k in np.unique(source[:-1]))]
+        level = min(choices, key=_work)
+        members, rest = np.flatnonzero(level >= 0), np.flatnonzero(level < 0)
+        if len(rest) > MAX_REST or len(rest) * len(members) > MAX_CROSSED:
+            raise too_large(sums, len(rest))
+        size = np.bincount(level[members])
+        members = members[np.lexsort((members, level[members], size[level[members]]))]
+        # Of each effect: its place among members or the rest, and as a member where the matrix of
+        # its block has its row, and which of the block's effects it is.
+        at, start, which = np.zeros((3, len(source)), np.int64)
+        at[members], at[rest] = np.arange(len(members)), np.arange(len(rest))
+        of_block = size[level[members]]
+        start[members] = np.cumsum(of_block) - of_block
+        first = np.flatnonzero(np.diff(level[members], prepend=-1))
+        which[members] = np.arange(len(members)) - np.repeat(first, of_block[first])
+        inner, outer = level[row] >= 0, level[column] >= 0
+        within, outside = np.flatnonzero(inner & outer), np.flatnonzero(~(inner | outer))
+        crossed = np.flatnonzero(inner != outer)
+        ends = np.where(inner, row, column)[crossed], np.where(inner, column, row)[crossed]
+        numbers = zip(*np.unique(of_block, return_counts=True), strict=True)
+        return cls(
+            members,
+            rest,
+            tuple((int(count // size), int(size)) for size, count in numbers),
+            (within, start[row[within]] + which[column[within]]),
+            (crossed, at[ends[0]] * len(rest) + at[ends[1]]),
+            (outside, at[row[outside]] * len(rest) + at[column[outside]]),
+        )
+
+    def solve(self, precision: Array, totals: Array) -> tuple[float, float, float, float]:
+        """Log determinant of the precision, what it explains, and mean and sd of the last effect.
+
+        Parameters
+        ----------
+        precision : array of float, shape (U,)
+            Of pairs of effects.
+        totals : array of float, shape (O,)
+            Right side.
+        """
+        size = len(self.rest)
+        rest = np.zeros(size * size)
+        rest[self.outside[1]] = precision[self.outside[0]]
+        # The lower triangle by rows is the upper one by columns, as LAPACK takes it.
+        matrix = rest.reshape(size, size).T
+        right, log_det, explained = totals[self.rest], 0.0, 0.0
+        if self.shapes:
+            blocks = np.zeros(sum(n * s * s for n, s in self.shapes))
+            blocks[self.within[1]] = precision[self.within[0]]
+            crossed = np.zeros(len(self.members) * size)
+            crossed[self.crossed[1]] = precision[self.crossed[0]]
+            sides = np.column_stack([crossed.reshape(-1, size), totals[self.members]])
+            at = begin = 0
+            for n, s in self.shapes:
+                part = blocks[at : at + n * s * s].reshape(n, s, s)
+                factor = np.linalg.cholesky(part)
+                log_det += 2 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum()
+                sides[begin : begin + n * s] = np.linalg.solve(
+                    factor, sides[begin : begin + n * s].reshape(n, s, size + 1)
+                ).reshape(n * s, size + 1)
+                at, begin = at + n * s * s, begin + n * s
+            crossed, scores = sides[:, :-1], sides[:, -1]
+            explained += float(scores @ scores)
+            right = right - scores @ crossed
+            matrix = blas.dsyrk(-1, crossed, 1, matrix, trans=1, overwrite_c=1)
+        factor, failed = lapack.dpotrf(matrix, lower=0, clean=0, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
+        scores = solve_triangular(factor, right, trans=1, check_finite=False)
+        log_det += 2 * np.log(np.diag(factor)).sum()
+        explained += float(scores @ scores)
+        sd = 1 / float(factor[-1, -1])
+        return float(log_det), explained, float(scores[-1]) * sd, sd
+
+
+def _pairs(matrix: sp.csr_array) -> tuple[Codes, Array]:
+    """Entries in the lower triangle of a symmetric matrix: their places, and values."""
+    lower = sp.coo_array(sp.tril(matrix))
+    row, column = lower.coords
+    return row.astype(np.int64) * matrix.shape[0] + column, lower.data
+
+
+def _level(source: Codes, row: Codes, column: Codes, k: int) -> Codes:
+    """(O,) level of source k in which an effect is nested; -1 for others, and if levels connect."""
+    ends, others = np.concatenate([row, column]), np.concatenate([column, row])
+    of_k = (source[others] == k) & ((ends != others) | (np.arange(len(ends)) < len(row)))
+    n_levels = np.bincount(ends[of_k], minlength=len(source))
+    nested = np.bincount(source, n_levels != 1) == 0
+    level = np.full(len(source), -1)
+    if nested[k]:
+        level[ends[of_k]] = others[of_k] - np.flatnonzero(source == k)[0]
+        level[~nested[source]] = -1
+        level[-1] = -1
+    return level
+
+
+def _work(level: Codes) -> float:
+    """Roughly the number of multiplications; those of small blocks take ten times as long."""
+    sizes = np.bincount(level[level >= 0]).astype(float)
+    rest = float((level < 0).sum())
+    return float(rest**3 / 3 + sizes.sum() * rest**2 + 10 * (sizes**2 * (sizes + rest)).sum())
