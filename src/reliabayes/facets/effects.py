@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -67,7 +67,7 @@ class Effects:
         """
         chosen = sources_kept(design, drop)
         facets = {name: ratings.positions(name)[0] for name in design.facets}
-        levels = {source: _levels(source, facets) for source in design.sources()}
+        levels = {source: levels_of(source, facets) for source in design.sources()}
         faults = [*_constant(design, levels), *_alike(chosen, levels, len(ratings))]
         if faults:
             raise RatingsError(faults)
@@ -121,7 +121,7 @@ def sources_kept(design: MeasurementDesign, drop: Collection[str]) -> list[Sourc
     return [source for source in design.sources() if source.name not in dropped]
 
 
-def _levels(source: Source, facets: dict[str, Codes]) -> tuple[Codes, int]:
+def levels_of(source: Source, facets: Mapping[str, Codes]) -> tuple[Codes, int]:
     """Level (N,) of each rating, and the number of levels that occur."""
     code = np.zeros(1, np.int64)
     for name in facets:
@@ -151,15 +151,22 @@ def _alike(
             rule = f"{source.name} must be told from the residual"
             remedy = f"Rate more than once for each, or pass drop=[{source.name!r}]."
             yield Fault("design", rule, f"as many levels of {source.name} as ratings", remedy)
-    for one, other in combinations(chosen, 2):
+    for one, other in alike(chosen, levels, n_ratings):
+        rule = f"{joined([repr(one.name), repr(other.name)])} must be told apart"
+        found = f"the same {levels[one][1]} levels of both"
+        yield Fault("design", rule, found, _remedy(one, other))
+
+
+def alike(
+    sources: Sequence[Source], levels: Mapping[Source, tuple[Codes, int]], n_ratings: int
+) -> Iterator[tuple[Source, Source]]:
+    """Pairs of sources with the same levels, of which there are fewer than ratings."""
+    for one, other in combinations(sources, 2):
         (first, size), (second, n_second) = levels[one], levels[other]
-        if not size == n_second < n_ratings:
-            continue
-        pair = first.astype(np.int64) * size + second
-        if len(np.unique(pair)) == size:
-            rule = f"{joined([repr(one.name), repr(other.name)])} must be told apart"
-            found = f"the same {size} levels of both"
-            yield Fault("design", rule, found, _remedy(one, other))
+        if size == n_second < n_ratings:
+            pair = first.astype(np.int64) * size + second
+            if len(np.unique(pair)) == size:
+                yield one, other
 
 
 def _remedy(one: Source, other: Source) -> str:

@@ -40,22 +40,30 @@ def _relations(ratings: CodedRatings) -> Iterator[str]:
         if len(ratings.facets[name]) == 1:
             yield f"{name} is constant"
             continue
-        has_one = {other: _has_one(known[other], codes) for other in known}
-        for other, is_nested in has_one.items():
-            is_nesting = _has_one(codes, known[other])
+        is_one_of = {other: has_one(known[other], codes) for other in known}
+        for other, is_nested in is_one_of.items():
+            is_nesting = has_one(codes, known[other])
             if is_nested and is_nesting:
                 yield f"{name} is one to one with {other}: their effects are confounded"
             elif is_nested:
                 yield f"{other} is nested in {name}: each {other} has one {name}"
             elif is_nesting:
                 yield f"{name} is nested in {other}: each {name} has one {other}"
-        if has_repeats and not (has_one["item"] or has_one["rater"]) and _has_one(pair, codes):
+        if has_repeats and not (is_one_of["item"] or is_one_of["rater"]) and has_one(pair, codes):
             yield f"each pair of item and rater has one {name}"
         known[name] = codes
 
 
-def _has_one(group: Codes, codes: Codes) -> bool:
-    """Whether all rows of each group have the same code."""
+def has_one(group: Codes, codes: Codes) -> bool:
+    """Whether all rows of each group have the same code.
+
+    Parameters
+    ----------
+    group : array of int, shape (N,)
+        Group of each row, from 0.
+    codes : array of int, shape (N,)
+        Code of each row.
+    """
     first = np.empty(group.max() + 1, codes.dtype)
     first[group] = codes
     return bool((first[group] == codes).all())
