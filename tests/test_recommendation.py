@@ -27,9 +27,24 @@ def rated(
     return rb.Ratings.from_frame(frame, **options)
 
 
+def repeated(days: int = 2, items: int = 20, **options: Any) -> rb.Ratings:
+    """Ratings of each item by each rater on several days, which are a facet unless it is said."""
+    cells = pd.MultiIndex.from_product([range(items), range(4), range(days)])
+    frame = cells.to_frame(index=False).set_axis(["item", "rater", "day"], axis=1)
+    frame["rating"] = np.random.default_rng(1).normal(size=len(frame))
+    frame["pool"], frame["vendor"] = frame["rater"] % 2, frame["rater"] // 2
+    frame["visit"] = 10 * frame["item"] + frame["day"]
+    return rb.Ratings.from_frame(frame, **{"facets": ["day"]} | options)
+
+
 CASES: list[tuple[rb.Ratings, str]] = [
     (rated(20, 4, 50, 4), "gaussian-icc"),
     (rated(20, 4, 50, 4, pools=2), "gaussian-xcc"),
+    (repeated(), "gstudy"),
+    (repeated(pool="pool"), "gstudy"),
+    (repeated(facets=[], replicates="keep"), "gstudy"),
+    (repeated(facets=[], replicates="keep", pool="pool"), "gaussian-xcc"),
+    (repeated(1), "gaussian-icc"),
     (rated(20, 4, 5, 4, scale="ordered"), "ordinal-icc"),
     (rated(20, 4, 5, 4), "ordinal-icc"),
     (rated(200, 40, 2, 5), "hierarchical-dawid-skene"),
@@ -92,6 +107,25 @@ def test_recommended_model_suits_scale_and_design(ratings: rb.Ratings, model: st
             "GaussianICC: the ratings are numbers\n  OrdinalICC: if the numbers are grades",
         ),
         (rated(30, 4, 40, 4), "GaussianICC: the ratings are numbers$"),
+        (
+            repeated(facets=["day", "vendor"]),
+            'GStudy: the ratings are numbers, and their design is "item x .rater:vendor. x day"\n'
+            "  GaussianICC: if ratings of an item by a rater are to count as independent$",
+        ),
+        (
+            repeated(facets=["visit"]),
+            'GStudy: the ratings are numbers, and their design is "item x rater x visit" without '
+            '"visit"\n',
+        ),
+        (
+            repeated(facets=[], replicates="keep"),
+            'GStudy: the ratings are numbers, and their design is "item x rater"\n',
+        ),
+        (
+            repeated(pool="pool"),
+            "GStudy: .*\n  GaussianXCC: if pools are to be compared, and ratings of an item by a "
+            "rater are to count as independent$",
+        ),
         (rated(30, 4, 2, 4, scale="numeric"), "GaussianICC: the ratings are numbers\n"),
     ],
 )
@@ -117,3 +151,29 @@ def test_numbers_that_are_codes_have_a_model_of_true_categories() -> None:
 def test_other_things_than_ratings_are_refused() -> None:
     with pytest.raises(TypeError, match="ratings must be Ratings, not DataFrame"):
         rb.recommend(pd.DataFrame())  # type: ignore[arg-type]
+
+
+def test_designs_fit_the_ratings() -> None:
+    found = rb.recommend(repeated(facets=["visit"])).model
+
+    assert found == rb.GStudy(design="item x rater x visit", drop=("visit",))
+
+
+def test_few_replicates_need_no_model_of_their_own() -> None:
+    once = repeated(1).to_frame()
+    few = rb.Ratings.from_frame(pd.concat([once, once.head(2)]), replicates="keep")
+
+    assert rb.recommend(few).model == rb.GaussianICC()
+
+
+def test_grades_with_facets_are_taken_as_numbers() -> None:
+    frame = repeated().to_frame()
+    frame["rating"] = np.random.default_rng(1).integers(1, 6, len(frame))
+    guessed = rb.Ratings.from_frame(frame, facets=["day"])
+    given = rb.Ratings.from_frame(frame, facets=["day"], scale="ordered")
+
+    assert str(rb.recommend(guessed)).startswith(
+        "GStudy: the 5 whole numbers are probably grades; the grades are taken as numbers, and "
+        'their design is "item x rater x day"\n'
+    )
+    assert [type(model) for model, _ in rb.recommend(given).alternatives] == [rb.GStudy]

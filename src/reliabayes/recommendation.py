@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 
 from reliabayes import models
+from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import RatingModel
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
+from reliabayes.wording import joined
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
 MANY_RATINGS = 5000  # from which on models of grades take minutes
 MANY_CATEGORIES = 5  # from which on the errors of a rater are too many to be pooled in minutes
+REPEATED = 0.1  # proportion of replicates from which on they tell how raters agree with themselves
 GRADES = 'if the numbers are grades (scale="ordered")'
 
 
@@ -54,16 +57,17 @@ class Recommendation:
 
 
 def recommend(ratings: Ratings) -> Recommendation:
-    """The model to begin with, by the scale of the ratings, pools, and numbers of raters.
+    """The model to begin with, by the scale of the ratings, facets, pools, and numbers of raters.
 
     If the scale was guessed, two whole numbers are taken as categories, and so are a few that have
     known answers among them, or where disagreement ignores distances; up to seven others are taken
     as grades, unless they are thousands.
 
     Numbers and ordered categories have a model of reliability: how much of the differences between
-    ratings is due to the items. Unordered categories have a model of the true categories: how
-    accurate the raters are, and which category each item has. Among these, raters with few ratings
-    learn from the others.
+    ratings is due to the items. Numbers with facets, or with replicates, have one of the variance
+    by source, in the design in which they were collected. Unordered categories have a model of the
+    true categories: how accurate the raters are, and which category each item has. Among these,
+    raters with few ratings learn from the others.
 
     Parameters
     ----------
@@ -101,7 +105,12 @@ def recommend(ratings: Ratings) -> Recommendation:
 
 
 def _of_grades(ratings: Ratings) -> Recommendation:
-    """For numbers that are probably grades; many are taken as numbers, which takes less time."""
+    """For numbers that are probably grades; many are taken as numbers, which takes less time.
+
+    So are those with facets, which models of grades ignore.
+    """
+    if (design := _design(ratings)) is not None and ratings.facets:
+        return _of_facets(ratings, design, "the grades are taken as numbers")
     if len(ratings) <= MANY_RATINGS:
         return _of_ordered(ratings)
     grades = f"{len(ratings):,} grades{_by_pools(ratings)}"
@@ -113,12 +122,13 @@ def _else(ratings: Ratings) -> tuple[RatingModel[Any], str]:
     """What numbers that are probably categories may be otherwise."""
     pools = len(ratings.pools) > 1
     if whole_numbers(ratings) == 2:
-        model: RatingModel[Any] = models.GaussianXCC() if pools else models.GaussianICC()
-        return model, 'if the numbers are amounts (scale="numeric")'
+        return _of_numbers(ratings).model, 'if the numbers are amounts (scale="numeric")'
     return models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES
 
 
 def _of_numbers(ratings: Ratings) -> Recommendation:
+    if (design := _design(ratings)) is not None:
+        return _of_facets(ratings, design, "the ratings are numbers")
     pools = len(ratings.pools) > 1
     alternatives: list[tuple[RatingModel[Any], str]] = []
     if whole_numbers(ratings):
@@ -131,6 +141,32 @@ def _of_numbers(ratings: Ratings) -> Recommendation:
     return Recommendation(model, f"the ratings are numbers{_by_pools(ratings)}", (*alternatives,))
 
 
+def _design(ratings: Ratings) -> SuitedDesign | None:
+    """The design of ratings with facets, or of one pool with many replicates."""
+    repeats = len(ratings) - ratings.n_pairs
+    if not ratings.facets and (repeats < REPEATED * len(ratings) or len(ratings.pools) > 1):
+        return None
+    design = suited_design(ratings)
+    has_more = design is not None and (repeats or design.text != "item x rater")
+    return design if has_more else None
+
+
+def _of_facets(ratings: Ratings, design: SuitedDesign, numbers: str) -> Recommendation:
+    reason = f'{numbers}, and their design is "{design.text}"'
+    if design.drop:
+        names = [f'"{name}"' for name in design.drop]
+        reason += f" without {joined(names)}"
+    same = "ratings of an item by a rater are to count as independent"
+    alternatives: list[tuple[RatingModel[Any], str]] = [(models.GaussianICC(), f"if {same}")]
+    if len(ratings.pools) > 1:
+        alternatives = [(models.GaussianXCC(), f"if pools are to be compared, and {same}")]
+    if whole_numbers(ratings):
+        alternatives.append((models.OrdinalICC(), f"{GRADES}, and {same}"))
+    return Recommendation(
+        models.GStudy(design=design.text, drop=design.drop), reason, (*alternatives,)
+    )
+
+
 def _of_ordered(ratings: Ratings) -> Recommendation:
     pools, number = len(ratings.pools) > 1, len(ratings.categories)
     if number == 2:
@@ -139,12 +175,11 @@ def _of_ordered(ratings: Ratings) -> Recommendation:
             f"ratings in two ordered categories{_by_pools(ratings)}",
             ((models.DawidSkene(), "to ask which of the two is true of each item"),),
         )
-    numeric = models.GaussianXCC() if pools else models.GaussianICC()
     amounts = 'if the distances between the categories mean something (scale="numeric")'
     return Recommendation(
         models.OrdinalXCC() if pools else models.OrdinalICC(),
         f"ratings in {number} ordered categories{_by_pools(ratings)}",
-        ((numeric, amounts),),
+        ((_of_numbers(ratings).model, amounts),),
     )
 
 

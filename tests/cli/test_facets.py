@@ -13,8 +13,9 @@ from typer.testing import CliRunner
 
 import reliabayes as rb
 from reliabayes.cli.app import app
+from reliabayes.cli.options import Facets
 from reliabayes.cli.ratings_file import with_option_names
-from reliabayes.cli.report_command import _command_line
+from reliabayes.cli.report_command import _command_line, _named
 from reliabayes.cli.sampling import Sampling
 from reliabayes.errors import Fault, RatingsError
 
@@ -99,6 +100,70 @@ def test_the_command_of_a_report_repeats_the_option(table: str) -> None:
     given = ["--facet", "day", "--facet", "form=sheet", "--out", "page.html"]
     context = report.commands["report"].make_context("report", [table, *given])
 
-    found = _command_line(context, Sampling(seed=1), [rb.TAP])
+    found = _command_line(context, Sampling(seed=1), [rb.TAP()])
 
     assert "--facet day --facet form=sheet" in found
+
+
+def test_the_command_of_a_report_names_the_design_that_was_recommended(table: str) -> None:
+    report: Any = typer.main.get_command(app)
+    context = report.commands["report"].make_context("report", [table, "--facet", "day"])
+    model = rb.GStudy(design="item x rater x day", drop=("rater x day",))
+
+    found = _command_line(context, Sampling(seed=1), [model])
+
+    assert "--models gstudy" in found
+    assert "--design 'item x rater x day' --drop 'rater x day'" in found
+
+
+def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None:
+    with open(table, "a") as file:
+        file.write("d,x,1.5,1,q\nd,x,1,2,q\nd,y,1,1,p\nd,y,2,2,p\n")
+
+    result = run("fit", table, "--facet", "day", "--seed", "1", "--draws", "100")
+
+    assert result.exit_code == 0
+    assert (
+        "--model is not given; recommended and used: gstudy (the ratings are numbers, and their "
+        'design is "item x rater x day"). Alternatives: gaussian-icc' in result.stderr
+    )
+    assert "variance[item x day]" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["fit", "--drop", "day"], "--drop leaves out sources of a --design; give one."),
+        (
+            ["fit", "--design", "item x day", "--model", "tap"],
+            "--design is for --model gstudy, not tap.",
+        ),
+        (["fit", "--design", "item x"], "--design: 'item x' is no design"),
+        (
+            ["report", "--design", "item x rater", "--drop", "days"],
+            "--drop: drop must name sources of 'item x rater'; found 'days'.",
+        ),
+        (
+            ["report", "--design", "item x rater", "--models", "tap,mace"],
+            "--design is for gstudy, which --models does not name.",
+        ),
+    ],
+)
+def test_designs_that_cannot_be_used_are_refused(
+    table: str, command: list[str], message: str
+) -> None:
+    result = run(command[0], table, "--facet", "day", *command[1:])
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("models", "found"),
+    [(None, ["GStudy"]), ("gaussian-icc,gstudy", ["GaussianICC", "GStudy"])],
+)
+def test_a_report_takes_the_design_for_gstudy(models: str | None, found: list[str]) -> None:
+    named = _named(models, Facets(design="item x day"))
+
+    assert [type(model).__name__ for model in named] == found
+    assert named[-1] == rb.GStudy(design="item x day")

@@ -14,10 +14,10 @@ import reliabayes as rb
 from reliabayes.cli.fit_results import json_report, print_diagnostics, print_results
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import (
+    Facets,
     JsonFile,
     Prob,
     check_outputs,
-    designed,
     model_named,
     models_named,
     writable,
@@ -56,13 +56,7 @@ def fit(
         typer.Option(help="Sample the posterior, or find only the point of maximum likelihood."),
     ] = "mcmc",
     ratings_file: RatingsFile,
-    design: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DESIGN",
-            help='Facets of gstudy, such as "item x (rater:occasion)"; see --facet.',
-        ),
-    ] = None,
+    facets: Facets,
     sampling: Sampling,
     warmup: Annotated[
         int | None,
@@ -90,10 +84,10 @@ def fit(
     """Fit a model to the ratings of a table and print the posterior."""
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
-    chosen = designed(model, design)
+    chosen = facets.of(None if model is None else model())
     ratings = ratings_file.read()
     is_recommended = chosen is None
-    chosen = chosen or recommended_model(ratings, "--model")()
+    chosen = chosen or recommended_model(ratings, "--model")
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
         fitted = _point_estimate(chosen, ratings, {"save": save, "report": report})
@@ -142,7 +136,7 @@ def compare(
     named = None if models is None else models_named(models)
     if named is not None and len(named) < 2:
         raise typer.BadParameter("--models must name two or more models, separated by commas.")
-    if refusal := refuses_comparison({model.name(): model for model in named or ()}):
+    if refusal := refuses_comparison({each.name(): type(each) for each in named or ()}):
         raise typer.BadParameter(refusal)
     ratings = ratings_file.read()
     chosen = named or recommended_models(ratings, "--models")

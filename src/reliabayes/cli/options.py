@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,7 +47,7 @@ def model_named(name: str) -> type[RatingModel[Any]]:
     raise typer.BadParameter(f"it must be one of {', '.join(models)}, not {name!r}.{hint}")
 
 
-def models_named(names: str) -> list[type[RatingModel[Any]]]:
+def models_named(names: str) -> list[RatingModel[Any]]:
     """Return the models of a list of names on the command line.
 
     Parameters
@@ -56,8 +57,8 @@ def models_named(names: str) -> list[type[RatingModel[Any]]]:
 
     Returns
     -------
-    list of type of RatingModel
-        The classes of the models, each once.
+    list of RatingModel
+        The models, each once, with their default settings.
 
     Raises
     ------
@@ -65,37 +66,66 @@ def models_named(names: str) -> list[type[RatingModel[Any]]]:
         If one of them does not exist, or there is none.
     """
     stripped = filter(None, map(str.strip, names.split(",")))
-    return [model_named(name) for name in dict.fromkeys(stripped) or [""]]
+    return [model_named(name)() for name in dict.fromkeys(stripped) or [""]]
 
 
-def designed(model: type[RatingModel[Any]] | None, design: str | None) -> RatingModel[Any] | None:
-    """Return the model of ``--model``, with the design of ``--design``.
+@dataclass(frozen=True)
+class Facets:
+    """Options of the model of several facets.
 
-    Parameters
+    Attributes
     ----------
-    model : type of RatingModel, optional
-        The class of the model.
     design : str, optional
-        A design, which makes ``gstudy`` the model.
-
-    Returns
-    -------
-    RatingModel or None
-        None if neither was given.
-
-    Raises
-    ------
-    typer.BadParameter
-        If the model takes no design, or there is no such design.
+        Which facets are crossed or nested.
+    drop : list of str, optional
+        Sources of variance to leave out.
     """
-    if design is None:
-        return None if model is None else model()
-    if model not in (None, rb.GStudy):
-        raise typer.BadParameter(f"--design is for --model gstudy, not {model.name()}.")
-    try:
-        return rb.GStudy(design=design)
-    except ValueError as error:
-        raise typer.BadParameter(f"--design: {error}") from error
+
+    design: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DESIGN",
+            help='Facets of gstudy, such as "item x (rater:occasion)"; see --facet.',
+        ),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Source of variance that --design implies and gstudy is to leave out, such as "
+            '"rater x occasion". Can be repeated.',
+        ),
+    ] = None
+
+    def of(self, model: RatingModel[Any] | None) -> RatingModel[Any] | None:
+        """Return the model that was named, with the design that was given.
+
+        Parameters
+        ----------
+        model : RatingModel, optional
+            The model; by default gstudy if there is a design.
+
+        Returns
+        -------
+        RatingModel or None
+            None if neither was given.
+
+        Raises
+        ------
+        typer.BadParameter
+            If the model takes no design, or there is no such design or source.
+        """
+        if self.design is None:
+            if self.drop:
+                raise typer.BadParameter("--drop leaves out sources of a --design; give one.")
+            return model
+        if not isinstance(model, (rb.GStudy, type(None))):
+            raise typer.BadParameter(f"--design is for --model gstudy, not {model.name()}.")
+        try:
+            return rb.GStudy(design=self.design, drop=tuple(self.drop or ()))
+        except ValueError as error:
+            option = "--drop" if str(error).startswith("drop") else "--design"
+            raise typer.BadParameter(f"{option}: {error}") from error
 
 
 def probability(value: float) -> float:

@@ -13,10 +13,10 @@ from reliabayes.cli.output import print_message
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
 
-Models = list["type[RatingModel[Any]]"]
+Models = list["RatingModel[Any]"]
 
 
-def recommended_model(ratings: rb.Ratings, option: str) -> type[RatingModel[Any]]:
+def recommended_model(ratings: rb.Ratings, option: str) -> RatingModel[Any]:
     """Return the recommended model, and say why and what else there is.
 
     Parameters
@@ -28,12 +28,12 @@ def recommended_model(ratings: rb.Ratings, option: str) -> type[RatingModel[Any]
 
     Returns
     -------
-    type of RatingModel
-        The class of the model.
+    RatingModel
+        With the design of the ratings, if they have facets.
     """
     found = rb.recommend(ratings)
-    _say(option, [type(found.model)], found)
-    return type(found.model)
+    _say(option, [found.model], found)
+    return found.model
 
 
 def recommended_models(ratings: rb.Ratings, option: str) -> Models:
@@ -48,8 +48,8 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
 
     Returns
     -------
-    list of type of RatingModel
-        The classes of the models, two or more.
+    list of RatingModel
+        Two or more.
 
     Raises
     ------
@@ -59,15 +59,15 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
     from reliabayes.results.comparison import refuses_comparison
 
     found = rb.recommend(ratings)
-    best, chosen = type(found.model), [type(found.model)]
+    chosen = [found.model]
     for model, _ in found.alternatives:
-        pair = {each.name(): each for each in (best, type(model))}
+        pair = {each.name(): type(each) for each in (found.model, model)}
         if not refuses_comparison(pair) and _takes(model, ratings):
-            chosen.append(type(model))
+            chosen.append(model)
     if len(chosen) < 2:
         raise typer.BadParameter(
-            f"{best.name()} suits these ratings, and no alternative to it that takes them as they "
-            f"are read can be compared with it. Name two or more models with {option}."
+            f"{found.model.name()} suits these ratings, and no alternative to it that takes them "
+            f"as they are read can be compared with it. Name two or more models with {option}."
         )
     _say(option, chosen, found)
     return chosen
@@ -85,9 +85,7 @@ def _say(option: str, chosen: Models, found: rb.Recommendation) -> None:
     """Say which models are used and why; the guess of the scale was said when it was read."""
     names = ", ".join(model.name() for model in chosen)
     others = ", ".join(
-        f"{model.name()} ({when})"
-        for model, when in found.alternatives
-        if type(model) not in chosen
+        f"{model.name()} ({when})" for model, when in found.alternatives if model not in chosen
     )
     text = f"{option} is not given; recommended and used: {names} ({found.reason})."
     text += f" Alternatives: {others}." if others else ""

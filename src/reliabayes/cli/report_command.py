@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,7 @@ import typer
 import reliabayes as rb
 from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.option_groups import with_option_groups
-from reliabayes.cli.options import Prob, check_outputs, models_named, probability, writable
+from reliabayes.cli.options import Facets, Prob, check_outputs, models_named, probability, writable
 from reliabayes.cli.output import print_message
 from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile
 from reliabayes.cli.recommended import recommended_model
@@ -40,6 +40,7 @@ def report(
         Path, typer.Option(metavar="OUT.html", help="File to write the report to.")
     ] = Path("report.html"),
     ratings_file: RatingsFile,
+    facets: Facets,
     sampling: Sampling,
     prob: Prob = 0.9,
     reliability: Annotated[
@@ -55,7 +56,7 @@ def report(
     ] = "",
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
-    named = None if models is None else models_named(models)
+    named = _named(models, facets)
     target = writable(out)
     check_outputs(ratings_file.file, {"out": target})
     ratings = ratings_file.read()
@@ -63,12 +64,12 @@ def report(
     if sampling.seed is None:
         sampling = replace(sampling, seed=secrets.randbelow(2**31))
     chosen = named or [recommended_model(ratings, "--models")]
-    fits = fit_models(chosen, ratings, sampling, are_recommended=named is None)
+    fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
     print_message("computing the report")
     try:
         rb.report(
             ratings,
-            {model.__name__: fit for model, fit in fits.items()},
+            {type(model).__name__: fit for model, fit in fits.items()},
             str(target),
             prob=prob,
             reliability=reliability,
@@ -82,6 +83,17 @@ def report(
             print_posterior(fit, prob)
         raise
     print_message(f"wrote {out}")
+
+
+def _named(models: str | None, facets: Facets) -> list[RatingModel[Any]]:
+    """Return the models of --models, gstudy with its design; none if there are no such options."""
+    named = [] if models is None else models_named(models)
+    of_facets = facets.of(None)
+    if of_facets is None:
+        return named
+    if named and not any(isinstance(model, rb.GStudy) for model in named):
+        raise typer.BadParameter("--design is for gstudy, which --models does not name.")
+    return [of_facets if isinstance(model, rb.GStudy) else model for model in named or [of_facets]]
 
 
 def _source(ratings_file: RatingsFile) -> dict[str, str]:
@@ -100,11 +112,14 @@ def _source(ratings_file: RatingsFile) -> dict[str, str]:
 
 
 def _command_line(
-    context: typer.Context, sampling: Sampling, models: Iterable[type[RatingModel[Any]]]
+    context: typer.Context, sampling: Sampling, models: Collection[RatingModel[Any]]
 ) -> str:
     """Return the command that writes the same report, with its models and the seed drawn."""
     names = ",".join(model.name() for model in models)
     given: dict[str, Any] = context.params | {"seed": sampling.seed, "models": names}
+    for model in models:
+        if isinstance(model, rb.GStudy):
+            given |= {"design": model.design, "drop": list(model.drop)}
     words = ["reliabayes", "report", str(given["file"])]
     for option in context.command.params:
         name = str(option.name)

@@ -50,18 +50,18 @@ class Sampling:
 
 
 def fit_models(
-    models: Iterable[type[RatingModel[Any]]],
+    models: Iterable[RatingModel[Any]],
     ratings: rb.Ratings,
     sampling: Sampling,
     *,
     are_recommended: bool,
-) -> dict[type[RatingModel[Any]], rb.Fit]:
+) -> dict[RatingModel[Any], rb.Fit]:
     """Fit models to the same ratings, and print the diagnostics of each.
 
     Parameters
     ----------
-    models : iterable of type of RatingModel
-        The classes of the models.
+    models : iterable of RatingModel
+        The models.
     ratings : Ratings
         The ratings.
     sampling : Sampling
@@ -71,12 +71,12 @@ def fit_models(
 
     Returns
     -------
-    dict from type of RatingModel to Fit
+    dict from RatingModel to Fit
         The fit of each model, in the given order.
     """
     fits = {}
     for model in models:
         print_message(f"fitting {model.name()}")
-        fits[model] = model().fit(ratings, **asdict(sampling))
+        fits[model] = model.fit(ratings, **asdict(sampling))
         print_diagnostics(fits[model], is_recommended=are_recommended)
     return fits
