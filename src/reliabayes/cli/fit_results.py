@@ -121,6 +121,10 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
     is_recommended : bool, default False
         Whether the model was recommended, with a hint at models of grades if it is for numbers.
     """
+    from reliabayes.results.ignored_facets import ignored_facets
+
+    if ignored := ignored_facets(fitted.model, fitted.ratings):
+        print_message(in_options(ignored))
     is_said = is_recommended and fitted.model.continuous
     if (caution := fitted.model.caution(fitted.ratings)) and not is_said:
         print_message(in_options(caution))

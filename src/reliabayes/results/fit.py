@@ -16,6 +16,7 @@ import xarray as xr
 from reliabayes.arrays import Codes
 from reliabayes.results import arviz_bridge, storage
 from reliabayes.results.fitted_decisions import FittedDecisions
+from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.predictive import PredictiveChecks
@@ -47,14 +48,18 @@ class Fit(FittedDecisions):
     """
 
     def __str__(self) -> str:
-        doubts = (fill(f"Warning: {text}", 80) for text in self.doubts.values())
+        doubts = [fill(f"Warning: {text}", 80) for text in self.doubts.values()]
+        if ignored := ignored_facets(self.model, self.ratings):
+            doubts.append(fill(f"Caution: {ignored}", 80))
         return "\n".join([*doubts, f"{self!r}", rounded(self.summary()).to_string()])
 
     def _repr_html_(self) -> str:
         from reliabayes.html_report import answer
 
         table = rounded(self.summary()).rename_axis(None).to_html()
-        doubts = (f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.doubts.values())
+        doubts = [f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.doubts.values()]
+        if ignored := ignored_facets(self.model, self.ratings):
+            doubts.append(f"<p><b>Caution:</b> {escape(ignored)}</p>")
         return f"{''.join(doubts)}<p>{escape(answer(self).verdict)}</p>{table}"
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
@@ -84,7 +89,7 @@ class Fit(FittedDecisions):
         table.insert(0, "ratings", self.ratings.ratings_per_rater)
         if "information_lost" in table:
             table = table.sort_values("information_lost", ascending=False, kind="stable")
-        table.attrs |= {"draws": posterior.n_draws, "caution": self.model.caution(self.ratings)}
+        table.attrs |= {"draws": posterior.n_draws, "caution": cautions(self.model, self.ratings)}
         return table
 
     def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from reliabayes.results import quantities
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.ignored_facets import cautions
 from reliabayes.results.model import Model
 from reliabayes.results.modes import (
     are_weighed,
@@ -103,7 +104,7 @@ class FittedQuantities:
         table = table[["median", "mean", "sd"]].join(
             [self._convergence.table(names), table[bounds]]
         )
-        table.attrs["caution"] = self.model.caution(self.ratings)
+        table.attrs["caution"] = cautions(self.model, self.ratings)
         table.attrs["note"] = self.note
         return table
 

@@ -27,6 +27,7 @@ class Model(Protocol):
     continuous: ClassVar[bool]
     conditional: ClassVar[bool]
     has_true_categories: ClassVar[bool]
+    has_facets: ClassVar[bool]
 
     @classmethod
     def name(cls) -> str: ...

@@ -12,6 +12,7 @@ import xarray as xr
 
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.ignored_facets import cautions
 from reliabayes.results.model import PointModel
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import not_of_raters, scalars
@@ -78,7 +79,7 @@ class PointEstimate:
             names = not_of_raters(self.quantities)
         rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
         table = pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
-        table.attrs["caution"] = self.model.caution(self.ratings)
+        table.attrs["caution"] = cautions(self.model, self.ratings)
         return table
 
     def items(self) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reliabayes.html_report.answers.facets import facets_answer
@@ -14,6 +15,7 @@ from reliabayes.html_report.answers.true_categories import (
     true_categories_answer,
 )
 from reliabayes.results.estimates import draws_by_label, estimate_text
+from reliabayes.results.ignored_facets import ignored_facets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +59,18 @@ def answer(
     >>> answer(fit).headline  # doctest: +ELLIPSIS
     'Probably not: 4 ratings an item give a reliability of 0.6...; 0.80 takes ...'
     """
+    found = _answer(fit, prob, reliability, items, misfit)
+    ignored = ignored_facets(fit.model, fit.ratings).removesuffix(".")
+    if not ignored:
+        return found
+    first, *others = found.claims
+    caution = ". ".join(filter(None, (ignored, first.caution)))
+    return replace(found, claims=(replace(first, caution=caution), *others))
+
+
+def _answer(
+    fit: Fit, prob: float, reliability: float, items: pd.DataFrame | None, misfit: Sequence[str]
+) -> Answer:
     if "normalized_xcc" in fit.quantities:
         return pools_answer(fit, prob, reliability, misfit)
     if "phi" in fit.quantities:

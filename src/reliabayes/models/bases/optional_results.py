@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,8 @@ P = TypeVar("P", bound=Problem, default=Any)
 
 class OptionalResults(Generic[P]):
     """Base of all models: what a model without these answers."""
+
+    has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
 
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it; by default as the model does."""

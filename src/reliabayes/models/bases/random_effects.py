@@ -83,6 +83,7 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
     """
 
     continuous: ClassVar[bool] = True
+    has_facets: ClassVar[bool] = True
 
     design: str = "item x rater"
     drop: tuple[str, ...] = ()

@@ -1,0 +1,49 @@
+"""What a model without facets makes of ratings that have them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reliabayes.ratings import Ratings
+from reliabayes.ratings.facet_design import has_one
+from reliabayes.results.model import Model
+from reliabayes.wording import joined
+
+
+def cautions(model: Model, ratings: Ratings) -> str:
+    """What to say beside the results of a model, in sentences; empty if there is nothing to say.
+
+    Parameters
+    ----------
+    model : Model
+        Any model.
+    ratings : Ratings
+        The data of the fit.
+    """
+    return " ".join(filter(None, (ignored_facets(model, ratings), model.caution(ratings))))
+
+
+def ignored_facets(model: Model, ratings: Ratings) -> str:
+    """That a model takes ratings as independent that differ in facets only; empty if none do.
+
+    Parameters
+    ----------
+    model : Model
+        Any model.
+    ratings : Ratings
+        The data of the fit.
+    """
+    if model.has_facets or not ratings.facets or ratings.n_pairs == ratings.n_cells:
+        return ""
+    pair = np.unique(
+        ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater, return_inverse=True
+    )[1].astype(np.int32)
+    names = [name for name, codes in ratings.facet.items() if not has_one(pair, codes)]
+    remedy = "GStudy, with a design such as the one that rb.recommend(ratings) names, does not."
+    if ratings.scale != "numeric":
+        remedy = 'For numbers, GStudy with scale="numeric" does not.'
+    return (
+        f"{type(model).__name__} takes ratings of an item by the same rater as independent, though "
+        f"they are repeated under several levels of {joined(names)}: its intervals are too narrow "
+        f"if raters repeat themselves. {remedy}"
+    )

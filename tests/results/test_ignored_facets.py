@@ -1,0 +1,90 @@
+"""Fits of models without facets say that they take repeated ratings as independent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.cli.fit_results import print_diagnostics
+from reliabayes.html_report.answers.dispatch import answer
+from reliabayes.results.ignored_facets import ignored_facets
+
+CELLS = pd.MultiIndex.from_product([range(12), range(3), range(2)]).to_frame(index=False)
+TABLE = CELLS.set_axis(["item", "rater", "day"], axis=1)
+NUMBERS = np.random.default_rng(1).normal(size=len(TABLE)) + TABLE["item"] % 3
+INDEPENDENT = (
+    "takes ratings of an item by the same rater as independent, though they are repeated under "
+    "several levels of day: its intervals are too narrow if raters repeat themselves. "
+)
+
+
+def rated(rating: Any = NUMBERS, facets: tuple[str, ...] = ("day",), **options: Any) -> rb.Ratings:
+    frame = TABLE.assign(rating=rating, form=TABLE["item"] % 2)
+    return rb.Ratings.from_frame(frame, facets=[*facets], **options)
+
+
+def test_models_without_facets_take_repeated_ratings_as_independent() -> None:
+    named = "GStudy, with a design such as the one that rb.recommend(ratings) names, does not."
+
+    assert ignored_facets(rb.GaussianICC(), rated()) == f"GaussianICC {INDEPENDENT}{named}"
+
+
+@pytest.mark.parametrize("scale", ["ordered", "nominal"])
+def test_remedy_for_categories_is_to_take_them_as_numbers(scale: str) -> None:
+    found = ignored_facets(rb.DawidSkene(), rated(TABLE["item"] % 3, scale=scale))
+
+    assert found == f'DawidSkene {INDEPENDENT}For numbers, GStudy with scale="numeric" does not.'
+
+
+def test_only_facets_that_differ_within_an_item_and_a_rater_count() -> None:
+    once = rb.Ratings.from_frame(
+        TABLE.query("day == 0").assign(rating=NUMBERS, form=TABLE["item"] % 2), facets=["form"]
+    )
+
+    assert ignored_facets(rb.GaussianICC(), once) == ""
+    assert "levels of day:" in ignored_facets(rb.GaussianICC(), rated(facets=("form", "day")))
+
+
+def test_gstudy_and_ratings_without_facets_need_no_caution() -> None:
+    repeats = rated(facets=(), replicates="keep")
+    counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]))
+
+    assert ignored_facets(rb.GStudy(design="item x rater x day"), rated()) == ""
+    assert ignored_facets(rb.GaussianICC(), repeats) == ""
+    assert ignored_facets(rb.TAP(), counts) == ""
+
+
+def test_fits_state_it_wherever_they_state_cautions(capsys: pytest.CaptureFixture[str]) -> None:
+    fit = rb.GaussianICC().fit(rated(), seed=1, draws=200, progress=False)
+    text = ignored_facets(fit.model, fit.ratings)
+
+    print_diagnostics(fit, is_recommended=True)
+
+    assert text in " ".join(capsys.readouterr().err.split())
+    assert text in fit.summary().attrs["caution"]
+    assert text in fit.raters().attrs["caution"]
+    assert answer(fit).limits == (text.removesuffix("."),)
+    assert " ".join(str(fit).split()).startswith(f"Caution: {text}")
+    assert text in fit._repr_html_()
+
+
+def test_point_estimates_state_it() -> None:
+    ratings = rated(TABLE["item"] % 3, scale="nominal")
+
+    estimate = rb.DawidSkene().em(ratings)
+
+    assert "DawidSkene takes ratings" in estimate.summary().attrs["caution"]
+
+
+def test_fits_without_facets_state_nothing() -> None:
+    fit = rb.GaussianICC().fit(
+        rated(facets=(), replicates="keep"), seed=1, draws=200, progress=False
+    )
+
+    assert fit.summary().attrs["caution"] == ""
+    assert answer(fit).limits == ()
+    assert "Caution" not in str(fit)
