@@ -10,6 +10,7 @@ from .execution import MODES, drawn, pictures
 
 SETUP = """\
 import numpy as np
+import pandas as pd
 import reliabayes as rb
 
 scores = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
@@ -37,11 +38,18 @@ design = rb.simulate.incomplete(150, 8, 5, rng)
 truth = {"a": np.linspace(0.2, 0.9, 8)}
 votes = rb.RaterTAP().simulate(design, rng, categories=["no", "yes"], parameters=truth)
 of_votes = {"TAP": rb.TAP().fit(votes, seed=1), "RaterTAP": rb.RaterTAP().fit(votes, seed=1)}
+
+cells = [(item, rater, day) for item in range(60) for rater in range(4) for day in range(2)]
+design = pd.DataFrame(cells, columns=["item", "rater", "day"])
+model = rb.GStudy(design="item x rater x day")
+truth = {"mean": 5, "sd": [1, 0.4, 0.1, 0.3, 0.9, 0.1, 0.5]}
+of_days = model.fit(model.simulate(design, rng, parameters=truth), seed=1)
 """
 CALLS: Mapping[str, str] = {
     "icc": "rb.plots.icc(of_scores)",
     "icc_k": "rb.plots.icc_k(of_scores, reliability=0.8)",
     "variance_shares": "rb.plots.variance_shares(of_scores)",
+    "d_study": 'rb.plots.d_study(of_days.d_study({"rater": range(1, 9), "day": [1, 2, 4]}))',
     "krr_curve": 'rb.plots.krr_curve(rb.agreement.krr_curve(pools.subset(pools=["crowd"])))',
     "xcc": "rb.plots.xcc(of_pools)",
     "contrast": 'rb.plots.contrast(of_pools.contrast("icc", "expert", "crowd"))',

@@ -40,6 +40,14 @@ LONG = "contractor-{:03d}$@labelling-vendor.example.com"  # id of a rater
 PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "icc": lambda of: plots.icc(of.pools),
     "variance_shares": lambda of: plots.variance_shares(of.numbers),
+    "variance_by_source": lambda of: plots.variance_shares(of.facets),
+    "d_study": lambda of: plots.d_study(of.facets.d_study({"rater": [1, 2, 4], "day": [1, 2]})),
+    "d_study_target": lambda of: plots.d_study(
+        of.facets.d_study({"rater": range(1, 13), "day": 2}), "g", target=0.8
+    ),
+    "d_study_error": lambda of: plots.d_study(
+        of.facets.d_study({"day": [1, 2], "rater": range(1, 6)}), "mdc", target=3.0
+    ),
     "icc_k": lambda of: plots.icc_k(of.pools),
     "krr_curve": lambda of: plots.krr_curve(of.curve),
     "xcc": lambda of: plots.xcc(of.pools, guideline="landis_koch"),
@@ -97,6 +105,19 @@ def of_numbers(frame: pd.DataFrame) -> rb.Fit:
     return made_of(rb.GaussianICC(), rb.Ratings.from_frame(frame), **sds, mean=around(5.0))
 
 
+def of_facets() -> rb.Fit:
+    cells = pd.MultiIndex.from_product([range(20), range(4), range(2)]).to_frame(index=False)
+    frame = cells.set_axis(["item", "rater", "day"], axis=1)
+    frame["rating"] = np.random.default_rng(1).normal(size=len(frame)).round(2)
+    middle = np.array([1, 0.4, 0.1, 0.3, 0.9, 0.05, 0.5])
+    return made_of(
+        rb.GStudy(design="item x rater x day"),
+        rb.Ratings.from_frame(frame, facets=["day"]),
+        sd=around(1.0, 7) * middle,
+        mean=around(5.0),
+    )
+
+
 def long_names(contrast: rb.Contrast) -> rb.Contrast:
     one, other = (
         "residents in their first year at the hospital",
@@ -151,6 +172,7 @@ def of() -> SimpleNamespace:
         numbers=of_numbers(rated(20, 5, 4, "J{}")),
         crowd=of_numbers(rated(300, 100, 4, LONG)),
         pools=of_pools(),
+        facets=of_facets(),
         categories=of_categories(),
         long_pools=of_pools(
             "radiologists with at least ten years of practice in hospitals", "residents"
@@ -373,6 +395,71 @@ def test_bars_of_variance_shares_are_means_that_add_up_to_one_and_texts_are_medi
         f"{median['labeler_icc']:.0%} and the residual for {residual:.0%}"
     )
     assert any(text.startswith(f"{median['icc']:.0%} (") for text in texts(ax))
+
+
+def test_variance_by_source_tells_signal_and_the_largest_error(of: Any) -> None:
+    median = of.facets.quantities["proportion"].median(("chain", "draw"))
+    mean = of.facets.quantities["proportion"].mean(("chain", "draw"))
+
+    ax: Any = plots.variance_shares(of.facets, ax=fresh())
+
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(mean.values.tolist())
+    assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["rater x day", "residual"]
+    assert finding(ax) == (
+        f"Signal (item) accounts for {float(median.sel(source='item')):.0%} of the variance; the "
+        f"largest part of the error is item x day ({float(median.sel(source='item x day')):.0%})"
+    )
+
+
+def test_d_study_draws_a_line_for_each_number_of_the_second_facet(of: Any) -> None:
+    study = of.facets.d_study({"rater": [1, 2, 4], "day": [1, 2]})
+    table = study.table("g")
+
+    ax: Any = plots.d_study(study, "g", ax=fresh())
+
+    lines = [list(line.get_ydata()) for line in ax.lines]
+    assert lines[1] == pytest.approx(table["median"].xs(2, level="day").tolist())
+    assert len(ax.collections) == len(lines) == 2
+    best = table.loc[4, 2]
+    assert finding(ax) == (
+        f"Means over 4 levels of rater and 2 of day have a G of {best['median']:.2f} (90% interval "
+        f"{best['lower_90']:.2f} to {best['upper_90']:.2f})"
+    )
+
+
+def test_d_study_names_the_fewest_levels_that_reach_the_target(of: Any) -> None:
+    study = of.facets.d_study({"day": range(1, 20), "rater": 3})
+    table = study.table()["median"].droplevel("rater")
+
+    reached: Any = plots.d_study(study, target=0.7, ax=fresh())
+    missed: Any = plots.d_study(study, target=0.99, ax=fresh())
+    error: Any = plots.d_study(study, "sem_absolute", target=9.0, ax=fresh())
+
+    assert finding(reached) == f"{(table >= 0.7).idxmax()} levels of day reach a Phi of 0.7"
+    assert "; 3 of rater." in texts(reached)[-1]
+    assert finding(missed) == "None of these numbers of levels reaches a Phi of 0.99"
+    assert finding(error) == "1 level of day reaches a standard error of measurement of 9"
+
+
+@pytest.mark.parametrize(
+    ("levels", "options", "message"),
+    [
+        ({"rater": 2}, {}, "found 1 of rater. Ask fit.d_study"),
+        ({"rater": [1, 2], "day": range(1, 10)}, {}, "found 2 of rater and 9 of day"),
+        ({"rater": [1, 2]}, {"quantity": "psi"}, "quantity must be one of g, phi"),
+        ({"rater": [1, 2]}, {"target": 1.2}, "target must lie strictly between 0 and 1, not 1.2"),
+        (
+            {"rater": [1, 2]},
+            {"target": 0, "quantity": "mdc"},
+            "target must lie above 0, not 0",
+        ),
+    ],
+)
+def test_d_studies_that_cannot_be_drawn_are_refused(
+    of: Any, levels: Any, options: Any, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        plots.d_study(of.facets.d_study(levels), **options, ax=fresh())
 
 
 def test_icc_k_draws_its_median_and_marks_the_k_that_reaches_the_target(of: Any) -> None:

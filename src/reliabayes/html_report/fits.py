@@ -122,6 +122,8 @@ class ReportFit:
         found, prob = self.fit.quantities, self.options.prob
         if "normalized_xcc" in found:
             return partial(plots.xcc, self.fit, guideline=None, prob=prob)
+        if "proportion" in found:
+            return partial(plots.variance_shares, self.fit, prob=prob)
         if "icc" in found:
             reliability = self.options.reliability
             return partial(plots.icc_k, self.fit, reliability=reliability, prob=prob)

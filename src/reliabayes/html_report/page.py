@@ -22,7 +22,7 @@ from reliabayes.html_report.sections.method import method
 from reliabayes.html_report.sections.predictive_checks import predictive_checks
 from reliabayes.html_report.sections.quantities import quantities
 from reliabayes.html_report.sections.raters_and_items import items, raters
-from reliabayes.results.estimates import size_text
+from reliabayes.results.summaries import size_text
 
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings

@@ -19,7 +19,7 @@ from reliabayes.plots.layout import (
 )
 from reliabayes.plots.palette import Palette
 from reliabayes.ratings import Ratings
-from reliabayes.results.estimates import size_text
+from reliabayes.results.summaries import size_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,7 +21,7 @@ from reliabayes.plots.palette import Palette
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.ratings.most_active_raters import MostActiveRaters, cross_product
-from reliabayes.results.estimates import size_text
+from reliabayes.results.summaries import size_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

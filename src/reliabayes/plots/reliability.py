@@ -30,13 +30,14 @@ from reliabayes.results.estimates import (
     median_interval,
     source_text,
 )
+from reliabayes.wording import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from reliabayes.results.fit import Fit
 
-SOURCES = ("items", "raters", "residual")
+SOURCES = {"items": 0, "raters": 1, "residual": None}  # signal, error, and what is neither
 
 
 def icc(
@@ -81,16 +82,17 @@ def icc(
 
 
 def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
-    """Proportions of a single rating's variance: items, raters and residual, which add up to 100%.
+    """Proportions of a single rating's variance by source, which add up to 100%.
 
     Each bar is a posterior mean and starts where the previous one ends; on the right are medians,
-    which need not add up, with intervals.
-    Models of categories have two sets: one for the ratings and one for the latent score.
+    which need not add up, with intervals. The sources are items, raters and residual, or those of
+    the design of a `GStudy`. Models of categories have two sets: one for the ratings and one for
+    the latent score.
 
     Parameters
     ----------
     fit : Fit
-        Fit of a model that reports an ICC.
+        Fit of a model that reports an ICC, or variances by source.
     prob : float, default 0.9
         Probability of the equal-tailed intervals, strictly between 0 and 1.
     ax : matplotlib Axes, optional
@@ -105,16 +107,18 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
     ValueError
         The model does not report an ICC.
     """
+    sources = _sources(fit) if "proportion" in fit.quantities else SOURCES
     proportions = _proportions(fit)
-    ax = axes_or_new(ax, height=1.5 + 0.75 * len(proportions))
+    ax = axes_or_new(ax, height=1.5 + 0.25 * len(sources) * len(proportions))
     at, names, texts = [], [], []
+    palette = Palette.of(ax)
+    colours = [palette.muted if x is None else palette.series[x] for x in sources.values()]
     for group, (label, draws) in enumerate(proportions.items()):
-        rows = 3.6 * group + np.arange(3)
+        rows = (len(sources) + 0.6) * group + np.arange(len(sources))
         width = draws.mean(axis=1)
-        colours = [*Palette.of(ax).series[:2], Palette.of(ax).muted]
         ax.barh(rows, width, left=np.cumsum(width) - width, height=0.7, color=colours)
         at += list(rows)
-        names += [f"{short(label)}: {name}" if label else name for name in SOURCES]
+        names += [f"{short(label)}: {name}" if label else name for name in sources]
         for of_source in draws:
             median, lower, upper = median_interval(of_source, prob)
             texts.append(f"{median:.0%} ({lower:.0%} to {upper:.0%})")
@@ -126,7 +130,11 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
         f"On the right medians with {100 * prob:g}% intervals; bars are posterior means, which "
         f"add up. {source_text(fit)}"
     )
-    add_title(ax, _variance_finding(proportions), note, names)
+    if "proportion" in fit.quantities:
+        finding = _sources_finding(sources, proportions[""])
+    else:
+        finding = _variance_finding(proportions)
+    add_title(ax, finding, note, names)
     ax.invert_yaxis()
     return remove_frame(ax, "bottom")
 
@@ -192,9 +200,36 @@ def _scale_of_ratings(rows: Mapping[str, Array]) -> Mapping[str, Array]:
 
 
 def _proportions(fit: Fit) -> dict[str, Array]:
-    """Draws (3, S) of the proportions of variance, by pool and scale."""
+    """Draws (sources, S) of the proportions of variance, by pool and scale."""
+    if "proportion" in fit.quantities:
+        found = fit.quantities["proportion"]
+        return {"": found.stack(sample=("chain", "draw")).transpose("source", "sample").values}
     items, raters = draws_by_scale(fit, "icc"), draws_by_scale(fit, "labeler_icc")
     return {name: np.array([x, raters[name], 1 - x - raters[name]]) for name, x in items.items()}
+
+
+def _sources(fit: Fit) -> dict[str, int | None]:
+    """Whether each source of variance is signal (0) or error (1); None for the residual, last."""
+    decision = fit.decision()
+    signal = decision.design.measured | decision.fixed
+    *sources, _ = decision.sources
+    found: dict[str, int | None] = {x.name: int(not x.facets <= signal) for x in sources}
+    return found | {"residual": None}
+
+
+def _sources_finding(sources: Mapping[str, int | None], draws: Array) -> str:
+    """The signal, and the largest source of error."""
+    names = list(sources)
+    is_signal = np.array([kind == 0 for kind in sources.values()])
+    median = np.median(draws, axis=1)
+    largest = max(np.flatnonzero(~is_signal), key=lambda k: median[k])
+    signal = float(np.median(draws[is_signal].sum(axis=0)))
+    parts = joined([name for name in names if sources[name] == 0])
+    return (
+        f"Signal ({parts}) accounts for {signal:.0%} of the variance; the largest part of the "
+        f"error is {'the ' * (sources[names[largest]] is None)}{names[largest]} "
+        f"({median[largest]:.0%})"
+    )
 
 
 def _variance_finding(proportions: Mapping[str, Array]) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.ratings import Ratings
-from reliabayes.results.summaries import interval_bounds, scalars
+from reliabayes.results.summaries import interval_bounds, scalars, size_text
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -225,23 +224,6 @@ def estimate_text(draws: Array, prob: float, form: str = ".2f") -> str:
     if np.allclose(draws, median, rtol=0, atol=ROUNDING):
         return f"{median:{form}}"
     return f"{median:{form}} ({100 * prob:g}% interval {lower:{form}} to {upper:{form}})"
-
-
-def size_text(ratings: Ratings) -> str:
-    """Numbers of ratings, items and raters.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Any ratings.
-
-    Returns
-    -------
-    str
-        Such as ``24 ratings of 6 items by 4 raters``.
-    """
-    by = "anonymous raters" if ratings.anonymous_raters else f"{ratings.n_raters:,} raters"
-    return f"{len(ratings):,} ratings of {ratings.n_items:,} items by {by}"
 
 
 def source_text(fit: Fit) -> str:

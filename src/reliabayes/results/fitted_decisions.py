@@ -14,7 +14,7 @@ import xarray as xr
 
 from reliabayes.facets import COEFFICIENTS, Decision, as_names
 from reliabayes.results.fitted_labels import FittedLabels
-from reliabayes.results.summaries import describe
+from reliabayes.results.summaries import describe, size_text
 
 MANY = 1_000_000  # levels, as good as infinitely many
 MOST_DESIGNS = 20_000  # that a search looks at
@@ -28,7 +28,7 @@ class DStudy:
     ----------
     draws : Dataset
         g, phi, sem_relative, sem_absolute and mdc, dims (chain, draw) and a dimension for each
-        facet, whose coordinates are numbers of levels.
+        facet, whose coordinates are numbers of levels; ``attrs["source"]`` names model and data.
     """
 
     draws: xr.Dataset
@@ -138,7 +138,8 @@ class FittedDecisions(FittedLabels):
         dims = ("chain", "draw", *numbers)
         shape = (*self._chains_and_draws, *map(len, numbers.values()))
         found = {name: (dims, np.broadcast_to(getattr(of, name), shape)) for name in COEFFICIENTS}
-        return DStudy(xr.Dataset(found, coords=numbers))
+        source = f"{type(self.model).__name__}, {size_text(self.ratings)}"
+        return DStudy(xr.Dataset(found, coords=numbers, attrs={"source": source}))
 
     def cheapest(
         self,

@@ -215,3 +215,20 @@ def chosen_names(names: Sequence[str] | None, quantities: xr.Dataset, model: str
             f"{', '.join(map(str, quantities))}."
         )
     return list(names)
+
+
+def size_text(ratings: Ratings) -> str:
+    """Numbers of ratings, items and raters.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any ratings.
+
+    Returns
+    -------
+    str
+        Such as ``24 ratings of 6 items by 4 raters``.
+    """
+    by = "anonymous raters" if ratings.anonymous_raters else f"{ratings.n_raters:,} raters"
+    return f"{len(ratings):,} ratings of {ratings.n_items:,} items by {by}"

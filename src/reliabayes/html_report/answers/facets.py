@@ -21,9 +21,11 @@ from reliabayes.wording import joined
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
+    from reliabayes.results.fitted_decisions import DStudy
 
 SURE = 0.95  # probability from which on the verdict is plain
 MOST_LEVELS = 100  # that are tried of a facet
+FEW_LEVELS = 8  # that a study of facets goes up to at least
 
 
 def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[str] = ()) -> Answer:
@@ -100,6 +102,22 @@ def levels_now(effects: Effects) -> dict[str, int]:
             )
             found[name] = max(1, round(float(np.median(inner / outer))))
     return found
+
+
+def study_around(fit: Fit) -> DStudy:
+    """D study of up to twice the levels at hand of the first two facets, the others as they are.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that reports phi.
+    """
+    levels: dict[str, Any] = dict(levels_now(Effects.of(fit.ratings, fit.decision().design)))
+    first, *second = list(levels)[:2]
+    levels[first] = range(1, 1 + max(FEW_LEVELS, 2 * levels[first]))
+    for name in second:
+        levels[name] = sorted({1, levels[name], 2 * levels[name]})
+    return fit.d_study(levels)
 
 
 def _distinct(owner: Codes, n: int, effects: Effects, facets: frozenset[str]) -> Array:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reliabayes import plots
+from reliabayes.html_report.answers.facets import study_around
 from reliabayes.html_report.blocks import Block, Section
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
@@ -72,6 +73,9 @@ def _plots(each: ReportFit) -> Iterator[Callable[[], Any]]:
     if "icc" in fit.quantities:
         yield partial(plots.icc, fit, prob=prob)
         yield partial(plots.variance_shares, fit, prob=prob)
+    if "proportion" in fit.quantities:
+        study, reliability = study_around(fit), each.options.reliability
+        yield partial(plots.d_study, study, target=reliability, prob=prob)
     if "normalized_xcc" in fit.quantities:
         yield partial(plots.icc_k, fit, reliability=each.options.reliability, prob=prob)
     if is_by_rater(fit, "confusion"):
