@@ -39,7 +39,10 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
         "errata",
         "errors",
         "install",
-        *(pytest.param(page, marks=pytest.mark.docs) for page in ("index", "quickstart", "words")),
+        *(
+            pytest.param(page, marks=pytest.mark.docs)
+            for page in ("facets", "index", "quickstart", "words")
+        ),
     ],
 )
 def test_code_of_a_page_runs_and_prints_what_is_shown(
