@@ -222,6 +222,43 @@ def test_a_subset_keeps_the_levels_that_remain() -> None:
     assert found.facets["day"].tolist() == [10, 11]
 
 
+def test_a_subset_can_be_of_some_levels() -> None:
+    frame = pd.DataFrame(
+        [(i, r, day, form) for i in "ab" for r in "xy" for day in (1, 2, 3) for form in "pq"],
+        columns=["item", "rater", "day", "form"],
+    ).assign(rating=lambda x: x.index % 5)
+    ratings = Ratings.from_frame(frame, facets=["day", "form"])
+
+    found = ratings.subset(facets={"day": [1, 3], "form": "p"}, items=["a", "b"])
+
+    kept = frame.query("day != 2 and form == 'p'")
+    assert found.to_frame()["rating"].tolist() == kept["rating"].tolist()
+    assert found.facets["day"].tolist() == [1, 3]
+    assert found.facets["form"].tolist() == ["p"]
+    assert ratings.subset(facets={}) == ratings
+
+
+@pytest.mark.parametrize(
+    ("facets", "message"),
+    [
+        ({"days": [9]}, "facets: all requested facets must exist; found no 'days'. Did you mean"),
+        (["day"], "facets: it must map facets to levels; found ['day']. Pass facets={'occasion': "),
+        ({"rater": ["c1"]}, "found no 'rater'. The facets are 'day', 'form'."),
+        ({"day": [9, 11]}, "day: all requested ids must exist; found no 11. The known ids are 9"),
+    ],
+)
+def test_subsets_of_unknown_levels_are_refused(tests: Any, facets: Any, message: str) -> None:
+    with pytest.raises(rb.RatingsError) as caught:
+        tests.subset(facets=facets)
+
+    assert message in str(caught.value)
+
+
+def test_ratings_without_facets_have_no_levels_to_select() -> None:
+    with pytest.raises(rb.RatingsError, match=r"found no 'day'\. There are none\."):
+        Ratings.from_wide(np.array([[1, 2], [4, 5]])).subset(facets={"day": [1]})
+
+
 def test_facets_are_part_of_equality(tests: Any) -> None:
     other = Ratings.from_frame(TESTS, facets={"day": "day", "sheet": "form"}, **COLUMNS)
     fewer = Ratings.from_frame(TESTS, facets=["day"], **COLUMNS)

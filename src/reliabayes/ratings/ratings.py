@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from reliabayes.ratings.coding import coded_fields, coded_table, long_frame
 from reliabayes.ratings.describing import description, value_range
 from reliabayes.ratings.facets import facets_in_words
 from reliabayes.ratings.from_tables import RatingsFromTables
-from reliabayes.wording import did_you_mean, listed
+from reliabayes.wording import did_you_mean, listed, shown
 
 if TYPE_CHECKING:
     from reliabayes.guidelines import Guideline
@@ -210,8 +210,9 @@ class Ratings(RatingsFromTables):
         items: Iterable[Any] | None = None,
         raters: Iterable[Any] | None = None,
         pools: Iterable[Any] | None = None,
+        facets: Mapping[str, Iterable[Any]] | None = None,
     ) -> Ratings:
-        """Return the ratings of some items, by some raters, from some pools.
+        """Return the ratings of some items, by some raters, from some pools, at some levels.
 
         The categories stay the same, whether they still occur or not. Of a facet those levels stay
         that still occur.
@@ -224,6 +225,8 @@ class Ratings(RatingsFromTables):
             The user's ids of the raters to keep. By default all.
         pools : iterable, optional
             The user's ids of the pools to keep. By default all.
+        facets : mapping from str to iterable, optional
+            The user's ids of the levels to keep, by facet. By default all.
 
         Returns
         -------
@@ -233,7 +236,8 @@ class Ratings(RatingsFromTables):
         Raises
         ------
         RatingsError
-            If an id is unknown, or if no agreement can be computed from the ratings that remain.
+            If an id or a facet is unknown, or if no agreement can be computed from the ratings that
+            remain.
 
         Examples
         --------
@@ -252,9 +256,24 @@ class Ratings(RatingsFromTables):
         in_pools = _selected("pools", pools, self.pools)
         if self.rater_pool is not None:
             is_selected &= in_pools[self.rater_pool[self.rater]]
+        if not isinstance(facets, (Mapping, type(None))):
+            rule, remedy = "it must map facets to levels", "Pass facets={'occasion': [...]}."
+            raise RatingsError([Fault("facets", rule, shown(facets), remedy)])
+        for name, levels in (facets or {}).items():
+            is_selected &= self._at(name, levels)
         table = coded_table(self).take(np.flatnonzero(is_selected))
         check(table)
         return Ratings(**coded_fields(table) | {"scale_is_guess": self.scale_is_guess})
+
+    def _at(self, facet: str, levels: Iterable[Any]) -> Mask:
+        """Which ratings (N,) were given at some levels of a facet."""
+        if facet not in self.facets:
+            guess = did_you_mean(facet, self.facets)
+            known = f"The facets are {listed(self.facets)}." if self.facets else "There are none."
+            remedy = known if guess is None else f"Did you mean {guess!r}?"
+            rule = "all requested facets must exist"
+            raise RatingsError([Fault("facets", rule, f"no {shown(facet)}", remedy)])
+        return _selected(facet, levels, self.facets[facet])[self.facet[facet]]
 
     def to_frame(self) -> pd.DataFrame:
         """Return a long table in the user's ids, from which `from_frame` builds the same ratings.
