@@ -13,7 +13,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.facets import Effects, MeasurementDesign
 from reliabayes.html_report.answers.dispatch import answer
-from reliabayes.html_report.answers.facets import levels_now
+from reliabayes.html_report.answers.facets import _in_words, levels_now
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -50,8 +50,26 @@ def test_verdict_names_the_levels_at_hand_the_largest_error_and_what_would_help(
         f": 3 levels of rater and 2 of day give a reliability of {medians[0]:.2f}; 0.70 takes "
         f"{enough} of day"
     )
-    assert "is the interaction item x day" in found.claims[1].text
+    assert found.claims[1].text.startswith("The largest part of the error of a single rating, ")
+    assert found.claims[1].text.endswith(
+        "%, comes from differences between items that change from day to day"
+    )
+    assert found.figures[2].name == "of the error comes from item x day"
     assert len(found.figures) == 4
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("rater", "comes from differences between raters"),
+        ("rater x day", "comes from differences between raters that change from day to day"),
+        ("item x rater x day", "comes from the interaction item x rater x day"),
+        ("item x rater:day", "comes from the interaction item x rater:day"),
+        ("item x rater, residual", "is explained by no facet"),
+    ],
+)
+def test_sources_of_error_are_told_in_words(source: str, words: str) -> None:
+    assert _in_words(source) == words
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     claims = (
         Claim(_verdict(fit, reached, now, reliability), misfit_caution(misfit)),
         Claim(
-            f"The largest part of the error of a single rating, {_percent(share[largest])}, is "
+            f"The largest part of the error of a single rating, {np.median(share[largest]):.0%}, "
             f"{_in_words(largest)}"
         ),
     )
@@ -75,7 +75,7 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     figures = (
         number_figure(f"reliability with {_in_levels(now)}, as now", reached, prob),
         percentage_figure("signal in a single rating", single, prob),
-        percentage_figure(f"{_in_words(largest)}, of the error", share[largest], prob),
+        percentage_figure(f"of the error comes from {_short(largest)}", share[largest], prob),
         number_figure(
             "smallest change beyond error (95%)",
             fit.quantities["mdc"].values.ravel(),
@@ -161,11 +161,16 @@ def _in_levels(now: Mapping[str, int]) -> str:
 
 
 def _in_words(source: str) -> str:
-    """A source of variance as the subject of a sentence."""
+    """Where the error of a source of variance comes from, as the end of a sentence."""
     if source.endswith("residual"):
-        return "what no facet explains"
-    return f"the interaction {source}" if " x " in source else f"differences between {source}s"
+        return "is explained by no facet"
+    first, *others = source.split(" x ")
+    if not others:
+        return f"comes from differences between {first}s"
+    if len(others) > 1 or ":" in source:
+        return f"comes from the interaction {source}"
+    return f"comes from differences between {first}s that change from {others[0]} to {others[0]}"
 
 
-def _percent(draws: Array) -> str:
-    return f"{np.median(draws):.0%}"
+def _short(source: str) -> str:
+    return "the residual" if source.endswith("residual") else source
