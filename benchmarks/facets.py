@@ -1,12 +1,20 @@
-"""Whole fits of G studies: complete designs of several sizes, and with empty cells.
+"""Whole fits of G studies: complete designs of several sizes, with empty cells, and InstEval.
 
 python -m benchmarks.facets
+python -m benchmarks.facets insteval  # also by lme4, which needs R (on Debian: r-cran-lme4)
+python -m benchmarks.facets lme4  # InstEval by lme4 only
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from math import prod
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +29,24 @@ DESIGNS = (
     (60, 4, 2, 0.9),
     (200, 20, 5, 0.1),
 )
+# Formula of lme4, and design with the sources to leave out, of evaluations of lecturers.
+EVALUATIONS = (
+    ("rating ~ (1 | item) + (1 | rater)", "item x rater", ()),
+    (
+        "rating ~ (1 | item) + (1 | rater) + (1 | group)",
+        "item x rater x group",
+        ("item x rater", "item x group", "rater x group", "item x rater x group"),
+    ),
+)
+LMER = """
+suppressMessages(library(lme4))
+arguments <- commandArgs(TRUE)
+data <- read.csv(arguments[1], colClasses = c("factor", "factor", "numeric", "factor"))
+seconds <- system.time(fit <- lmer(as.formula(arguments[2]), data))["elapsed"]
+sds <- as.data.frame(VarCorr(fit))
+cat(seconds, fixef(fit), "\\n")
+cat(paste(sds$grp, sds$sdcor), sep = "\\n")
+"""
 SDS = {"item": 1.0, "rater": 0.5, "occasion": 0.3, "item x rater": 0.4}
 
 
@@ -42,6 +68,52 @@ def fits() -> None:
         )
 
 
+def evaluations(*, only_lme4: bool) -> None:
+    """Print seconds and standard deviations of InstEval by lme4 and GStudy, and their ratio."""
+    raw = rb.datasets.load("insteval").rename(columns={"lecturer": "item", "student": "rater"})
+    table = raw[["item", "rater", "rating"]].assign(
+        group=raw["dept"].astype(str) + "/" + raw["service"].astype(str)
+    )
+    for formula, design, drop in EVALUATIONS:
+        print(f"\n{formula}, {len(table):,} ratings", flush=True)
+        seconds, mean, sds = by_lme4(table, formula)
+        print(f"{'lme4, REML':24}{seconds:8.1f} s, mean {mean:.4f}, sd {in_words(sds)}", flush=True)
+        if only_lme4:
+            continue
+        facets = ["group"] if "group" in design else []
+        rated = rb.Ratings.from_frame(table, facets=facets, scale="numeric")
+        began = time.perf_counter()
+        fit = fitted(rb.GStudy(design=design, drop=drop), rated)
+        own = time.perf_counter() - began
+        medians = fit.quantities["sd"].median(("chain", "draw")).to_series().to_dict()
+        mean = float(fit.quantities["mean"].median())
+        checks = fit.diagnostics()
+        print(
+            f"{'GStudy, 4 chains':24}{own:8.1f} s, mean {mean:.4f}, sd {in_words(medians)}; R-hat "
+            f"{checks.r_hat:.3f}, bulk ESS {checks.ess_bulk:.0f}; {own / seconds:.1f} times lme4's "
+            "seconds",
+            flush=True,
+        )
+
+
+def by_lme4(table: pd.DataFrame, formula: str) -> tuple[float, float, dict[str, float]]:
+    """Seconds, mean and standard deviations by source of a fit by lme4's `lmer`."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ratings.csv"
+        table[["item", "rater", "rating", "group"]].to_csv(path, index=False)
+        command = ["Rscript", "-e", LMER, str(path), formula]
+        first, *rows = subprocess.run(
+            command, check=True, capture_output=True, text=True
+        ).stdout.splitlines()
+    seconds, mean = map(float, first.split())
+    return seconds, mean, {name: float(sd) for name, sd in (row.split() for row in rows)}
+
+
+def in_words(sds: Mapping[Any, float]) -> str:
+    """Standard deviations by source, in a row."""
+    return ", ".join(f"{sd:.4f} {name}" for name, sd in sds.items())
+
+
 def simulated(items: int, raters: int, occasions: int, share: float) -> rb.Ratings:
     """Ratings of a part of the cells, chosen at random."""
     rng = np.random.default_rng(1)
@@ -61,4 +133,8 @@ def simulated(items: int, raters: int, occasions: int, share: float) -> rb.Ratin
 
 
 if __name__ == "__main__":
-    fits()
+    asked = sys.argv[1:]
+    if asked:
+        evaluations(only_lme4=asked == ["lme4"])
+    else:
+        fits()
