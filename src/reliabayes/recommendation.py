@@ -12,7 +12,6 @@ from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import RatingModel
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
-from reliabayes.wording import joined
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
@@ -152,10 +151,7 @@ def _design(ratings: Ratings) -> SuitedDesign | None:
 
 
 def _of_facets(ratings: Ratings, design: SuitedDesign, numbers: str) -> Recommendation:
-    reason = f'{numbers}, and their design is "{design.text}"'
-    if design.drop:
-        names = [f'"{name}"' for name in design.drop]
-        reason += f" without {joined(names)}"
+    reason = f"{numbers}, and their design is {design}"
     same = "ratings of an item by a rater are to count as independent"
     alternatives: list[tuple[RatingModel[Any], str]] = [(models.GaussianICC(), f"if {same}")]
     if len(ratings.pools) > 1:

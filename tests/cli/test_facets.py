@@ -118,7 +118,7 @@ def test_the_command_of_a_report_names_the_design_that_was_recommended(table: st
 
 def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None:
     with open(table, "a") as file:
-        file.write("d,x,1.5,1,q\nd,x,1,2,q\nd,y,1,1,p\nd,y,2,2,p\n")
+        file.write("c,x,2.5,2,q\nc,y,2,2,p\n")
 
     result = run("fit", table, "--facet", "day", "--seed", "1", "--draws", "100")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def rated(rating: Any = NUMBERS, facets: tuple[str, ...] = ("day",), **options: 
 
 
 def test_models_without_facets_take_repeated_ratings_as_independent() -> None:
-    named = "GStudy, with a design such as the one that rb.recommend(ratings) names, does not."
+    named = 'GStudy with the design "item x rater x day" does not.'
 
     assert ignored_facets(rb.GaussianICC(), rated()) == f"GaussianICC {INDEPENDENT}{named}"
 
@@ -37,7 +38,10 @@ def test_models_without_facets_take_repeated_ratings_as_independent() -> None:
 def test_remedy_for_categories_is_to_take_them_as_numbers(scale: str) -> None:
     found = ignored_facets(rb.DawidSkene(), rated(TABLE["item"] % 3, scale=scale))
 
-    assert found == f'DawidSkene {INDEPENDENT}For numbers, GStudy with scale="numeric" does not.'
+    assert found == (
+        f'DawidSkene {INDEPENDENT}For numbers (scale="numeric"), GStudy with the design "item x '
+        'rater x day" does not.'
+    )
 
 
 def test_only_facets_that_differ_within_an_item_and_a_rater_count() -> None:
@@ -69,7 +73,7 @@ def test_fits_state_it_wherever_they_state_cautions(capsys: pytest.CaptureFixtur
     assert text in fit.raters().attrs["caution"]
     assert answer(fit).limits == (text.removesuffix("."),)
     assert " ".join(str(fit).split()).startswith(f"Caution: {text}")
-    assert text in fit._repr_html_()
+    assert escape(text) in fit._repr_html_()
 
 
 def test_point_estimates_state_it() -> None:

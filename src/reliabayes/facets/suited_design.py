@@ -13,6 +13,7 @@ from reliabayes.facets.design import MeasurementDesign
 from reliabayes.facets.effects import alike, levels_of
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
+from reliabayes.wording import joined
 
 Nesting = Mapping[str, frozenset[str]]
 
@@ -31,6 +32,10 @@ class SuitedDesign:
 
     text: str
     drop: tuple[str, ...]
+
+    def __str__(self) -> str:
+        names = [f'"{name}"' for name in self.drop]
+        return f'"{self.text}"' + (f" without {joined(names)}" if names else "")
 
 
 def suited_design(ratings: Ratings) -> SuitedDesign | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from reliabayes.facets.suited_design import suited_design
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
 from reliabayes.results.model import Model
@@ -39,11 +40,10 @@ def ignored_facets(model: Model, ratings: Ratings) -> str:
         ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater, return_inverse=True
     )[1].astype(np.int32)
     names = [name for name, codes in ratings.facet.items() if not has_one(pair, codes)]
-    remedy = "GStudy, with a design such as the one that rb.recommend(ratings) names, does not."
-    if ratings.scale != "numeric":
-        remedy = 'For numbers, GStudy with scale="numeric" does not.'
+    numbers = "" if ratings.scale == "numeric" else 'For numbers (scale="numeric"), '
     return (
         f"{type(model).__name__} takes ratings of an item by the same rater as independent, though "
         f"they are repeated under several levels of {joined(names)}: its intervals are too narrow "
-        f"if raters repeat themselves. {remedy}"
+        f"if raters repeat themselves. {numbers}GStudy with the design {suited_design(ratings)} "
+        "does not."
     )
