@@ -437,6 +437,16 @@ def test_d_study_names_the_fewest_levels_that_reach_the_target(of: Any) -> None:
 
     assert finding(reached) == f"{(table >= 0.7).idxmax()} levels of day reach a Phi of 0.7"
     assert "; 3 of rater." in texts(reached)[-1]
+    table = of.facets.d_study({"day": range(1, 9), "rater": [4, 1]}).table()["median"]
+    fewest = [(table.xs(n, level="rater") >= 0.65).idxmax() for n in (1, 4)]
+    both: Any = plots.d_study(
+        of.facets.d_study({"day": range(1, 9), "rater": [4, 1]}), target=0.65, ax=fresh()
+    )
+    assert fewest[0] > fewest[1]
+    assert finding(both) == (
+        f"{fewest[0]} levels of day and 1 of rater, or {fewest[1]} levels of day and 4 of rater, "
+        "reach a Phi of 0.65"
+    )
     assert finding(missed) == "None of these numbers of levels reaches a Phi of 0.99"
     assert finding(error) == "1 level of day reaches a standard error of measurement of 9"
 

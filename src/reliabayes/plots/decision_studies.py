@@ -146,9 +146,14 @@ def _finding(
         best = estimate_text(along.values[-1, :, -1], prob)
         return f"Means over {levels(-1, -1)} have a {of} of {best}"
     is_enough = median <= target if quantity not in RELIABILITIES else median >= target
-    ways = [levels(line, int(np.argmax(x))) for line, x in enumerate(is_enough) if x.any()]
+    ways: list[tuple[int, int]] = []  # line and column, in the order of the second facet
+    for line in np.argsort(along[along.dims[0]].values):
+        enough = np.flatnonzero(is_enough[line])
+        fewest = min(enough, key=lambda column: k[column], default=None)
+        if fewest is not None and (not ways or k[fewest] < k[ways[-1][1]]):
+            ways.append((int(line), int(fewest)))
     if not ways:
         return f"None of these numbers of levels reaches a {of} of {target:g}"
-    reach = "reaches" if len(ways) == 1 and ways[0].startswith("1 ") else "reach"
-    shown = [ways[0], *ways[-1:]] if len(ways) > 1 else ways
-    return f"{' or '.join(shown)} {reach} a {of} of {target:g}"
+    shown = [levels(*way) for way in dict.fromkeys([ways[0], ways[-1]])]
+    reach = "reaches" if shown == [f"1 level of {facet}"] else "reach"
+    return f"{', or '.join(shown)}{',' * (len(shown) > 1)} {reach} a {of} of {target:g}"
