@@ -8,6 +8,7 @@ from reliabayes.models.covariates import Covariates
 from reliabayes.models.dawid_skene import DawidSkene
 from reliabayes.models.gaussian_icc import GaussianICC
 from reliabayes.models.gaussian_xcc import GaussianXCC
+from reliabayes.models.graded_gstudy import GradedGStudy as GradedGStudy  # a family of GStudy
 from reliabayes.models.groupthink import Groupthink
 from reliabayes.models.gstudy import GStudy
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene

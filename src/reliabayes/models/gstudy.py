@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.wording import joined
 
 SdPrior = HalfNormal | HalfStudentT
+Family = Literal["gaussian", "logit", "ordinal"]
 
 ROUNDING = 1e-13  # of sums of squares, relative to their total
 FEW_RATINGS = 1000  # for which NUTS takes seconds
@@ -77,15 +78,26 @@ class GStudy(RandomEffectsModel):
     """
 
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
+    families: ClassVar[tuple[str, ...]] = ("gaussian",)  # that the class is for
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,
         "mean",
     )  # fmt: skip
+    family: Family = "gaussian"
     fixed: tuple[str, ...] = ()
     prior_mean: Normal | None = None
     prior_sd: SdPrior | tuple[tuple[str, SdPrior], ...] | None = None
 
+    def __new__(cls, *, family: str = "gaussian", **_: Any) -> Self:
+        """A model of the class that is for a family."""
+        kinds = (cls, *cls.__subclasses__())
+        return super().__new__(next((kind for kind in kinds if family in kind.families), cls))
+
     def __post_init__(self) -> None:
+        if self.family not in self.families:
+            raise ValueError(
+                f"family must be one of {', '.join(get_args(Family))}, not {self.family!r}."
+            )
         for name in ("drop", "fixed"):
             object.__setattr__(self, name, as_names(getattr(self, name)))
         if isinstance(self.prior_sd, Mapping):

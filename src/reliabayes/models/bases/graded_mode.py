@@ -1,0 +1,220 @@
+"""Where chains of a G study of categories start, and relative to what the program samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+from scipy.special import logit
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.effect_centring import EffectCentring
+from reliabayes.inference.time_limit import check_time
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.ordinal import CategoryProbabilities
+from reliabayes.models.bases.graded_effects import GradedProblem
+
+STEPS = 30  # of the search for the mode and for standard deviations
+SETTLED = 0.01  # relative change of the standard deviations that ends the search
+LEAST_SD, LARGEST_SD = 0.1, 5.0  # to start from, in log odds
+LEAST_STEP = 0.02  # between cut points
+WIDENING = 1.4  # of cut points by effects of a usual size
+PROBES, SEED = 12, 2001  # random vectors that estimate sums of variances
+MOST_SPREAD = 1.2  # posterior sd of the log of a standard deviation that hardly any ratings inform
+
+
+def warm_start(problem: GradedProblem) -> WarmStart:
+    """Starting points around the mode of effects, at standard deviations that fit them."""
+    sd, found = _search(problem)
+    known = 1 / np.sqrt(2 * found.known + 1)
+    # The less is known of a standard deviation, the longer the tail towards 0.
+    spread = np.minimum(known + 2 * known**2, MOST_SPREAD)
+    step, scores = np.maximum(np.diff(found.cut), LEAST_STEP), _scores(problem)
+    return WarmStart(
+        mode={"spread": np.log(sd), "step": np.log(step), **scores},
+        sd={
+            "spread": spread,
+            "step": np.minimum(1 / np.sqrt(problem.by_category[1:-1] + 0.5), 1.0),
+            **{name: np.ones_like(score) for name, score in scores.items()},
+        },
+        constrain=_constrain,
+        step_size=0.3,
+        centring=found.centring,
+    )
+
+
+def cold_start(problem: GradedProblem) -> WarmStart:
+    """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
+    sizes = {"spread": len(problem.effects.sizes), "step": problem.n_categories - 2}
+    mode = {**{name: np.zeros(size) for name, size in sizes.items()}, **_scores(problem)}
+    sd = {name: np.ones_like(value) for name, value in mode.items()}
+    return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
+
+
+def _scores(problem: GradedProblem) -> dict[str, Array]:
+    """Scores of all effects at their means."""
+    n_core = problem.n_core
+    return {"core_score": np.zeros(n_core + 1), "own_score": np.zeros(len(problem.source) - n_core)}
+
+
+def _constrain(free: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as the program declares them."""
+    values = {name: np.asarray(value) for name, value in free.items()}
+    positive = {name: np.exp(values[name]) for name in ("spread", "step")}
+    return {name: value.tolist() for name, value in (values | positive).items()}
+
+
+class _Point(NamedTuple):
+    """Effects (Q,) and cut points after a step, and what their curvature says.
+
+    Attributes
+    ----------
+    effect, cut : array of shapes (Q,) and (K - 1,)
+        Closer to the mode.
+    sd : array of shape (S,)
+        Standard deviations that fit better.
+    known : array of shape (S,)
+        Of how many effects of each source the standard deviation is known, as it were.
+    centring : EffectCentring
+        Information of the ratings.
+    """
+
+    effect: Array
+    cut: Array
+    sd: Array
+    known: Array
+    centring: EffectCentring
+
+
+def _search(problem: GradedProblem) -> tuple[Array, _Point]:
+    """Standard deviations (S,) by approximate EM, and the mode of the effects given them."""
+    above = problem.by_category[::-1].cumsum()[-2::-1]
+    cut = -WIDENING * logit((above + 0.5) / (len(problem.rating) + 1))
+    sd, effect = np.ones(len(problem.effects.sizes)), np.zeros(len(problem.source))
+    incidence = _incidence(problem)
+    found = _step(problem, incidence, sd, cut, effect)
+    for _ in range(STEPS):
+        check_time()
+        before, sd = sd, found.sd
+        found = _step(problem, incidence, sd, found.cut, found.effect)
+        if np.abs(np.log(sd / before)).max() < SETTLED:
+            break
+    return sd, _step(problem, incidence, sd, found.cut, found.effect)
+
+
+def _incidence(problem: GradedProblem) -> sp.csr_array:
+    """(N, Q + 1) effects of the ratings, and the location, on which all depend."""
+    n, n_sources = problem.has.shape
+    location = np.full((n, 1), len(problem.source), np.int32)
+    columns = np.hstack([problem.has, location]).ravel()
+    starts = np.arange(n + 1) * (n_sources + 1)
+    return sp.csr_array((np.ones(len(columns)), columns, starts), (n, len(problem.source) + 1))
+
+
+def _step(
+    problem: GradedProblem, incidence: sp.csr_array, sd: Array, cut: Array, effect: Array
+) -> _Point:
+    """A step of Newton's method, with the expected information, given standard deviations."""
+    size, g = len(problem.source), problem.n_core
+    rated = np.eye(problem.n_categories)[problem.rating]
+    category = CategoryProbabilities.of(incidence[:, :size] @ effect, cut, "logit")
+    mean_cut, sd_cut = problem.priors["cut"]
+    precision = np.append(sd[problem.source] ** -2, len(cut) / sd_cut**2)
+    gradient = incidence.T @ category.slopes(rated)[0]
+    gradient -= precision * np.append(effect, np.mean(mean_cut - cut))
+    information = sp.csr_array(incidence.T @ (incidence * category.information[:, None]))
+    matrix = _Arrow(information, precision, np.append(np.arange(g), size), np.arange(g, size))
+
+    move = matrix.solve(gradient[:, None])[:, 0]
+    better = effect + move[:size]
+    moved = _better_cut(problem, incidence[:, :size] @ better, cut - move[size], rated)
+
+    # Traces of the covariance, by source, from random signs.
+    sign = np.random.default_rng(SEED).choice([-1.0, 1.0], (size + 1, PROBES))
+    part = (sign * matrix.solve(sign)).mean(axis=1)[:size]
+    levels = np.bincount(problem.source)
+    variance, square = (
+        np.bincount(problem.source, values) / levels for values in (part, better**2)
+    )
+    variance = np.clip(variance, 0, sd**2)
+    return _Point(
+        better,
+        moved,
+        np.clip(np.sqrt(square + variance), LEAST_SD, LARGEST_SD),
+        levels * (1 - variance / sd**2) ** 2,
+        matrix.centring(np.append(better, -moved[problem.reference])),
+    )
+
+
+class _Arrow:
+    """Information plus prior precision of all effects and the location, solved by parts.
+
+    Parameters
+    ----------
+    information : sparse array of shape (Q + 1, Q + 1)
+        Of the ratings.
+    precision : array of shape (Q + 1,)
+        Of the priors.
+    core, own : array of int
+        Positions of the core, the location last, and of the others.
+    """
+
+    def __init__(self, information: sp.csr_array, precision: Array, core: Codes, own: Codes):
+        self.core, self.own, self.precision = core, own, precision
+        self.shared = sp.csr_array(information[own][:, core])
+        of_own = sp.csc_array(information[own][:, own])
+        self.own_information = np.asarray(of_own.diagonal())
+        of_core = information[core][:, core].toarray()
+        of_core[-1, -1] += precision[-1]
+        if len(own):
+            self.factor = splu(sp.csc_array(of_own + sp.diags_array(precision[own])))
+            of_core -= self.shared.T @ self.factor.solve(self.shared.toarray())
+        self.core_information = of_core
+        self.core_precision = np.append(precision[core[:-1]], 0.0)
+        self.covariance = np.linalg.inv(of_core + np.diag(self.core_precision))
+
+    def solve(self, right: Array) -> Array:
+        """Its inverse times vectors (Q + 1, C)."""
+        found = np.empty_like(right)
+        if not len(self.own):
+            found[self.core] = self.covariance @ right[self.core]
+            return found
+        own = self.factor.solve(right[self.own])
+        found[self.core] = self.covariance @ (right[self.core] - self.shared.T @ own)
+        found[self.own] = self.factor.solve(right[self.own] - self.shared @ found[self.core])
+        return found
+
+    def centring(self, mode: Array) -> EffectCentring:
+        """The normal approximation with this mode (Q + 1,)."""
+        core, own = mode[self.core], mode[self.own]
+        return EffectCentring(
+            core_information=self.core_information,
+            core_moment=self.core_information @ core + self.core_precision * core,
+            core_mean=core,
+            own_information=self.own_information,
+            own_moment=(self.own_information + self.precision[self.own]) * own,
+            shared=self.shared.data,
+            shared_column=self.shared.indices.astype(np.int32),
+            shared_start=self.shared.indptr.astype(np.int32),
+        )
+
+
+def _better_cut(problem: GradedProblem, location: Array, cut: Array, rated: Array) -> Array:
+    """Cut points (K - 1,) after a step of Newton's method, with the expected information."""
+    if len(cut) == 1:
+        return cut
+    category = CategoryProbabilities.of(location, cut, "logit")
+    mean, sd = problem.priors["cut"]
+    gradient = category.slopes(rated)[1] - (cut - mean) / sd**2
+    upper, lower, p = category.upper, category.lower, category.probability
+    # A cut point is the lower end of one category and the upper end of the one before.
+    own = lower[:, :-1] ** 2 / p[:, :-1] + upper[:, 1:] ** 2 / p[:, 1:]
+    beside = -(upper * lower / p)[:, 1:-1].sum(axis=0)
+    information = np.diag(own.sum(axis=0) + sd**-2) + np.diag(beside, 1) + np.diag(beside, -1)
+    better = cut + np.linalg.solve(information, gradient)
+    step = np.maximum(np.diff(better), 0.2 * np.diff(cut))  # which keeps their order
+    from_first = np.append(0, step.cumsum())
+    return np.asarray(better[problem.reference] + from_first - from_first[problem.reference])

@@ -1,0 +1,269 @@
+"""G study of ratings in two or more ordered categories: random effects of a latent score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.facets import COEFFICIENTS, Effects, MeasurementDesign, Source
+from reliabayes.inference.densities import half_t
+from reliabayes.inference.effect_centring import EffectCentring
+from reliabayes.inference.problem import StanPart
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.graded_items import GradedItems
+from reliabayes.likelihoods.item_blocks import ItemBlocks
+from reliabayes.likelihoods.ordinal import RESIDUAL, CategoryProbabilities, Observed
+from reliabayes.models.bases import graded_mode
+from reliabayes.models.bases.category_checks import check_categories
+from reliabayes.models.bases.graded_effects import GradedProblem
+from reliabayes.models.bases.hidden_state import drawn_categories
+from reliabayes.models.bases.latent_score import require_ordered
+from reliabayes.models.bases.simulation import rated, require_known
+from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
+from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
+from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
+
+SD_OF_CUTS = {"logit": 2.5, "ordinal": 5.0}  # by family, as of LogitICC and OrdinalICC
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradedGStudy(GStudy):
+    r"""`GStudy` with ``family="logit"`` or ``"ordinal"``: ratings in two or more categories.
+
+    .. math:: \operatorname{logit} \Pr(y > k) = \sum_k u_k - c_k
+
+    with the normal effects of `GStudy` and cut points c. The residual is logistic, of variance
+    pi^2 / 3, and all effects are sampled.
+    """
+
+    families: ClassVar[tuple[str, ...]] = ("logit", "ordinal")
+    continuous: ClassVar[bool] = False
+    reports: ClassVar[tuple[str, ...]] = (
+        *COEFFICIENTS[:2], "phi_observed", "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:],
+        *OF_SOURCES, "mean", "cut", "rate",
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.prior_mean is not None:
+            check_proper("prior_mean", self.prior_mean)
+
+    # From ratings to draws.
+
+    def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:
+        sources = effects.sources[:-1]
+        sd = {source.name: self._sd_prior(source, effects.design, 1.0) for source in sources}
+        return {"mean": self._location_prior, "sd": sd}
+
+    @property
+    def _location_prior(self) -> Normal:
+        return self.prior_mean or Normal(0.0, SD_OF_CUTS[self.family])
+
+    def _sd_prior(self, source: Source, design: MeasurementDesign, sd: float) -> SdPrior:
+        of_object = source.facets <= design.measured
+        return self._own_prior(source) or (HalfNormal(4.0) if of_object else HalfStudentT(3, 1.0))
+
+    def problem(self, ratings: Ratings) -> Any:
+        """Effects, categories and priors."""
+        check_categories(ratings)
+        require_ordered(ratings, 'GStudy with family="ordinal"', binary=False)
+        categories = ratings.categories
+        if self.family == "logit" and len(categories) > 2:
+            rule, remedy = 'family="logit" is for two categories', 'Pass family="ordinal".'
+            raise RatingsError([Fault("rating", rule, f"{len(categories)}", remedy)])
+        effects = self.effects(ratings)
+        if len(effects.sources) == 1:
+            rule, found = "a source besides the residual must be estimated", "none"
+            raise RatingsError([Fault("design", rule, found, "Drop fewer sources.")])
+        priors = self._priors(ratings, effects)
+        mean, sd = priors["mean"].stan
+        return GradedProblem(
+            coords={
+                "item": ratings.items,
+                "rater": ratings.raters,
+                "source": pd.Index(effects.names, name="source"),
+                "estimated": pd.Index(effects.names[:-1], name="estimated"),
+                "category": categories,
+                "below": categories[:-1],
+                "between": categories[1:-1],
+            },
+            priors={
+                "cut": np.array([-mean, sd]),
+                "sd": np.array([prior.stan for prior in priors["sd"].values()]),
+            },
+            effects=effects,
+            rating=ratings.category,
+        )
+
+    def program(self, problem: Any) -> str:
+        """One for all numbers of categories: two have one cut point."""
+        return "gstudy_graded"
+
+    def start(self, problem: Any) -> WarmStart:
+        """Mode of effects and cut points, at standard deviations that fit them."""
+        return graded_mode.warm_start(problem)
+
+    def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
+        """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
+        return graded_mode.cold_start(problem)
+
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the program's variables."""
+        own = {"spread": ("estimated",), "step": ("between",), "cut": ("below",)}
+        return {"sd": ("source",), **own}
+
+    # Results.
+
+    def quantities(self, posterior: Posterior[Any]) -> xr.Dataset:
+        """As of `GStudy`, on the latent scale, and what follows for the ratings themselves."""
+        draws = posterior.draws
+        mean = -draws["cut"].isel(below=0, drop=True)
+        of_scores = super().quantities(Posterior(
+            draws.assign(mean=mean), posterior.ratings, posterior.problem
+        ))  # fmt: skip
+        single = self.decision(posterior)
+        others = single.absolute - RESIDUAL["logit"]
+        observed = Observed.of(
+            np.sqrt(single.universe), np.sqrt(others), draws["cut"].values, "logit"
+        )
+        dims = ("chain", "draw")
+        found: dict[str, Any] = {str(name): values for name, values in of_scores.items()}
+        for name in ("variance", "sd"):  # that of the residual is known
+            estimated = found[name].isel(source=slice(-1)).rename(source="estimated")
+            found[name] = estimated
+        found["phi_observed"] = (dims, observed.icc)
+        if self.family == "logit":
+            found["rate"] = (dims, observed.proportion[..., 1])
+        else:
+            del found["mean"]
+            found["cut"] = draws["cut"]
+            found["rate"] = ((*dims, "category"), observed.proportion)
+        every = xr.Dataset({name: found[name] for name in self.reports if name in found})
+        return every.assign_coords(category=posterior.problem.coords["category"])
+
+    def pointwise(self, posterior: Posterior[Any]) -> tuple[Array, Codes]:
+        """Log-probability (S, I) of the ratings of items by draw, given the effects of others."""
+        problem, ratings = posterior.problem, posterior.ratings
+        blocks = ItemBlocks.of(problem.effects, ratings.item)
+        items = GradedItems.of(problem.effects, blocks, problem.rating)
+        found = [
+            items.log_probability(self._others(posterior, blocks, drawn), np.sqrt(variance), cut)
+            for cut, variance, drawn in self._sampled(posterior)
+        ]
+        return np.array(found), np.arange(ratings.n_items, dtype=np.int32)
+
+    def replicates(self, posterior: Posterior[Any], rng: np.random.Generator) -> Iterator[Any]:
+        """Categories (N,) of ratings of new items under the same other levels at each draw."""
+        effects = posterior.problem.effects
+        blocks = ItemBlocks.of(effects, posterior.ratings.item)
+        for cut, variance, drawn in self._sampled(posterior):
+            fresh = _drawn_score(effects, blocks.own, np.sqrt(variance), rng)
+            yield _rated(self._others(posterior, blocks, drawn) + fresh, cut, rng)
+
+    def _drawn(
+        self, posterior: Posterior[Any], rng: np.random.Generator
+    ) -> Iterator[tuple[Array, tuple[list[Array], float]]]:
+        """Variances (K,), and effects by source and a mean of 0, by draw: all were sampled."""
+        for _, variance, drawn in self._sampled(posterior):
+            yield variance, drawn
+
+    def _sampled(
+        self, posterior: Posterior[Any]
+    ) -> Iterator[tuple[Array, Array, tuple[list[Array], float]]]:
+        """Cut points, which have the mean, and what `_drawn` yields, by draw."""
+        problem, centring = posterior.problem, posterior.centring
+        assert isinstance(centring, EffectCentring)
+        for draw in posterior.points():
+            own_sd = draw["sd"][problem.source[problem.n_core :]]
+            score = draw.get("own_score", np.empty(0))
+            others = centring.others(score, own_sd, draw["core"])
+            yield draw["cut"], draw["sd"] ** 2, (problem.by_source(draw["core"], others), 0.0)
+
+    # Simulation.
+
+    def simulate(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        categories: Iterable[Any] = (0, 1),
+    ) -> Ratings:
+        """Ratings drawn from the model.
+
+        Parameters
+        ----------
+        design : DataFrame or Ratings
+            Who rates what under which levels of the facets, as for other families; of ratings the
+            categories are kept.
+        rng : Generator
+            Source of all randomness.
+        parameters : mapping of str to float or array, optional
+            ``cut`` (K - 1,) in log odds, and ``sd`` of the sources without the residual; drawn from
+            their priors if not given.
+        categories : iterable, default (0, 1)
+            The values that a rating can have.
+
+        Returns
+        -------
+        Ratings
+
+        Raises
+        ------
+        RatingsError
+            All ratings came out alike, or the design has faults.
+        """
+        scale = None
+        if isinstance(design, Ratings):
+            categories, scale = design.categories, design.scale
+        values = pd.Index(list(categories))
+        blank = self._blank(design)
+        effects = self.effects(blank)
+        given = {"categories": len(values), **(parameters or {})}
+        point = self.point(effects, given, rng)
+        every = tuple(range(len(effects.level)))
+        score = _drawn_score(effects, every, point["sd"], rng)
+        drawn = values[_rated(score, point["cut"], rng)]
+        return rated(blank, drawn, scale=scale, categories=values)
+
+    def point(
+        self, effects: Effects, given: Mapping[str, Any], rng: np.random.Generator
+    ) -> dict[str, Array]:
+        """Cut points and standard deviations: those given, and others drawn from their priors."""
+        point = {name: np.asarray(value, float) for name, value in given.items()}
+        n_categories = int(point.pop("categories", np.array(2)))
+        require_known(point, ("cut", "sd"), self)
+        if "sd" not in point:
+            priors = [self._sd_prior(each, effects.design, 1.0) for each in effects.sources[:-1]]
+            point["sd"] = np.array([half_t(prior.stan, rng) for prior in priors])
+        if "cut" not in point:
+            mean, sd = self._location_prior.stan
+            point["cut"] = np.sort(rng.normal(-mean, sd, n_categories - 1))
+        return {"cut": point["cut"], "sd": np.broadcast_to(point["sd"], len(effects.level))}
+
+
+# There is one model for users: its family is an argument.
+GradedGStudy.__name__ = GStudy.__name__
+
+
+def _drawn_score(
+    effects: Effects, sources: tuple[int, ...], sd: Array, rng: np.random.Generator
+) -> Array:
+    """New effects of these sources, added up by rating (N,)."""
+    total = np.zeros(len(effects.cells[effects.design.whole][0]))
+    for k in sources:
+        total += sd[k] * rng.standard_normal(effects.sizes[k])[effects.level[k]]
+    return total
+
+
+def _rated(score: Array, cut: Array, rng: np.random.Generator) -> Codes:
+    """Categories (N,) of ratings with latent scores, before the residual."""
+    return drawn_categories(CategoryProbabilities.of(score, cut, "logit").probability, rng)
