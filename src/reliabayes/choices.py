@@ -18,4 +18,5 @@ Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"
 ]
 Sampler: TypeAlias = Literal["auto", "nuts", "gibbs", "independence"]  # of posteriors
+Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings
 Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly

@@ -167,3 +167,24 @@ def test_a_report_takes_the_design_for_gstudy(models: str | None, found: list[st
 
     assert [type(model).__name__ for model in named] == found
     assert named[-1] == rb.GStudy(design="item x day")
+
+
+def test_family_is_for_studies_of_facets(table: str) -> None:
+    result = run("fit", table, "--model", "tap", "--family", "logit")
+
+    assert result.exit_code == 2
+    assert "--family is for --model gstudy, not tap." in result.stderr
+
+
+@pytest.mark.slow
+def test_family_is_that_of_the_ratings(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    rows = [(i, r, (i + r) % 3 > 0) for i in range(12) for r in range(3)]
+    path.write_text("item,rater,rating\n" + "".join(f"{i},{r},{int(y)}\n" for i, r, y in rows))
+    quick = ["--chains", "2", "--draws", "50", "--warmup", "50", "--seed", "1", "--json", "-"]
+
+    result = run("fit", str(path), "--family", "logit", *quick)
+
+    found = json.loads(result.stdout)
+    assert found["model"] == "gstudy"
+    assert {"phi", "phi_observed", "rate"} <= found["quantities"].keys()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import reliabayes as rb
+from reliabayes.choices import Family
 from reliabayes.cli.output import STDOUT
 from reliabayes.wording import did_you_mean
 
@@ -79,6 +80,8 @@ class Facets:
         Which facets are crossed or nested.
     drop : list of str, optional
         Sources of variance to leave out.
+    family : {"gaussian", "logit", "ordinal"}, optional
+        Distribution of the ratings.
     """
 
     design: Annotated[
@@ -96,6 +99,13 @@ class Facets:
             '"rater x occasion". Can be repeated.',
         ),
     ] = None
+    family: Annotated[
+        Family | None,
+        typer.Option(
+            help="Ratings of gstudy: numbers, two categories, or ordered ones.",
+            show_default="gaussian",
+        ),
+    ] = None
 
     def of(self, model: RatingModel[Any] | None) -> RatingModel[Any] | None:
         """Return the model that was named, with the design that was given.
@@ -103,7 +113,7 @@ class Facets:
         Parameters
         ----------
         model : RatingModel, optional
-            The model; by default gstudy if there is a design.
+            The model; by default gstudy if there is a design or family.
 
         Returns
         -------
@@ -113,16 +123,19 @@ class Facets:
         Raises
         ------
         typer.BadParameter
-            If the model takes no design, or there is no such design or source.
+            If the model takes no design or family, or there is no such design or source.
         """
-        if self.design is None:
-            if self.drop:
-                raise typer.BadParameter("--drop leaves out sources of a --design; give one.")
+        if self.drop and self.design is None:
+            raise typer.BadParameter("--drop leaves out sources of a --design; give one.")
+        own = {"design": self.design, "family": self.family}
+        given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        if not given:
             return model
         if not isinstance(model, (rb.GStudy, type(None))):
-            raise typer.BadParameter(f"--design is for --model gstudy, not {model.name()}.")
+            option = next(iter(given))
+            raise typer.BadParameter(f"--{option} is for --model gstudy, not {model.name()}.")
         try:
-            return rb.GStudy(design=self.design, drop=tuple(self.drop or ()))
+            return rb.GStudy(**given, drop=tuple(self.drop or ()))
         except ValueError as error:
             option = "--drop" if str(error).startswith("drop") else "--design"
             raise typer.BadParameter(f"{option}: {error}") from error

@@ -38,7 +38,7 @@ SD_OF_CUTS = {"logit": 2.5, "ordinal": 5.0}  # by family, as of LogitICC and Ord
 class GradedGStudy(GStudy):
     r"""`GStudy` with ``family="logit"`` or ``"ordinal"``: ratings in two or more categories.
 
-    .. math:: \operatorname{logit} \Pr(y > k) = \sum_k u_k - c_k
+    .. math:: \operatorname{logit} \Pr(y > k) = \sum_s u_s - c_k
 
     with the normal effects of `GStudy` and cut points c. The residual is logistic, of variance
     pi^2 / 3, and all effects are sampled.
@@ -221,18 +221,26 @@ class GradedGStudy(GStudy):
         RatingsError
             All ratings came out alike, or the design has faults.
         """
-        scale = None
-        if isinstance(design, Ratings):
-            categories, scale = design.categories, design.scale
-        values = pd.Index(list(categories))
+        scale = design.scale if isinstance(design, Ratings) else None
+        values = _categories(design, categories)
         blank = self._blank(design)
         effects = self.effects(blank)
-        given = {"categories": len(values), **(parameters or {})}
-        point = self.point(effects, given, rng)
+        point = self.point(effects, {"categories": len(values), **(parameters or {})}, rng)
         every = tuple(range(len(effects.level)))
         score = _drawn_score(effects, every, point["sd"], rng)
         drawn = values[_rated(score, point["cut"], rng)]
         return rated(blank, drawn, scale=scale, categories=values)
+
+    def draw_parameters(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        categories: Iterable[Any] = (0, 1),
+    ) -> dict[str, Array]:
+        """Parameters drawn from their priors, as `simulate` takes them."""
+        given = {"categories": len(_categories(design, categories))}
+        return self.point(self.effects(self._blank(design)), given, rng)
 
     def point(
         self, effects: Effects, given: Mapping[str, Any], rng: np.random.Generator
@@ -252,6 +260,11 @@ class GradedGStudy(GStudy):
 
 # There is one model for users: its family is an argument.
 GradedGStudy.__name__ = GStudy.__name__
+
+
+def _categories(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> pd.Index[Any]:
+    """Those of ratings, or those given for a table."""
+    return design.categories if isinstance(design, Ratings) else pd.Index(list(categories))
 
 
 def _drawn_score(

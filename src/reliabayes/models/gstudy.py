@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array
+from reliabayes.choices import Family
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, Source, as_names
 from reliabayes.facets.effects import sources_kept
@@ -29,7 +30,6 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.wording import joined
 
 SdPrior = HalfNormal | HalfStudentT
-Family = Literal["gaussian", "logit", "ordinal"]
 
 ROUNDING = 1e-13  # of sums of squares, relative to their total
 FEW_RATINGS = 1000  # for which NUTS takes seconds
@@ -46,13 +46,23 @@ class GStudy(RandomEffectsModel):
     with a normal effect of each source of variance: of items, raters and further facets such as
     occasions, and of their interactions. Effects and mean are integrated out exactly.
 
+    Ratings in two categories (``family="logit"``) or in several ordered ones (``"ordinal"``) come
+    from such a score, whose residual is logistic, of variance pi^2 / 3, and cut points c:
+
+    .. math:: \operatorname{logit} \Pr(y > k) = \sum_s u_s - c_k
+
+    Their effects are sampled, and quantities are those of the latent score, in log odds.
+
     Quantities: ``variance``, ``sd`` and ``proportion`` of each source; ``g`` and ``phi``, the
     reliability in [0, 1] of single ratings for decisions that compare objects (E rho^2) and for
     absolute decisions; ``sem_relative``, ``sem_absolute`` and ``mdc``, the standard errors of
     single ratings and the smallest change that exceeds them in 95% of pairs, in units of the
     rating; where raters rate items repeatedly, ``inter_rater_icc`` and ``intra_rater_icc``, the
     absolute reliability of single ratings if nothing but the rater changes, and if all but the
-    rater changes; ``mean``. For means over several levels of facets see `Fit.d_study`.
+    rater changes; ``mean``. Of categories also ``phi_observed``, ``phi`` of the ratings as numbers
+    0, 1, ... of their categories; ``rate``, the proportion of the second category or of each; and
+    ``cut`` (K - 1,) instead of ``mean`` if ordered. For means over several levels of facets see
+    `Fit.d_study`.
 
     Parameters
     ----------
@@ -61,16 +71,21 @@ class GStudy(RandomEffectsModel):
         of measurement first: ``"item x (rater:occasion)"``.
     drop : tuple of str, default ()
         Names of sources to leave out, such as ``"rater x occasion"``.
+    family : {"gaussian", "logit", "ordinal"}, default "gaussian"
+        Whether ratings are numbers, one of two categories, or ordered categories.
     fixed : tuple of str, default ()
         Facets with the same levels in every measurement; they add to the variance of universe
         scores, not to that of errors.
     prior_mean : Normal, optional
         Prior of the mean. By default its mean is that of the ratings, and its sd 2.5 times theirs.
+        Of categories, the prior of the log odds of ratings above each cut point, by default with
+        mean 0 and sd 2.5, or 5 if ordered, as of LogitICC and OrdinalICC.
     prior_sd : HalfNormal, HalfStudentT, or mapping of str to one of them, optional
         Prior of the standard deviations, or of those of the sources named. By default half t: with
         3 degrees of freedom and the sd of the ratings as scale for the residual and for sources
         that have to do with the object of measurement; with 1 degree of freedom and a quarter of
-        that scale for the others.
+        that scale for the others. Of categories half normal with scale 4 for the object of
+        measurement, half t with 3 degrees of freedom and scale 1 for the others.
 
     References
     ----------

@@ -16,10 +16,12 @@ from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities
 from reliabayes.models.bases.graded_effects import GradedProblem
+from reliabayes.models.bases.one_population import sd_of_log_step
 
 STEPS = 30  # of the search for the mode and for standard deviations
 SETTLED = 0.01  # relative change of the standard deviations that ends the search
 LEAST_SD, LARGEST_SD = 0.1, 5.0  # to start from, in log odds
+LONGEST = 2.0  # move of a latent score or a cut point, in log odds, in one step
 LEAST_STEP = 0.02  # between cut points
 WIDENING = 1.4  # of cut points by effects of a usual size
 PROBES, SEED = 12, 2001  # random vectors that estimate sums of variances
@@ -30,14 +32,15 @@ def warm_start(problem: GradedProblem) -> WarmStart:
     """Starting points around the mode of effects, at standard deviations that fit them."""
     sd, found = _search(problem)
     known = 1 / np.sqrt(2 * found.known + 1)
-    # The less is known of a standard deviation, the longer the tail towards 0.
-    spread = np.minimum(known + 2 * known**2, MOST_SPREAD)
-    step, scores = np.maximum(np.diff(found.cut), LEAST_STEP), _scores(problem)
+    # The less is known of a standard deviation, the longer the tail towards 0; and scores hardly
+    # tell sources apart of which each effect has few ratings.
+    spread = np.minimum(1.5 * (known + 2 * known**2), MOST_SPREAD)
+    step, scores = np.diff(found.cut), _scores(problem)
     return WarmStart(
         mode={"spread": np.log(sd), "step": np.log(step), **scores},
         sd={
             "spread": spread,
-            "step": np.minimum(1 / np.sqrt(problem.by_category[1:-1] + 0.5), 1.0),
+            "step": sd_of_log_step(step, problem.by_category, problem.reference),
             **{name: np.ones_like(score) for name, score in scores.items()},
         },
         constrain=_constrain,
@@ -91,8 +94,8 @@ class _Point(NamedTuple):
 
 def _search(problem: GradedProblem) -> tuple[Array, _Point]:
     """Standard deviations (S,) by approximate EM, and the mode of the effects given them."""
-    above = problem.by_category[::-1].cumsum()[-2::-1]
-    cut = -WIDENING * logit((above + 0.5) / (len(problem.rating) + 1))
+    proportion = (problem.by_category + 0.5) / (problem.by_category + 0.5).sum()
+    cut = -WIDENING * logit(proportion[::-1].cumsum()[-2::-1])
     sd, effect = np.ones(len(problem.effects.sizes)), np.zeros(len(problem.source))
     incidence = _incidence(problem)
     found = _step(problem, incidence, sd, cut, effect)
@@ -129,6 +132,7 @@ def _step(
     matrix = _Arrow(information, precision, np.append(np.arange(g), size), np.arange(g, size))
 
     move = matrix.solve(gradient[:, None])[:, 0]
+    move *= _damping(incidence @ move)
     better = effect + move[:size]
     moved = _better_cut(problem, incidence[:, :size] @ better, cut - move[size], rated)
 
@@ -202,6 +206,11 @@ class _Arrow:
         )
 
 
+def _damping(move: Array) -> float:
+    """What to multiply a step by, so that nothing moves to where ratings say nothing."""
+    return float(LONGEST / max(np.abs(move).max(), LONGEST))
+
+
 def _better_cut(problem: GradedProblem, location: Array, cut: Array, rated: Array) -> Array:
     """Cut points (K - 1,) after a step of Newton's method, with the expected information."""
     if len(cut) == 1:
@@ -214,7 +223,8 @@ def _better_cut(problem: GradedProblem, location: Array, cut: Array, rated: Arra
     own = lower[:, :-1] ** 2 / p[:, :-1] + upper[:, 1:] ** 2 / p[:, 1:]
     beside = -(upper * lower / p)[:, 1:-1].sum(axis=0)
     information = np.diag(own.sum(axis=0) + sd**-2) + np.diag(beside, 1) + np.diag(beside, -1)
-    better = cut + np.linalg.solve(information, gradient)
-    step = np.maximum(np.diff(better), 0.2 * np.diff(cut))  # which keeps their order
+    move = np.linalg.solve(information, gradient)
+    better = cut + move * _damping(move)
+    step = np.maximum(np.diff(better), np.maximum(0.2 * np.diff(cut), LEAST_STEP))
     from_first = np.append(0, step.cumsum())
     return np.asarray(better[problem.reference] + from_first - from_first[problem.reference])
