@@ -21,6 +21,7 @@ from reliabayes.models.bases.one_population import sd_of_log_step
 STEPS = 30  # of the search for the mode and for standard deviations
 SETTLED = 0.01  # relative change of the standard deviations that ends the search
 LEAST_SD, LARGEST_SD = 0.1, 5.0  # to start from, in log odds
+MANY_LEVELS, WELL_KNOWN = 100, 30.0  # of a source; effects that its sd is known of, as it were
 LONGEST = 2.0  # move of a latent score or a cut point, in log odds, in one step
 LEAST_STEP = 0.02  # between cut points
 WIDENING = 1.4  # of cut points by effects of a usual size
@@ -45,8 +46,15 @@ def warm_start(problem: GradedProblem) -> WarmStart:
         },
         constrain=_constrain,
         step_size=0.3,
+        target_acceptance=_acceptance(problem, found.known),
         centring=found.centring,
     )
+
+
+def _acceptance(problem: GradedProblem, known: Array) -> float:
+    """Longer steps where the ratings tell all large sources well apart: then draws mix anyway."""
+    large = np.array(problem.effects.sizes) > MANY_LEVELS
+    return 0.7 if large.any() and known[large].min() > WELL_KNOWN else 0.8
 
 
 def cold_start(problem: GradedProblem) -> WarmStart:
