@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +20,9 @@ SEED = 1989  # of the points: the same draws always give the same likelihoods
 NODES = 21  # of Gauss and Hermite, for items with one effect
 POINTS = 128  # evenly scattered ones, for items with more; a power of 2
 DF = 10  # of the t distribution of these points, whose tails are heavier than any posterior's
-SEARCHES = 12  # of Newton's method for the modes
-SMALL = 1e-4  # move that ends the search
+SEARCHES = 30  # steps of Newton's method for the modes
+LONGEST = 2.0  # move of a latent score in one of them, in log odds
+SMALL = 1e-2  # move, in prior standard deviations, that ends the search
 
 
 class Block(NamedTuple):
@@ -98,7 +100,8 @@ class GradedItems:
         """Log-probability (I,) given the effects of others (N,), sds of all sources, cut points.
 
         An item's effects are integrated out at points around their mode. With several effects it is
-        the log of an average over scattered points, whose error is about 0.015 nats.
+        the log of an average over scattered points, whose error is about 0.015 nats
+        where effects are of a usual size.
         """
         found = np.empty(sum(len(block.items) for block in self.blocks))
         for block in self.blocks:
@@ -119,11 +122,14 @@ class GradedItems:
             precision = slope.transpose(0, 2, 1) @ (weight[..., None] * slope) + np.eye(size)
             score = (slope.transpose(0, 2, 1) @ gradient[..., None])[..., 0] - mode
             move = np.linalg.solve(precision, score[..., None])[..., 0]
+            # Far moves may lead to where ratings say nothing.
+            farthest = np.abs(slope @ move[..., None]).max(axis=(1, 2))
+            move *= (LONGEST / np.maximum(farthest, LONGEST))[:, None]
             mode += move
             if np.abs(move).max() < SMALL:
                 break
         factor = np.linalg.cholesky(np.linalg.inv(precision))
-        points, log_weight = Points.of(size)
+        points, log_weight = _points(size)
         x = mode[:, None] + points @ factor.transpose(0, 2, 1)  # (I, M, P)
         location = others[:, None] + x @ slope.transpose(0, 2, 1)
         probability = CategoryProbabilities.of(location, cut, "logit").probability
@@ -131,6 +137,11 @@ class GradedItems:
         log_prior = -0.5 * ((x**2).sum(axis=-1) + size * math.log(2 * math.pi))
         log_volume = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
         return np.asarray(logsumexp(log_rated + log_prior + log_weight, axis=1) + log_volume)
+
+
+@cache
+def _points(n_effects: int) -> Points:
+    return Points.of(n_effects)
 
 
 def _block(effects: Effects, own: tuple[int, ...], items: Codes, rows: Codes) -> Block:
