@@ -285,6 +285,7 @@ def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     right: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gibbs, "GUESSED_REPEATS", 1)
+    monkeypatch.setattr(gibbs, "FEW_REPEATS", 1)
     monkeypatch.setattr(gibbs, "MOST_SWEEPS", 1)
     item, rating = np.repeat([[0, 1], [1, 0]], [right, 5], axis=1)
     table = pd.DataFrame({"item": item, "rater": range(right + 5), "rating": rating})
@@ -312,6 +313,18 @@ def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     draws = found.parameters["a"][:, 0, 0]
     assert abs(draws.mean() - mean) < LIMIT * np.sqrt(variance / chains)
     assert draws.var() == pytest.approx(variance, rel=LIMIT * np.sqrt(2 / chains))
+
+
+@pytest.mark.parametrize(
+    ("model", "raters", "repeats"), [(rb.MACE(), 3, 8), (rb.MACE(), 40, 4), (rb.DawidSkene(), 3, 1)]
+)
+def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
+    model: ConjugateModel[Any], raters: int, repeats: int
+) -> None:
+    conjugate = model.conjugate(model.problem(crowd(60, raters, 3, 3)))
+
+    assert conjugate is not None
+    assert conjugate.repeats == repeats
 
 
 def test_same_seed_gives_the_same_draws_however_chains_run(

@@ -28,8 +28,10 @@ LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at whether to stop
 NONE = -1  # a position of nothing
 # Where ratings may be guessed, who guessed and all probabilities are drawn so often for each draw
-# of the states, and so many sweeps make a draw: this mixes best for its time.
-GUESSED_REPEATS, GUESSED_SWEEPS = 8, 2
+# of the states, less often with few ratings per parameter, and so many sweeps make a draw: this
+# mixes best for its time.
+GUESSED_REPEATS, FEW_REPEATS, GUESSED_SWEEPS = 8, 4, 2
+FEW_RATINGS = 10  # per parameter
 SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
 MOST_SWEEPS = 10
 
@@ -163,9 +165,21 @@ class Conjugate:
     def sweeps(self) -> int:
         """Sweeps that make a draw: one is hardly a step where parameters are many for the data."""
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
-        parameters = len(self.prior) - len(self.slots.groups) + 1
-        more = int(SWEEPS_PER_PARAMETER * parameters / self.n_ratings)
+        more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)
         return self.thinning * min(least + more, MOST_SWEEPS)
+
+    @property
+    def repeats(self) -> int:
+        """Draws of who guessed, and of all probabilities, for each draw of the states."""
+        if not self.outcomes.guessed:
+            return 1
+        are_few = self.n_ratings < FEW_RATINGS * self.n_parameters
+        return FEW_REPEATS if are_few else GUESSED_REPEATS
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free probabilities."""
+        return len(self.prior) - len(self.slots.groups) + 1
 
 
 def sample(
@@ -267,8 +281,7 @@ class _Run:
             "proportion": _plain(outcomes.proportion, np.float64),
         }
         states, cells = outcomes.known.shape
-        repeats = GUESSED_REPEATS if outcomes.guessed else 1
-        sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1, repeats
+        sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1, conjugate.repeats
         self.data = _Data(*sizes, *(_pointer(each) for each in self.arrays.values()))
 
     def chain(self, chain: int, at: Array, kept: _Kept) -> None:
