@@ -52,6 +52,13 @@ def test_draws_are_grouped_by_chain(data: dict[str, Any]) -> None:
     assert drawn.stan_version == "2.35.0"
 
 
+def test_thinning_keeps_one_in_so_many_draws(data: dict[str, Any], tmp_path: Path) -> None:
+    drawn = sample(data, draws=25, thinning=4, output_dir=tmp_path)
+
+    assert drawn.parameters["sd_item"].shape == (2, 25)
+    assert "num_samples = 100\n" in next(tmp_path.glob("*_1.csv")).read_text()
+
+
 def test_given_metric_and_step_size_are_kept(data: dict[str, Any], tmp_path: Path) -> None:
     sample(data, geometry=Geometry(np.array([0.5, 0.25, 0.125]), 0.8), output_dir=tmp_path)
 

@@ -43,6 +43,7 @@ def sampler_commands(
     *,
     warmup: int,
     draws: int,
+    thinning: int,
     seed: int,
     geometry: Geometry | None,
     acceptance: float,
@@ -59,8 +60,8 @@ def sampler_commands(
         File for the draws of each chain.
     data, inits : mappings by the names in the program
         Data, and starting values of each chain.
-    warmup, draws, seed, geometry, acceptance
-        As of `reliabayes.inference.stan.sample`.
+    warmup, draws, thinning, seed, geometry, acceptance
+        As of `reliabayes.inference.stan.sample`, but draws before thinning.
 
     Returns
     -------
@@ -69,7 +70,8 @@ def sampler_commands(
     """
     words = ["data", f"file={_written(inputs / 'data.json', data)}", "random", f"seed={seed}"]
     words += ["output", "sig_figs=17", f"refresh={max(MESSAGES, (warmup + draws) // MESSAGES)}"]
-    method = ["method=sample", f"num_samples={draws}", f"num_warmup={warmup}", "algorithm=hmc"]
+    method = ["method=sample", f"num_samples={draws}", f"num_warmup={warmup}", f"thin={thinning}"]
+    method += ["algorithm=hmc"]
     method += _metric(inputs, geometry, adapted=warmup > 0)
     return [
         [

@@ -76,6 +76,7 @@ def sample(
     inits: Sequence[Mapping[str, Any]],
     geometry: Geometry | None = None,
     acceptance: float = 0.8,
+    thinning: int = 1,
     parallel_chains: int | None = None,
     progress: bool | None = None,
     output_dir: str | os.PathLike[str] | None = None,
@@ -99,6 +100,8 @@ def sample(
         Metric and first step, if known.
     acceptance : float, default 0.8
         Acceptance rate that the step size is adapted to; closer to 1 for smaller, safer steps.
+    thinning : int, default 1
+        Iterations that make a draw.
     parallel_chains : int, optional
         Chains run at once; by default as many as there are processors.
     progress : bool, optional
@@ -134,12 +137,13 @@ def sample(
                 data,
                 inits,
                 warmup=warmup,
-                draws=draws,
+                draws=draws * thinning,
+                thinning=thinning,
                 seed=seed,
                 geometry=geometry,
                 acceptance=acceptance,
             )
-            total = chains * (warmup + draws)
+            total = chains * (warmup + draws * thinning)
             with progress_bar(program, total, lambda: iterations(logs), progress) as watch:
                 status = run_all(
                     commands,

@@ -53,6 +53,7 @@ class RatingModel(OptionalResults[P], ABC):
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
     has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
+    thinning: ClassVar[int] = 1  # iterations of NUTS that make a draw
 
     @classmethod
     def name(cls) -> str:
@@ -309,8 +310,7 @@ class RatingModel(OptionalResults[P], ABC):
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )
         settings = replace(settings, warm_start=warm_start is not False)
-        # Matrices are small here, so that threads would mostly wait for each other.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem = self.problem(ratings)
             modes = self.starts(problem)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Protocol, TypeAlias, get_args
+from typing import Any, ClassVar, Protocol, TypeAlias, get_args
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import gibbs, independence, stan
@@ -36,6 +36,8 @@ Own: TypeAlias = Conjugate | NearNormal
 
 class SampledModel(Protocol):
     """What sampling asks of a model."""
+
+    thinning: ClassVar[int]
 
     def program(self, problem: Any) -> str:
         """Stan program."""
@@ -84,6 +86,7 @@ def sampled(
         stan_data(problem, mode.centring),
         geometry=geometry_of(start),
         acceptance=start.target_acceptance if isinstance(start, WarmStart) else 0.8,
+        thinning=model.thinning,
         output_dir=output_dir,
         **chains,
         **options,
