@@ -27,11 +27,14 @@ class Geometry(NamedTuple):
         First step, in units of the posterior standard deviations.
     adapt : bool
         Whether the metric is only a first guess, which the sampler improves on.
+    max_tree_depth : int
+        Largest depth of the trees of NUTS.
     """
 
     inverse_metric: Array
     step_size: float
     adapt: bool = False
+    max_tree_depth: int = 10
 
 
 def sampler_commands(
@@ -97,7 +100,13 @@ def _metric(inputs: Path, geometry: Geometry | None, *, adapted: bool) -> list[s
         metric = np.diag(metric)
     kind = "diag_e" if metric.ndim == 1 else "dense_e"
     file = _written(inputs / "metric.json", {"inv_metric": metric})
-    return [f"stepsize={float(geometry.step_size)}", f"metric={kind}", f"metric_file={file}"]
+    trees = ["engine=nuts", f"max_depth={geometry.max_tree_depth}"]
+    return [
+        *trees,
+        f"stepsize={float(geometry.step_size)}",
+        f"metric={kind}",
+        f"metric_file={file}",
+    ]
 
 
 def _adaptation(geometry: Geometry | None, acceptance: float, *, adapted: bool) -> list[str]:

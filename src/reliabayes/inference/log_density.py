@@ -1,4 +1,4 @@
-"""Log density of a compiled Stan program at points that the sampler has not been to."""
+"""Log density of a compiled Stan program, and its gradient, at any points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from reliabayes.inference.time_limit import seconds_left
 
 
 def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array:
-    """Log density of a packaged program at points of its unconstrained scale.
+    """Log density (N,) of a packaged program, as `log_gradients` has it."""
+    return log_gradients(program, data, points)[0]
+
+
+def log_gradients(program: str, data: Mapping[str, Any], points: Array) -> tuple[Array, Array]:
+    """Log density of a packaged program at points of its unconstrained scale, and its gradient.
 
     Parameters
     ----------
@@ -30,8 +35,10 @@ def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array
 
     Returns
     -------
-    array of shape (N,)
+    log_density : array of shape (N,)
         In nats, with the Jacobian of the transform, as the sampler's ``lp``.
+    gradient : array of shape (N, P)
+        Its derivatives.
 
     Raises
     ------
@@ -51,7 +58,8 @@ def log_densities(program: str, data: Mapping[str, Any], points: Array) -> Array
             status = run_all([command], [log], at_once=1, seconds=seconds_left())
             if any(status):
                 raise SamplingError(f"{program}: log_prob: {failure(status, [log], where)}")
-            return pd.read_csv(output, comment="#", usecols=["lp__"])["lp__"].to_numpy(float)
+            table = pd.read_csv(output, comment="#").to_numpy(float)
+            return table[:, 0], table[:, 1:]
     except TimeoutError:  # the fit's, which says so
         raise
     except OSError as error:

@@ -48,6 +48,8 @@ class WarmStart:
         Covariance of the parameters on that scale, where it is known.
     adapt_metric : bool
         Whether the sampler is to improve on ``sd`` during warmup.
+    max_tree_depth : int
+        Largest depth of the trees of NUTS: few steps suffice in a normal posterior.
     target_acceptance : float
         Acceptance rate that the step size is adapted to.
     path : tuple of float
@@ -64,6 +66,7 @@ class WarmStart:
     step_size: float | None = None
     covariance: Array | None = None
     adapt_metric: bool = False
+    max_tree_depth: int = 10
     target_acceptance: float = 0.8
     path: tuple[float, ...] = ()
     centring: StanPart | None = None
@@ -75,13 +78,18 @@ class WarmStart:
         return {name: np.asarray(value) for name, value in self.constrain(self.mode).items()}
 
     @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return sum(np.size(value) for value in self.mode.values())
+
+    @property
     def geometry(self) -> Geometry | None:
         """Metric and step size for the sampler, where they are known."""
         if self.step_size is None:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
         metric = variances if self.covariance is None else self.covariance
-        return Geometry(metric, self.step_size, self.adapt_metric)
+        return Geometry(metric, self.step_size, self.adapt_metric, self.max_tree_depth)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points, dispersed more widely than the posterior.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 from scipy.special import chdtri
 
 from reliabayes.results.modes import are_weighed
@@ -22,6 +23,7 @@ MAX_DIVERGENT = 0.005  # of the draws: fewer leave the reported quantities as th
 MIN_BFMI, DOUBTFUL_BFMI = 0.3, 0.2
 MAX_INTEGRATION_ERROR, DOUBTFUL_INTEGRATION_ERROR = 1e-3, 0.05  # nats
 
+DEEP = 10  # trees of NUTS, if nothing is known of the posterior
 LONGER = "fit with more draws"
 ELSEWHERE = "fit with more draws, and with warm_start=False: other starts may find another mode"
 LONGER_WARMUP = "fit with more warmup and draws, or with warm_start=True, which weighs modes"
@@ -274,9 +276,14 @@ def _of_nuts(stats: xr.Dataset, settings: Settings) -> dict[str, Any]:
     energy = stats["energy"].transpose("chain", "draw").values
     return {
         "divergences": int(stats["diverging"].values.sum()),
-        "tree_depth_hits": int((stats["tree_depth"].values >= settings.max_tree_depth).sum()),
+        "tree_depth_hits": _depth_hits(stats["tree_depth"].values, settings.max_tree_depth),
         "bfmi": float(((np.diff(energy) ** 2).mean(axis=1) / energy.var(axis=1)).min()),
     }
+
+
+def _depth_hits(depth: NDArray[Any], most: int) -> int:
+    """Trees that were cut short, unless on purpose, where few steps suffice."""
+    return int((depth >= most).sum()) if most >= DEEP else 0
 
 
 def _depends(quantity: str) -> str:

@@ -17,7 +17,8 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.nearly_normal import MOST_PARAMETERS, with_covariance
+from reliabayes.inference.problem import StanData, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import (
     CHUNK,
@@ -38,6 +39,7 @@ from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import describe, describe_in_blocks
 
+MANY_RATERS = 10  # of each pool
 SDS = ("sd_item", "sd_rater")
 ICC_OBSERVED = ("icc_observed", "labeler_icc_observed")
 WEAK_PRECISION = 1 / 25  # of levels, where only their own ratings count
@@ -180,6 +182,14 @@ class LatentScoreModel(HiddenStateModel[P]):
             constrain=partial(self.constrain_levels, problem=problem, centring=centring),
             centring=centring,
         )
+
+    def starts(self, problem: P) -> tuple[WarmStart, ...]:
+        """The start, with all covariances where raters are many enough for a normal posterior."""
+        (start,) = super().starts(problem)
+        if np.bincount(problem.pool).min() < MANY_RATERS or start.size > MOST_PARAMETERS:
+            return (start,)
+        data = stan_data(problem, start.centring)
+        return (with_covariance(start, self.program(problem), data),)
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""

@@ -1,0 +1,68 @@
+"""Covariances that the sampler takes as they are, where the posterior is nearly normal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import reliabayes as rb
+from benchmarks.simulated import simulate
+from reliabayes.arrays import Array
+from reliabayes.inference.log_density import log_densities, log_gradients
+from reliabayes.inference.problem import stan_data
+
+MODEL = rb.LogitICC()
+
+
+def ratings(items: int, raters: int, per_item: int) -> rb.Ratings:
+    design = simulate(items, raters, per_item, seed=3)[["item", "rater"]]
+    truth = {"sd_item": 1.0, "sd_rater": 0.7, "mean": 0.2}
+    return MODEL.simulate(design, np.random.default_rng(3), parameters=truth)
+
+
+def test_gradients_are_those_of_the_density() -> None:
+    problem = MODEL.problem(ratings(60, 4, 3))
+    (start,) = MODEL.starts(problem)
+    data, step = stan_data(problem, start.centring), 1e-5
+    at: Array = 0.1 * np.arange(start.size, dtype=float)
+    moves = step * np.eye(start.size)
+
+    _, found = log_gradients("ordinal_icc", data, at[None])
+
+    after, before = (log_densities("ordinal_icc", data, at + sign * moves) for sign in (1, -1))
+    np.testing.assert_allclose(found[0], (after - before) / (2 * step), rtol=1e-5, atol=1e-5)
+
+
+def test_many_ratings_by_many_raters_have_a_nearly_normal_posterior() -> None:
+    (start,) = MODEL.starts(MODEL.problem(ratings(600, 12, 6)))
+
+    assert start.max_tree_depth == 2
+    assert start.covariance is not None
+    sd = np.sqrt(np.diag(start.covariance))
+    # What is known of a level by its own ratings is nearly all that is.
+    assert sd[-12:] == pytest.approx(np.ones(12), abs=0.3)
+
+
+@pytest.mark.parametrize(("items", "raters"), [(600, 5), (15, 12)])
+def test_trees_of_the_sampler_grow_freely_elsewhere(items: int, raters: int) -> None:
+    (start,) = MODEL.starts(MODEL.problem(ratings(items, raters, 4)))
+
+    assert start.max_tree_depth == 10
+    assert start.covariance is None
+
+
+def test_short_trees_are_no_fault_and_reach_the_same_posterior() -> None:
+    rated = ratings(600, 12, 6)
+    (start,) = MODEL.starts(MODEL.problem(rated))
+    free = MODEL.start(MODEL.problem(rated))
+
+    short, long = (
+        MODEL.fit(rated, seed=1, draws=400, warm_start=each, progress=False)
+        for each in (start, free)
+    )
+
+    assert short.sample_stats["n_steps"].max() == 3
+    assert short.diagnostics().tree_depth_hits == 0
+    of_short, of_long = short.summary(), long.summary()
+    z: Array = (of_short["mean"] - of_long["mean"]) / np.hypot(of_short["mcse"], of_long["mcse"])
+    assert np.abs(z).max() < 4
