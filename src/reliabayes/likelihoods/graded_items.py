@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
-from scipy.stats import qmc
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
@@ -66,6 +65,8 @@ class Points(NamedTuple):
         if n_effects == 1:
             node, weight = np.polynomial.hermite_e.hermegauss(NODES)
             return cls(node[:, None], np.log(weight) + 0.5 * node**2)
+        from scipy.stats import qmc  # slow to import
+
         uniform = qmc.Sobol(n_effects + 1, seed=SEED).random(POINTS)
         normal, spread = ndtri(uniform[:, :-1]), 2 * gammaincinv(0.5 * DF, uniform[:, -1])
         point = normal * np.sqrt(DF / spread)[:, None]

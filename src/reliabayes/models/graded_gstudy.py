@@ -111,6 +111,9 @@ class GradedGStudy(GStudy):
         """Mode of effects and cut points, at standard deviations that fit them."""
         return graded_mode.warm_start(problem)
 
+    def near_normal(self, problem: Any, mode: WarmStart) -> None:
+        """None: all effects are sampled."""
+
     def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         return graded_mode.cold_start(problem)

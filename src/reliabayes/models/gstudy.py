@@ -13,7 +13,6 @@ import xarray as xr
 
 from reliabayes.arrays import Array
 from reliabayes.choices import Family
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, Source, as_names
 from reliabayes.facets.effects import sources_kept
 from reliabayes.inference.densities import half_t, log_half_t
@@ -21,19 +20,17 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
 from reliabayes.likelihoods.mean_squares import MeanSquares
-from reliabayes.models.bases.gaussian import check_mean, has_residual, sd_of_ratings
+from reliabayes.models.bases.explained_ratings import check_residual
+from reliabayes.models.bases.gaussian import check_mean, sd_of_ratings
 from reliabayes.models.bases.random_effects import EffectsProblem, RandomEffectsModel
 from reliabayes.models.bases.simulation import require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
-from reliabayes.wording import joined
 
 SdPrior = HalfNormal | HalfStudentT
 
-ROUNDING = 1e-13  # of sums of squares, relative to their total
 FEW_RATINGS = 1000  # for which NUTS takes seconds
-MOST_RANKED = 2000  # ratings of which effects that explain all are counted
 OF_SOURCES = ("variance", "sd", "proportion")
 
 
@@ -170,7 +167,7 @@ class GStudy(RandomEffectsModel):
         priors = self._priors(ratings, effects)
         check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
         squares = MeanSquares.of(effects, ratings.values)
-        _check_residual(effects, ratings.values, squares)
+        check_residual(effects, ratings.values, squares)
         return EffectsProblem(
             coords={
                 "item": ratings.items,
@@ -318,35 +315,6 @@ def _unset(name: str, prior: str) -> ValueError:
     return ValueError(
         f"{prior} must be set for {name} to be drawn. Set it, or pass parameters={{{name!r}: ...}}."
     )
-
-
-def _check_residual(effects: Effects, values: Array, squares: MeanSquares | None) -> None:
-    """Refuse ratings that effects explain completely, though there are fewer than ratings.
-
-    Their density is unbounded as the residual sd goes to 0. A part of the ratings mostly shows that
-    there is a residual.
-    """
-    if squares is not None:
-        is_explained = squares.sum_of_squares[-1] < ROUNDING * squares.sum_of_squares.sum()
-    else:
-        n = len(values)
-        ends = [*(10**power for power in range(3, len(str(n)))), n]
-        is_explained = (
-            not any(has_residual([x[:end] for x in effects.level], values[:end]) for end in ends)
-        ) and (n > MOST_RANKED or _rank(effects) < n)
-    if is_explained:
-        rule = "ratings must have a residual besides the effects of the design"
-        found = f"that effects of {joined(effects.names[:-1])} explain every rating"
-        remedy = (
-            "Leave out sources with drop=[...], or report perfect agreement up to these effects."
-        )
-        raise RatingsError([Fault("rating", rule, found, remedy)])
-
-
-def _rank(effects: Effects) -> int:
-    """Number of effects that ratings without a residual would identify."""
-    pairs = zip(effects.level, effects.sizes, strict=True)
-    return int(np.linalg.matrix_rank(np.hstack([np.eye(size)[level] for level, size in pairs])))
 
 
 def _repeats(effects: Effects) -> frozenset[str]:
