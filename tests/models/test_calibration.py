@@ -125,6 +125,7 @@ G_STUDIES = {
     "nested": ("item x (rater:day)", FACETS),
     "replicates": ("item x rater", FACETS),
     "empty cells": ("item x rater x day", FACETS.query("(item + rater + day) % 4 > 0")),
+    "crowd": ("item x rater", complete_design(40, 20).query("(3 * item + rater) % 5 == 0")),
 }
 
 

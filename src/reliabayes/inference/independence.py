@@ -271,7 +271,8 @@ class _Run:
 
     def _evaluated(self, point: Array, position: int) -> tuple[float, Array]:
         self.evaluated[position] += 1
-        return self.posterior.evaluate(point)
+        log_density, others = self.posterior.evaluate(point)
+        return (-math.inf if math.isnan(log_density) else log_density), others
 
     def _in_threads(
         self, chain: Callable[[int, threading.Event], Any], watch: Callable[[], None]
