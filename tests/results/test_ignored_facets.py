@@ -34,13 +34,22 @@ def test_models_without_facets_take_repeated_ratings_as_independent() -> None:
     assert ignored_facets(rb.GaussianICC(), rated()) == f"GaussianICC {INDEPENDENT}{named}"
 
 
-@pytest.mark.parametrize("scale", ["ordered", "nominal"])
-def test_remedy_for_categories_is_to_take_them_as_numbers(scale: str) -> None:
-    found = ignored_facets(rb.DawidSkene(), rated(TABLE["item"] % 3, scale=scale))
+@pytest.mark.parametrize(
+    ("categories", "scale", "before", "family"),
+    [
+        (3, "ordered", "", "ordinal"),
+        (3, "nominal", 'For grades (scale="ordered"), ', "ordinal"),
+        (2, "nominal", "", "logit"),
+    ],
+)
+def test_remedy_for_categories_is_a_study_of_their_family(
+    categories: int, scale: str, before: str, family: str
+) -> None:
+    found = ignored_facets(rb.DawidSkene(), rated(TABLE["item"] % categories, scale=scale))
 
     assert found == (
-        f'DawidSkene {INDEPENDENT}For numbers (scale="numeric"), GStudy with the design "item x '
-        'rater x day" does not.'
+        f'DawidSkene {INDEPENDENT}{before}GStudy with the design "item x rater x day" and '
+        f'family="{family}" does not.'
     )
 
 

@@ -40,10 +40,19 @@ def ignored_facets(model: Model, ratings: Ratings) -> str:
         ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater, return_inverse=True
     )[1].astype(np.int32)
     names = [name for name, codes in ratings.facet.items() if not has_one(pair, codes)]
-    numbers = "" if ratings.scale == "numeric" else 'For numbers (scale="numeric"), '
     return (
         f"{type(model).__name__} takes ratings of an item by the same rater as independent, though "
         f"they are repeated under several levels of {joined(names)}: its intervals are too narrow "
-        f"if raters repeat themselves. {numbers}GStudy with the design {suited_design(ratings)} "
-        "does not."
+        f"if raters repeat themselves. {_remedy(ratings)} does not."
     )
+
+
+def _remedy(ratings: Ratings) -> str:
+    """The model that does not, for numbers, two categories or grades."""
+    study = f"GStudy with the design {suited_design(ratings)}"
+    if ratings.scale == "numeric":
+        return study
+    if len(ratings.categories) == 2:
+        return f'{study} and family="logit"'
+    grades = "" if ratings.scale == "ordered" else 'For grades (scale="ordered"), '
+    return f'{grades}{study} and family="ordinal"'
