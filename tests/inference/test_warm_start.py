@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from reliabayes.arrays import Array
-from reliabayes.inference.commands import Geometry
-from reliabayes.inference.warm_start import curvature, default_warmup
+from reliabayes.inference.warm_start import curvature
 
 MODE = np.array([0.3, -1.2, 4.0])
 PRECISION = np.array([[4.0, 1.5, 0.0], [1.5, 900.0, -2.0], [0.0, -2.0, 1e6]])
@@ -41,10 +40,3 @@ def test_flat_directions_have_unit_variance() -> None:
     _, covariance = curvature(lambda x: float(-50 * x[0] ** 2), np.zeros(2))
 
     assert covariance == pytest.approx(np.diag([0.01, 1.0]), abs=1e-5)
-
-
-@pytest.mark.parametrize(("parameters", "expected"), [(80, 1000), (81, 500)])
-def test_a_metric_with_covariances_is_adapted_for_longer(parameters: int, expected: int) -> None:
-    rough = Geometry(np.ones(parameters), 0.5, adapt=True)
-    assert default_warmup(rough) == expected
-    assert default_warmup(rough._replace(adapt=False)) == 150

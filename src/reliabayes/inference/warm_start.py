@@ -10,7 +10,7 @@ import numpy as np
 import scipy.optimize
 
 from reliabayes.arrays import Array
-from reliabayes.inference.commands import MAX_DENSE, Geometry
+from reliabayes.inference.commands import Geometry
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.time_limit import check_time
 
@@ -122,9 +122,7 @@ def default_warmup(geometry: Geometry | None, sampler: str = "nuts") -> int:
         return 1000
     if sampler == "gibbs":
         return 200
-    if not geometry.adapt:
-        return 150
-    return 1000 if len(geometry.inverse_metric) <= MAX_DENSE else 500  # covariances take longer
+    return 500 if geometry.adapt else 150
 
 
 def repeat_em(

@@ -262,7 +262,7 @@ class RatingModel(OptionalResults[P], ABC):
             Markov chains; at least 2 to show whether they agree.
         warmup : int, optional
             Iterations of each chain to adapt, which are discarded. By default 150 where a warm
-            start gives metric and step size, 500 where roughly, 1000 if that takes covariances.
+            start gives metric and step size, 500 where it gives them roughly, else 1000.
         draws : int, default 1000
             Draws kept of each chain.
         seed : int, optional
