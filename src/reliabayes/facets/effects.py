@@ -98,6 +98,11 @@ class Effects:
         )
 
     @property
+    def n_ratings(self) -> int:
+        """Number N of ratings."""
+        return len(self.cells[self.design.whole][0])
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the sources, the residual last."""
         return tuple(source.name for source in self.sources)

@@ -216,7 +216,7 @@ class _Run:
     ) -> None:
         self.posterior = posterior
         self.rngs = [np.random.default_rng([seed, chain]) for chain in range(chains)]
-        self.at_once = at_once or os.cpu_count() or 1
+        self.most_at_once = at_once or os.cpu_count() or 1
         self.until = time.monotonic() + seconds
         self.evaluated = [0] * chains
 
@@ -269,6 +269,13 @@ class _Run:
         )
         return points, others, log_density, rate
 
+    @cached_property
+    def at_once(self) -> int:
+        """Chains run at once: one if densities are so quick that threads wait for each other."""
+        began = time.monotonic()
+        self.posterior.evaluate(self.posterior.mode)
+        return self.most_at_once if time.monotonic() - began > SLOW else 1
+
     def _evaluated(self, point: Array, position: int) -> tuple[float, Array]:
         self.evaluated[position] += 1
         log_density, others = self.posterior.evaluate(point)
@@ -283,9 +290,6 @@ class _Run:
         def task(position: int) -> None:
             found[position] = chain(position, stop)
 
-        began = time.monotonic()
-        self.posterior.evaluate(self.posterior.mode)
-        at_once = self.at_once if time.monotonic() - began > SLOW else 1
         tasks = [partial(task, position) for position in range(len(found))]
-        run_threads(tasks, stop, at_once=at_once, until=self.until, watch=watch)
+        run_threads(tasks, stop, at_once=self.at_once, until=self.until, watch=watch)
         return found

@@ -25,6 +25,7 @@ from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.hidden_state import drawn_categories
 from reliabayes.models.bases.latent_score import require_ordered
+from reliabayes.models.bases.random_effects import fresh_effects
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
@@ -168,7 +169,7 @@ class GradedGStudy(GStudy):
         effects = posterior.problem.effects
         blocks = ItemBlocks.of(effects, posterior.ratings.item)
         for cut, variance, drawn in self._sampled(posterior):
-            fresh = _drawn_score(effects, blocks.own, np.sqrt(variance), rng)
+            fresh = fresh_effects(effects, blocks.own, np.sqrt(variance), rng)
             yield _rated(self._others(posterior, blocks, drawn) + fresh, cut, rng)
 
     def _drawn(
@@ -230,7 +231,7 @@ class GradedGStudy(GStudy):
         effects = self.effects(blank)
         point = self.point(effects, {"categories": len(values), **(parameters or {})}, rng)
         every = tuple(range(len(effects.level)))
-        score = _drawn_score(effects, every, point["sd"], rng)
+        score = fresh_effects(effects, every, point["sd"], rng)
         drawn = values[_rated(score, point["cut"], rng)]
         return rated(blank, drawn, scale=scale, categories=values)
 
@@ -268,16 +269,6 @@ GradedGStudy.__name__ = GStudy.__name__
 def _categories(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> pd.Index[Any]:
     """Those of ratings, or those given for a table."""
     return design.categories if isinstance(design, Ratings) else pd.Index(list(categories))
-
-
-def _drawn_score(
-    effects: Effects, sources: tuple[int, ...], sd: Array, rng: np.random.Generator
-) -> Array:
-    """New effects of these sources, added up by rating (N,)."""
-    total = np.zeros(len(effects.cells[effects.design.whole][0]))
-    for k in sources:
-        total += sd[k] * rng.standard_normal(effects.sizes[k])[effects.level[k]]
-    return total
 
 
 def _rated(score: Array, cut: Array, rng: np.random.Generator) -> Codes:

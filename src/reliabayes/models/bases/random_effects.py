@@ -277,7 +277,16 @@ def _fresh(
     effects: Effects, sources: tuple[int, ...], variance: Array, rng: np.random.Generator
 ) -> Array:
     """New effects of these sources, and residuals, added up by rating (N,)."""
-    total = np.sqrt(variance[-1]) * rng.standard_normal(len(effects.cells[effects.design.whole][0]))
+    sd = np.sqrt(variance)
+    residual = sd[-1] * rng.standard_normal(effects.n_ratings)
+    return np.asarray(residual + fresh_effects(effects, sources, sd, rng))
+
+
+def fresh_effects(
+    effects: Effects, sources: tuple[int, ...], sd: Array, rng: np.random.Generator
+) -> Array:
+    """New effects of these sources, with sds by source, added up by rating (N,)."""
+    total = np.zeros(effects.n_ratings)
     for k in sources:
-        total += np.sqrt(variance[k]) * rng.standard_normal(effects.sizes[k])[effects.level[k]]
-    return np.asarray(total)
+        total += sd[k] * rng.standard_normal(effects.sizes[k])[effects.level[k]]
+    return total

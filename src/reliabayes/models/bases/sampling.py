@@ -122,7 +122,7 @@ def own_sampler(
 ) -> Own | None:
     """What the sampler needs that suits this posterior, if it is to be used; None for NUTS."""
     keeps_files, from_mode = output_dir is not None, warm_start is not False
-    if sampler in ("gibbs", "independence") and keeps_files:
+    if sampler in WITHOUT and keeps_files:
         raise ValueError(
             f"output_dir keeps Stan's files: leave it out, or pass sampler='nuts', not {sampler!r}."
         )
