@@ -26,6 +26,20 @@ class Marginal(NamedTuple):
     sd_mean: float
 
 
+class Reduced(NamedTuple):
+    """What is left when all effects but the rest are integrated out, per residual variance.
+
+    Log determinant of I + V B with the covariances V of these effects and the precision B that
+    ratings give them, what they explain, and right side (P,) and matrix (P, P) of the rest, whose
+    upper triangle by columns is set.
+    """
+
+    log_det: float
+    explained: float
+    right: Array
+    matrix: Array
+
+
 @dataclass(frozen=True, eq=False)
 class MarginalEffects:
     """Sums of ratings, in the order in which their effects are integrated out.
@@ -133,18 +147,34 @@ class MarginalEffects:
 
     def at(self, variance: Array) -> Marginal:
         """Density at variances (K,) of the sources, the last that of the residual."""
+        return self.completed(self.reduced(variance / variance[-1]), variance)
+
+    def reduced(self, ratio: Array) -> Reduced:
+        """What is left of all but the rest, at variances (K,) relative to that of the residual."""
+        weight = 1 / (self.size + 1 / ratio[self.first])
+        precision = self.shared - self.lost @ weight
+        members = self.blocks.members
+        own = 1 / ratio[self.source[members]]
+        precision[self.diagonal[members]] += own
+        found = self.blocks.reduce(precision, self.totals - self.lost_totals @ weight)
+        return found._replace(
+            log_det=found.log_det - float(np.log(own).sum()),
+            explained=found.explained + float(self.squares @ weight),
+        )
+
+    def completed(self, reduced: Reduced, variance: Array) -> Marginal:
+        """Density, given what is left at these variances; its matrix is overwritten."""
         residual, flat = variance[-1], math.isinf(self.sd_mean)
-        pivot = self.size / residual + 1 / variance[self.first]
-        weight = 1 / (pivot * residual**2)
-        precision = self.shared / residual - self.lost @ weight
-        own = 1 / variance[self.source]
+        log_det, explained, right, matrix = reduced
+        own = 1 / variance[self.source[self.blocks.rest]]
         own[-1] = self.sd_mean**-2
-        precision[self.diagonal] += own
-        totals = self.totals / residual - self.lost_totals @ weight
-        log_det, explained, mean, sd_mean = self.blocks.solve(precision, totals)
-        explained += self.squares @ weight
-        log_det += self.levels @ np.log(pivot) + self.levels.sum() * math.log(variance[self.first])
-        log_det += self.n * math.log(residual) - np.log(own[: len(own) - flat]).sum()
+        matrix /= residual
+        matrix[np.diag_indices_from(matrix)] += own
+        rest_log_det, rest_explained, mean, sd_mean = _solve(matrix, right / residual)
+        explained = explained / residual + rest_explained
+        log_det += self.levels @ np.log1p(self.size * variance[self.first] / residual)
+        log_det += rest_log_det - np.log(own[: len(own) - flat]).sum()
+        log_det += self.n * math.log(residual)
         constant = (self.n - flat) * math.log(2 * math.pi)
         quadratic = self.square / residual - explained
         return Marginal(-0.5 * (constant + log_det + quadratic), self.centre + mean, sd_mean)
@@ -205,8 +235,8 @@ class Blocks:
             (outside, at[row[outside]] * len(rest) + at[column[outside]]),
         )
 
-    def solve(self, precision: Array, totals: Array) -> tuple[float, float, float, float]:
-        """Log determinant of the precision, what it explains, and mean and sd of the last effect.
+    def reduce(self, precision: Array, totals: Array) -> Reduced:
+        """Eliminate the blocks: their log determinant, what they explain, and what they leave.
 
         Parameters
         ----------
@@ -240,14 +270,18 @@ class Blocks:
             explained += float(scores @ scores)
             right = right - scores @ crossed
             matrix = blas.dsyrk(-1, crossed, 1, matrix, trans=1, overwrite_c=1)
-        factor, failed = lapack.dpotrf(matrix, lower=0, clean=0, overwrite_a=1)
-        if failed:
-            raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
-        scores = solve_triangular(factor, right, trans=1, check_finite=False)
-        log_det += 2 * np.log(np.diag(factor)).sum()
-        explained += float(scores @ scores)
-        sd = 1 / float(factor[-1, -1])
-        return float(log_det), explained, float(scores[-1]) * sd, sd
+        return Reduced(float(log_det), explained, right, matrix)
+
+
+def _solve(matrix: Array, right: Array) -> tuple[float, float, float, float]:
+    """Log determinant of a precision, what it explains, and mean and sd of the last effect."""
+    factor, failed = lapack.dpotrf(matrix, lower=0, clean=0, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
+    scores = solve_triangular(factor, right, trans=1, check_finite=False)
+    sd = 1 / float(factor[-1, -1])
+    log_det = 2 * float(np.log(np.diag(factor)).sum())
+    return log_det, float(scores @ scores), float(scores[-1]) * sd, sd
 
 
 def _pairs(matrix: sp.csr_array) -> tuple[Codes, Array]:

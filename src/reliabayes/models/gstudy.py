@@ -19,6 +19,7 @@ from reliabayes.inference.densities import half_t, log_half_t
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
+from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.models.bases.explained_ratings import check_residual
 from reliabayes.models.bases.gaussian import check_mean, sd_of_ratings
@@ -194,6 +195,8 @@ class GStudy(RandomEffectsModel):
             return problem.log_density(np.exp(2 * log_sd)) + _log_prior(log_sd, problem)
 
         first = self._equal_parts(problem)
+        if not problem.squares and isinstance(problem.marginal, InterpolatedEffects):
+            first = 0.5 * np.log(problem.marginal.variance)
         mode, covariance = curvature(log_posterior, first)
         sd = np.sqrt(np.diag(covariance))
         # With little data the posterior is far from normal: curvature is a poor guide to it, and

@@ -15,6 +15,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects, MeasurementDesign
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.inference.problem import Problem, StanData
+from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
@@ -52,9 +53,11 @@ class EffectsProblem(Problem):
         return SparseEffects.of(self.effects, self.values, float(self.priors["mean"][0]))
 
     @cached_property
-    def marginal(self) -> MarginalEffects:
-        """The likelihood of ratings of any design."""
-        return MarginalEffects.of(EffectSums.of(self.effects, self.values), *self.priors["mean"])
+    def marginal(self) -> MarginalEffects | InterpolatedEffects:
+        """The likelihood of ratings of any design, interpolated if they are very many."""
+        sums = EffectSums.of(self.effects, self.values)
+        exact = MarginalEffects.of(sums, *self.priors["mean"])
+        return InterpolatedEffects.of(exact, sums) or exact
 
     def log_density(self, variance: Array) -> float:
         """Log density of the ratings at variances (K,) of the sources."""

@@ -1,0 +1,148 @@
+"""The density of very many ratings with normal effects, interpolated where it is expensive."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+from numpy.polynomial import chebyshev
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.errors import RatingsError
+from reliabayes.facets.effect_sums import EffectSums
+from reliabayes.facets.estimation import anova
+from reliabayes.likelihoods.marginal_effects import Marginal, MarginalEffects, Reduced
+
+DEGREE = 5  # of the polynomials, in all coordinates together
+MAX_NODES = 130
+MEMBERS_PER_NODE = 100  # fewer effects in blocks are eliminated quickly at every draw
+WIDTH, LEAST_WIDTH = 10.0, 0.05  # of the box; the first in standard errors of log variances
+NEAR_ZERO = 1e-8  # least coordinate
+CHECKS = 5  # points at which the interpolated density is compared with the exact one
+TOLERANCE = 1e-3  # largest error of the log density there
+
+
+@dataclass(frozen=True, eq=False)
+class InterpolatedEffects:
+    """What effects in blocks leave to the rest, as polynomials in the ratios of their variances.
+
+    With the residual variance factored out, all that the many effects of items contribute is a
+    smooth function of few numbers, log(1 + n r) by source: n is the mean number of ratings of a
+    level, r the variance of the source relative to that of the residual. Polynomials pass through
+    exact values at nodes in a box that is far wider than the posterior; outside, the exact density
+    is computed.
+
+    Attributes
+    ----------
+    exact : MarginalEffects
+        The density that is interpolated.
+    sources : array of int, shape (D,)
+        Sources that have a coordinate.
+    per_level : array of float, shape (D,)
+        Mean numbers of ratings of their levels.
+    low, high : array of float, shape (D,)
+        Box of the coordinates.
+    variance : array of float, shape (K,)
+        Variances at its centre.
+    """
+
+    exact: MarginalEffects
+    sources: Codes
+    per_level: Array
+    low: Array
+    high: Array
+    variance: Array
+
+    @classmethod
+    def of(cls, exact: MarginalEffects, sums: EffectSums) -> InterpolatedEffects | None:
+        """Polynomials around the estimates of an analysis of variance.
+
+        None if the exact density is quick, there are no estimates, or the error is too large.
+        """
+        sources = np.union1d(exact.source[exact.blocks.members], [exact.first])
+        n_nodes = math.comb(DEGREE + len(sources), DEGREE)
+        if n_nodes > MAX_NODES or len(exact.blocks.members) < MEMBERS_PER_NODE * n_nodes:
+            return None
+        try:
+            variance = anova(sums)
+        except RatingsError:
+            return None
+        if variance[-1] <= 0:
+            return None
+        levels = np.bincount(sums.source)[sources]
+        per_level = sums.n / levels
+        width = np.maximum(WIDTH * np.sqrt(2 / levels), LEAST_WIDTH)
+        centre = np.log1p(per_level * np.maximum(variance[sources] / variance[-1], 0))
+        low, high = np.maximum(centre - width, NEAR_ZERO), centre + width
+        variance = np.maximum(variance, 0.01 * variance[-1])
+        variance[sources] = np.expm1((low + high) / 2) / per_level * variance[-1]
+        found = cls(exact, sources, per_level, low, high, variance)
+        return found if found._error() < TOLERANCE else None
+
+    def at(self, variance: Array) -> Marginal:
+        """Density at variances (K,) of the sources, the last that of the residual."""
+        x = np.log1p(self.per_level * variance[self.sources] / variance[-1])
+        if ((x < self.low) | (x > self.high)).any():
+            return self.exact.at(variance)
+        values = self._basis(self._unit(x)) @ self._coefficients
+        size = len(self.exact.blocks.rest)
+        matrix = np.zeros((size, size), order="F")
+        matrix.T[self._triangle] = values[2 + size :]
+        reduced = Reduced(values[0], values[1], values[2 : 2 + size], matrix)
+        return self.exact.completed(reduced, variance)
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        """(nodes, numbers) coefficients of the polynomials.
+
+        Nodes are approximate Fekete points: Sommariva & Vianello (2009),
+        https://doi.org/10.1016/j.camwa.2008.11.011.
+        """
+        axis = np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
+        candidates = np.array(list(itertools.product(axis, repeat=len(self.sources))))
+        basis = np.array([self._basis(point) for point in candidates])
+        pivots = scipy.linalg.qr(basis.T, mode="r", pivoting=True)[1]
+        nodes = pivots[: basis.shape[1]]
+        values = np.array(
+            [self._flat(self.exact.reduced(self._ratio(candidates[k]))) for k in nodes]
+        )
+        return np.linalg.solve(basis[nodes], values)
+
+    @cached_property
+    def _powers(self) -> Codes:
+        """(nodes, D) degrees by coordinate, which add up to no more than the total."""
+        every = itertools.product(range(DEGREE + 1), repeat=len(self.sources))
+        return np.array([degrees for degrees in every if sum(degrees) <= DEGREE])
+
+    @cached_property
+    def _triangle(self) -> tuple[Codes, Codes]:
+        return np.tril_indices(len(self.exact.blocks.rest))
+
+    def _basis(self, point: Array) -> Array:
+        """Products of Chebyshev polynomials at a point of the cube."""
+        single = chebyshev.chebvander(point, DEGREE)
+        return np.asarray(single[np.arange(len(point)), self._powers].prod(axis=1))
+
+    def _unit(self, x: Array) -> Array:
+        return np.asarray((2 * x - self.low - self.high) / (self.high - self.low))
+
+    def _ratio(self, point: Array) -> Array:
+        """Relative variances (K,) at a point of the cube."""
+        x = (self.low + self.high + point * (self.high - self.low)) / 2
+        ratio: Array = self.variance / self.variance[-1]
+        ratio[self.sources] = np.expm1(x) / self.per_level
+        return ratio
+
+    def _flat(self, reduced: Reduced) -> Array:
+        log_det, explained, right, matrix = reduced
+        return np.concatenate([[log_det, explained], right, matrix.T[self._triangle]])
+
+    def _error(self) -> float:
+        """Largest difference between interpolated and exact log density at random points."""
+        points = np.random.default_rng(1).uniform(-1, 1, (CHECKS, len(self.sources)))
+        variances = [self.variance[-1] * self._ratio(point) for point in points]
+        return max(abs(self.at(v).log_density - self.exact.at(v).log_density) for v in variances)
