@@ -166,18 +166,17 @@ class MarginalEffects:
         """Density, given what is left at these variances; its matrix is overwritten."""
         residual, flat = variance[-1], math.isinf(self.sd_mean)
         log_det, explained, right, matrix = reduced
-        own = 1 / variance[self.source[self.blocks.rest]]
-        own[-1] = self.sd_mean**-2
-        matrix /= residual
-        matrix[np.diag_indices_from(matrix)] += own
-        rest_log_det, rest_explained, mean, sd_mean = _solve(matrix, right / residual)
-        explained = explained / residual + rest_explained
+        own = residual / variance[self.source[self.blocks.rest]]
+        own[-1] = residual * self.sd_mean**-2
+        matrix.flat[:: len(own) + 1] += own
+        rest_log_det, rest_explained, mean, sd_mean = _solve(matrix, right)
         log_det += self.levels @ np.log1p(self.size * variance[self.first] / residual)
         log_det += rest_log_det - np.log(own[: len(own) - flat]).sum()
-        log_det += self.n * math.log(residual)
-        constant = (self.n - flat) * math.log(2 * math.pi)
-        quadratic = self.square / residual - explained
-        return Marginal(-0.5 * (constant + log_det + quadratic), self.centre + mean, sd_mean)
+        log_det += (self.n - flat) * math.log(2 * math.pi * residual)
+        quadratic = (self.square - explained - rest_explained) / residual
+        return Marginal(
+            -0.5 * (log_det + quadratic), self.centre + mean, math.sqrt(residual) * sd_mean
+        )
 
 
 @dataclass(frozen=True, eq=False)
