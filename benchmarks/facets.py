@@ -28,6 +28,7 @@ DESIGNS = (
     (200, 20, 5, 1.0),
     (60, 4, 2, 0.9),
     (200, 20, 5, 0.1),
+    (10_000, 50, 2, 0.9),
 )
 # Formula of lme4, and design with the sources to leave out, of evaluations of lecturers.
 EVALUATIONS = (

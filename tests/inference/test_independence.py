@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -66,6 +67,13 @@ def test_statistics_are_those_of_the_draws(drawn: Draws) -> None:
 def test_same_seed_same_draws_however_many_chains_run_at_once(drawn: Draws) -> None:
     again = draw(posterior(), parallel_chains=1)
     assert np.array_equal(again.parameters["x"], drawn.parameters["x"])
+
+
+def test_thinned_chains_repeat_fewer_points(drawn: Draws) -> None:
+    thinned = draw(replace(posterior(), thinning=4))
+    repeated = [np.mean(np.diff(found.parameters["x"][..., 0]) == 0) for found in (drawn, thinned)]
+    assert thinned.parameters["x"].shape == (4, 1000, 3)
+    assert repeated[1] < repeated[0] / 4
 
 
 def test_fewer_iterations_to_adapt_still_give_draws() -> None:

@@ -49,6 +49,9 @@ class NearNormal:
     is_vague : bool
         Whether NUTS is better, because few data leave the posterior far from normal: chains would
         stay for long at points that proposals hardly reach.
+    thinning : int
+        Iterations for each draw, and for each iteration of adaptation: several where densities are
+        quick, since chains may stay at a point for long.
 
     References
     ----------
@@ -62,6 +65,7 @@ class NearNormal:
     mode: Array
     covariance: Array
     is_vague: bool = False
+    thinning: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,18 +191,18 @@ def sample(
     SamplingError
         The chains took longer than ``timeout``.
     """
-    settling = min(SETTLING, warmup)
-    rounds = np.diff(np.linspace(0, warmup - settling, ROUNDS + 1, dtype=int))
+    settling, each = min(SETTLING, warmup), posterior.thinning
+    rounds = each * np.diff(np.linspace(0, warmup - settling, ROUNDS + 1, dtype=int))
     proposal = _Proposal.around(posterior.mode, posterior.covariance)
     run = _Run(posterior, chains, seed, parallel_chains, seconds_left(timeout))
-    total = chains * (warmup + draws)
+    total = chains * (settling + each * (warmup - settling + draws))
     with (
         progress_bar("independence sampling", total, run.done, progress) as watch,
         threadpool_limits(limits=1, user_api="blas"),
     ):
         for number in rounds:
             proposal = run.adapted(proposal, int(number), watch)
-        points, others, log_density, rate = run.drawn(proposal, settling, draws, watch)
+        points, others, log_density, rate = run.drawn(proposal, settling, each * draws, watch)
     parameters = posterior.finish(points, others, run.rngs[0])
     return Draws(dict(parameters), {"lp": log_density, "acceptance_rate": rate})
 
@@ -240,17 +244,18 @@ class _Run:
         return proposal.improved(np.concatenate(points), np.concatenate(log_ratio))
 
     def drawn(
-        self, proposal: _Proposal, settling: int, draws: int, watch: Callable[[], None]
+        self, proposal: _Proposal, settling: int, iterations: int, watch: Callable[[], None]
     ) -> tuple[Array, Array, Array, Array]:
         """Points (C, N, P), numbers found with them (C, N, M), log densities and acceptance rates.
 
-        Chains begin at their first proposal, so many iterations before their first draw.
+        Chains begin at their first proposal, so many iterations before those from which draws are
+        taken.
         """
 
         def chain(position: int, stop: threading.Event) -> list[list[Any]]:
             rng = self.rngs[position]
             kept: list[list[Any]] = []
-            points = proposal.draw(settling + draws, rng)
+            points = proposal.draw(settling + iterations, rng)
             current = -math.inf  # log ratio of the posterior to the proposal
             for point, log_proposal in zip(points, proposal.log_density(points), strict=True):
                 log_density, others = self._evaluated(point, position)
@@ -261,7 +266,7 @@ class _Run:
                 kept.append([*at, chance])
                 if stop.is_set():
                     break
-            return kept[settling:]
+            return kept[settling:][self.posterior.thinning - 1 :: self.posterior.thinning]
 
         found = self._in_threads(chain, watch)
         points, others, log_density, rate = (

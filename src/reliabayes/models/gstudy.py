@@ -32,6 +32,7 @@ from reliabayes.results.posterior import Posterior
 SdPrior = HalfNormal | HalfStudentT
 
 FEW_RATINGS = 1000  # for which NUTS takes seconds
+INTERPOLATED_THINNING = 4  # iterations for each draw where densities take less than a millisecond
 OF_SOURCES = ("variance", "sd", "proportion")
 
 
@@ -232,7 +233,9 @@ class GStudy(RandomEffectsModel):
             return {"sd": np.exp(log_sd), "mean": drawn}
 
         is_vague = mode.step_size is None and len(problem.values) < FEW_RATINGS
-        return NearNormal(evaluate, finish, mode.mode["sd"], mode.covariance, is_vague)
+        interpolated = isinstance(problem.marginal, InterpolatedEffects)
+        thinning = INTERPOLATED_THINNING if interpolated else 1
+        return NearNormal(evaluate, finish, mode.mode["sd"], mode.covariance, is_vague, thinning)
 
     def cold_start(self, problem: EffectsProblem, centring: StanPart | None) -> WarmStart:
         """Standard deviations within a factor e of equal parts of the variance."""
