@@ -107,4 +107,5 @@ $(VENV)/developed: $(VENV)/tools $(SOURCES)
 
 $(VENV)/documented: $(VENV)/developed
 	$(INSTALL) '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --no-deps irrCAC==0.4.4 # requires scipy 1.12 but runs with later ones
 	touch $@

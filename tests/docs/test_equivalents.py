@@ -2,7 +2,7 @@
 
 The other side is computed by the peer, or by its formula if it needs R. krippendorff and
 scikit-learn come with the development extra; pingouin and statsmodels with that of the
-documentation, and crowd-kit with that of the benchmarks.
+documentation, and crowd-kit with that of the benchmarks. `make docs` installs irrCAC.
 """
 
 from __future__ import annotations
@@ -263,6 +263,75 @@ def test_iccs_and_cronbachs_alpha_of_pingouin() -> None:
     limits = np.array(theirs.filter(like="CI").iloc[:, 0].tolist())
     assert own[["lower_95", "upper_95"]].to_numpy() == pytest.approx(limits, abs=0.006)
     assert float(ag.icc(ratings, "ICC(3,k)")) == pytest.approx(alpha)
+
+
+def of_irrcac(x: Array, method: str, **options: Any) -> tuple[float, float, tuple[float, float]]:
+    """Value, standard error and 95% interval, each with five decimals."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = pytest.importorskip("irrCAC.raw")
+        found = getattr(peer.CAC(pd.DataFrame(x), **options), method)()["est"]
+    return found["coefficient_value"], found["se"], found["confidence_interval"]
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize(
+    ("method", "ours"),
+    [
+        ("gwet", ag.gwet_ac1),
+        ("fleiss", ag.fleiss_kappa),
+        ("conger", ag.conger_kappa),
+        ("bp", ag.brennan_prediger),
+    ],
+)
+def test_coefficients_and_errors_of_irrcac(method: str, ours: Any) -> None:
+    x = table(missing=False)
+
+    value, error, limits = of_irrcac(x, method)
+
+    found = ours(rb.Ratings.from_wide(x, scale="nominal"))
+    interval = found.interval(method="analytic")
+    assert float(found) == pytest.approx(value, abs=1e-5)
+    assert found.standard_error(method="analytic") == pytest.approx(error, abs=1e-5)
+    assert (interval.lower, interval.upper) == pytest.approx(limits, abs=1e-3)
+
+
+@pytest.mark.docs
+def test_alpha_of_irrcac_has_a_somewhat_larger_error() -> None:
+    x = table(missing=False)
+
+    value, error, _ = of_irrcac(x, "krippendorff")
+
+    ours = ag.krippendorff_alpha(rb.Ratings.from_wide(x, scale="nominal"))
+    assert float(ours) == pytest.approx(value, abs=1e-5)
+    assert error / ours.standard_error(method="analytic") == pytest.approx(1.03, abs=0.005)
+
+
+@pytest.mark.docs
+def test_weighted_coefficient_of_irrcac() -> None:
+    x = table(missing=False)
+
+    value, error, _ = of_irrcac(x, "gwet", weights="quadratic")
+
+    ours = ag.gwet_ac2(rb.Ratings.from_wide(x, scale="ordered"), "quadratic")
+    assert float(ours) == pytest.approx(value, abs=1e-5)
+    assert ours.standard_error(method="analytic") == pytest.approx(error, abs=1e-5)
+
+
+@pytest.mark.docs
+def test_errors_of_irrcac_with_items_rated_once() -> None:
+    """Unless categories are declared, a missing number counts as one of them there."""
+    x = table(missing=False)
+    x[:4, 1:] = np.nan
+
+    value, error, _ = of_irrcac(x, "gwet", categories=[1, 2, 3, 4])
+    undeclared = of_irrcac(x, "gwet")[0]
+
+    ours = ag.gwet_ac1(rb.Ratings.from_wide(x, scale="nominal"))
+    assert float(ours) == pytest.approx(value, abs=1e-5)
+    assert ag.gwet_error(ours) == pytest.approx(error, abs=1e-5)
+    assert ours.standard_error(method="analytic") < error
+    assert undeclared > value + 0.04
 
 
 def test_uncertainty_of_crowd_kit_is_the_entropy_of_votes() -> None:
