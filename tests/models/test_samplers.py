@@ -79,6 +79,31 @@ def test_more_sweeps_make_a_draw_where_nuts_mixes_badly_too(
     assert not fit.diagnostics().problems
 
 
+def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
+    usual = model.fit(ratings, seed=1, draws=250)
+    answers = [True]
+    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: answers.pop(0))
+
+    again = model.fit(ratings, seed=1, draws=250)
+    asked = model.fit(ratings, seed=1, draws=250, sampler="nuts")
+
+    assert not answers
+    assert again.settings.warmup == 1000 > usual.settings.warmup
+    assert again.sample_stats["acceptance_rate"].mean() > 0.97
+    assert again.posterior.sizes["draw"] == 250
+    assert asked.posterior.equals(usual.posterior)
+
+
+@pytest.mark.calibration
+def test_ridges_of_three_raters_are_drawn_well() -> None:
+    ratings = study(rb.HierarchicalDawidSkene(), (200, 3), seed=61)
+    with pytest.warns(rb.ConvergenceWarning, match="ESS"):
+        rb.HierarchicalDawidSkene().fit(ratings, seed=1, sampler="nuts")
+
+    assert not rb.HierarchicalDawidSkene().fit(ratings, seed=1).diagnostics().problems
+
+
 def test_nuts_is_used_where_its_files_are_kept(tmp_path: Path) -> None:
     fit = rb.TAP().fit(crowd(40, 8, 4, 2), output_dir=tmp_path, **QUICK)
 

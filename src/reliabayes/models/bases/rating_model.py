@@ -262,16 +262,16 @@ class RatingModel(OptionalResults[P], ABC):
             Markov chains; at least 2 to show whether they agree.
         warmup : int, optional
             Iterations of each chain to adapt, which are discarded. By default 150 where a warm
-            start gives metric and step size, 500 where it gives them roughly, else 1000.
+            start gives metric and step size, 500 if it gives them roughly, else 1000.
         draws : int, default 1000
             Draws kept of each chain.
         seed : int, optional
-            Any whole number from 0 to 2**31 - 1. The same seed gives the same draws of one build
-            of the package, however many chains run at once; elsewhere rounding differs, and draws
-            with it. None takes a fresh one, which the fit keeps.
+            From 0 to 2**31 - 1. The same seed gives the same draws of one build of the package,
+            however many chains run at once; elsewhere rounding and draws differ. None takes a fresh
+            one, which the fit keeps.
         warm_start : bool or Fit, default True
-            Start around the mode, with metric and step size from its curvature; False for dispersed
-            starts and full adaptation; an earlier `Fit` to start from its draws.
+            Start around the mode, with metric and step size from its curvature; dispersed, with
+            full adaptation; or, with an earlier `Fit`, from its draws.
         parallel_chains : int, optional
             Chains run at once; by default as many as there are processors.
         progress : bool, optional
@@ -284,8 +284,8 @@ class RatingModel(OptionalResults[P], ABC):
             Stan's NUTS, for every model; Gibbs sampling, for `DawidSkene`, `MACE`, `TAP`,
             `RaterTAP`, `Groupthink` and `RaterGroupthink`; or independence sampling, for `GStudy`
             with empty cells. The posterior is the same. "auto" takes the one that gives more
-            effective draws a second; NUTS if Stan's files are to be kept, and where the other mixes
-            badly in up to 20,000 ratings. ``fit.settings.sampler`` says which.
+            effective draws a second; NUTS if Stan's files are to be kept, or the other mixes badly
+            in up to 20,000 ratings, in smaller steps if these are up to 2,000 and still in doubt.
 
         Returns
         -------
@@ -316,13 +316,13 @@ class RatingModel(OptionalResults[P], ABC):
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
 
-        def sample(own: Own | None) -> Fit:
+        def sample(own: Own | None, careful: bool) -> Fit:
             chosen = replace(settings, sampler=own.sampler if own else "nuts")
             if warmup is None:
-                chosen = replace(chosen, warmup=longest_warmup(starts, chosen.sampler))
+                chosen = replace(chosen, warmup=longest_warmup(starts, chosen.sampler, careful))
             options = {"parallel_chains": parallel_chains, "progress": progress}
             runs = [
-                sampled(self, problem, mode, own, start, chosen, output_dir, **options)
+                sampled(self, problem, mode, own, start, chosen, output_dir, careful, **options)
                 for start, mode in zip(starts, modes, strict=False)
             ]
             drawn = self.combine(modes, runs, problem, settings.seed)
@@ -343,8 +343,8 @@ class RatingModel(OptionalResults[P], ABC):
             vars(fit)["problem"] = problem  # the cached property, already known
             return fit
 
-        fit = sample(own)
-        if own is not None and sampler == "auto":
+        fit = sample(own, False)
+        if sampler == "auto" and output_dir is None:
             fit = mixed_better(fit, own, sample)
         fit.warn_if_unreliable()
         return fit

@@ -25,6 +25,8 @@ FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
+# NUTS that is repeated because draws are in doubt: of so many ratings, in small steps, more a draw.
+CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
 WITHOUT = {
     "gibbs": "Gibbs sampler, which needs conjugate priors of all parameters",
     "independence": "independence sampler for these ratings: `GStudy` has one where cells are "
@@ -66,6 +68,7 @@ def sampled(
     start: Start,
     settings: Settings,
     output_dir: str | os.PathLike[str] | None,
+    careful: bool,
     **options: Any,
 ) -> Draws:
     """Draws of all chains from a start, by the sampler that suits the posterior, or by NUTS."""
@@ -81,12 +84,13 @@ def sampled(
     chains["inits"] = [model.for_program(point, mode.centring) for point in points]
     if own is not None:
         return gibbs.sample(own, **chains, **options)
+    acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
     return stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),
         geometry=geometry_of(start),
-        acceptance=start.target_acceptance if isinstance(start, WarmStart) else 0.8,
-        thinning=model.thinning,
+        acceptance=max(acceptance, CAREFUL_ACCEPTANCE) if careful else acceptance,
+        thinning=max(model.thinning, CAREFUL_THINNING) if careful else model.thinning,
         output_dir=output_dir,
         **chains,
         **options,
@@ -98,8 +102,10 @@ def geometry_of(start: Start) -> Geometry | None:
     return start.geometry if isinstance(start, WarmStart) else None
 
 
-def longest_warmup(starts: Sequence[Start], sampler: str) -> int:
+def longest_warmup(starts: Sequence[Start], sampler: str, careful: bool) -> int:
     """Iterations that suit all starts."""
+    if careful:
+        return CAREFUL_WARMUP
     return max(default_warmup(geometry_of(start), sampler) for start in starts)
 
 
@@ -148,17 +154,34 @@ def own_sampler(
     return found
 
 
-def mixed_better(fit: Fit, own: Own, sample: Callable[[Own | None], Fit]) -> Fit:
-    """A fit, or if it is in doubt one by NUTS, or else by many more sweeps of Gibbs sampling.
+def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool], Fit]) -> Fit:
+    """A fit, or if it is in doubt one by NUTS, more carefully, or else by many more sweeps.
 
-    Where raters are few and hardly better than chance, a sweep changes probabilities little. Where
-    a category may be all but empty besides, the posterior bends too sharply for NUTS.
+    Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
+    probabilities little, and ridges are long for NUTS. Where a category may be all but empty
+    besides, the posterior bends too sharply for NUTS.
+
+    Parameters
+    ----------
+    fit : Fit
+        The first fit.
+    own : Conjugate or NearNormal, optional
+        What its sampler needed; None if that was NUTS.
+    sample : callable
+        Draws again: by the sampler that needs this or by NUTS, and carefully or not.
+
+    Returns
+    -------
+    Fit
     """
-    if _mixes_badly(fit):
-        fit = sample(None)
+    if own is not None and _mixes_badly(fit):
+        fit = sample(None, False)
     more = min(MOST_THINNING, THINNED_RATINGS // len(fit.ratings))
-    if isinstance(own, Conjugate) and _mixes_badly(fit) and more > 1:
-        fit = sample(replace(own, thinning=more))
+    if isinstance(own, Conjugate):
+        if _mixes_badly(fit) and more > 1:
+            fit = sample(replace(own, thinning=more), False)
+    elif len(fit.ratings) <= CAREFUL_RATINGS and _mixes_badly(fit):
+        fit = sample(None, True)
     return fit
 
 
