@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import reliabayes as rb
+from benchmarks.score_priors import simulated
 from benchmarks.simulated import simulate
 from reliabayes.arrays import Array
 from reliabayes.inference.log_density import log_densities, log_gradients
@@ -48,6 +49,16 @@ def test_trees_of_the_sampler_grow_freely_elsewhere(items: int, raters: int) -> 
     (start,) = MODEL.starts(MODEL.problem(ratings(items, raters, 4)))
 
     assert start.max_tree_depth == 10
+    assert start.covariance is None
+
+
+def test_posterior_that_reaches_where_exponentials_overflow_is_not_nearly_normal() -> None:
+    # By the curvature at the mode, a standard deviation of log sd_rater is 363.
+    rng, model = np.random.default_rng([2, 4, 30, 10, 9, 3, 0]), rb.OrdinalICC()
+    rated = simulated(model, 4, items=30, raters=10, icc=0.9, sd_rater=0.3, rng=rng)
+
+    (start,) = model.starts(model.problem(rated))
+
     assert start.covariance is None
 
 

@@ -15,6 +15,8 @@ from reliabayes.inference.warm_start import WarmStart
 MOST_PARAMETERS = 100  # each takes four gradients, and a step their product with a dense matrix
 SMALL = 0.1  # step of the finite differences in sds, for the curvature at the mode
 MOST_CURVATURE, LEAST_CURVATURE = 100.0, 0.01  # in units of the variances that are known before
+# On the unconstrained scale, whose exponentials overflow at 700; normal posteriors stay nearer.
+FARTHEST = 50.0
 # Of the gradients a standard deviation away from the mode, in units of those of a normal density.
 LARGEST_DEVIATION = 0.2
 # Three steps go round a third of the ellipse of a normal density: far enough that a draw is nearly
@@ -32,6 +34,8 @@ def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> 
     root = np.diag(np.concatenate([np.ravel(sd) for sd in start.sd.values()]))
     before, after, here = _gradients(program, data, at, root, SMALL)
     root, move = _whitened(root, (before - after) / (2 * SMALL), here)
+    if not np.abs(at + move).max() + np.abs(root).max() < FARTHEST:
+        return start
     before, after, here = _gradients(program, data, at + move, root, 1.0)
     bend, skew = (before - after) / 2, (before + after) / 2
     deviation = max(np.abs(bend - np.eye(len(at))).max(), np.abs(skew).max())
