@@ -104,19 +104,23 @@ def worse_than_chance(seed: int) -> rb.Ratings:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model",
+    ("model", "draws"),
     [
-        EVERY[0],
-        EVERY[2],
-        *(pytest.param(model, marks=pytest.mark.calibration) for model in (EVERY[1], EVERY[3])),
+        (EVERY[0], 250),
+        (EVERY[2], 250),
+        pytest.param(EVERY[1], 1000, marks=pytest.mark.calibration),
+        # 4% of its posterior are raters who are alike, a place that chains of 250 draws may miss.
+        pytest.param(EVERY[3], 1000, marks=pytest.mark.calibration),
     ],
-    ids=lambda model: model.name(),
+    ids=lambda value: value.name() if isinstance(value, AnnotationModel) else "",
 )
-def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(model: AnnotationModel) -> None:
+def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(
+    model: AnnotationModel, draws: int
+) -> None:
     ratings = mirrored_camps(seed=4)
 
     with pytest.warns(rb.ModesWarning, match="2 modes"):
-        fit = model.fit(ratings, seed=1, draws=250)
+        fit = model.fit(ratings, seed=1, draws=draws)
 
     assert len(fit.modes) == 2
     error = fit.modes["error"].max()
@@ -288,4 +292,5 @@ def test_items_are_right_by_some_criterion_or_uncertain(
     over = np.array(stated) - right
 
     assert over.mean() < 0.12  # raters near chance are expected to be better than they are
-    assert (np.array(right)[np.array(stated) > 0.9] > 0.8).all()  # never confidently half
+    # Never confidently half: where 0.9 are right, chance leaves 45 of 60 or fewer in 1 of 1,000.
+    assert (np.array(right)[np.array(stated) > 0.9] > 0.75).all()
