@@ -108,4 +108,6 @@ $(VENV)/developed: $(VENV)/tools $(SOURCES)
 $(VENV)/documented: $(VENV)/developed
 	$(INSTALL) '.[dev,docs]'
 	$(BIN)/python -m pip install --quiet --no-deps irrCAC==0.4.4 # requires scipy 1.12 but runs with later ones
+	$(BIN)/python -m pip install --quiet nltk attrs
+	$(BIN)/python -m pip install --quiet --no-deps crowd-kit==1.4.2 # requires transformers, for texts only
 	touch $@
