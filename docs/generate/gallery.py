@@ -50,6 +50,9 @@ CALLS: Mapping[str, str] = {
     "icc_k": "rb.plots.icc_k(of_scores, reliability=0.8)",
     "variance_shares": "rb.plots.variance_shares(of_scores)",
     "d_study": 'rb.plots.d_study(of_days.d_study({"rater": range(1, 9), "day": [1, 2, 4]}))',
+    "d_study_surface": """rb.plots.d_study_surface(
+    of_days.d_study({"rater": range(1, 13), "day": range(1, 9)}), target=0.6
+)""",
     "krr_curve": 'rb.plots.krr_curve(rb.agreement.krr_curve(pools.subset(pools=["crowd"])))',
     "xcc": "rb.plots.xcc(of_pools)",
     "contrast": 'rb.plots.contrast(of_pools.contrast("icc", "expert", "crowd"))',

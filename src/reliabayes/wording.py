@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -65,6 +66,60 @@ def joined(parts: Sequence[str]) -> str:
     str
     """
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def counted(number: int, name: str) -> str:
+    """Return how many levels of a facet there are, in words if its name is one.
+
+    Parameters
+    ----------
+    number : int
+        Number of levels.
+    name : str
+        The facet, such as ``occasion``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> counted(2, "occasion"), counted(1, "day"), counted(3, "study"), counted(2, "t_1")
+    ('2 occasions', '1 day', '3 studies', '2 levels of t_1')
+    """
+    if number == 1:
+        return f"1 {name}" if _is_word(name) else f"1 level of {name}"
+    return f"{number} {several(name)}"
+
+
+def several(name: str) -> str:
+    """Return the plural of a facet's name; ``levels of`` a name that is no singular word.
+
+    Parameters
+    ----------
+    name : str
+        The facet, such as ``occasion``.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [several(name) for name in ("rater", "class", "days", "o")]
+    ['raters', 'classes', 'levels of days', 'levels of o']
+    """
+    if not _is_word(name):
+        return f"levels of {name}"
+    if re.search("[^aeiou]y$", name):
+        return f"{name[:-1]}ies"
+    if re.search("(ss|x|z|ch|sh)$", name):
+        return f"{name}es"
+    return f"{name}s"
+
+
+def _is_word(name: str) -> bool:
+    return bool(re.search("^[A-Za-z -]*[a-z](ss|[a-rt-z])$", name))
 
 
 def did_you_mean(name: Any, known: Iterable[Any], aliases: Sequence[str] = ()) -> Any | None:

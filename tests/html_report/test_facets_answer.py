@@ -47,8 +47,7 @@ def test_verdict_names_the_levels_at_hand_the_largest_error_and_what_would_help(
     medians = days.median(("chain", "draw")).values.ravel()
     enough = 2 + int(np.argmax(medians >= 0.7))
     assert found.claims[0].text.endswith(
-        f": 3 levels of rater and 2 of day give a reliability of {medians[0]:.2f}; 0.70 takes "
-        f"{enough} of day"
+        f": 3 raters and 2 days give a reliability of {medians[0]:.2f}; 0.70 takes {enough} days"
     )
     assert found.claims[1].text.startswith("The largest part of the error of a single rating, ")
     assert found.claims[1].text.endswith(

@@ -45,6 +45,9 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "d_study_target": lambda of: plots.d_study(
         of.facets.d_study({"rater": range(1, 13), "day": 2}), "g", target=0.8
     ),
+    "d_study_surface": lambda of: plots.d_study_surface(
+        of.facets.d_study({"rater": range(1, 13), "day": range(1, 10)}), target=0.6
+    ),
     "d_study_error": lambda of: plots.d_study(
         of.facets.d_study({"day": [1, 2], "rater": range(1, 6)}), "mdc", target=3.0
     ),
@@ -422,7 +425,7 @@ def test_d_study_draws_a_line_for_each_number_of_the_second_facet(of: Any) -> No
     assert len(ax.collections) == len(lines) == 2
     best = table.loc[4, 2]
     assert finding(ax) == (
-        f"Means over 4 levels of rater and 2 of day have a G of {best['median']:.2f} (90% interval "
+        f"Means over 4 raters and 2 days have a G of {best['median']:.2f} (90% interval "
         f"{best['lower_90']:.2f} to {best['upper_90']:.2f})"
     )
 
@@ -435,8 +438,8 @@ def test_d_study_names_the_fewest_levels_that_reach_the_target(of: Any) -> None:
     missed: Any = plots.d_study(study, target=0.99, ax=fresh())
     error: Any = plots.d_study(study, "sem_absolute", target=9.0, ax=fresh())
 
-    assert finding(reached) == f"{(table >= 0.7).idxmax()} levels of day reach a Phi of 0.7"
-    assert "; 3 of rater." in texts(reached)[-1]
+    assert finding(reached) == f"{(table >= 0.7).idxmax()} days reach a Phi of 0.7"
+    assert "; 3 raters." in texts(reached)[-1]
     table = of.facets.d_study({"day": range(1, 9), "rater": [4, 1]}).table()["median"]
     fewest = [(table.xs(n, level="rater") >= 0.65).idxmax() for n in (1, 4)]
     both: Any = plots.d_study(
@@ -444,18 +447,37 @@ def test_d_study_names_the_fewest_levels_that_reach_the_target(of: Any) -> None:
     )
     assert fewest[0] > fewest[1]
     assert finding(both) == (
-        f"{fewest[0]} levels of day and 1 of rater, or {fewest[1]} levels of day and 4 of rater, "
-        "reach a Phi of 0.65"
+        f"{fewest[0]} days and 1 rater, or {fewest[1]} days and 4 raters, reach a Phi of 0.65"
     )
     assert finding(missed) == "None of these numbers of levels reaches a Phi of 0.99"
-    assert finding(error) == "1 level of day reaches a standard error of measurement of 9"
+    assert finding(error) == "1 day reaches a standard error of measurement of 9"
+
+
+@pytest.mark.parametrize(("quantity", "target"), [("phi", 0.7), ("sem_absolute", 0.5)])
+def test_a_d_study_surface_shows_where_the_target_is_reached(
+    of: Any, quantity: str, target: float
+) -> None:
+    study = of.facets.d_study({"rater": range(1, 13), "day": [6, 4, 1, 2, 9, 3, 8, 7, 5]})
+    values = study.draws[quantity].sel(rater=8, day=range(1, 10))
+    sign = 1 if quantity == "phi" else -1
+    reach = (sign * values >= sign * target).mean(("chain", "draw"))
+
+    ax: Any = plots.d_study_surface(study, quantity, target=target, prob=0.8, ax=fresh())
+
+    _, _, even, sure = ax.collections
+    for line, probability in ((even, 0.5), (sure, 0.8)):
+        points = np.concatenate([path.vertices for path in line.get_paths()])
+        (day,) = {y for x, y in points if x == 8}
+        assert reach.sel(day=int(day)) < probability <= reach.sel(day=int(day) + 1)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("raters", "days")
+    assert f" of {target}" in finding(ax)
 
 
 @pytest.mark.parametrize(
     ("levels", "options", "message"),
     [
-        ({"rater": 2}, {}, "found 1 of rater. Ask fit.d_study"),
-        ({"rater": [1, 2], "day": range(1, 10)}, {}, "found 2 of rater and 9 of day"),
+        ({"rater": 2}, {}, "found 1 for raters. Ask fit.d_study"),
+        ({"rater": [1, 2], "day": range(1, 10)}, {}, "found 2 for raters and 9 for days"),
         ({"rater": [1, 2]}, {"quantity": "psi"}, "quantity must be one of g, phi"),
         ({"rater": [1, 2]}, {"target": 1.2}, "target must lie strictly between 0 and 1, not 1.2"),
         (

@@ -8,7 +8,7 @@ matplotlib is imported when the first plot is drawn, not with the package.
 
 from reliabayes.plots.chains import rank, trace
 from reliabayes.plots.confusions import confusion
-from reliabayes.plots.decision_studies import d_study
+from reliabayes.plots.decision_studies import d_study, d_study_surface
 from reliabayes.plots.designs import design
 from reliabayes.plots.forest_plots import raters
 from reliabayes.plots.k_rater_reliability import icc_k, krr_curve
@@ -26,6 +26,7 @@ __all__ = [
     "confusion",
     "contrast",
     "d_study",
+    "d_study_surface",
     "design",
     "entropies",
     "icc",

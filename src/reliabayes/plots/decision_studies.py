@@ -11,7 +11,7 @@ from reliabayes.plots.layout import add_title, axes_or_new, integer_ticks, label
 from reliabayes.plots.palette import STYLES, Palette
 from reliabayes.results.estimates import estimate_text
 from reliabayes.results.summaries import interval_bounds
-from reliabayes.wording import joined
+from reliabayes.wording import counted, joined, several
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -91,7 +91,7 @@ def d_study(
         heights = separated(ends, GAP * top, 0.98 * top)
         for number, (height, text) in enumerate(zip(heights, lines, strict=True)):
             label_right(ax, [height], [text], color=palette.label_colour(number))
-    ax.set(xlim=(k[0], k[-1]), ylim=(0, top), xlabel=f"levels of {along.dims[-1]}")
+    ax.set(xlim=(k[0], k[-1]), ylim=(0, top), xlabel=several(str(along.dims[-1])))
     ax.set_ylabel(MEANINGS[quantity])
     if len(k) <= MOST_TICKS:
         ax.set_xticks(k)
@@ -99,6 +99,77 @@ def d_study(
         integer_ticks(ax)
     note = f"Medians and {100 * prob:g}% intervals{others}. {study.draws.attrs.get('source', '')}"
     return add_title(ax, _finding(along, lines, quantity, target, prob), note.rstrip())
+
+
+def d_study_surface(
+    study: DStudy,
+    quantity: str = "phi",
+    *,
+    target: float | None = None,
+    prob: float = 0.9,
+    ax: Axes | None = None,
+) -> Axes:
+    """Reliability or error of means of ratings over the numbers of levels of two facets, as a map.
+
+    Parameters
+    ----------
+    study : DStudy
+        Result of `Fit.d_study`, with several numbers of levels of two facets: the first is along
+        the horizontal axis, the second along the vertical one.
+    quantity : str, default "phi"
+        One of "phi", "g", "sem_relative", "sem_absolute" and "mdc".
+    target : float, optional
+        What is to be reached: a reliability strictly between 0 and 1, or an error above 0.
+    prob : float, default 0.9
+        Posterior probability with which the target is reached beyond the dashed line, strictly
+        between 0 and 1; beyond the solid one it is a half.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        Not two facets have several numbers of levels, or an argument is out of range.
+    """
+    is_error = _is_error(quantity, target)
+    study.table(quantity, prob)  # refuses what is no quantity or probability
+    draws = study.draws[quantity]
+    draws = draws.sortby([str(dim) for dim in draws.dims[2:]])
+    along, lines, others = _arranged(draws, fewest=2, most_lines=np.inf)
+    ax = axes_or_new(ax, height=4.2)
+    palette = Palette.of(ax)
+    axes = [along[dim].values for dim in (along.dims[-1], along.dims[0])]
+    median: Array = np.median(along.values, axis=1)
+    levels = _ticks(median)
+    ax.contourf(*axes, median, levels, cmap=palette.colormap(), alpha=0.55)
+    thin = levels[~np.isclose(levels, np.nan if target is None else target)]
+    labelled = ax.contour(*axes, median, thin, colors=[palette.muted], linewidths=0.6)
+    ax.clabel(labelled, fontsize="small", fmt="%g")
+    note = "Medians"
+    if target is not None:
+        sure = np.quantile(along.values, prob if is_error else 1 - prob, axis=1)
+        for values, style in ((median, "-"), (sure, "--")):
+            if values.min() < target < values.max():
+                ax.contour(
+                    *axes, values, [target], colors=[palette.text], linestyles=style, linewidths=2
+                )
+        note += f"; lines where {target:g} is reached with probability 0.5 and, dashed, {prob:g}"
+    ax.set(xlabel=several(str(along.dims[-1])), ylabel=several(str(along.dims[0])))
+    for axis in ("x", "y"):
+        integer_ticks(ax, axis)
+    note += f"{others}. {study.draws.attrs.get('source', '')}"
+    return add_title(ax, _finding(along, lines, quantity, target, prob), note.rstrip())
+
+
+def _ticks(values: Array) -> Array:
+    """Round values for contours, from below the least to above the greatest."""
+    from matplotlib.ticker import MaxNLocator
+
+    return np.asarray(MaxNLocator(10).tick_values(values.min(), values.max()))
 
 
 def _is_error(quantity: str, target: float | None) -> bool:
@@ -110,23 +181,28 @@ def _is_error(quantity: str, target: float | None) -> bool:
     return is_error
 
 
-def _arranged(found: xr.DataArray) -> tuple[xr.DataArray, list[str], str]:
+def _arranged(
+    found: xr.DataArray, fewest: int = 1, most_lines: float = MOST_LINES
+) -> tuple[xr.DataArray, list[str], str]:
     """Draws (lines, S, numbers of levels), labels of the lines, and levels of other facets."""
-    several = [str(dim) for dim in found.dims[2:] if found.sizes[dim] > 1]
-    single = [str(dim) for dim in found.dims[2:] if found.sizes[dim] == 1]
-    if not 1 <= len(several) <= 2 or any(found.sizes[dim] > MOST_LINES for dim in several[1:]):
-        sizes = joined([f"{found.sizes[dim]} of {dim}" for dim in (*several, *single)]) or "none"
+    facets = [str(dim) for dim in found.dims[2:]]
+    varied = [name for name in facets if found.sizes[name] > 1]
+    single = [name for name in facets if found.sizes[name] == 1]
+    if not fewest <= len(varied) <= 2 or any(found.sizes[name] > most_lines for name in varied[1:]):
+        numbers = [f"{found.sizes[name]} for {several(name)}" for name in (*varied, *single)]
+        rule = f"one facet, or of two, with up to {MOST_LINES} of the second (for more there is "
+        rule = "two facets" if fewest > 1 else f"{rule}d_study_surface)"
         raise ValueError(
-            "study must have several numbers of levels of one facet, or of two, with up to "
-            f"{MOST_LINES} of the second; found {sizes}. Ask fit.d_study for these."
+            f"study must have several numbers of levels of {rule}; found "
+            f"{joined(numbers or ['none'])}. Ask fit.d_study for these."
         )
     found = found.stack(sample=("chain", "draw")).squeeze(single, drop=False)
-    fixed = joined([f"{int(found[dim])} of {dim}" for dim in single]) if single else ""
-    along, *second = several
+    fixed = joined([counted(int(found[name]), name) for name in single]) if single else ""
+    along, *second = varied
     if not second:
         found = found.expand_dims("line")
         return found.transpose("line", "sample", along), [], fixed and f"; {fixed}"
-    labels = [f"{number} of {second[0]}" for number in found[second[0]].values]
+    labels = [counted(number, second[0]) for number in found[second[0]].values.tolist()]
     return found.transpose(second[0], "sample", along), labels, fixed and f"; {fixed}"
 
 
@@ -134,13 +210,14 @@ def _finding(
     along: xr.DataArray, lines: list[str], quantity: str, target: float | None, prob: float
 ) -> str:
     """What the largest numbers of levels give, or the fewest that reach the target."""
-    facet, k = along.dims[-1], along[along.dims[-1]].values.tolist()
+    facet = str(along.dims[-1])
+    k = along[facet].values.tolist()
     median: Array = np.median(along.values, axis=1)
     of = RELIABILITIES.get(quantity, MEANINGS[quantity])
 
     def levels(line: int, column: int) -> str:
         more = f" and {lines[line]}" if lines else ""
-        return f"{k[column]} level{'s' * (k[column] != 1)} of {facet}{more}"
+        return f"{counted(k[column], facet)}{more}"
 
     if target is None:
         best = estimate_text(along.values[-1, :, -1], prob)
@@ -155,5 +232,5 @@ def _finding(
     if not ways:
         return f"None of these numbers of levels reaches a {of} of {target:g}"
     shown = [levels(*way) for way in dict.fromkeys([ways[0], ways[-1]])]
-    reach = "reaches" if shown == [f"1 level of {facet}"] else "reach"
+    reach = "reaches" if shown == [counted(1, facet)] else "reach"
     return f"{', or '.join(shown)}{',' * (len(shown) > 1)} {reach} a {of} of {target:g}"

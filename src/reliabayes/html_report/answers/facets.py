@@ -17,7 +17,7 @@ from reliabayes.html_report.answers.figures import (
 )
 from reliabayes.html_report.answers.phrases import misfit_caution, percentage
 from reliabayes.results.estimates import estimate_text
-from reliabayes.wording import joined
+from reliabayes.wording import counted, joined, several
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -68,7 +68,7 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     )
     sentences = (
         f"Of the variance of a single rating, {percentage(single, prob)} comes from true "
-        f"differences between {of_object}s (Phi, for absolute decisions); "
+        f"differences between {several(of_object)} (Phi, for absolute decisions); "
         f"{percentage(relative, prob)} if only comparisons count (G).",
         f"With {_in_levels(now)} the reliability is {estimate_text(reached, prob)}.",
     )
@@ -150,14 +150,12 @@ def _enough(fit: Fit, now: Mapping[str, int], name: str, wanted: float) -> str:
     phi: Any = fit.d_study({**now, name: numbers}).draws["phi"]
     medians = phi.median(("chain", "draw")).values.ravel()
     enough = np.flatnonzero(medians >= wanted)
-    return f"{numbers[enough[0]]} of {name}" if len(enough) else ""
+    return counted(numbers[enough[0]], name) if len(enough) else ""
 
 
 def _in_levels(now: Mapping[str, int]) -> str:
-    """Numbers of levels, such as "4 levels of rater and 2 of occasion"."""
-    first, *others = now.items()
-    text = f"{first[1]} level{'s' * (first[1] != 1)} of {first[0]}"
-    return joined([text, *(f"{number} of {name}" for name, number in others)])
+    """Numbers of levels, such as "4 raters and 2 occasions"."""
+    return joined([counted(number, name) for name, number in now.items()])
 
 
 def _in_words(source: str) -> str:
@@ -166,10 +164,11 @@ def _in_words(source: str) -> str:
         return "is explained by no facet"
     first, *others = source.split(" x ")
     if not others:
-        return f"comes from differences between {first}s"
+        return f"comes from differences between {several(first)}"
     if len(others) > 1 or ":" in source:
         return f"comes from the interaction {source}"
-    return f"comes from differences between {first}s that change from {others[0]} to {others[0]}"
+    changes = f" that change from {others[0]} to {others[0]}"
+    return f"comes from differences between {several(first)}{changes}"
 
 
 def _short(source: str) -> str:
