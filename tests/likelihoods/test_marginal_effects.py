@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from reliabayes.arrays import Array
 from reliabayes.facets import Effects, MeasurementDesign
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.normal_effects import NormalEffects
+from reliabayes.inference.time_limit import within_timeout
 from reliabayes.likelihoods import marginal_effects
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from tests.facets.test_effects import crossed, rated
@@ -73,6 +75,24 @@ def test_effects_of_items_are_blocks_where_items_are_many() -> None:
     variance = np.array([1.0, 0.5, 0.3, 0.2, 0.4, 0.1, 0.6])
     expected = NormalEffects(sums).log_density(variance, 0.0, 1.0)
     assert found.at(variance).log_density == pytest.approx(expected, rel=1e-10)
+
+
+def test_time_is_looked_at_while_sums_and_densities_are_computed() -> None:
+    sums = study(8, 3, 2)
+    found = MarginalEffects.of(sums, 0.0, 1.0)
+    steps: list[Callable[[], object]] = [
+        lambda: MarginalEffects.of(sums, 0.0, 1.0),
+        lambda: found.at(np.ones(7)),
+    ]
+
+    @within_timeout
+    def fitted(step: Callable[[], object], *, timeout: float) -> object:
+        return step()
+
+    for step in steps:
+        assert fitted(step, timeout=60)
+        with pytest.raises(rb.SamplingError, match="longer than its timeout"):
+            fitted(step, timeout=1e-9)
 
 
 @pytest.mark.parametrize("limit", ["MAX_PAIRS", "MAX_CROSSED", "MAX_REST"])

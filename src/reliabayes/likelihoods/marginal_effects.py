@@ -13,6 +13,7 @@ from scipy.linalg import blas, lapack, solve_triangular
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets.effect_blocks import MAX_REST, too_large
 from reliabayes.facets.effect_sums import EffectSums
+from reliabayes.inference.time_limit import check_time
 
 MAX_PAIRS = 300_000_000  # of effects that share a level of the source that is eliminated first
 MAX_CROSSED = 60_000_000  # of effects in blocks and others; 0.5 GB
@@ -104,6 +105,8 @@ class MarginalEffects:
         ------
         RatingsError
             They would take too much memory.
+        TimeoutError
+            The time of the fit is over.
         """
         offset = 0.0 if math.isinf(sd_mean) else mean - sums.centre
         products = sums.products
@@ -115,9 +118,10 @@ class MarginalEffects:
             raise too_large(sums, len(others))
         size, group, levels = np.unique(sums.counts[own], return_inverse=True, return_counts=True)
         parts = [_pairs(sp.csr_array(products[others][:, others]))]
-        parts += [
-            _pairs(part @ part.T) for part in (cross[:, group == d] for d in range(len(size)))
-        ]
+        for d in range(len(size)):
+            check_time()
+            part = cross[:, group == d]
+            parts.append(_pairs(part @ part.T))
         key, position = np.unique(np.concatenate([key for key, _ in parts]), return_inverse=True)
         column = np.repeat(np.arange(len(parts)), [len(key) for key, _ in parts])
         values = np.concatenate([value for _, value in parts])
@@ -151,6 +155,7 @@ class MarginalEffects:
 
     def reduced(self, ratio: Array) -> Reduced:
         """What is left of all but the rest, at variances (K,) relative to that of the residual."""
+        check_time()
         weight = 1 / (self.size + 1 / ratio[self.first])
         precision = self.shared - self.lost @ weight
         members = self.blocks.members
@@ -292,6 +297,7 @@ def _pairs(matrix: sp.csr_array) -> tuple[Codes, Array]:
 
 def _level(source: Codes, row: Codes, column: Codes, k: int) -> Codes:
     """(O,) level of source k in which an effect is nested; -1 for others, and if levels connect."""
+    check_time()
     ends, others = np.concatenate([row, column]), np.concatenate([column, row])
     of_k = (source[others] == k) & ((ends != others) | (np.arange(len(ends)) < len(row)))
     n_levels = np.bincount(ends[of_k], minlength=len(source))
