@@ -15,7 +15,7 @@ import reliabayes as rb
 from reliabayes.cli.app import app
 from reliabayes.cli.options import Facets
 from reliabayes.cli.ratings_file import with_option_names
-from reliabayes.cli.report_command import _command_line, _named
+from reliabayes.cli.report_command import _command_line
 from reliabayes.cli.sampling import Sampling
 from reliabayes.errors import Fault, RatingsError
 
@@ -108,12 +108,13 @@ def test_the_command_of_a_report_repeats_the_option(table: str) -> None:
 def test_the_command_of_a_report_names_the_design_that_was_recommended(table: str) -> None:
     report: Any = typer.main.get_command(app)
     context = report.commands["report"].make_context("report", [table, "--facet", "day"])
-    model = rb.GStudy(design="item x rater x day", drop=("rater x day",))
+    model = rb.GStudy(design="item x rater x day", drop=("rater x day",), family="ordinal")
 
     found = _command_line(context, Sampling(seed=1), [model])
 
     assert "--models gstudy" in found
     assert "--design 'item x rater x day' --drop 'rater x day'" in found
+    assert "--family ordinal" in found
 
 
 def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None:
@@ -147,6 +148,11 @@ def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None
             ["report", "--design", "item x rater", "--models", "tap,mace"],
             "--design is for gstudy, which --models does not name.",
         ),
+        (
+            ["compare", "--family", "logit", "--models", "tap,mace"],
+            "--family is for gstudy, which --models does not name.",
+        ),
+        (["compare", "--design", "item x rater"], "--models must name two or more models"),
     ],
 )
 def test_designs_that_cannot_be_used_are_refused(
@@ -158,12 +164,22 @@ def test_designs_that_cannot_be_used_are_refused(
     assert message in " ".join(result.stderr.replace("│", " ").split())
 
 
+def test_compare_takes_the_design_for_gstudy(table: str) -> None:
+    models = ["--models", "gaussian-icc,gstudy", "--facet", "day", "--scale", "numeric"]
+    design = ["--design", "item x rater x day", "--drop", "rater x day"]
+
+    result = run("compare", table, *models, *design, "--seed", "1", "--draws", "50")
+
+    assert result.exit_code == 0, result.stderr
+    assert {"gaussian-icc", "gstudy"} <= set(result.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("models", "found"),
     [(None, ["GStudy"]), ("gaussian-icc,gstudy", ["GaussianICC", "GStudy"])],
 )
 def test_a_report_takes_the_design_for_gstudy(models: str | None, found: list[str]) -> None:
-    named = _named(models, Facets(design="item x day"))
+    named = Facets(design="item x day").among(models)
 
     assert [type(model).__name__ for model in named] == found
     assert named[-1] == rb.GStudy(design="item x day")

@@ -19,7 +19,6 @@ from reliabayes.cli.options import (
     Prob,
     check_outputs,
     model_named,
-    models_named,
     writable,
 )
 from reliabayes.cli.output import (
@@ -128,19 +127,20 @@ def compare(
         ),
     ] = None,
     ratings_file: RatingsFile,
+    facets: Facets,
     sampling: Sampling,
 ) -> None:
     """Compare how well models predict the ratings of a held-out item, in bits per rating."""
     from reliabayes.results.comparison import refuses_comparison
 
-    named = None if models is None else models_named(models)
-    if named is not None and len(named) < 2:
+    named = facets.among(models)
+    if len(named) == 1:
         raise typer.BadParameter("--models must name two or more models, separated by commas.")
-    if refusal := refuses_comparison({each.name(): type(each) for each in named or ()}):
+    if refusal := refuses_comparison({each.name(): type(each) for each in named}):
         raise typer.BadParameter(refusal)
     ratings = ratings_file.read()
     chosen = named or recommended_models(ratings, "--models")
-    fits = fit_models(chosen, ratings, sampling, are_recommended=named is None)
+    fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
     table = rb.compare({model.name(): fitted for model, fitted in fits.items()})
     printed = make_table("model", *table.columns, numeric=table.columns)
     for name, row in zip(table.index, table.itertuples(index=False), strict=True):

@@ -127,8 +127,7 @@ class Facets:
         """
         if self.drop and self.design is None:
             raise typer.BadParameter("--drop leaves out sources of a --design; give one.")
-        own = {"design": self.design, "family": self.family}
-        given: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        given = self._given()
         if not given:
             return model
         if not isinstance(model, (rb.GStudy, type(None))):
@@ -139,6 +138,40 @@ class Facets:
         except ValueError as error:
             option = "--drop" if str(error).startswith("drop") else "--design"
             raise typer.BadParameter(f"{option}: {error}") from error
+
+    def among(self, names: str | None) -> list[RatingModel[Any]]:
+        """Return the models that were named, gstudy with the design that was given.
+
+        Parameters
+        ----------
+        names : str, optional
+            Names, separated by commas; by default gstudy if there is a design or family.
+
+        Returns
+        -------
+        list of RatingModel
+            None if neither was given.
+
+        Raises
+        ------
+        typer.BadParameter
+            If no model takes the design or family, or there is no such model, design or source.
+        """
+        named = [] if names is None else models_named(names)
+        of_facets = self.of(None)
+        if of_facets is None:
+            return named
+        if named and not any(isinstance(model, rb.GStudy) for model in named):
+            option = next(iter(self._given()))
+            raise typer.BadParameter(f"--{option} is for gstudy, which --models does not name.")
+        return [
+            of_facets if isinstance(model, rb.GStudy) else model for model in named or [of_facets]
+        ]
+
+    def _given(self) -> dict[str, Any]:
+        """Return arguments of gstudy by name."""
+        own = {"design": self.design, "family": self.family}
+        return {name: value for name, value in own.items() if value is not None}
 
 
 def probability(value: float) -> float:

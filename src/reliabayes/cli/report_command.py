@@ -15,7 +15,7 @@ import typer
 import reliabayes as rb
 from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.option_groups import with_option_groups
-from reliabayes.cli.options import Facets, Prob, check_outputs, models_named, probability, writable
+from reliabayes.cli.options import Facets, Prob, check_outputs, probability, writable
 from reliabayes.cli.output import print_message
 from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile
 from reliabayes.cli.recommended import recommended_model
@@ -56,7 +56,7 @@ def report(
     ] = "",
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
-    named = _named(models, facets)
+    named = facets.among(models)
     target = writable(out)
     check_outputs(ratings_file.file, {"out": target})
     ratings = ratings_file.read()
@@ -85,17 +85,6 @@ def report(
     print_message(f"wrote {out}")
 
 
-def _named(models: str | None, facets: Facets) -> list[RatingModel[Any]]:
-    """Return the models of --models, gstudy with its design; none if there are no such options."""
-    named = [] if models is None else models_named(models)
-    of_facets = facets.of(None)
-    if of_facets is None:
-        return named
-    if named and not any(isinstance(model, rb.GStudy) for model in named):
-        raise typer.BadParameter("--design is for gstudy, which --models does not name.")
-    return [of_facets if isinstance(model, rb.GStudy) else model for model in named or [of_facets]]
-
-
 def _source(ratings_file: RatingsFile) -> dict[str, str]:
     """Return what identifies the file, and which of its columns were read."""
     renamed = [
@@ -119,7 +108,7 @@ def _command_line(
     given: dict[str, Any] = context.params | {"seed": sampling.seed, "models": names}
     for model in models:
         if isinstance(model, rb.GStudy):
-            given |= {"design": model.design, "drop": list(model.drop)}
+            given |= {"design": model.design, "drop": list(model.drop), "family": model.family}
     words = ["reliabayes", "report", str(given["file"])]
     for option in context.command.params:
         name = str(option.name)
