@@ -166,14 +166,58 @@ def test_few_replicates_need_no_model_of_their_own() -> None:
     assert rb.recommend(few).model == rb.GaussianICC()
 
 
-def test_grades_with_facets_are_taken_as_numbers() -> None:
-    frame = repeated().to_frame()
-    frame["rating"] = np.random.default_rng(1).integers(1, 6, len(frame))
-    guessed = rb.Ratings.from_frame(frame, facets=["day"])
-    given = rb.Ratings.from_frame(frame, facets=["day"], scale="ordered")
+def graded(categories: int, **options: Any) -> rb.Ratings:
+    """Whole numbers in the design of `repeated`."""
+    frame = repeated(days=3).to_frame()
+    frame["rating"] = np.random.default_rng(1).integers(1, categories + 1, len(frame))
+    return rb.Ratings.from_frame(frame, **{"facets": ["day"]} | options)
 
-    assert str(rb.recommend(guessed)).startswith(
-        "GStudy: the 5 whole numbers are probably grades; the grades are taken as numbers, and "
-        'their design is "item x rater x day"\n'
+
+DESIGN = "item x rater x day"
+
+
+@pytest.mark.parametrize(
+    ("ratings", "family", "others"),
+    [
+        (graded(5), "ordinal", [rb.OrdinalICC(), rb.GStudy(design=DESIGN)]),
+        (graded(5, scale="ordered"), "ordinal", [rb.OrdinalICC(), rb.GStudy(design=DESIGN)]),
+        (graded(2, scale="ordered"), "logit", [rb.LogitICC(), rb.DawidSkene()]),
+    ],
+)
+def test_categories_with_facets_have_a_study_of_their_family(
+    ratings: rb.Ratings, family: Any, others: list[rb.RatingModel]
+) -> None:
+    found = rb.recommend(ratings)
+
+    assert found.model == rb.GStudy(design=DESIGN, family=family)
+    assert found.reason.endswith(f'ordered categories, and their design is "{DESIGN}"')
+    assert [model for model, _ in found.alternatives] == others
+    found.model.problem(ratings)  # takes numbers as categories
+
+
+def test_models_of_truth_name_a_study_of_two_categories_with_facets() -> None:
+    found = rb.recommend(graded(2))
+
+    assert rb.GStudy(design=DESIGN, family="logit") in [model for model, _ in found.alternatives]
+
+
+def test_numbers_with_facets_may_be_grades() -> None:
+    found = rb.recommend(graded(5, scale="numeric"))
+
+    assert found.model == rb.GStudy(design=DESIGN)
+    model, when = found.alternatives[-1]
+    assert model == rb.GStudy(design=DESIGN, family="ordinal")
+    assert when == 'if the numbers are grades (scale="ordered")'
+
+
+def test_many_grades_with_facets_are_taken_as_numbers() -> None:
+    frame = repeated(days=6, items=250).to_frame()
+    frame["rating"] = np.random.default_rng(1).integers(1, 6, len(frame))
+
+    found = rb.recommend(rb.Ratings.from_frame(frame, facets=["day"]))
+
+    assert found.model == rb.GStudy(design=DESIGN)
+    assert found.reason == (
+        "6,000 grades are taken as numbers, because models of grades take minutes; their design "
+        f'is "{DESIGN}"'
     )
-    assert [type(model) for model, _ in rb.recommend(given).alternatives] == [rb.GStudy]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from reliabayes import models
+from reliabayes.choices import Family
 from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import RatingModel
 from reliabayes.ratings import Ratings
@@ -63,7 +64,7 @@ def recommend(ratings: Ratings) -> Recommendation:
     as grades, unless they are thousands.
 
     Numbers and ordered categories have a model of reliability: how much of the differences between
-    ratings is due to the items. Numbers with facets, or with replicates, have one of the variance
+    ratings is due to the items. With facets, or with many replicates, they have one of the variance
     by source, in the design in which they were collected. Unordered categories have a model of the
     true categories: how accurate the raters are, and which category each item has. Among these,
     raters with few ratings learn from the others.
@@ -104,16 +105,13 @@ def recommend(ratings: Ratings) -> Recommendation:
 
 
 def _of_grades(ratings: Ratings) -> Recommendation:
-    """For numbers that are probably grades; many are taken as numbers, which takes less time.
-
-    So are those with facets, which models of grades ignore.
-    """
-    if (design := _design(ratings)) is not None and ratings.facets:
-        return _of_facets(ratings, design, "the grades are taken as numbers")
+    """For numbers that are probably grades; many are taken as numbers, which takes less time."""
     if len(ratings) <= MANY_RATINGS:
         return _of_ordered(ratings)
     grades = f"{len(ratings):,} grades{_by_pools(ratings)}"
     reason = f"{grades} are taken as numbers, because models of grades take minutes"
+    if (design := _design(ratings)) is not None:
+        reason += f"; their design is {design}"
     return replace(_of_numbers(ratings), reason=reason)
 
 
@@ -126,9 +124,15 @@ def _else(ratings: Ratings) -> tuple[RatingModel[Any], str]:
 
 
 def _of_numbers(ratings: Ratings) -> Recommendation:
-    if (design := _design(ratings)) is not None:
-        return _of_facets(ratings, design, "the ratings are numbers")
     pools = len(ratings.pools) > 1
+    if (design := _design(ratings)) is not None:
+        reason = f"the ratings are numbers, and their design is {design}"
+        others = [
+            _ignoring_facets(ratings, models.GaussianXCC() if pools else models.GaussianICC())
+        ]
+        if whole_numbers(ratings):
+            others.append((_study(design, "ordinal"), GRADES))
+        return Recommendation(_study(design), reason, (*others,))
     alternatives: list[tuple[RatingModel[Any], str]] = []
     if whole_numbers(ratings):
         alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES))
@@ -150,39 +154,44 @@ def _design(ratings: Ratings) -> SuitedDesign | None:
     return design if has_more else None
 
 
-def _of_facets(ratings: Ratings, design: SuitedDesign, numbers: str) -> Recommendation:
-    reason = f"{numbers}, and their design is {design}"
+def _study(design: SuitedDesign, family: Family = "gaussian") -> models.GStudy:
+    return models.GStudy(design=design.text, drop=design.drop, family=family)
+
+
+def _ignoring_facets(ratings: Ratings, model: RatingModel[Any]) -> tuple[RatingModel[Any], str]:
+    """A model without facets, and when to prefer it."""
     same = "ratings of an item by a rater are to count as independent"
-    alternatives: list[tuple[RatingModel[Any], str]] = [(models.GaussianICC(), f"if {same}")]
-    if len(ratings.pools) > 1:
-        alternatives = [(models.GaussianXCC(), f"if pools are to be compared, and {same}")]
-    if whole_numbers(ratings):
-        alternatives.append((models.OrdinalICC(), f"{GRADES}, and {same}"))
-    return Recommendation(
-        models.GStudy(design=design.text, drop=design.drop), reason, (*alternatives,)
-    )
+    return model, f"if {'pools are to be compared, and ' * (len(ratings.pools) > 1)}{same}"
 
 
 def _of_ordered(ratings: Ratings) -> Recommendation:
     pools, number = len(ratings.pools) > 1, len(ratings.categories)
+    kind = f"ratings in {'two' if number == 2 else number} ordered categories"
     if number == 2:
-        return Recommendation(
-            models.LogitXCC() if pools else models.LogitICC(),
-            f"ratings in two ordered categories{_by_pools(ratings)}",
-            ((models.DawidSkene(), "to ask which of the two is true of each item"),),
+        model: RatingModel[Any] = models.LogitXCC() if pools else models.LogitICC()
+        other: tuple[RatingModel[Any], str] = (
+            models.DawidSkene(),
+            "to ask which of the two is true of each item",
         )
-    amounts = 'if the distances between the categories mean something (scale="numeric")'
-    return Recommendation(
-        models.OrdinalXCC() if pools else models.OrdinalICC(),
-        f"ratings in {number} ordered categories{_by_pools(ratings)}",
-        ((_of_numbers(ratings).model, amounts),),
-    )
+    else:
+        model = models.OrdinalXCC() if pools else models.OrdinalICC()
+        amounts = 'if the distances between the categories mean something (scale="numeric")'
+        other = (_of_numbers(ratings).model, amounts)
+    if (design := _design(ratings)) is not None:
+        return Recommendation(
+            _study(design, "logit" if number == 2 else "ordinal"),
+            f"{kind}, and their design is {design}",
+            (_ignoring_facets(ratings, model), other),
+        )
+    return Recommendation(model, f"{kind}{_by_pools(ratings)}", (other,))
 
 
 def _of_unordered(ratings: Ratings) -> Recommendation:
     number, raters = len(ratings.categories), ratings.n_raters
     harder = (models.LatentTAP(), "if items differ in difficulty: less overconfident, but slower")
-    logit = (models.LogitICC(), "to ask how reliable the ratings are")
+    design = _design(ratings) if number == 2 else None
+    reliability = models.LogitICC() if design is None else _study(design, "logit")
+    logit: tuple[RatingModel[Any], str] = (reliability, "to ask how reliable the ratings are")
     if number == 2 and len(ratings.pools) > 1:
         return Recommendation(
             models.LogitXCC(),

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -15,6 +17,7 @@ import reliabayes as rb
 from reliabayes.cli.app import app
 from reliabayes.cli.options import Facets
 from reliabayes.cli.ratings_file import with_option_names
+from reliabayes.cli.recommended import recommended_models
 from reliabayes.cli.report_command import _command_line
 from reliabayes.cli.sampling import Sampling
 from reliabayes.errors import Fault, RatingsError
@@ -129,6 +132,17 @@ def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None
         'design is "item x rater x day"). Alternatives: gaussian-icc' in result.stderr
     )
     assert "variance[item x day]" in result.stdout
+
+
+def test_compare_leaves_out_studies_of_grades_as_numbers() -> None:
+    cells = np.indices((8, 3, 2)).reshape(3, -1)
+    frame = pd.DataFrame(dict(zip(("item", "rater", "day"), cells, strict=True)))
+    frame["rating"] = cells.sum(axis=0) % 5
+    ratings = rb.Ratings.from_frame(frame, facets=["day"])
+
+    found = recommended_models(ratings, "--models")
+
+    assert found == [rb.GStudy(design="item x rater x day", family="ordinal"), rb.OrdinalICC()]
 
 
 @pytest.mark.parametrize(

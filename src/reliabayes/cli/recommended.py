@@ -61,7 +61,7 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
     found = rb.recommend(ratings)
     chosen = [found.model]
     for model, _ in found.alternatives:
-        pair = {each.name(): type(each) for each in (found.model, model)}
+        pair = {"recommended": type(found.model), "other": type(model)}  # names may be the same
         if not refuses_comparison(pair) and _takes(model, ratings):
             chosen.append(model)
     if len(chosen) < 2:
