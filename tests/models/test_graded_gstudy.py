@@ -223,6 +223,16 @@ def test_results_have_the_ids_of_users(family: str, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(loaded.raters(), fit.raters())
 
 
+def test_without_an_effect_of_items_nothing_is_reliable() -> None:
+    options: dict[str, Any] = {"chains": 2, "warmup": 50, "draws": 50, "seed": 1}
+    model = rb.GStudy(design="item x rater", drop="item", family="logit")
+
+    found = model.fit(rated("logit"), progress=False, **options).quantities
+
+    assert (found["phi"] == 0).all()
+    assert (found["phi_observed"] < 1e-20).all()
+
+
 def test_replicates_keep_the_raters() -> None:
     ratings = rated("ordinal", items=200)
     model = rb.GStudy(design=DESIGN, family="ordinal")

@@ -173,7 +173,7 @@ class Observed(NamedTuple):
 
 
 def _spacing(sd: float, link: Link) -> float:
-    return max(MIN_SPACING, min(0.4, 0.8 * MAX_SPACING[link] / sd))
+    return max(MIN_SPACING, 0.8 * MAX_SPACING[link] / max(sd, 2 * MAX_SPACING[link]))
 
 
 def _rater_nodes(sd: float, link: Link) -> Nodes:
