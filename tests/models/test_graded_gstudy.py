@@ -225,7 +225,7 @@ def test_results_have_the_ids_of_users(family: str, tmp_path: Path) -> None:
 
 def test_without_an_effect_of_items_nothing_is_reliable() -> None:
     options: dict[str, Any] = {"chains": 2, "warmup": 50, "draws": 50, "seed": 1}
-    model = rb.GStudy(design="item x rater", drop="item", family="logit")
+    model = rb.GStudy(design="item x rater", drop=("item",), family="logit")
 
     found = model.fit(rated("logit"), progress=False, **options).quantities
 
