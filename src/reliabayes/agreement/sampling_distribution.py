@@ -119,7 +119,9 @@ class SamplingDistribution:
         """Standard error over items by the delta method."""
         slopes = resampling.influence(self.distinct_rows, self.formula)
         n = len(slopes)
-        return float(np.sqrt((slopes**2).sum() * n / (n - degrees_lost))) if n > 1 else np.nan
+        # Their mean is 0 but for alpha, whose correction depends on the number of ratings.
+        deviation = slopes - slopes.mean()
+        return float(np.sqrt((deviation**2).sum() * n / (n - degrees_lost))) if n > 1 else np.nan
 
     def variance(self, over: Over) -> tuple[float, float]:
         """Variance of the value, and its degrees of freedom, without a bootstrap.
