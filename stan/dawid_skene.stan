@@ -10,6 +10,7 @@ functions {
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
+  #include data/misleading.standata
   
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   array[R, K] vector<lower=0>[K] prior_confusion; // concentrations, by rater and true category
@@ -17,6 +18,7 @@ data {
 parameters {
   simplex[K] prevalence; // of the true categories
   array[R, K] simplex[K] confusion; // by rater and true category
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
@@ -28,8 +30,8 @@ transformed parameters {
         table[truth, last - R + 1 : last] = log(to_row_vector(confusion[ : , truth, category]));
       }
     }
-    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), multiplicity, kind, first,
-                                  cell, count);
+    log_likelihood = item_mixture(table, by_kind(log(prevalence), W, misleading), multiplicity,
+                                  kind, first, cell, count);
   }
 }
 model {
@@ -37,6 +39,7 @@ model {
   for (truth in 1 : K) {
     confusion[ : , truth] ~ dirichlet(prior_confusion[ : , truth]);
   }
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

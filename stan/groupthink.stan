@@ -12,6 +12,7 @@ functions {
 }
 data {
   #include data/ratings.standata
+  #include data/misleading.standata
   
   array[V] int<lower=1, upper=K> category; // of each cell
   vector<lower=0, upper=1>[V] proportion; // of the item's ratings that have the cell's category
@@ -21,19 +22,21 @@ data {
 parameters {
   simplex[K] prevalence; // of the true categories
   real<lower=0, upper=1> a; // accuracy: probability that a rater knows
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
   {
     vector[V] accuracy = rep_vector(a, V);
     log_likelihood = item_mixture(known_or_followed(accuracy, proportion, category, K),
-                                  by_kind(log(prevalence), W), multiplicity, kind, first, cell,
-                                  count);
+                                  by_kind(log(prevalence), W, misleading), multiplicity, kind,
+                                  first, cell, count);
   }
 }
 model {
   prevalence ~ dirichlet(prior_prevalence);
   a ~ beta(prior_a[1], prior_a[2]);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

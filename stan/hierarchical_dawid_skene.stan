@@ -17,6 +17,7 @@ functions {
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
+  #include data/misleading.standata
   
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector[2] prior_location; // mean and sd of normals
@@ -33,13 +34,14 @@ parameters {
   vector[K * (K - 1)] location; // mean log odds of each error
   vector[K * (K - 1)] free_spread; // the spread of each error, before softplus
   matrix[R, K * (K - 1)] score; // effects of raters, centred and scaled
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   vector<lower=0>[K * (K - 1)] spread = softplus(free_spread, spread_scale); // sd between raters
   real log_likelihood; // of all ratings, true categories marginalised
-  log_likelihood = hierarchical_mixture(location, spread, score, by_kind(
-                                        log(prevalence), W), log_odds_mean, log_odds_precision,
-                                        multiplicity, kind, first, cell, count);
+  log_likelihood = hierarchical_mixture(location, spread, score,
+                                        by_kind(log(prevalence), W, misleading), log_odds_mean,
+                                        log_odds_precision, multiplicity, kind, first, cell, count);
 }
 model {
   prevalence ~ dirichlet(prior_prevalence);
@@ -47,6 +49,7 @@ model {
   spread ~ half_student_t(prior_spread);
   target += log_inv_logit(free_spread ./ spread_scale); // derivative of the spreads
   target += score_density(location, spread, score, log_odds_mean, log_odds_precision);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

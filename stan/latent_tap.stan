@@ -20,6 +20,7 @@ functions {
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
+  #include data/misleading.standata
   
   int<lower=1> Q; // nodes: 1 if all items are equally difficult
   vector[Q] node; // difficulty, in standard deviations
@@ -48,6 +49,7 @@ parameters {
   simplex[K] mean_p; // average distribution of guesses
   real<lower=0> concentration; // of the raters' guesses around it; 0: uniform on the simplex
   matrix[R, K - 1] guess_score; // of p, centred and scaled
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   vector[R] alpha = mean_alpha
@@ -60,8 +62,8 @@ transformed parameters {
       log_weight[(q - 1) * K + 1 : q * K] = log(prevalence) + log(node_weight[q]);
     }
     log_likelihood = guessing_mixture(alpha + covariate * eta, (Q > 1 ? sd_delta[1] : 0) * node, p,
-                                      by_kind(log_weight, W), multiplicity, kind, first, cell,
-                                      count);
+                                      by_kind(log_weight, W, misleading), multiplicity, kind,
+                                      first, cell, count);
   }
 }
 model {
@@ -76,6 +78,7 @@ model {
   mean_p ~ dirichlet(prior_mean_p);
   concentration ~ half_student_t(prior_concentration);
   target += guess_density(p, 1 + concentration * mean_p, guessed);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

@@ -13,6 +13,7 @@ functions {
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
+  #include data/misleading.standata
   
   int<lower=0, upper=1> shared; // 1: the prevalence is estimated
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet, if it is estimated
@@ -24,11 +25,13 @@ parameters {
   array[shared] simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[R] theta; // competence: probability that the rater copies
   array[R] simplex[K] xi; // distribution of the rater's spam over categories
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
   log_likelihood = item_mixture(known_or_guessed(theta, xi, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W),
+                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W,
+                                        misleading),
                                 multiplicity, kind, first, cell, count);
 }
 model {
@@ -37,6 +40,7 @@ model {
   }
   theta ~ beta(prior_theta[1], prior_theta[2]);
   xi ~ dirichlet(prior_xi);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

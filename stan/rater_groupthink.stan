@@ -12,6 +12,7 @@ functions {
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
+  #include data/misleading.standata
   
   array[V] int<lower=1, upper=R> rater; // of each cell
   array[V] int<lower=1, upper=K> category; // of each cell
@@ -24,11 +25,13 @@ data {
 parameters {
   array[shared] simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[R] a; // accuracy: probability that the rater knows
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
   log_likelihood = item_mixture(known_or_followed(a[rater], proportion, category, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W),
+                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W,
+                                        misleading),
                                 multiplicity, kind, first, cell, count);
 }
 model {
@@ -36,6 +39,7 @@ model {
     prevalence[1] ~ dirichlet(prior_prevalence);
   }
   a ~ beta(prior_a[1], prior_a[2]);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

@@ -13,6 +13,7 @@ functions {
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
+  #include data/misleading.standata
   
   int<lower=0, upper=1> shared; // 1: all items share one prevalence
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet, if it is shared
@@ -24,11 +25,13 @@ parameters {
   array[shared] simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[R] a; // accuracy: probability that the rater knows
   array[R] simplex[K] p; // distribution of each rater's guesses over categories
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
   log_likelihood = item_mixture(known_or_guessed(a, p, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W),
+                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W,
+                                        misleading),
                                 multiplicity, kind, first, cell, count);
 }
 model {
@@ -37,6 +40,7 @@ model {
   }
   a ~ beta(prior_a[1], prior_a[2]);
   p ~ dirichlet(prior_p);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

@@ -12,6 +12,7 @@ functions {
 }
 data {
   #include data/ratings.standata
+  #include data/misleading.standata
   
   int<lower=1, upper=K> A; // accuracies: 1, or K if each true category has its own
   int<lower=1, upper=K> P; // distributions of guesses: the same
@@ -23,6 +24,7 @@ parameters {
   simplex[K] prevalence; // of the true categories
   vector<lower=0, upper=1>[A] a; // accuracy: probability that a rater knows
   array[P] simplex[K] p; // distributions of guesses over categories
+  array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
@@ -34,14 +36,15 @@ transformed parameters {
       probability[truth] += accuracy;
       table[truth] = log(probability)';
     }
-    log_likelihood = item_mixture(table, by_kind(log(prevalence), W), multiplicity, kind, first,
-                                  cell, count);
+    log_likelihood = item_mixture(table, by_kind(log(prevalence), W, misleading), multiplicity,
+                                  kind, first, cell, count);
   }
 }
 model {
   prevalence ~ dirichlet(prior_prevalence);
   a ~ beta(prior_a[1], prior_a[2]);
   p ~ dirichlet(prior_p);
+  misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }
 

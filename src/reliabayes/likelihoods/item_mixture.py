@@ -32,10 +32,14 @@ class Expected(NamedTuple):
         Expected number of ratings by state and cell.
     items : array of shape (H,)
         Expected number of items by state.
+    misled : array of shape (2,)
+        Items with a known true category that their ratings do not tell, and the others of these;
+        zeros unless items may mislead.
     """
 
     ratings: Array
     items: Array
+    misled: Array = np.zeros(2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +155,11 @@ class ItemMixture:
         """Expected ratings and items, given the probabilities (D, H) of the states."""
         weighted = self.multiplicity * state.T
         return Expected(np.asarray(self._by_cell @ weighted.T).T, weighted.sum(axis=1))
+
+    def known_items(self, state: Array, n_kinds: int) -> Array:
+        """Expected items (W - 1, H) by kind, other than the first, and state."""
+        of_kind = np.eye(n_kinds)[self.kind, 1:] * self.multiplicity[:, None]
+        return np.asarray(of_kind.T @ state)
 
     @cached_property
     def _by_cell(self) -> sp.csc_array:

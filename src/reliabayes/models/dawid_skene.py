@@ -78,6 +78,7 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
         return (
             Parameter("prevalence", "simplex", ("true_category",)),
             Parameter("confusion", "simplex", ("rater", "true_category", "category")),
+            *self.misleading,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:

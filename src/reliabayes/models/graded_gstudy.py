@@ -23,10 +23,9 @@ from reliabayes.likelihoods.ordinal import RESIDUAL, CategoryProbabilities, Obse
 from reliabayes.models.bases import graded_mode
 from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.graded_effects import GradedProblem
-from reliabayes.models.bases.hidden_state import drawn_categories
 from reliabayes.models.bases.latent_score import require_ordered
 from reliabayes.models.bases.random_effects import fresh_effects
-from reliabayes.models.bases.simulation import rated, require_known
+from reliabayes.models.bases.simulation import drawn_categories, rated, require_known
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings

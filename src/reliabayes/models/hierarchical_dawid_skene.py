@@ -30,6 +30,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases import misleading
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
@@ -130,6 +131,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             Parameter("location", "real", ("error",)),
             Parameter("spread", "positive", ("error",)),
             Parameter("effect", "real", ("error", "rater")),
+            *self.misleading,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
@@ -180,6 +182,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             "location": mean + sd * rng.standard_normal(size),
             "spread": np.array([half_t(problem.priors["spread"], rng) for _ in range(size)]),
             "effect": rng.standard_normal((size, problem.n_raters)),
+            **misleading.from_prior(problem, rng),
         }
 
     # Centring.
@@ -227,7 +230,8 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     ) -> Climb:
         """EM from the votes, or from random states, first roughly with effects at their mode."""
         states = self.initial_states(problem, rng)
-        first = self.maximise(self.midpoint(problem), problem.mixture.expected(states), problem)
+        middle = self.midpoint(problem)
+        first = self.maximise(middle, self.expected(middle, states, problem), problem)
         rough = super().climb_from(first, problem, 30, 1e-2)
         return self.climb_from(rough.point, problem, max_iterations, tolerance)
 
@@ -240,7 +244,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     ) -> Climb:
         """EM with raters' rows drawn to those of all raters, whose steps are quick."""
         point = point_of_similar_raters(problem, rng, max_iterations, tolerance)
-        return self.climb_from(point, problem, 0, tolerance)
+        return self.climb_from({**self.midpoint(problem), **point}, problem, 0, tolerance)
 
     def climb_from(
         self, start: Point, problem: HierarchicalProblem, max_iterations: int, tolerance: float
@@ -266,6 +270,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             + sum(of_spread)
             + np.log(point["spread"]).sum()
             - 0.5 * (point["effect"] ** 2 + np.log1p(scaled)).sum()
+            + misleading.log_prior(point, problem)
         )
 
     def maximise(self, point: Point, expected: Expected, problem: HierarchicalProblem) -> Point:
@@ -295,6 +300,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             "location": location.ravel(),
             "spread": spread,
             "effect": away / spread[:, None],
+            **misleading.most_likely(expected, problem),
         }
 
     def posterior_sd(self, point: Point, expected: Expected, problem: HierarchicalProblem) -> Point:
@@ -312,6 +318,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             ** -0.5,
             "spread": weighted_sd(LOG_SPREAD[:, None], weight),  # of its log
             "effect": np.sqrt((1 + spread**2 * problem.precision) / ratio),
+            **misleading.posterior_sd(expected, problem),
         }
 
     def start_at(self, found: Climb, problem: HierarchicalProblem) -> WarmStart:

@@ -18,6 +18,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases import misleading
 from reliabayes.models.bases.difficulty import (
     NO_DIFFICULTY,
     LatentTAPProblem,
@@ -115,6 +116,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             Parameter("mean_p", "simplex", ("category",)),
             Parameter("concentration", "positive"),
             GUESSES,
+            *self.misleading,
         )
 
     def dims(self) -> dict[str, tuple[str, ...]]:
@@ -216,6 +218,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         point |= {
             "score": accuracy_scores(alpha, mean, sd, problem),
             "p": rng.dirichlet(guess_counts(point), problem.n_raters),
+            **misleading.from_prior(problem, rng),
         }
         if self.difficulty:
             point["sd_delta"] = np.array([half_t(problem.priors["sd_delta"], rng)])
@@ -247,6 +250,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             + log_normal(alpha, point["mean_alpha"], sd_alpha).sum()
             + (np.log(point["p"]) @ concentrations).sum()
             + len(alpha) * (gammaln(concentrations.sum()) - gammaln(concentrations).sum())
+            + misleading.log_prior(point, problem)
         )
         if self.difficulty:
             total += log_half_t(float(point["sd_delta"][0]), problem.priors["sd_delta"])
@@ -265,6 +269,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             **point,
             "prevalence": prevalence / prevalence.sum(),
             "p": p / p.sum(axis=1, keepdims=True),
+            **misleading.most_likely(expected, problem),
         }
         proposed = better["p"].mean(axis=0)
         better = max(
@@ -295,15 +300,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
     ) -> Point:
         """A few quasi-Newton steps in accuracies, covariates' slopes and difficulty."""
         sd_alpha = float(point["sd_alpha"])
-        expected = ExpectedAccuracy(
-            knew,
-            total,
-            problem.nodes.node,
-            problem.covariate,
-            sd_alpha,
-            problem.priors,
-            self.difficulty,
-        )
+        node, covariate, priors = problem.nodes.node, problem.covariate, problem.priors
+        expected = ExpectedAccuracy(knew, total, node, covariate, sd_alpha, priors, self.difficulty)
         alpha, eta, sd_delta = expected.improved(
             self.alpha(point, problem), point.get("eta", np.empty(0)), point.get("sd_delta")
         )
@@ -341,6 +339,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             "mean_p": simplex_sd(n_raters * point["mean_p"] + problem.priors["mean_p"]),
             "concentration": np.array(1 / np.sqrt(n_raters) + 0.2),
             "p": np.ones((n_raters, problem.n_categories - 1)),  # of scores
+            **misleading.posterior_sd(expected, problem),
         }
         if self.difficulty:
             found["sd_delta"] = np.array([0.3])

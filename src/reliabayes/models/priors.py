@@ -121,6 +121,11 @@ class Beta:
         """Both shapes, in the order of Stan's data."""
         return np.array([self.a, self.b], float)
 
+    @property
+    def mean(self) -> float:
+        """Mean of the prior."""
+        return self.a / (self.a + self.b)
+
 
 @dataclass(frozen=True)
 class Dirichlet:

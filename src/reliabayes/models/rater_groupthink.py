@@ -86,7 +86,7 @@ class RaterGroupthink(
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is shared, and a."""
         prevalence = shared_prevalence(self.prevalence == "shared")
-        return *prevalence, Parameter("a", "unit", ("rater",))
+        return *prevalence, Parameter("a", "unit", ("rater",)), *self.misleading
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""

@@ -128,7 +128,7 @@ def predicted_probabilities(
         counts = sp.csr_array((np.ones(len(row)), (row, column)), shape=shape)
         joint = counts @ draw.log_table.reshape(states, -1).T + draw.log_weight
         peak = joint.max(axis=1, keepdims=True)
-        relative = np.exp(joint - peak) @ np.eye(categories)[draw.truth]
+        relative = np.exp(joint - peak) @ draw.truth
         probability.append(relative / relative.sum(axis=1, keepdims=True))
         of_gold = np.maximum(relative[np.arange(len(known)), gold], TINY)
         evidence.append(np.log(of_gold) + peak[:, 0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array
 
 MOST_RATINGS = 50  # of an item, after which a simulation gives up
 SIMULATED_ITEMS = 1000  # for each draw: a standard error of the accuracy of about 0.003
@@ -24,13 +24,13 @@ class RatingProbabilities:
     log_table : array of shape (H, R, K)
         Log-probabilities of the ratings, by state, rater and category; R is 1 where raters are
         exchangeable.
-    truth : array of int, shape (H,)
-        True category of each state; the state's own number where it has none.
+    truth : array of shape (H, C)
+        Probabilities of the true categories in each state; the identity where items have none.
     """
 
     log_weight: Array
     log_table: Array
-    truth: Codes
+    truth: Array
 
     @property
     def by_rater(self) -> Array:
@@ -85,7 +85,6 @@ def _needed(
     table = np.exp(draw.log_table)
     edges = table.cumsum(axis=2)[:, :, :-1]
     by_rating = np.ascontiguousarray(table.reshape(states, -1).T)
-    is_category = (draw.truth[:, None] == np.unique(draw.truth)).astype(float)
     weight = _normalised(np.exp(draw.log_weight))
     to_rater = _normalised(share).cumsum()[:-1]
     # Of the items that get another rating: their states, and the probabilities of these.
@@ -98,7 +97,7 @@ def _needed(
         category = (point >= edges[state, rater]).sum(axis=1)
         posterior *= by_rating[rater * categories + category]
         posterior /= posterior.sum(axis=1, keepdims=True)
-        certainty = (posterior @ is_category).max(axis=1)
+        certainty = (posterior @ draw.truth).max(axis=1)
         if not adaptive:
             if certainty.mean() >= accuracy:
                 return float(number)

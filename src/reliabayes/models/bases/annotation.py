@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,10 +17,12 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.inference.problem import StanPart
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.em_model import EMModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.misleading import MISLEADING, mixed
 from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rater_tables import rater_tables
+from reliabayes.models.bases.simulation import drawn_categories
+from reliabayes.models.bases.true_categories import TrueCategoryModel
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.label_table import label_table
@@ -42,14 +44,12 @@ CONFUSION_QUANTITIES = (  # by models that have confusion matrices
 SHARED = "all"  # dimension of size 1: one value for all, where each might have its own
 
 
-class AnnotationModel(EMModel[P]):
-    """A model in which an item has a true category, and ratings depend on it and on the rater.
+class AnnotationModel(TrueCategoryModel[P]):
+    """A model in which ratings depend on the category that they follow, and on the rater.
 
     A subclass defines which confusion matrices its parameters amount to (`confusion`), or computes
     table and weights itself.
     """
-
-    has_true_categories: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_priors(self)
@@ -77,15 +77,6 @@ class AnnotationModel(EMModel[P]):
         """Log-probabilities (H,) of the states of an item."""
         with np.errstate(divide="ignore"):
             return np.log(self.prevalence_at(point, problem))
-
-    def truth(self, problem: P) -> Codes:
-        """True category (H,) in each state."""
-        return np.arange(problem.n_categories, dtype=np.int32)
-
-    def kinds(self, ratings: Ratings) -> Codes:
-        """0 where the true category is unknown, or the true category, from 1."""
-        unknown = super().kinds(ratings)
-        return unknown if ratings.gold_category is None else ratings.gold_category + np.int32(1)
 
     # Expectation maximisation.
 
@@ -161,15 +152,6 @@ class AnnotationModel(EMModel[P]):
         """A point whose true categories, where nothing tells them apart, are those of another."""
         return point
 
-    def columns(self, point: Point, problem: P) -> tuple[Array, Array]:
-        """Table (H, V) of ratings, and log-weights (H, W) of states by kind of item."""
-        weight = self.log_weight(point, problem)
-        columns = np.full((len(weight), problem.n_kinds), -np.inf)
-        columns[:, 0] = weight
-        if problem.n_kinds > 1:
-            columns[np.arange(len(weight)), 1 + self.truth(problem)] = weight
-        return self.table(point, problem), columns
-
     def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:
         """Proportions (D, H) of votes for each state, or random ones; gold where it is known.
 
@@ -209,14 +191,15 @@ class AnnotationModel(EMModel[P]):
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
         """Parameters and what follows from them, draw by draw."""
         draws = posterior.draws
-        names = [name for name in self.dims() if name in draws]
-        found = xr.Dataset({name: _squeezed(draws[name]) for name in names})
-        found = found.merge(self._derived(posterior).drop_vars(names, errors="ignore"))
+        derived = self._derived(posterior)
+        names = [name for name in self.dims() if name in draws and name not in derived]
+        found = xr.Dataset({name: _squeezed(draws[name]) for name in names}).merge(derived)
         log_likelihood = self.log_likelihoods(posterior)
         found["log_likelihood"] = log_likelihood
         n_ratings = len(posterior.ratings)
         found["bits_per_rating"] = quantities.bits_per_rating(log_likelihood, n_ratings)
-        return found[[name for name in self.reports if name in found]]
+        reports = (*self.reports, *(parameter.name for parameter in self.misleading))
+        return found[[name for name in reports if name in found]]
 
     def _derived(self, posterior: Posterior[P]) -> xr.Dataset:
         """Confusion matrices and what follows from them, and what else the model reports."""
@@ -228,6 +211,9 @@ class AnnotationModel(EMModel[P]):
             rater: tuple[str, ...] = () if self.exchangeable_raters else ("rater",)
             if rater:
                 prevalence = prevalence[..., None, :]
+            if self.misleads:
+                share = point[MISLEADING.name] if rater else point[MISLEADING.name][..., 0]
+                confusion = mixed(confusion, prevalence, share)
             found |= {
                 "confusion": ((*rater, "true_category", "category"), confusion),
                 "accuracy": (rater, quantities.accuracy(prevalence, confusion)),
@@ -246,47 +232,28 @@ class AnnotationModel(EMModel[P]):
         """What else a model reports: dims, and values (...) of draws of points."""
         return {}
 
-    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame:
-        """Probability (I, K) of each true category of each item, averaged over draws."""
-        problem, ratings = posterior.problem, posterior.ratings
-        mixture, truth = problem.mixture, self.truth(problem)
-        total = np.zeros((len(mixture.multiplicity), len(truth)))
-        for point in posterior.points():
-            total += mixture.posterior(*self.columns(point, problem))[1]
-        of_category = np.eye(problem.n_categories)[truth]
-        return pd.DataFrame(
-            (total / posterior.n_draws @ of_category)[mixture.distinct],
-            index=ratings.items.rename("item"),
-            columns=ratings.categories.rename("true_category"),
-        )
-
-    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array:
-        """Number (S, R) of each rater's ratings that equal true categories drawn with the draws."""
-        ratings, problem = posterior.ratings, posterior.problem
-        mixture, truth = problem.mixture, self.truth(problem)
-        found = np.empty((posterior.n_draws, ratings.n_raters))
-        for row, point in zip(found, posterior.points(), strict=True):
-            state = mixture.posterior(*self.columns(point, problem))[1]
-            drawn = truth[drawn_categories(state[mixture.distinct], rng)]
-            is_correct = drawn[ratings.item] == ratings.category
-            row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
-        return found
-
     def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
         """How raters rate at each draw; None where that depends on the ratings of others."""
         if self.conditional:
             return None
-        return rater_tables(self, posterior, self.truth(posterior.problem))
+        return rater_tables(self, posterior, self.truth_given_state)
 
     def caution(self, ratings: Ratings) -> str:
-        """That there is one consensus for all pools, if there are several."""
-        if len(ratings.pools) < 2:
-            return ""
-        return (
-            f"The raters of {len(ratings.pools)} pools are judged against one consensus of all of "
-            "them: where pools see items differently, raters count as wrong who are right by the "
-            "standard of their own pool."
-        )
+        """That pools have one consensus, and that only known answers tell of items that mislead."""
+        found = []
+        if len(ratings.pools) > 1:
+            found.append(
+                f"The raters of {len(ratings.pools)} pools are judged against one consensus of all "
+                "of them: where pools see items differently, raters count as wrong who are right "
+                "by the standard of their own pool."
+            )
+        if self.prior_misleading is not None and ratings.gold_category is None:
+            share = self.prior_misleading.mean
+            found.append(
+                "How often items mislead their raters cannot be learnt without known answers: "
+                f"the prior says {share:.0%} of items."
+            )
+        return " ".join(found)
 
     def items(
         self, posterior: Posterior[P], prob: float | None, rng: object = None
@@ -321,18 +288,6 @@ class AnnotationModel(EMModel[P]):
         probability = np.exp(table).reshape(len(table), problem.n_categories, -1)
         rater = 0 if self.exchangeable_raters else ratings.rater
         return drawn_categories(probability[state, :, rater], rng)
-
-    def draw_states(
-        self, point: Point, ratings: Ratings, problem: P, rng: np.random.Generator
-    ) -> Codes:
-        """States (I,) of new items, drawn at a point; known true categories are kept."""
-        weight = np.exp(self.log_weight(point, problem))
-        if ratings.gold_category is None:
-            return drawn_categories(np.broadcast_to(weight, (ratings.n_items, len(weight))), rng)
-        n_categories = problem.n_categories
-        possible = np.vstack([np.eye(n_categories), np.ones(n_categories)])  # -1, unknown, is last
-        of_item = possible[ratings.gold_category][:, self.truth(problem)]
-        return drawn_categories(of_item * weight, rng)
 
 
 def by_rater(expected: Expected, problem: CategoricalProblem) -> Array:

@@ -15,6 +15,7 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.gibbs import NONE, Conjugate, Outcomes, Slots
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases import misleading
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
 
@@ -36,12 +37,16 @@ class ConjugateModel(MultimodalModel[P]):
 
     def maximise(self, point: Point, expected: Expected, problem: P) -> Point:
         """Normalised pseudo-counts; uniform where there are none."""
-        counts = self.pseudo_counts(point, expected, problem)
+        counts = self._all_counts(point, expected, problem)
         return {p.name: _normalised(p, counts[p.name]) for p in self.parameters()}
+
+    def _all_counts(self, point: Point, expected: Expected, problem: P) -> Point:
+        own = self.pseudo_counts(point, expected, problem)
+        return {**own, **misleading.counts(expected, problem)}
 
     def posterior_sd(self, point: Point, expected: Expected, problem: P) -> Point:
         """Those of the posteriors if the expected ratings were observed."""
-        counts = self.pseudo_counts(point, expected, problem)
+        counts = self._all_counts(point, expected, problem)
         return {p.name: p.unconstrained_sd(counts[p.name]) for p in self.parameters()}
 
     def log_prior(self, point: Point, problem: P) -> float:
@@ -70,6 +75,11 @@ class ConjugateModel(MultimodalModel[P]):
         else:
             fixed = self.prevalence_at({}, problem)
             weight = np.full_like(fixed, NONE, dtype=np.int32)
+        if problem.misleads and problem.n_kinds > 1:
+            drawn = weight[0] != NONE
+            known = np.ones_like(fixed) if drawn else fixed
+            at = slots.at["misleading"].ravel()
+            mixture, outcomes = misleading.known_as_ratings(mixture, outcomes, at, weight, known)
         return Conjugate(
             slots,
             slots.packed(problem.priors),
@@ -81,13 +91,13 @@ class ConjugateModel(MultimodalModel[P]):
             mixture.counts.data,
             mixture.kind,
             mixture.multiplicity.astype(np.int64),
-            mixture.n_ratings,
+            problem.mixture.n_ratings,
         )
 
     def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:
         """Parameters drawn from their priors."""
         none = np.zeros((problem.n_categories, problem.n_cells))
-        counts = self.pseudo_counts(self.midpoint(problem), Expected(none, none[:, 0]), problem)
+        counts = self._all_counts(self.midpoint(problem), Expected(none, none[:, 0]), problem)
         gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}
         return {p.name: _normalised(p, gammas[p.name]) for p in self.parameters()}
 

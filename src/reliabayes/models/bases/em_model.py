@@ -41,7 +41,11 @@ class EMModel(HiddenStateModel[P]):
     def without_priors(self, problem: P) -> P:
         """The same problem with priors that add nothing to the ratings."""
         none = {name: np.zeros_like(prior) for name, prior in problem.priors.items()}
-        return replace(problem, priors=none)
+        return replace(problem, priors=none | self.lasting_priors(problem))
+
+    def lasting_priors(self, problem: P) -> dict[str, Array]:
+        """Priors of what the ratings alone need not say anything of, which always count."""
+        return {}
 
     def posterior_sd_at(self, point: Point, problem: P) -> Point:
         """`posterior_sd` for the ratings that are expected at a point."""
@@ -56,7 +60,8 @@ class EMModel(HiddenStateModel[P]):
     ) -> Climb:
         """EM from the votes, or from random states; the objective is the posterior density."""
         states = self.initial_states(problem, rng)
-        first = self.maximise(self.midpoint(problem), problem.mixture.expected(states), problem)
+        middle = self.midpoint(problem)
+        first = self.maximise(middle, self.expected(middle, states, problem), problem)
         return self.climb_from(first, problem, max_iterations, tolerance)
 
     def quick_em(
@@ -72,7 +77,9 @@ class EMModel(HiddenStateModel[P]):
         def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
             log_probability, state = mixture.posterior(*self.columns(point, problem))
             objective = mixture.total(log_probability) + self.log_prior(point, problem)
-            return objective, lambda: self.maximise(point, mixture.expected(state), problem)
+            return objective, lambda: self.maximise(
+                point, self.expected(point, state, problem), problem
+            )
 
         return climb(
             evaluate,

@@ -16,8 +16,9 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells, drawn_categories
+from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells
 from reliabayes.models.bases.know_or_guess import KnowOrGuessModel, known_if_right
+from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.ratings import Ratings
 
 Shares = Literal["all", "earlier"]

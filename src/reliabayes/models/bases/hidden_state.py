@@ -13,7 +13,6 @@ import xarray as xr
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.choices import Scale
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart
@@ -21,7 +20,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.bases.simulation import rated, require_known
+from reliabayes.models.bases.simulation import blank_ratings, rated, require_known
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
@@ -61,10 +60,13 @@ class CategoricalProblem(Problem):
         Cells of the ratings.
     mixture : ItemMixture
         Distinct items by their ratings in each cell.
+    misleads : bool
+        Whether the true category of an item may be another one than that which its ratings follow.
     """
 
     cells: Cells
     mixture: ItemMixture
+    misleads: bool = False
 
     @property
     def n_categories(self) -> int:
@@ -91,6 +93,8 @@ class CategoricalProblem(Problem):
         sizes = {"K": self.n_categories, "W": self.n_kinds}
         if "rater" in self.coords:
             sizes["R"] = self.n_raters
+        if "misleading" in self.priors:
+            sizes["misleads"] = int(self.misleads)
         return super().stan_data() | self.mixture.stan_data() | StanData(sizes)
 
 
@@ -122,6 +126,10 @@ class HiddenStateModel(RatingModel[P]):
     @abstractmethod
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Numbers of each prior, by the name of its parameter."""
+
+    def shared_priors(self) -> dict[str, Array]:
+        """Numbers of priors that all models of a family have."""
+        return {}
 
     @abstractmethod
     def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:
@@ -158,9 +166,7 @@ class HiddenStateModel(RatingModel[P]):
         categories = ratings.categories
         check_categories(ratings)
         cells = cells or Cells.of(ratings, exchangeable_raters=self.exchangeable_raters)
-        mixture = ItemMixture.of(
-            ratings.item, cells.of_rating, len(cells.category), self.kinds(ratings)
-        )
+        n_cells, kind = len(cells.category), self.kinds(ratings)
         coords = {
             "item": ratings.items,
             "category": categories,
@@ -171,7 +177,11 @@ class HiddenStateModel(RatingModel[P]):
         if not self.exchangeable_raters:
             coords["rater"] = ratings.raters
         return CategoricalProblem(
-            coords=coords, priors=self.prior_numbers(len(categories)), cells=cells, mixture=mixture
+            coords=coords,
+            priors={**self.prior_numbers(len(categories)), **self.shared_priors()},
+            cells=cells,
+            mixture=ItemMixture.of(ratings.item, cells.of_rating, n_cells, kind),
+            misleads="misleading" in self.dims(),
         )
 
     # Starting points.
@@ -212,6 +222,10 @@ class HiddenStateModel(RatingModel[P]):
     def expected_at(self, point: Point, problem: P) -> Expected:
         """Sufficient statistics that are expected at a point: the E step."""
         _, state = problem.mixture.posterior(*self.columns(point, problem))
+        return self.expected(point, state, problem)
+
+    def expected(self, point: Point, state: Array, problem: P) -> Expected:
+        """Sufficient statistics, given a point and the probabilities (D, H) of states there."""
         return problem.mixture.expected(state)
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
@@ -306,7 +320,7 @@ class HiddenStateModel(RatingModel[P]):
         RatingsError
             All ratings came out alike, or the design has faults.
         """
-        blank = _blank(design, categories)
+        blank = blank_ratings(design, categories)
         problem = self.problem(blank)
         given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
         require_known(given, (parameter.name for parameter in self.parameters()), self)
@@ -323,27 +337,10 @@ class HiddenStateModel(RatingModel[P]):
         categories: Iterable[Any] = (0, 1),
     ) -> Point:
         """Parameters drawn from their priors, as `simulate` takes them."""
-        return self.draw_from_prior(self.problem(_blank(design, categories)), rng, {})
+        return self.draw_from_prior(self.problem(blank_ratings(design, categories)), rng, {})
 
     def earlier_ratings(
         self, point: Point, blank: Ratings, problem: P, rng: np.random.Generator
     ) -> Ratings:
         """Ratings that raters have seen before they rate: none, for most models."""
         return blank
-
-
-def drawn_categories(probability: Array, rng: np.random.Generator) -> Codes:
-    """A category (N,) drawn from each row of probabilities (N, K), which need not sum to 1."""
-    edges = probability.cumsum(axis=1)
-    point = rng.random(len(edges)) * edges[:, -1]
-    return np.asarray((point[:, None] >= edges[:, :-1]).sum(axis=1, dtype=np.int32))
-
-
-def _blank(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
-    """Ratings of a design, with arbitrary categories."""
-    scale: Scale | None = None
-    if isinstance(design, Ratings):
-        categories, scale = design.categories, design.scale
-    values = pd.Index(list(categories))
-    arbitrary = values[np.arange(len(design)) % len(values)]
-    return rated(design, arbitrary, scale=scale, categories=values)

@@ -16,6 +16,7 @@ from reliabayes.inference.gibbs import NONE, Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases import misleading
 from reliabayes.models.bases.annotation import SHARED, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
@@ -79,9 +80,10 @@ def most_likely(expected: Array) -> tuple[Array, Array]:
     # Categories come first: NumPy is slow along the few of each rater.
     m = expected.sum(axis=1).T.copy()
     right = np.diagonal(expected, axis1=1, axis2=2).T.copy()
+    # Wrong ones are summed by themselves: where nearly all is known, the least of them are guesses.
+    wrong = np.einsum("rhk,hk->kr", expected, 1 - np.eye(len(m)))
     n_ratings = np.where(m.any(axis=0), m.sum(axis=0), 1)
-    m, right = m / n_ratings, right / n_ratings
-    w = np.maximum(m - right, 0)
+    m, right, w = m / n_ratings, right / n_ratings, wrong / n_ratings
     purity = np.divide(right, m, out=np.zeros_like(m), where=m > 0).sum(axis=0)
     highest = np.where(purity > 1, right.sum(axis=0), 0)
     # With two categories these are the solutions, if items of both are expected.
@@ -100,7 +102,10 @@ def most_likely(expected: Array) -> tuple[Array, Array]:
         if np.abs(known - before).max() < ACCURACY:
             break
     left = m - known
-    guessed = left + np.sqrt(left**2 + 4 * w * known)
+    root = np.sqrt(left**2 + 4 * w * known)
+    # The sum of both, where these nearly cancel.
+    apart = np.divide(4 * w * known, root - left, out=np.zeros_like(root), where=left < 0)
+    guessed = np.where(left < 0, apart, left + root)
     total = guessed.sum(axis=0)
     uniform = np.full_like(guessed, 1 / len(guessed))
     return known, np.divide(guessed, total, out=uniform, where=total > 0).T
@@ -210,13 +215,13 @@ class GuessingModel(PrevalenceModel[PrevalenceProblem]):
         Without priors nothing but ratings bounds the probabilities from 0, and EM that splits
         ratings into known and guessed ones takes hundreds of steps.
         """
-        if any(prior.any() for prior in problem.priors.values()):
+        if any(problem.priors[name].any() for name in (self.known, self.guess)):
             return super().maximise(point, expected, problem)
         known, guess = most_likely(by_rater(expected, problem))
         found = {self.known: known, self.guess: guess}
         if problem.is_shared:
             found["prevalence"] = (expected.items / expected.items.sum())[None]
-        return found
+        return {**found, **misleading.most_likely(expected, problem)}
 
     def pseudo_counts(self, point: Point, expected: Expected, problem: PrevalenceProblem) -> Point:
         """Expected ratings that were known, and those that were guessed."""

@@ -26,7 +26,7 @@ from reliabayes.likelihoods.ordinal import (
 )
 from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
 from reliabayes.models.bases.em_model import EMModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.latent_score import (
     SDS,
     LatentScoreModel,
@@ -34,6 +34,7 @@ from reliabayes.models.bases.latent_score import (
     by_state,
     middle_cut,
 )
+from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 

@@ -21,7 +21,7 @@ from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, Observed
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases.hidden_state import CategoricalProblem, drawn_categories
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.latent_score import SDS, LatentScoreModel
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
@@ -35,6 +35,7 @@ from reliabayes.models.bases.pool_parts import (
     root_of,
 )
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
+from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior

@@ -18,10 +18,10 @@ from reliabayes.likelihoods.ordinal_pools import (
     standard_scores,
 )
 from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
-from reliabayes.models.bases.hidden_state import drawn_categories
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root_of
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
+from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.results.posterior import Posterior
 
 CROWD = 100  # raters of a pool

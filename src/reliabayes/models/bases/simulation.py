@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Scale
 from reliabayes.ratings import Ratings
 
 
@@ -35,3 +38,20 @@ def rated(design: pd.DataFrame | Ratings, rating: Any, **reading: Any) -> Rating
         facets=facets,
         **reading,
     )
+
+
+def blank_ratings(design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
+    """Ratings of a design, with arbitrary categories."""
+    scale: Scale | None = None
+    if isinstance(design, Ratings):
+        categories, scale = design.categories, design.scale
+    values = pd.Index(list(categories))
+    arbitrary = values[np.arange(len(design)) % len(values)]
+    return rated(design, arbitrary, scale=scale, categories=values)
+
+
+def drawn_categories(probability: Array, rng: np.random.Generator) -> Codes:
+    """A category (N,) drawn from each row of probabilities (N, K), which need not sum to 1."""
+    edges = probability.cumsum(axis=1)
+    point = rng.random(len(edges)) * edges[:, -1]
+    return np.asarray((point[:, None] >= edges[:, :-1]).sum(axis=1, dtype=np.int32))

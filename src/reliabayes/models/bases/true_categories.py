@@ -1,0 +1,148 @@
+"""Base class of models in which items have a true category, which their ratings may not tell."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from typing_extensions import TypeVar
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases.em_model import EMModel
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.misleading import MISLEADING, with_misled
+from reliabayes.models.bases.simulation import drawn_categories
+from reliabayes.models.priors import Beta
+from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
+
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrueCategoryModel(EMModel[P]):
+    """A model in which an item has a true category, and a hidden state that its ratings follow.
+
+    The state contains a category, which is the true one unless the item misleads its raters. All
+    models of true categories share this option.
+
+    Parameters
+    ----------
+    prior_misleading : Beta, optional
+        Prior of the probability that an item misleads: its true category is then drawn from the
+        prevalence, whatever its ratings say. By default no item does, as published.
+    """
+
+    has_true_categories: ClassVar[bool] = True
+
+    prior_misleading: Beta | None = None
+
+    @abstractmethod
+    def prevalence_at(self, point: Point, problem: P) -> Array:
+        """Probabilities (..., K) of the true categories."""
+
+    @property
+    def misleads(self) -> bool:
+        """Whether items may mislead."""
+        return self.prior_misleading is not None
+
+    @property
+    def misleading(self) -> tuple[Parameter, ...]:
+        """The parameter of items that mislead, which comes after all others, if they may."""
+        return (MISLEADING,) if self.misleads else ()
+
+    def shared_priors(self) -> dict[str, Array]:
+        """Numbers of the prior of ``misleading``, which the program reads even if none may."""
+        return {MISLEADING.name: (self.prior_misleading or Beta(1.0, 1.0)).stan}
+
+    def lasting_priors(self, problem: P) -> dict[str, Array]:
+        """That of ``misleading``, of which only known true categories say anything."""
+        return {MISLEADING.name: problem.priors[MISLEADING.name]}
+
+    # States and true categories.
+
+    def truth(self, problem: P) -> Codes:
+        """Category (H,) that ratings follow in each state: the true one unless an item misleads."""
+        return np.arange(problem.n_categories, dtype=np.int32)
+
+    def truth_given_state(self, point: Point, problem: P) -> Array:
+        """Probabilities (H, K) of the true categories of an item in each state."""
+        followed = np.eye(problem.n_categories)[self.truth(problem)]
+        if not self.misleads:
+            return followed
+        share = point[MISLEADING.name]
+        return np.asarray((1 - share) * followed + share * self.prevalence_at(point, problem))
+
+    def kinds(self, ratings: Ratings) -> Codes:
+        """0 where the true category is unknown, or the true category, from 1."""
+        unknown = super().kinds(ratings)
+        return unknown if ratings.gold_category is None else ratings.gold_category + np.int32(1)
+
+    def columns(self, point: Point, problem: P) -> tuple[Array, Array]:
+        """Table (H, V) of ratings, and log-weights (H, W) of states by kind of item."""
+        weight = self.log_weight(point, problem)[:, None]
+        if problem.n_kinds > 1:
+            with np.errstate(divide="ignore"):
+                known = weight + np.log(self.truth_given_state(point, problem))
+            weight = np.hstack([weight, known])
+        return self.table(point, problem), weight
+
+    def expected(self, point: Point, state: Array, problem: P) -> Expected:
+        """Sufficient statistics, with those of known true categories that ratings do not tell."""
+        found = super().expected(point, state, problem)
+        if not self.misleads or problem.n_kinds == 1:
+            return found
+        items = problem.mixture.known_items(state, problem.n_kinds)
+        of_state = self.truth_given_state(point, problem)
+        return with_misled(found, items, of_state, point[MISLEADING.name])
+
+    def draw_states(
+        self, point: Point, ratings: Ratings, problem: P, rng: np.random.Generator
+    ) -> Codes:
+        """States (I,) of new items, drawn at a point; known true categories are kept."""
+        weight = np.exp(self.log_weight(point, problem))
+        if ratings.gold_category is None:
+            return drawn_categories(np.broadcast_to(weight, (ratings.n_items, len(weight))), rng)
+        of_truth = self.truth_given_state(point, problem).T
+        possible = np.vstack([of_truth, np.ones_like(weight)])  # -1, unknown, is last
+        return drawn_categories(possible[ratings.gold_category] * weight, rng)
+
+    # Results.
+
+    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame:
+        """Probability (I, K) of each true category of each item, averaged over draws."""
+        problem, ratings = posterior.problem, posterior.ratings
+        total = np.zeros((len(problem.mixture.multiplicity), problem.n_categories))
+        for point in posterior.points():
+            total += self._true_categories(point, problem)
+        return pd.DataFrame(
+            (total / posterior.n_draws)[problem.mixture.distinct],
+            index=ratings.items.rename("item"),
+            columns=ratings.categories.rename("true_category"),
+        )
+
+    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array:
+        """Number (S, R) of each rater's ratings that equal true categories drawn with the draws."""
+        ratings, problem = posterior.ratings, posterior.problem
+        distinct = problem.mixture.distinct
+        found = np.empty((posterior.n_draws, ratings.n_raters))
+        for row, point in zip(found, posterior.points(), strict=True):
+            drawn = drawn_categories(self._true_categories(point, problem)[distinct], rng)
+            is_correct = drawn[ratings.item] == ratings.category
+            row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
+        return found
+
+    def _true_categories(self, point: Point, problem: P) -> Array:
+        """Probabilities (D, K) of the true categories of distinct items, given all there is."""
+        mixture = problem.mixture
+        state = mixture.posterior(*self.columns(point, problem))[1]
+        found = state @ self.truth_given_state(point, problem)
+        known = mixture.kind > 0
+        found[known] = np.eye(problem.n_categories)[mixture.kind[known] - 1]
+        return np.asarray(found)
