@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.recommendation import MISLEADING
 
 
 def rated(
@@ -181,7 +182,11 @@ DESIGN = "item x rater x day"
     [
         (graded(5), "ordinal", [rb.OrdinalICC(), rb.GStudy(design=DESIGN)]),
         (graded(5, scale="ordered"), "ordinal", [rb.OrdinalICC(), rb.GStudy(design=DESIGN)]),
-        (graded(2, scale="ordered"), "logit", [rb.LogitICC(), rb.DawidSkene()]),
+        (
+            graded(2, scale="ordered"),
+            "logit",
+            [rb.LogitICC(), rb.DawidSkene(prior_misleading=MISLEADING)],
+        ),
     ],
 )
 def test_categories_with_facets_have_a_study_of_their_family(

@@ -10,7 +10,7 @@ import numpy as np
 from reliabayes import models
 from reliabayes.choices import Family
 from reliabayes.facets.suited_design import SuitedDesign, suited_design
-from reliabayes.models import RatingModel
+from reliabayes.models import Beta, RatingModel
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
@@ -19,6 +19,8 @@ MANY_RATERS = 8  # from which on they tell how raters differ
 MANY_RATINGS = 5000  # from which on models of grades take minutes
 MANY_CATEGORIES = 5  # from which on the errors of a rater are too many to be pooled in minutes
 REPEATED = 0.1  # proportion of replicates from which on they tell how raters agree with themselves
+# Of the probability that an item misleads, which was 0.01 to 0.22 in five sets with known answers.
+MISLEADING = Beta(0.5, 9.5)
 GRADES = 'if the numbers are grades (scale="ordered")'
 
 
@@ -29,7 +31,7 @@ class Recommendation:
     Attributes
     ----------
     model : RatingModel
-        With its default settings.
+        With its default settings; in models of true categories items may mislead, besides.
     reason : str
         Why, in one sentence.
     alternatives : tuple of (RatingModel, str)
@@ -67,7 +69,9 @@ def recommend(ratings: Ratings) -> Recommendation:
     ratings is due to the items. With facets, or with many replicates, they have one of the variance
     by source, in the design in which they were collected. Unordered categories have a model of the
     true categories: how accurate the raters are, and which category each item has. Among these,
-    raters with few ratings learn from the others.
+    raters with few ratings learn from the others, and items may mislead their raters, with a
+    probability of 5% by the prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say
+    more: such models predict answers that experts gave better than the published ones.
 
     Parameters
     ----------
@@ -93,6 +97,31 @@ def recommend(ratings: Ratings) -> Recommendation:
     """
     if not isinstance(ratings, Ratings):
         raise TypeError(f"ratings must be Ratings, not {type(ratings).__name__}.")
+    found = _by_scale(ratings)
+    alternatives = ((with_usual_options(model), when) for model, when in found.alternatives)
+    return replace(found, model=with_usual_options(found.model), alternatives=(*alternatives,))
+
+
+def with_usual_options(model: RatingModel[Any]) -> RatingModel[Any]:
+    """A model as it is recommended, and used on the command line.
+
+    Parameters
+    ----------
+    model : RatingModel
+        With its default settings.
+
+    Returns
+    -------
+    RatingModel
+        Of models of true categories one in which items may mislead; of others the same.
+    """
+    if not model.has_true_categories:
+        return model
+    return replace(model, prior_misleading=MISLEADING)  # type: ignore[call-arg]
+
+
+def _by_scale(ratings: Ratings) -> Recommendation:
+    """The model and its alternatives, all with their default settings."""
     scale, guess = likely_scale(ratings)
     if scale == "numeric":
         return _of_numbers(ratings)

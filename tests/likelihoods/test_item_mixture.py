@@ -133,7 +133,7 @@ def test_densities_outside_the_range_of_doubles_are_summed(
 
     density = evaluate(program, mixture, table, log_weight)
 
-    by_table, by_weight = mixture.expected(mixture.posterior(table, log_weight)[1])
+    by_table, by_weight, _ = mixture.expected(mixture.posterior(table, log_weight)[1])
     assert density.value == pytest.approx(items.log_density(table, log_weight), rel=1e-13)
     assert density.by_table == pytest.approx(by_table, rel=1e-9, abs=1e-12)
     assert density.by_weight.sum(axis=1) == pytest.approx(by_weight, rel=1e-9, abs=1e-12)
@@ -249,7 +249,7 @@ def test_expected_counts_sum_over_all_ratings_and_items(
     mixture = items.mixture
     _, state = mixture.posterior(*log_probabilities(items, states, seed))
 
-    ratings_by_cell, items_by_state = mixture.expected(state)
+    ratings_by_cell, items_by_state, _ = mixture.expected(state)
 
     of_item = state[mixture.distinct]
     counted = np.zeros((states, items.n_cells))

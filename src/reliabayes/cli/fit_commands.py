@@ -81,9 +81,11 @@ def fit(
     ] = None,
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
+    from reliabayes.recommendation import with_usual_options
+
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
-    chosen = facets.of(None if model is None else model())
+    chosen = facets.of(None if model is None else with_usual_options(model()))
     ratings = ratings_file.read()
     is_recommended = chosen is None
     chosen = chosen or recommended_model(ratings, "--model")

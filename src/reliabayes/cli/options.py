@@ -59,15 +59,17 @@ def models_named(names: str) -> list[RatingModel[Any]]:
     Returns
     -------
     list of RatingModel
-        The models, each once, with their default settings.
+        The models, each once, with their usual options.
 
     Raises
     ------
     typer.BadParameter
         If one of them does not exist, or there is none.
     """
+    from reliabayes.recommendation import with_usual_options
+
     stripped = filter(None, map(str.strip, names.split(",")))
-    return [model_named(name)() for name in dict.fromkeys(stripped) or [""]]
+    return [with_usual_options(model_named(name)()) for name in dict.fromkeys(stripped) or [""]]
 
 
 @dataclass(frozen=True)

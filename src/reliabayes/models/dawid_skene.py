@@ -44,6 +44,8 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
         (rows) and category, of shape (K, K), or (R, K, K) with those of each rater, in the order of
         the ratings' ids. Under flat priors true categories are exchangeable, and chains may differ
         in their labels (label switching).
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------

@@ -44,6 +44,8 @@ class Groupthink(FollowingModel[FollowingProblem]):
     shares : {"all", "earlier"}
         Ratings of the item that raters follow: all, the own one included, as published; or those
         before the own one.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------

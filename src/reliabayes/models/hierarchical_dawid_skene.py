@@ -88,6 +88,8 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         identifies the true categories, so its sd must be finite.
     prior_spread : HalfNormal or HalfStudentT
         Prior of the spread of each error.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     Notes
     -----

@@ -68,6 +68,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         In log odds; of each slope of a covariate.
     prior_sd_alpha, prior_sd_delta, prior_concentration : HalfNormal or HalfStudentT
         Standard deviations in log odds; of the concentration of guesses.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------
@@ -223,9 +225,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         if self.difficulty:
             point["sd_delta"] = np.array([half_t(problem.priors["sd_delta"], rng)])
         if self.covariates is not None:
-            point["eta"] = rng.normal(
-                self.prior_eta.mean, self.prior_eta.sd, size=problem.size("covariate")
-            )
+            mean, sd = problem.priors["eta"]
+            point["eta"] = rng.normal(mean, sd, size=problem.size("covariate"))
         return point
 
     def integration_error(self, posterior: Posterior[LatentTAPProblem]) -> tuple[int, float]:

@@ -44,6 +44,8 @@ class MACE(GuessingModel):
         Prior of each rater's probability of copying the true category.
     prior_xi : Dirichlet
         Prior of the probabilities of each rater's spam.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------

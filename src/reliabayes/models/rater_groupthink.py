@@ -55,6 +55,8 @@ class RaterGroupthink(
     shares : {"all", "earlier"}
         Ratings of the item that raters follow: all, the own one included, as published; or those
         before the own one, in the order of the raters' ids.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------

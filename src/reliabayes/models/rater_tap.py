@@ -46,6 +46,8 @@ class RaterTAP(GuessingModel):
         Prior of each rater's accuracy.
     prior_p : Dirichlet
         Prior of the probabilities of each rater's guesses.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------

@@ -67,6 +67,8 @@ class TAP(ConjugateModel[TAPProblem]):
         Prior of each accuracy.
     prior_p : Dirichlet
         Prior of the probabilities of guesses.
+    prior_misleading : Beta, optional
+        Of the probability that an item misleads its raters; by default none does.
 
     References
     ----------

@@ -279,12 +279,8 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         n_steps = problem.n_categories - 2
 
         def negative(x: Array) -> tuple[float, Array]:
-            mean, sd_item, step, level = (
-                x[0],
-                np.exp(x[1]),
-                np.exp(x[2 : 2 + n_steps]),
-                x[2 + n_steps :],
-            )
+            (mean, log_sd), level = x[:2], x[2 + n_steps :]
+            sd_item, step = np.exp(log_sd), np.exp(x[2 : 2 + n_steps])
             from_first = np.append(0.0, np.cumsum(step))
             location = level + sd_item * node[:, None]
             category = CategoryProbabilities.of(location, from_first, self.link)
