@@ -250,8 +250,8 @@ class AnnotationModel(TrueCategoryModel[P]):
         if self.prior_misleading is not None and ratings.gold_category is None:
             share = self.prior_misleading.mean
             found.append(
-                "How often items mislead their raters cannot be learnt without known answers: "
-                f"the prior says {share:.0%} of items."
+                f"That {share:.0%} of items mislead their raters is prior knowledge: only known "
+                "answers (gold) could say more."
             )
         return " ".join(found)
 
