@@ -137,7 +137,7 @@ def test_without_known_answers_it_has_its_prior(sampler: Any) -> None:
 
     draws = fit.quantities["misleading"]
     assert float(draws.mean()) == pytest.approx(0.05, abs=4 * standard_error(draws.to_numpy()))
-    assert "only known answers" in model.caution(fit.ratings)
+    assert "known answers (gold) can tell" in model.caution(fit.ratings)
     probability = fit.category_probabilities().to_numpy()
     plain = rb.MACE().fit(rated(known=0.0), seed=1, chains=2, sampler=sampler)
     followed = plain.category_probabilities().to_numpy()
@@ -145,6 +145,13 @@ def test_without_known_answers_it_has_its_prior(sampler: Any) -> None:
     expected = 0.95 * followed + 0.05 * prevalence
     assert np.abs(probability - expected).max() < 0.05
     assert probability.max() < 0.985 < followed.max()
+
+
+def test_prior_is_shown_only_where_items_may_mislead() -> None:
+    ratings = rated()
+
+    assert "misleading" not in rb.MACE().priors(ratings)
+    assert rb.MACE(prior_misleading=PRIOR).priors(ratings)["misleading"] == PRIOR
 
 
 @pytest.mark.slow

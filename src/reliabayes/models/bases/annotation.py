@@ -250,8 +250,8 @@ class AnnotationModel(TrueCategoryModel[P]):
         if self.prior_misleading is not None and ratings.gold_category is None:
             share = self.prior_misleading.mean
             found.append(
-                f"That {share:.0%} of items mislead their raters is prior knowledge: only known "
-                "answers (gold) could say more."
+                f"The model assumes that about {share:.0%} of items mislead their raters; only "
+                "known answers (gold) can tell how many do."
             )
         return " ".join(found)
 

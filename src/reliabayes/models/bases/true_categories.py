@@ -57,6 +57,11 @@ class TrueCategoryModel(EMModel[P]):
         """The parameter of items that mislead, which comes after all others, if they may."""
         return (MISLEADING,) if self.misleads else ()
 
+    def priors(self, ratings: Ratings) -> dict[str, Any]:
+        """Priors in force for these ratings, by parameter."""
+        found = super().priors(ratings)
+        return {name: prior for name, prior in found.items() if prior is not None}
+
     def shared_priors(self) -> dict[str, Array]:
         """Numbers of the prior of ``misleading``, which the program reads even if none may."""
         return {MISLEADING.name: (self.prior_misleading or Beta(1.0, 1.0)).stan}
