@@ -18,6 +18,7 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.models.bases.annotation import AnnotationModel
 from tests.models.test_annotation import check_gradient, random_points
+from tests.models.vendor_accuracy import VendorAccuracy
 from tests.monte_carlo import standard_error
 
 PRIOR = rb.Beta(1, 19)
@@ -152,6 +153,11 @@ def test_prior_is_shown_only_where_items_may_mislead() -> None:
 
     assert "misleading" not in rb.MACE().priors(ratings)
     assert rb.MACE(prior_misleading=PRIOR).priors(ratings)["misleading"] == PRIOR
+
+
+def test_model_without_the_parameter_refuses_the_prior() -> None:
+    with pytest.raises(TypeError, match="VendorAccuracy takes no prior_misleading"):
+        VendorAccuracy(prior_misleading=PRIOR)
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ class DawidSkene(ConjugateModel[CategoricalProblem]):
         return (
             Parameter("prevalence", "simplex", ("true_category",)),
             Parameter("confusion", "simplex", ("rater", "true_category", "category")),
-            *self.misleading,
+            *self.shared_parameters,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:

@@ -71,7 +71,7 @@ class Groupthink(FollowingModel[FollowingProblem]):
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence and a."""
         prevalence = Parameter("prevalence", "simplex", ("true_category",))
-        return prevalence, Parameter("a", "unit"), *self.misleading
+        return prevalence, Parameter("a", "unit"), *self.shared_parameters
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""

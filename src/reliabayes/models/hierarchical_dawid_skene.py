@@ -133,7 +133,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             Parameter("location", "real", ("error",)),
             Parameter("spread", "positive", ("error",)),
             Parameter("effect", "real", ("error", "rater")),
-            *self.misleading,
+            *self.shared_parameters,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:

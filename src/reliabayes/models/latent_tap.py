@@ -118,7 +118,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             Parameter("mean_p", "simplex", ("category",)),
             Parameter("concentration", "positive"),
             GUESSES,
-            *self.misleading,
+            *self.shared_parameters,
         )
 
     def dims(self) -> dict[str, tuple[str, ...]]:

@@ -89,7 +89,7 @@ class MACE(GuessingModel):
             *shared_prevalence(self.prevalence == "estimated"),
             Parameter("theta", "unit", ("rater",)),
             Parameter("xi", "simplex", ("rater", "category")),
-            *self.misleading,
+            *self.shared_parameters,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:

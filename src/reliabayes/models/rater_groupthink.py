@@ -88,7 +88,7 @@ class RaterGroupthink(
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is shared, and a."""
         prevalence = shared_prevalence(self.prevalence == "shared")
-        return *prevalence, Parameter("a", "unit", ("rater",)), *self.misleading
+        return *prevalence, Parameter("a", "unit", ("rater",)), *self.shared_parameters
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""

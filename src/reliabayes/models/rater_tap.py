@@ -82,7 +82,7 @@ class RaterTAP(GuessingModel):
             *shared_prevalence(self.prevalence == "shared"),
             Parameter("a", "unit", ("rater",)),
             Parameter("p", "simplex", ("rater", "category")),
-            *self.misleading,
+            *self.shared_parameters,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:

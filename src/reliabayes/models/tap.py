@@ -123,7 +123,7 @@ class TAP(ConjugateModel[TAPProblem]):
             Parameter("prevalence", "simplex", ("true_category",)),
             Parameter("a", "unit", (dim[self.accuracy],)),
             Parameter("p", "simplex", (dim[self.guessing], "category")),
-            *self.misleading,
+            *self.shared_parameters,
         )
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:

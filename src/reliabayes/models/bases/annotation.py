@@ -53,6 +53,11 @@ class AnnotationModel(TrueCategoryModel[P]):
 
     def __post_init__(self) -> None:
         check_priors(self)
+        if self.misleads and not set(self.shared_parameters) <= set(self.parameters()):
+            raise TypeError(
+                f"{type(self).__name__} takes no prior_misleading: its parameters and its program "
+                "leave out items that mislead."
+            )
 
     def confusion(self, point: Point) -> Array | None:
         """Probabilities of a rating (..., [R,] K, K) by true category; None if there are none."""
@@ -198,7 +203,7 @@ class AnnotationModel(TrueCategoryModel[P]):
         found["log_likelihood"] = log_likelihood
         n_ratings = len(posterior.ratings)
         found["bits_per_rating"] = quantities.bits_per_rating(log_likelihood, n_ratings)
-        reports = (*self.reports, *(parameter.name for parameter in self.misleading))
+        reports = (*self.reports, *(parameter.name for parameter in self.shared_parameters))
         return found[[name for name in reports if name in found]]
 
     def _derived(self, posterior: Posterior[P]) -> xr.Dataset:

@@ -53,8 +53,8 @@ class TrueCategoryModel(EMModel[P]):
         return self.prior_misleading is not None
 
     @property
-    def misleading(self) -> tuple[Parameter, ...]:
-        """The parameter of items that mislead, which comes after all others, if they may."""
+    def shared_parameters(self) -> tuple[Parameter, ...]:
+        """What each model has after its own parameters: ``misleading``, if items may mislead."""
         return (MISLEADING,) if self.misleads else ()
 
     def priors(self, ratings: Ratings) -> dict[str, Any]:
