@@ -467,6 +467,22 @@ def test_contingency_table_given_as_counts(table: Any) -> None:
     assert "Ratings.from_wide(np.repeat(np.argwhere(table >= 0), table.ravel(), axis=0))" in message
 
 
+def test_contingency_table_of_raters_one_of_whom_used_fewer_categories() -> None:
+    table = pd.crosstab(pd.Series([*"abcabc"], name="one"), pd.Series([*"abaabb"], name="other"))
+
+    with pytest.raises(RatingsError, match=r"found rows and columns of the same names") as caught:
+        Ratings.from_counts(table)
+
+    assert "frame.reindex(index=all, columns=all, fill_value=0).to_numpy()" in str(caught.value)
+    assert Ratings.from_counts(table, categories=["a", "b"]).n_items == 3
+
+
+def test_items_that_are_numbered_like_categories_are_items() -> None:
+    counts = pd.DataFrame([[3, 0], [1, 2], [0, 3]], index=[1, 2, 3], columns=[1, 2])
+
+    assert list(Ratings.from_counts(counts).items) == [1, 2, 3]
+
+
 def test_contingency_table_read_as_its_message_says() -> None:
     ratings = Ratings.from_wide(
         np.repeat(np.argwhere(TABLE >= 0), TABLE.ravel(), axis=0), scale="nominal"
@@ -499,6 +515,44 @@ def test_row_numbers_left_in_a_wide_array() -> None:
 
     with pytest.raises(RatingsError, match=r"found 0, which numbers the rows. .*Drop it"):
         Ratings.from_wide(array)
+
+
+WORDS, NUMBERS = np.resize(["yes", "no", "maybe"], (12, 2)), np.resize([3, 1, 4, 2, 5], (12, 2))
+TITLES, ISBNS = [f"title {i}" for i in range(12)], np.arange(912, 900, -1)
+
+
+@pytest.mark.parametrize("cells", [WORDS, NUMBERS], ids=["words", "numbers"])
+@pytest.mark.parametrize("ids", [TITLES, ISBNS], ids=["texts", "integers"])
+def test_ids_of_any_name_left_in_a_wide_table(ids: Any, cells: Any) -> None:
+    frame = pd.DataFrame({"book": ids, "anna": cells[:, 0], "ben": cells[:, 1]})
+
+    with pytest.raises(RatingsError) as caught:
+        Ratings.from_wide(frame)
+
+    assert "found 'book', which has a value of its own in each row, unlike the others" in str(
+        caught.value
+    )
+    assert "Pass item='book' if it holds the items" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        [10 * i for i in range(12)],  # among those of the others
+        [1.5 + 100 * i for i in range(12)],  # no whole numbers
+        [*range(100, 111), 110],  # not all different
+    ],
+)
+def test_raters_who_are_not_like_ids_are_read(first: list[float]) -> None:
+    frame = pd.DataFrame({"anna": first, "ben": [50, 60] * 6, "cleo": [60, 60, 50] * 4})
+
+    assert list(Ratings.from_wide(frame).raters) == ["anna", "ben", "cleo"]
+
+
+def test_a_rater_whose_ratings_are_like_ids_is_read_if_items_are_named() -> None:
+    frame = pd.DataFrame({"anna": ISBNS, "ben": NUMBERS[:, 0], "book": TITLES})
+
+    assert list(Ratings.from_wide(frame, item="book").raters) == ["anna", "ben"]
 
 
 def test_an_absent_column_does_not_hide_the_faults_of_the_others() -> None:

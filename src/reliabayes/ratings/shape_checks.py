@@ -16,6 +16,7 @@ from reliabayes.wording import listed, shown
 # Names of columns that hold ids of items, not the ratings of a rater.
 ID_NAMES = frozenset({"id", "index", "unnamed: 0", "item", *ALIASES["item"]})
 ID_NAMES |= {f"{name}_id" for name in ID_NAMES}
+SIMPLE = {"string", "integer", "floating"}  # kinds of columns that can be compared
 FEWEST_NUMBERED_ROWS = 10  # by chance fewer rows may have the ratings 1, 2, 3, ...
 
 
@@ -57,6 +58,10 @@ def refuse_ids(cells: pd.DataFrame) -> None:
     if not names and len(cells) >= FEWEST_NUMBERED_ROWS:
         names = [name for name in cells.columns if _numbers_the_rows(cells[name])]
         why, remedy = "numbers the rows", "Drop it, or pass item=... if it holds the items."
+        if not names and _names_the_rows(cells):
+            names = [cells.columns[0]]
+            why = "has a value of its own in each row, unlike the others"
+            remedy = "Pass item={!r} if it holds the items, and item=... anyway if it is a rater."
     if names:
         rule = "each column must be a rater"
         remedy = remedy.format(names[0])
@@ -68,6 +73,23 @@ def _numbers_the_rows(cells: pd.Series[Any]) -> bool:
         return False
     from_zero = cells.to_numpy(np.float64, na_value=np.nan) - np.arange(len(cells))
     return bool((from_zero == 0).all() or (from_zero == 1).all())
+
+
+def _names_the_rows(cells: pd.DataFrame) -> bool:
+    """Whether the first column never repeats a value, and the others do, but none of its values."""
+    names, ratings = cells.iloc[:, 0], cells.iloc[:, 1:]
+    kinds = {pd.api.types.infer_dtype(column) for _, column in cells.items()}
+    if not kinds <= SIMPLE or names.isna().any() or not names.is_unique:
+        return False
+    different = max((column.nunique() for _, column in ratings.items()), default=len(cells))
+    if 2 * different > len(cells):
+        return False
+    if kinds & {"string"}:
+        return not any(names.isin(column).any() for _, column in ratings.items())
+    return bool(
+        (names % 1 == 0).all()
+        and (names.min() > ratings.max().max() or names.max() < ratings.min().min())
+    )
 
 
 def refuse_contingency(items: Labels, cells: pd.DataFrame) -> None:
@@ -85,17 +107,22 @@ def refuse_contingency(items: Labels, cells: pd.DataFrame) -> None:
     RatingsError
         It is so.
     """
-    if set(items.ids) != set(cells.columns) or len(items.codes) != cells.shape[1]:
+    shared = set(items.ids) & set(cells.columns)
+    is_square = len(shared) == len(items.ids) == len(items.codes) == cells.shape[1]
+    if not is_square and sum(isinstance(name, str) for name in shared) < 2:
         return
     is_numbered = isinstance(cells.index, pd.RangeIndex)
     sums = cells.apply(pd.to_numeric, errors="coerce").sum(axis=1)
     if is_numbered and (sums == sums.iloc[0]).all():
         return
+    square = "" if is_square else ".reindex(index=all, columns=all, fill_value=0)"
     found = "rows and columns of the same names"
     remedy = (
         "If they are the categories of two raters, make a row for each item: "
         "Ratings.from_wide(np.repeat(np.argwhere(table >= 0), table.ravel(), axis=0)), with "
-        "table = frame.to_numpy() for a frame. If rows are items, pass categories=... ."
+        f"table = frame{square}.to_numpy() for a frame"
+        f"{'' if is_square else ', all being the categories'}. "
+        "If rows are items, pass categories=... ."
     )
     raise RatingsError([Fault("counts", "rows must be items", found, remedy)])
 
