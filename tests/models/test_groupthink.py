@@ -114,6 +114,14 @@ def test_results_of_the_published_shares_say_what_they_cannot_show(ratings: rb.R
     assert earlier.attrs["caution"] == ""
 
 
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_printed_fits_say_what_the_published_shares_cannot_show(ratings: rb.Ratings) -> None:
+    fit = rb.Groupthink().fit(ratings, seed=1, draws=50, warmup=50, progress=False)
+
+    for shown in (str(fit), fit._repr_html_()):
+        assert "The accuracy a therefore falls to nearly 0" in " ".join(shown.split())
+
+
 def test_earlier_ratings_must_be_known() -> None:
     counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]))
 

@@ -49,8 +49,8 @@ class Fit(FittedDecisions):
 
     def __str__(self) -> str:
         doubts = [fill(f"Warning: {text}", 80) for text in self.doubts.values()]
-        if ignored := ignored_facets(self.model, self.ratings):
-            doubts.append(fill(f"Caution: {ignored}", 80))
+        if caution := self._caution():
+            doubts.append(fill(f"Caution: {caution}", 80))
         return "\n".join([*doubts, f"{self!r}", rounded(self.summary()).to_string()])
 
     def _repr_html_(self) -> str:
@@ -58,9 +58,14 @@ class Fit(FittedDecisions):
 
         table = rounded(self.summary()).rename_axis(None).to_html()
         doubts = [f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.doubts.values()]
-        if ignored := ignored_facets(self.model, self.ratings):
-            doubts.append(f"<p><b>Caution:</b> {escape(ignored)}</p>")
+        if caution := self._caution():
+            doubts.append(f"<p><b>Caution:</b> {escape(caution)}</p>")
         return f"{''.join(doubts)}<p>{escape(answer(self).verdict)}</p>{table}"
+
+    def _caution(self) -> str:
+        """What limits these results; that numbers may be grades is a hint at other models."""
+        says = cautions if self.model.has_true_categories else ignored_facets
+        return says(self.model, self.ratings)
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.
