@@ -245,6 +245,7 @@ def test_quantities_follow_from_the_parameters() -> None:
     item, rater, residual = (draws[f"sd_{name}"].values for name in ("item", "rater", "residual"))
     icc = item**2 / (item**2 + rater**2 + residual**2)
     assert draws["icc"].values == pytest.approx(icc)
+    assert draws["icc_consistency"].values == pytest.approx(item**2 / (item**2 + residual**2))
     assert draws["unnormalized_xcc"].values == pytest.approx(
         draws["normalized_xcc"].values * np.sqrt(icc[[0, 0, 1]] * icc[[1, 2, 2]])
     )

@@ -62,9 +62,10 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     Without any, its posterior is its prior.
 
     Quantities: of each pair of pools ``normalized_xcc``, the correlation of an item's effects, and
-    ``unnormalized_xcc``, that of single ratings, in [-1, 1]; of each pool ``icc`` and
-    ``labeler_icc`` in [0, 1], and ``sd_item``, ``sd_rater``, ``sd_residual`` and ``mean`` in units
-    of the rating. A pair is named as in ``normalized_xcc[crowd, expert]``.
+    ``unnormalized_xcc``, that of single ratings, in [-1, 1]; of each pool ``icc``,
+    ``icc_consistency`` (the same raters, whose severity does not count) and ``labeler_icc`` in
+    [0, 1], and ``sd_item``, ``sd_rater``, ``sd_residual`` and ``mean`` in units of the rating. A
+    pair is named as in ``normalized_xcc[crowd, expert]``.
 
     Parameters
     ----------
@@ -88,7 +89,14 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     """
 
     summary: ClassVar[str] = "agreement between pools of raters on a continuous scale"
-    reports: ClassVar[tuple[str, ...]] = (*XCC, "icc", "labeler_icc", *SDS, "mean")
+    reports: ClassVar[tuple[str, ...]] = (
+        *XCC,
+        "icc",
+        "icc_consistency",
+        "labeler_icc",
+        *SDS,
+        "mean",
+    )
 
     residual: Literal["shared", "per_pool"] = "shared"
     prior_lkj: float = 1.0
@@ -219,6 +227,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
             {
                 **agreement(draws["factor_item"], icc, posterior.ratings.pools),
                 "icc": icc,
+                "icc_consistency": quantities.icc_consistency(item, residual),
                 "labeler_icc": quantities.labeler_icc(item, rater, residual),
                 **sds,
                 "mean": draws["mean"],
