@@ -40,7 +40,7 @@ class Sampling:
         typer.Option(
             min=0,
             max=2**31 - 1,
-            help="Seed; the same seed gives the same draws. By default random.",
+            help="Seed; the same seed gives the same draws of one build. By default random.",
         ),
     ] = None
     sampler: Annotated[
