@@ -316,6 +316,69 @@ def test_iccs_and_cronbachs_alpha_of_pingouin() -> None:
     assert float(ag.icc(ratings, "ICC(3,k)")) == pytest.approx(alpha)
 
 
+@pytest.mark.docs
+def test_pingouin_drops_items_with_a_missing_rating() -> None:
+    frame = judges().drop(index=3)
+    complete = frame[frame.groupby("item")["rating"].transform("size") == 4]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        peer = pytest.importorskip("pingouin")
+        theirs = peer.intraclass_corr(
+            frame, targets="item", raters="rater", ratings="rating", nan_policy="omit"
+        )["ICC"].to_numpy()
+
+    with_all, without = (
+        ag.icc_table(rb.Ratings.from_frame(each))["value"].to_numpy() for each in (frame, complete)
+    )
+    assert without == pytest.approx(theirs)
+    assert np.abs(with_all - theirs).max() > 0.02
+
+
+def binary() -> rb.Ratings:
+    """60 items by 6 raters; ratings of 0 and 1 with logistic residuals."""
+    rng = np.random.default_rng(5)
+    effects = 0.4 + 1.6 * rng.normal(size=(60, 1)) + 0.8 * rng.normal(size=(1, 6))
+    return rb.Ratings.from_wide(
+        (effects + rng.logistic(size=(60, 6)) > 0).astype(int), scale="nominal"
+    )
+
+
+# brms 2.18.0, brm(y ~ 1 + (1 | item) + (1 | rater)) with the priors of our defaults written out:
+# mean and sd of the draws, and the Monte Carlo error of the mean.
+BRMS_GAUSSIAN = {
+    "mean": (5.2772, 1.5486, 0.0138),
+    "sd_item": (1.9133, 0.7743, 0.0074),
+    "sd_rater": (2.4660, 1.2835, 0.0118),
+    "sd_residual": (1.1120, 0.2318, 0.0020),
+    "icc": (0.3535, 0.1916, 0.0018),
+}
+BRMS_BERNOULLI = {
+    "mean": (0.1194, 0.3709, 0.0052),
+    "sd_item": (1.4622, 0.2634, 0.0044),
+    "sd_rater": (0.6338, 0.3035, 0.0049),
+    "icc": (0.3599, 0.0822, 0.0013),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "ratings", "by_brms"),
+    [
+        (rb.GaussianICC(), lambda: rb.Ratings.from_frame(judges()), BRMS_GAUSSIAN),
+        (rb.LogitICC(), binary, BRMS_BERNOULLI),
+    ],
+    ids=["gaussian", "bernoulli"],
+)
+def test_posteriors_of_brms(
+    model: Any, ratings: Any, by_brms: dict[str, tuple[float, float, float]]
+) -> None:
+    found = model.fit(ratings(), seed=1, draws=2000).summary().loc[[*by_brms]]
+
+    mean, sd, error = np.transpose([*by_brms.values()])
+    assert (np.abs(found["mean"] - mean) < 4 * np.hypot(found["mcse"], error)).all()
+    assert found["sd"].to_numpy() == pytest.approx(sd, rel=0.1)  # long tails: sd_rater to 2.5%
+
+
 def of_irrcac(x: Array, method: str, **options: Any) -> tuple[float, float, tuple[float, float]]:
     """Value, standard error and 95% interval, each with five decimals."""
     with warnings.catch_warnings():
