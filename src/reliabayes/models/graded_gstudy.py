@@ -33,6 +33,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 SD_OF_CUTS = {"logit": 2.5, "ordinal": 5.0}  # by family, as of LogitICC and OrdinalICC
+DRAWS = 500  # whose effects are computed together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,11 +186,15 @@ class GradedGStudy(GStudy):
         """Cut points, which have the mean, and what `_drawn` yields, by draw."""
         problem, centring = posterior.problem, posterior.centring
         assert isinstance(centring, EffectCentring)
-        for draw in posterior.points():
-            own_sd = draw["sd"][problem.source[problem.n_core :]]
-            score = draw.get("own_score", np.empty(0))
-            others = centring.others(score, own_sd, draw["core"])
-            yield draw["cut"], draw["sd"] ** 2, (problem.by_source(draw["core"], others), 0.0)
+        drawn = posterior.stacked()
+        score = drawn.get("own_score", np.empty((len(drawn["sd"]), 0)))
+        own_source = problem.source[problem.n_core :]
+        for start in range(0, len(score), DRAWS):
+            some = slice(start, start + DRAWS)
+            cut, sd, core = (drawn[name][some] for name in ("cut", "sd", "core"))
+            others = centring.others(score[some], sd[:, own_source], core)
+            for each in zip(cut, sd**2, core, others, strict=True):
+                yield *each[:2], (problem.by_source(*each[2:]), 0.0)
 
     # Simulation.
 

@@ -15,6 +15,7 @@ from reliabayes.inference.effect_centring import EffectCentring
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities
+from reliabayes.models.bases.dependent_effects import Blocks
 from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.one_population import sd_of_log_step
 
@@ -157,7 +158,7 @@ def _step(
         moved,
         np.clip(np.sqrt(square + variance), LEAST_SD, LARGEST_SD),
         levels * (1 - variance / sd**2) ** 2,
-        matrix.centring(np.append(better, -moved[problem.reference])),
+        matrix.centring(np.append(better, -moved[problem.reference]), problem.blocks),
     )
 
 
@@ -178,7 +179,7 @@ class _Arrow:
         self.core, self.own, self.precision = core, own, precision
         self.shared = sp.csr_array(information[own][:, core])
         of_own = sp.csc_array(information[own][:, own])
-        self.own_information = np.asarray(of_own.diagonal())
+        self.own_information = of_own
         of_core = information[core][:, core].toarray()
         of_core[-1, -1] += precision[-1]
         if len(own):
@@ -199,19 +200,43 @@ class _Arrow:
         found[self.own] = self.factor.solve(right[self.own] - self.shared @ found[self.core])
         return found
 
-    def centring(self, mode: Array) -> EffectCentring:
+    def centring(self, mode: Array, blocks: Blocks) -> EffectCentring:
         """The normal approximation with this mode (Q + 1,)."""
         core, own = mode[self.core], mode[self.own]
+        first, entries, inside = _envelope(self.own_information, blocks)
         return EffectCentring(
             core_information=self.core_information,
             core_moment=self.core_information @ core + self.core_precision * core,
             core_mean=core,
-            own_information=self.own_information,
-            own_moment=(self.own_information + self.precision[self.own]) * own,
+            own_order=blocks.order,
+            own_first=first,
+            own_information=entries,
+            own_moment=inside @ own + self.precision[self.own] * own,
             shared=self.shared.data,
             shared_column=self.shared.indices.astype(np.int32),
             shared_start=self.shared.indptr.astype(np.int32),
         )
+
+
+def _envelope(information: sp.csc_array, blocks: Blocks) -> tuple[Codes, Array, sp.coo_array]:
+    """Information within blocks: where rows of its lower triangle begin, their entries, and all.
+
+    Rows are in the order of the blocks, and what is within blocks in that of the effects.
+    """
+    every, size = information.tocoo(), len(blocks.order)
+    place = np.empty(size, np.int32)
+    place[blocks.order] = np.arange(size)
+    rows, columns = place[every.row], place[every.col]
+    within = blocks.block[rows] == blocks.block[columns]
+    inside = sp.coo_array((every.data[within], (every.row[within], every.col[within])), every.shape)
+    lower = within & (columns <= rows)
+    rows, columns = rows[lower], columns[lower]
+    first = np.arange(size, dtype=np.int32)
+    np.minimum.at(first, rows, columns)
+    ends = np.cumsum(np.arange(size) - first + 1)
+    entries = np.zeros(ends[-1] if size else 0)
+    entries[ends[rows] - 1 - (rows - columns)] = every.data[lower]
+    return first, entries, inside
 
 
 def _damping(move: Array) -> float:
