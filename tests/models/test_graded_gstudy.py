@@ -202,7 +202,8 @@ def test_items_are_marginalised_as_by_fine_quadrature(family: str, factor: float
     blocks = ItemBlocks.of(problem.effects, ratings.item)
     assert [problem.effects.names[k] for k in blocks.own] == ["item", "item x rater"]
 
-    found = GradedItems.of(problem.effects, blocks, problem.rating).log_probability(others, sd, cut)
+    items = GradedItems.of(problem.effects, blocks, problem.rating)
+    (found,) = items.log_probability(others[None], sd[None], cut[None])
 
     # Given the item's effect, ratings by different raters are independent.
     node = np.linspace(-8, 8, 161)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -159,11 +160,12 @@ class GradedGStudy(GStudy):
         problem, ratings = posterior.problem, posterior.ratings
         blocks = ItemBlocks.of(problem.effects, ratings.item)
         items = GradedItems.of(problem.effects, blocks, problem.rating)
-        found = [
-            items.log_probability(self._others(posterior, blocks, drawn), np.sqrt(variance), cut)
-            for cut, variance, drawn in self._sampled(posterior)
-        ]
-        return np.array(found), np.arange(ratings.n_items, dtype=np.int32)
+        found, drawn = [], self._sampled(posterior)
+        while some := list(islice(drawn, DRAWS)):
+            others = np.array([self._others(posterior, blocks, effects) for *_, effects in some])
+            cut, variance = (np.array([each[k] for each in some]) for k in (0, 1))
+            found.append(items.log_probability(others, np.sqrt(variance), cut))
+        return np.concatenate(found), np.arange(ratings.n_items, dtype=np.int32)
 
     def replicates(self, posterior: Posterior[Any], rng: np.random.Generator) -> Iterator[Any]:
         """Categories (N,) of ratings of new items under the same other levels at each draw."""
