@@ -141,6 +141,21 @@ def evaluate(problem: Any, start: Any, free: dict[str, Array]) -> tuple[float, A
     return float(value), np.array(gradient)
 
 
+def test_chains_start_at_standard_deviations_that_few_ratings_do_not_shrink() -> None:
+    truth = {"cut": [0.3], "sd": [1.5, 0.8, 0.5, 0.9, 0.6, 0.3]}
+    cells = pd.DataFrame(
+        list(product(range(400), range(10), range(4))), columns=["item", "rater", "day"]
+    )
+    model = rb.GStudy(design=DESIGN, family="logit")
+    table = cells.sample(frac=0.15, random_state=6)  # six binary ratings of an item
+    ratings = model.simulate(table, np.random.default_rng(6), parameters=truth)
+
+    found = np.exp(model.start(model.problem(ratings)).mode["spread"])
+
+    # Curvature and slopes at the mode of the effects alone give 0.9.
+    assert found[0] == pytest.approx(1.5, rel=0.2)
+
+
 def test_effects_of_an_item_are_scaled_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graded_effects, "MOST_CORE", 5)
     model = rb.GStudy(design=DESIGN, family="logit")

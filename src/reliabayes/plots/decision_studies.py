@@ -149,7 +149,9 @@ def d_study_surface(
     ax.contourf(*axes, median, levels, cmap=palette.colormap(), alpha=0.55)
     thin = levels[~np.isclose(levels, np.nan if target is None else target)]
     labelled = ax.contour(*axes, median, thin, colors=[palette.muted], linewidths=0.6)
-    ax.clabel(labelled, fontsize="small", fmt="%g", manual=_on_diagonal(*axes, median, thin))
+    ax.clabel(
+        labelled, fontsize="small", fmt="%g", manual=_on_diagonal(axes[0], axes[1], median, thin)
+    )
     note = "Medians"
     if target is not None:
         sure = np.quantile(along.values, prob if is_error else 1 - prob, axis=1)
