@@ -3,6 +3,8 @@
 python -m benchmarks.facets
 python -m benchmarks.facets insteval  # also by lme4, which needs R (on Debian: r-cran-lme4)
 python -m benchmarks.facets lme4  # InstEval by lme4 only
+python -m benchmarks.facets categories
+python -m benchmarks.facets million  # more than a million ratings, with empty cells
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,25 @@ DESIGNS = (
     (200, 20, 5, 0.1),
     (10_000, 50, 2, 0.9),
 )
+# The same of ratings in categories, by family; ordinal ones are of five.
+CATEGORIES = (
+    (200, 5, 2, 1.0, "logit"),
+    (200, 5, 2, 1.0, "ordinal"),
+    (100, 4, 9, 1.0, "logit"),
+    (100, 4, 9, 1.0, "ordinal"),
+    (200, 20, 5, 0.1, "logit"),
+    (200, 20, 5, 0.2, "ordinal"),
+)
+CUTS: dict[str, list[float]] = {"logit": [0.3], "ordinal": [-2.0, -0.6, 0.6, 2.0]}
+SDS_OF_CATEGORIES = {  # in log odds
+    "item": 1.5,
+    "rater": 0.75,
+    "occasion": 0.45,
+    "item x rater": 0.9,
+    "item x occasion": 0.6,
+    "rater x occasion": 0.3,
+}
+MILLION = (10_000, 56, 2, 0.9)
 # Formula of lme4, and design with the sources to leave out, of evaluations of lecturers.
 EVALUATIONS = (
     ("rating ~ (1 | item) + (1 | rater)", "item x rater", ()),
@@ -48,25 +69,41 @@ sds <- as.data.frame(VarCorr(fit))
 cat(seconds, fixef(fit), "\\n")
 cat(paste(sds$grp, sds$sdcor), sep = "\\n")
 """
+DESIGN = "item x rater x occasion"
 SDS = {"item": 1.0, "rater": 0.5, "occasion": 0.3, "item x rater": 0.4}
 
 
-def fits() -> None:
+def fits(designs: Iterable[tuple[int, int, int, float]]) -> None:
     """Print seconds, R-hat and ESS of fits with default settings."""
     print(f"{'':32}{'s':>8}{'CPU s':>8}{'R-hat':>8}{'bulk ESS':>10}{'in doubt':>10}")
-    for items, raters, occasions, share in DESIGNS:
-        rated = simulated(items, raters, occasions, share)
-        model = rb.GStudy(design="item x rater x occasion")
-        began = time.perf_counter()
-        cpu, fit = timed(fitted, model, rated)
-        wall = time.perf_counter() - began
-        checks = fit.diagnostics()
-        label = f"{len(rated):,} of {items} x {raters} x {occasions}"
-        print(
-            f"{label:32}{wall:8.1f}{cpu:8.1f}{checks.r_hat:8.3f}{checks.ess_bulk:10.0f}"
-            f"{len(checks.problems):10}",
-            flush=True,
-        )
+    for sizes in designs:
+        timed_fit(rb.GStudy(design=DESIGN), simulated(*sizes), sizes)
+
+
+def fits_of_categories() -> None:
+    """Print the same of three data sets of each size and family."""
+    print(f"{'':32}{'s':>8}{'CPU s':>8}{'R-hat':>8}{'bulk ESS':>10}{'in doubt':>10}")
+    for items, raters, occasions, share, family in CATEGORIES:
+        model: Any = rb.GStudy(design=DESIGN, family=family)  # type: ignore[arg-type]
+        for seed in range(3):
+            sizes = (items, raters, occasions, share)
+            rated = categorised(model, *sizes, seed=seed)
+            timed_fit(model, rated, sizes)
+
+
+def timed_fit(model: Any, rated: rb.Ratings, sizes: tuple[int, int, int, float]) -> None:
+    """Print a row of figures of a fit with default settings."""
+    items, raters, occasions, _ = sizes
+    began = time.perf_counter()
+    cpu, fit = timed(fitted, model, rated)
+    wall = time.perf_counter() - began
+    checks = fit.diagnostics()
+    label = f"{len(rated):,} of {items} x {raters} x {occasions}"
+    print(
+        f"{label:32}{wall:8.1f}{cpu:8.1f}{checks.r_hat:8.3f}{checks.ess_bulk:10.0f}"
+        f"{len(checks.problems):10}",
+        flush=True,
+    )
 
 
 def evaluations(*, only_lme4: bool) -> None:
@@ -133,9 +170,27 @@ def simulated(items: int, raters: int, occasions: int, share: float) -> rb.Ratin
     return rb.Ratings.from_frame(kept, facets=["occasion"])
 
 
+def categorised(
+    model: Any, items: int, raters: int, occasions: int, share: float, *, seed: int
+) -> rb.Ratings:
+    """Ratings in categories of a part of the cells, chosen at random."""
+    cells = np.indices((items, raters, occasions)).reshape(3, -1)
+    table = pd.DataFrame(dict(zip(("item", "rater", "occasion"), cells, strict=True)))
+    kept = table if share == 1 else table.sample(frac=share, random_state=seed)
+    rng = np.random.default_rng(seed)
+    truth = {"cut": CUTS[model.family], "sd": list(SDS_OF_CATEGORIES.values())}
+    categories = range(len(CUTS[model.family]) + 1)
+    ratings: rb.Ratings = model.simulate(kept, rng, parameters=truth, categories=categories)
+    return ratings
+
+
 if __name__ == "__main__":
     asked = sys.argv[1:]
-    if asked:
+    if asked == ["categories"]:
+        fits_of_categories()
+    elif asked == ["million"]:
+        fits([MILLION])
+    elif asked:
         evaluations(only_lme4=asked == ["lme4"])
     else:
-        fits()
+        fits(DESIGNS)

@@ -5,7 +5,7 @@
 //
 // Two categories have one cut point, minus their mean in log odds. All effects are sampled. Those of
 // sources with few levels, the core, are scaled together with the location, for they depend on each
-// other; those of the others one by one, given the core.
+// other; those of the others given the core, an object's effect together with its interactions.
 // Brennan (2001), https://doi.org/10.1007/978-1-4757-3456-0;
 // McCullagh (1980), https://doi.org/10.1111/j.2517-6161.1980.tb01109.x.
 functions {
@@ -31,7 +31,12 @@ data {
   matrix[G + 1, G + 1] core_information; // of the core and the location, which is last
   vector[G + 1] core_moment; // information times mean
   vector[G + 1] core_mean; // where the other effects were found
-  vector<lower=0>[L] own_information; // of each other effect, given the core
+  // Of the other effects given the core, in the order of elimination: effects of an object and its
+  // interactions depend on each other.
+  array[L] int<lower=1, upper=L> own_order;
+  array[L] int<lower=1, upper=L> own_first; // column where each row of the lower triangle begins
+  int<lower=0> E; // entries of these rows
+  vector[E] own_information; // entries, row by row
   vector[L] own_moment; // information times mean
   int<lower=0> F; // entries of the information that other effects share with the core
   vector[F] shared; // its entries, row by row
@@ -57,9 +62,13 @@ model {
   vector[L] own_sd = spread[own_source];
   matrix[G + 1, G + 1] factor = core_factor(core_sd, core_information);
   vector[G + 1] core = core_effects(core_score, factor, core_moment);
-  vector[L] precision = own_information + inv_square(own_sd);
-  vector[L] effect = own_effects(own_score, precision, core - core_mean, own_moment, shared,
-                                 shared_column, shared_start);
+  vector[L] moment = own_moment;
+  if (L > 0) 
+    moment -= csr_matrix_times_vector(L, G + 1, shared, shared_column, shared_start,
+                                      core - core_mean);
+  vector[L + 1] own = centred_effects(own_score, inv_square(own_sd), moment, own_order, own_first,
+                                      own_information);
+  vector[L] effect = head(own, L);
   vector[K - 1] cut = cut_points(step, reference, core[G + 1]);
   vector[G + L] every = append_row(head(core, G), effect);
   vector[N] score = csr_matrix_times_vector(N, G + L, ones, has, first_has, every);
@@ -69,7 +78,7 @@ model {
     spread[k] ~ half_student_t(prior_sd[k]);
   head(core, G) ~ normal(0, core_sd);
   effect ~ normal(0, own_sd);
-  target += -sum(log(diagonal(factor))) - 0.5 * sum(log(precision)); // volume of the effects
+  target += own[L + 1] - sum(log(diagonal(factor))); // volume of the effects
   target += ordinal_ratings(to_matrix(score), zeros_vector(1), to_matrix(
                             cut), {1}, 0, first, rating, once);
 }

@@ -1,5 +1,7 @@
 // Functions that the Stan programs declare without a body, all in one file as CmdStan wants them.
 #pragma once
+#include "centred_effects.hpp"
+#include "centred_effects_pass.cpp"
 #include "crossed_normal.hpp"
 #include "crossed_normal_pass.cpp"
 #include "crossed_quadratic_form.hpp"

@@ -172,6 +172,8 @@ def test_wrong_arguments_are_refused() -> None:
         g_study(ratings, fixed=["item"])
     with pytest.raises(ValueError, match="levels must name facets"):
         g_study(ratings).d_study({"raters": 3})
+    with pytest.raises(ValueError, match="levels of 'rater' must be whole numbers"):
+        g_study(ratings).d_study({"rater": 1.5})  # type: ignore[dict-item]
     with pytest.raises(rb.RatingsError, match="ratings must be numbers"):
         g_study(rb.Ratings.from_wide(np.array([["a", "b"], ["b", "b"]])))
 

@@ -202,7 +202,7 @@ def test_numeric_categories_are_read_as_numbers(tmp_path: Path) -> None:
 def test_bad_input_is_refused(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TERMINAL_WIDTH", "300")
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 300)  # read once from the environment
 
     result = run(*arguments)
 

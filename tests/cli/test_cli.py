@@ -591,7 +591,7 @@ def test_all_faults_of_a_table_are_listed_with_options_as_remedies(tmp_path: Pat
 def test_bad_input_is_refused_before_sampling(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TERMINAL_WIDTH", "300")
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 300)  # read once from the environment
     monkeypatch.setattr("reliabayes.inference.stan.sample", pytest.fail)
 
     result = run(*arguments)

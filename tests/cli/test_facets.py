@@ -90,6 +90,7 @@ def test_remedies_name_the_option(table: str, options: list[str], remedy: str) -
         ("Did you mean facets=['d] \"x']?", "Did you mean --facet 'd] \"x'?"),
         ("Did you mean facets={'scale': 'day'}?", "Did you mean --facet scale=day?"),
         ("Did you mean item='facets=[x]'?", "Did you mean --item 'facets=[x]'?"),
+        ("Pass drop=['item x day'].", "Pass --drop 'item x day'."),
     ],
 )
 def test_odd_names_of_columns_stay_what_they_are(remedy: str, found: str) -> None:

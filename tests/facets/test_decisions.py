@@ -73,6 +73,13 @@ def test_variances_and_numbers_of_levels_may_be_arrays() -> None:
     assert (np.diff(found.g[0]) > 0).all()
 
 
+def test_coefficients_are_undefined_where_nothing_varies() -> None:
+    found = decision("p x i x o", dict.fromkeys(CROSSED, 0.0))
+
+    assert np.isnan(found.g)
+    assert np.isnan(found.phi)
+
+
 def test_facets_must_exist_and_not_be_the_object() -> None:
     with pytest.raises(ValueError, match="levels must name facets other than the object"):
         decision("p x i x o", CROSSED, p=3)

@@ -89,6 +89,16 @@ def test_what_cannot_be_told_apart_is_refused_with_a_remedy() -> None:
             found(rated(frame, ["day"]), design)
 
 
+def test_what_follows_from_a_fault_is_not_said() -> None:
+    nested = crossed(item=4, rater=4, day=2).query("rater % 2 == day")
+    constant = crossed(item=4, rater=2, day=1)
+
+    for frame in (nested, constant):
+        with pytest.raises(rb.RatingsError) as caught:
+            found(rated(frame, ["day"]), "item x rater x day")
+        assert len(caught.value.faults) == 1
+
+
 def test_unknown_names_are_refused() -> None:
     ratings = rated(crossed(item=4, rater=2, day=3), ["day"])
 

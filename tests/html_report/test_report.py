@@ -622,7 +622,7 @@ def test_the_command_on_the_page_reproduces_it(
 def test_bad_input_is_rejected_before_sampling(
     arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TERMINAL_WIDTH", "300")
+    monkeypatch.setattr("typer.rich_utils.MAX_WIDTH", 300)  # read once from the environment
     monkeypatch.setattr("reliabayes.inference.stan.sample", pytest.fail)
 
     result = CliRunner().invoke(app, ["report", JUDGES, *arguments])

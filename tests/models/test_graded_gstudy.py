@@ -24,7 +24,7 @@ from reliabayes.inference import stan
 from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.graded_items import GradedItems
 from reliabayes.likelihoods.item_blocks import ItemBlocks
-from reliabayes.models.bases import graded_effects
+from reliabayes.models.bases import dependent_effects, graded_effects
 from tests.designs import four_point_slopes
 
 FAMILIES = ("logit", "ordinal")
@@ -101,7 +101,8 @@ def joint_density(
 
     def effects(both: Array) -> Array:
         core = centring.core(both[: g + 1], sd[source[:g]])
-        return np.append(core, centring.others(both[g + 1 :], sd[source[g:]], core))
+        others = centring.others(both[None, g + 1 :], sd[None, source[g:]], core[None])
+        return np.append(core, others)
 
     both = np.append(core_score, score)
     at = effects(both)
@@ -140,6 +141,69 @@ def evaluate(problem: Any, start: Any, free: dict[str, Array]) -> tuple[float, A
     return float(value), np.array(gradient)
 
 
+def test_chains_start_at_standard_deviations_that_few_ratings_do_not_shrink() -> None:
+    truth = {"cut": [0.3], "sd": [1.5, 0.8, 0.5, 0.9, 0.6, 0.3]}
+    cells = pd.DataFrame(
+        list(product(range(400), range(10), range(4))), columns=["item", "rater", "day"]
+    )
+    model = rb.GStudy(design=DESIGN, family="logit")
+    table = cells.sample(frac=0.15, random_state=6)  # six binary ratings of an item
+    ratings = model.simulate(table, np.random.default_rng(6), parameters=truth)
+
+    found = np.exp(model.start(model.problem(ratings)).mode["spread"])
+
+    # Curvature and slopes at the mode of the effects alone give 0.9.
+    assert found[0] == pytest.approx(1.5, rel=0.2)
+
+
+def test_effects_of_an_item_are_scaled_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graded_effects, "MOST_CORE", 5)
+    model = rb.GStudy(design=DESIGN, family="logit")
+    problem: Any = model.problem(rated("logit", items=4))
+    centring: Any = model.start(problem).centring
+    own = problem.source[problem.n_core :]
+    sd = np.linspace(0.5, 1.5, len(problem.effects.sizes))[own]
+    scores = np.eye(len(sd) + 1, len(sd), -1)  # none, and one of each effect
+
+    same = np.ones((len(scores), 1))
+    effects = centring.others(scores, same * sd, same * centring.core_mean)
+
+    factor = effects[1:] - effects[0]
+    precision = np.linalg.inv(factor.T @ factor)
+    information = precision - np.diag(sd**-2)
+    by_source = dict(enumerate(problem.effects.names[:-1]))
+    items = np.flatnonzero(own == 0)
+    assert by_source[0] == "item"
+    for item, place in enumerate(items):
+        for name in ("item x rater", "item x day"):
+            source = problem.effects.names.index(name)
+            level = np.unique(problem.effects.level[source][problem.effects.level[0] == item])
+            parts = np.flatnonzero(own == source)[level]
+            # All ratings of an interaction are of its item, and each of the item is in one.
+            assert information[place, parts] == pytest.approx(information[parts, parts])
+            assert information[parts, parts].sum() == pytest.approx(information[place, place])
+        assert information[place, np.delete(items, item)] == pytest.approx(0, abs=1e-9)
+
+
+def test_effects_are_scaled_one_by_one_where_too_many_depend_on_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    effects: Any = rb.GStudy(design=DESIGN).effects(rated("logit", items=4))
+    sources = range(len(effects.sizes))
+
+    together = dependent_effects.blocks_of(effects, sources)
+    monkeypatch.setattr(dependent_effects, "MOST_WORK", 0)
+    alone = dependent_effects.blocks_of(effects, sources)
+
+    size = sum(effects.sizes)
+    for found in (together, alone):
+        assert sorted(found.order) == list(range(size))
+        assert (np.diff(found.block) >= 0).all()
+    # Of each item its own effect, three with raters and two with days; raters with their days.
+    assert np.bincount(together.block).tolist() == [6] * 4 + [3] * 3 + [1] * 2
+    assert len(np.unique(alone.block)) == size
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("factor", [1.0, 4.0])
 def test_items_are_marginalised_as_by_fine_quadrature(family: str, factor: float) -> None:
@@ -153,7 +217,8 @@ def test_items_are_marginalised_as_by_fine_quadrature(family: str, factor: float
     blocks = ItemBlocks.of(problem.effects, ratings.item)
     assert [problem.effects.names[k] for k in blocks.own] == ["item", "item x rater"]
 
-    found = GradedItems.of(problem.effects, blocks, problem.rating).log_probability(others, sd, cut)
+    items = GradedItems.of(problem.effects, blocks, problem.rating)
+    (found,) = items.log_probability(others[None], sd[None], cut[None])
 
     # Given the item's effect, ratings by different raters are independent.
     node = np.linspace(-8, 8, 161)

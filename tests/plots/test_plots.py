@@ -473,6 +473,20 @@ def test_a_d_study_surface_shows_where_the_target_is_reached(
     assert f" of {target}" in finding(ax)
 
 
+def test_labels_of_contours_are_within_a_d_study_surface(of: Any) -> None:
+    study = of.facets.d_study({"rater": range(1, 13), "day": range(1, 10)})
+
+    ax: Any = plots.d_study_surface(study, ax=fresh())
+
+    ax.figure.draw_without_rendering()
+    inside = ax.get_window_extent()
+    labels = [text.get_window_extent() for text in ax.texts if text.get_text().startswith("0.")]
+    assert len(labels) > 3
+    for label in labels:
+        assert inside.x0 < label.x0 < label.x1 < inside.x1
+        assert inside.y0 < label.y0 < label.y1 < inside.y1
+
+
 @pytest.mark.parametrize(
     ("levels", "options", "message"),
     [

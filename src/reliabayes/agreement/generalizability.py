@@ -12,7 +12,14 @@ import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array
-from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, as_names
+from reliabayes.facets import (
+    COEFFICIENTS,
+    Decision,
+    Effects,
+    MeasurementDesign,
+    as_names,
+    numbers_of_levels,
+)
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.estimation import anova, reml
 from reliabayes.facets.normal_effects import NormalEffects
@@ -184,10 +191,10 @@ class GStudyTable:
         Raises
         ------
         ValueError
-            A facet is unknown or the object of measurement, or a number is not above 0.
+            A facet is unknown or the object of measurement, or a number is not whole or above 0.
         """
         chosen = self.fixed if fixed is None else frozenset(as_names(fixed))
-        numbers = [np.atleast_1d(number).tolist() for number in levels.values()]
+        numbers = [each.tolist() for each in numbers_of_levels(levels).values()]
         table = pd.DataFrame(list(product(*numbers)), columns=list(levels))
         decision = Decision(
             self.effects.design,
@@ -196,8 +203,7 @@ class GStudyTable:
             {name: table[name].to_numpy() for name in levels},
             chosen,
         )
-        with np.errstate(invalid="ignore"):
-            found = {name: getattr(decision, name) for name in COEFFICIENTS}
+        found = {name: getattr(decision, name) for name in COEFFICIENTS}
         return table.assign(**{name: each * np.ones(len(table)) for name, each in found.items()})
 
     def __repr__(self) -> str:

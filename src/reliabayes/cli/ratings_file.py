@@ -218,11 +218,16 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
 
 
 def _with_option_names(remedy: str) -> str:
-    argument = rf"\b(?:(?P<other>{'|'.join(ARGUMENTS)})=|facets=(?P<facets>\[.*\]|{{.*}}|\.\.\.))"
+    argument = (
+        rf"\b(?:(?P<other>{'|'.join(ARGUMENTS)})=|facets=(?P<facets>\[.*\]|{{.*}}|\.\.\.)"
+        r"|drop=\['(?P<source>[^']*)'\])"
+    )
     return re.sub(argument, _option, remedy).replace("[...]", "C,C,...")
 
 
 def _option(argument: re.Match[str]) -> str:
+    if argument["source"]:
+        return f"--drop {shlex.quote(argument['source'])}"
     return f"--{argument['other']} " if argument["other"] else _facet_options(argument)
 
 

@@ -1,7 +1,15 @@
 """Designs of several facets: their notation, the sources of variance, and decisions on them."""
 
-from reliabayes.facets.decisions import COEFFICIENTS, Decision
+from reliabayes.facets.decisions import COEFFICIENTS, Decision, numbers_of_levels
 from reliabayes.facets.design import MeasurementDesign, Source, as_names
 from reliabayes.facets.effects import Effects
 
-__all__ = ["COEFFICIENTS", "Decision", "Effects", "MeasurementDesign", "Source", "as_names"]
+__all__ = [
+    "COEFFICIENTS",
+    "Decision",
+    "Effects",
+    "MeasurementDesign",
+    "Source",
+    "as_names",
+    "numbers_of_levels",
+]

@@ -79,13 +79,13 @@ class Decision:
 
     @property
     def g(self) -> Array:
-        """Generalizability coefficient (...), of relative decisions, in [0, 1]."""
-        return np.asarray(self.universe / (self.universe + self.relative))
+        """Generalizability coefficient (...), of relative decisions, in [0, 1]; nan of 0 / 0."""
+        return self._reliability(self.relative)
 
     @property
     def phi(self) -> Array:
-        """Index of dependability (...), of absolute decisions, in [0, 1]."""
-        return np.asarray(self.universe / (self.universe + self.absolute))
+        """Index of dependability (...), of absolute decisions, in [0, 1]; nan of 0 / 0."""
+        return self._reliability(self.absolute)
 
     @property
     def sem_relative(self) -> Array:
@@ -102,6 +102,10 @@ class Decision:
         """Minimal detectable change (...): what error alone exceeds in 5% of pairs of means."""
         return DETECTABLE * self.sem_absolute
 
+    def _reliability(self, error: Array) -> Array:
+        with np.errstate(invalid="ignore"):  # nothing varies
+            return np.asarray(self.universe / (self.universe + error))
+
     def _sum(self, belongs: Any) -> Array:
         total = np.zeros(np.shape(self.variance)[:-1])
         for position, source in enumerate(self.sources):
@@ -110,6 +114,15 @@ class Decision:
                 number = math.prod(np.asarray(self.levels.get(name, 1)) for name in others)
                 total = total + self.variance[..., position] / number
         return np.asarray(total)
+
+
+def numbers_of_levels(levels: Mapping[str, Any]) -> dict[str, Array]:
+    """Whole numbers of levels to study, by facet, or a ValueError."""
+    numbers = {name: np.atleast_1d(number) for name, number in levels.items()}
+    for name, values in numbers.items():
+        if values.ndim > 1 or values.dtype.kind not in "iu":
+            raise ValueError(f"levels of {name!r} must be whole numbers; found {levels[name]!r}.")
+    return numbers
 
 
 def _check_names(argument: str, names: Collection[str], known: Collection[str]) -> None:

@@ -68,7 +68,8 @@ class Effects:
         chosen = sources_kept(design, drop)
         facets = {name: ratings.positions(name)[0] for name in design.facets}
         levels = {source: levels_of(source, facets) for source in design.sources()}
-        faults = [*_constant(design, levels), *_alike(chosen, levels, len(ratings))]
+        # Sources of a constant facet are those without it: one fault is enough.
+        faults = [*_constant(design, levels)] or [*_alike(chosen, levels, len(ratings))]
         if faults:
             raise RatingsError(faults)
         single = [source for source in chosen if levels[source][1] == len(ratings)]
@@ -156,7 +157,13 @@ def _alike(
             rule = f"{source.name} must be told from the residual"
             remedy = f"Rate more than once for each, or pass drop=[{source.name!r}]."
             yield Fault("design", rule, f"as many levels of {source.name} as ratings", remedy)
+    found_alike: list[tuple[frozenset[str], frozenset[str]]] = []
     for one, other in alike(chosen, levels, n_ratings):
+        more = other.facets - one.facets
+        # If each rater has one vendor, so has each pair of an item and a rater.
+        if any(facets <= one.facets and more == added for facets, added in found_alike):
+            continue
+        found_alike.append((one.facets, more))
         rule = f"{joined([repr(one.name), repr(other.name)])} must be told apart"
         found = f"the same {levels[one][1]} levels of both"
         yield Fault("design", rule, found, _remedy(one, other))

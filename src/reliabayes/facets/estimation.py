@@ -115,7 +115,10 @@ def _improved(model: NormalEffects, found: Solution, lowest: Array) -> Solution 
             continue
         for halving in range(MAX_HALVINGS):
             reached = np.maximum(found.variance + step / 2**halving, lowest)
-            better = model.at(reached)
+            try:
+                better = model.at(reached)
+            except LinAlgError:  # hardly any residual variance is left: rounding errors are larger
+                continue
             if better.log_density > found.log_density:
                 return better
     return None

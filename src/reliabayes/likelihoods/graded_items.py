@@ -13,12 +13,13 @@ from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
-from reliabayes.likelihoods.ordinal import CategoryProbabilities
+from reliabayes.likelihoods.ordinal import CategoryProbabilities, log_between
 
 SEED = 1989  # of the points: the same draws always give the same likelihoods
 NODES = 21  # of Gauss and Hermite, for items with one effect
 POINTS = 128  # evenly scattered ones, for items with more; a power of 2
 DF = 10  # of the t distribution of these points, whose tails are heavier than any posterior's
+AT_ONCE = 200_000  # probabilities that are computed together, which fit the processor's cache
 SEARCHES = 30  # steps of Newton's method for the modes
 LONGEST = 2.0  # move of a latent score in one of them, in log odds
 SMALL = 1e-2  # move, in prior standard deviations, that ends the search
@@ -98,46 +99,53 @@ class GradedItems:
         return cls(tuple(blocks), rating)
 
     def log_probability(self, others: Array, sd: Array, cut: Array) -> Array:
-        """Log-probability (I,) given the effects of others (N,), sds of all sources, cut points.
+        """Log-probability (S, I) given effects of others (S, N), sds and cut points of each draw.
 
         An item's effects are integrated out at points around their mode. With several effects it is
         the log of an average over scattered points, whose error is about 0.015 nats
         where effects are of a usual size.
         """
-        found = np.empty(sum(len(block.items) for block in self.blocks))
+        found = np.empty((len(sd), sum(len(block.items) for block in self.blocks)))
         for block in self.blocks:
-            found[block.items] = self._of_block(block, others[block.rows], sd, cut)
+            points = len(_points(block.has.shape[2]).log_weight)
+            draws = max(AT_ONCE // (block.rows.size * points), 1)
+            for start in range(0, len(sd), draws):
+                some = slice(start, start + draws)
+                left = others[some][:, block.rows]
+                found[some, block.items] = self._of_block(block, left, sd[some], cut[some])
         return found
 
     def _of_block(self, block: Block, others: Array, sd: Array, cut: Array) -> Array:
         """The same for some items, with standard scores x in place of effects."""
-        slope = block.has * sd[block.source]
-        rated = np.eye(len(cut) + 1)[self.rating[block.rows]]
-        size = slope.shape[2]
-        mode = np.zeros((len(slope), size))
+        slope = block.has * sd[:, None, None, block.source]  # (S, I, n, P)
+        across = np.swapaxes(slope, 2, 3)
+        rating, size = self.rating[block.rows], slope.shape[-1]
+        rated = np.eye(cut.shape[1] + 1)[rating]
+        mode = np.zeros((*slope.shape[:2], size))
         for _ in range(SEARCHES):
             location = others + (slope @ mode[..., None])[..., 0]
-            category = CategoryProbabilities.of(location, cut, "logit")
+            category = CategoryProbabilities.of(location, cut[:, None, None], "logit")
             gradient = (rated * (category.upper - category.lower) / category.probability).sum(-1)
-            weight = category.information
-            precision = slope.transpose(0, 2, 1) @ (weight[..., None] * slope) + np.eye(size)
-            score = (slope.transpose(0, 2, 1) @ gradient[..., None])[..., 0] - mode
+            precision = across @ (category.information[..., None] * slope) + np.eye(size)
+            score = (across @ gradient[..., None])[..., 0] - mode
             move = np.linalg.solve(precision, score[..., None])[..., 0]
             # Far moves may lead to where ratings say nothing.
-            farthest = np.abs(slope @ move[..., None]).max(axis=(1, 2))
-            move *= (LONGEST / np.maximum(farthest, LONGEST))[:, None]
+            farthest = np.abs(slope @ move[..., None]).max(axis=(2, 3))
+            move *= (LONGEST / np.maximum(farthest, LONGEST))[..., None]
             mode += move
             if np.abs(move).max() < SMALL:
                 break
         factor = np.linalg.cholesky(np.linalg.inv(precision))
         points, log_weight = _points(size)
-        x = mode[:, None] + points @ factor.transpose(0, 2, 1)  # (I, M, P)
-        location = others[:, None] + x @ slope.transpose(0, 2, 1)
-        probability = CategoryProbabilities.of(location, cut, "logit").probability
-        log_rated = np.log((probability * rated[:, None]).sum(axis=-1)).sum(axis=-1)
+        x = mode[:, :, None] + points @ np.swapaxes(factor, 2, 3)  # (S, I, M, P)
+        location = others[:, :, None] + x @ across
+        end = np.full((len(cut), 1), np.inf)
+        ends = np.concatenate([-end, cut, end], axis=1)
+        lower, upper = (ends[:, rating + k][:, :, None] for k in (0, 1))
+        log_rated = log_between(location, lower, upper, "logit").sum(axis=-1)
         log_prior = -0.5 * ((x**2).sum(axis=-1) + size * math.log(2 * math.pi))
-        log_volume = np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
-        return np.asarray(logsumexp(log_rated + log_prior + log_weight, axis=1) + log_volume)
+        log_volume = np.log(np.diagonal(factor, axis1=2, axis2=3)).sum(axis=-1)
+        return np.asarray(logsumexp(log_rated + log_prior + log_weight, axis=2) + log_volume)
 
 
 @cache

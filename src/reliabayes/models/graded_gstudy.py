@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 SD_OF_CUTS = {"logit": 2.5, "ordinal": 5.0}  # by family, as of LogitICC and OrdinalICC
+DRAWS = 500  # whose effects are computed together
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,11 +159,12 @@ class GradedGStudy(GStudy):
         problem, ratings = posterior.problem, posterior.ratings
         blocks = ItemBlocks.of(problem.effects, ratings.item)
         items = GradedItems.of(problem.effects, blocks, problem.rating)
-        found = [
-            items.log_probability(self._others(posterior, blocks, drawn), np.sqrt(variance), cut)
-            for cut, variance, drawn in self._sampled(posterior)
-        ]
-        return np.array(found), np.arange(ratings.n_items, dtype=np.int32)
+        found, drawn = [], self._sampled(posterior)
+        while some := list(islice(drawn, DRAWS)):
+            others = np.array([self._others(posterior, blocks, effects) for *_, effects in some])
+            cut, variance = (np.array([each[k] for each in some]) for k in (0, 1))
+            found.append(items.log_probability(others, np.sqrt(variance), cut))
+        return np.concatenate(found), np.arange(ratings.n_items, dtype=np.int32)
 
     def replicates(self, posterior: Posterior[Any], rng: np.random.Generator) -> Iterator[Any]:
         """Categories (N,) of ratings of new items under the same other levels at each draw."""
@@ -184,11 +187,15 @@ class GradedGStudy(GStudy):
         """Cut points, which have the mean, and what `_drawn` yields, by draw."""
         problem, centring = posterior.problem, posterior.centring
         assert isinstance(centring, EffectCentring)
-        for draw in posterior.points():
-            own_sd = draw["sd"][problem.source[problem.n_core :]]
-            score = draw.get("own_score", np.empty(0))
-            others = centring.others(score, own_sd, draw["core"])
-            yield draw["cut"], draw["sd"] ** 2, (problem.by_source(draw["core"], others), 0.0)
+        drawn = posterior.stacked()
+        score = drawn.get("own_score", np.empty((len(drawn["sd"]), 0)))
+        own_source = problem.source[problem.n_core :]
+        for start in range(0, len(score), DRAWS):
+            some = slice(start, start + DRAWS)
+            cut, sd, core = (drawn[name][some] for name in ("cut", "sd", "core"))
+            others = centring.others(score[some], sd[:, own_source], core)
+            for each in zip(cut, sd**2, core, others, strict=True):
+                yield *each[:2], (problem.by_source(*each[2:]), 0.0)
 
     # Simulation.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from reliabayes.results.fitted_decisions import DStudy
 
+EDGE = 0.06  # of a map, without labels, as a proportion of its width
 GAP = 0.07  # between labels, as a proportion of the height
 MOST_BANDS = 2  # lines from which on bands are paler
 MOST_LINES = 8
@@ -148,7 +149,9 @@ def d_study_surface(
     ax.contourf(*axes, median, levels, cmap=palette.colormap(), alpha=0.55)
     thin = levels[~np.isclose(levels, np.nan if target is None else target)]
     labelled = ax.contour(*axes, median, thin, colors=[palette.muted], linewidths=0.6)
-    ax.clabel(labelled, fontsize="small", fmt="%g")
+    ax.clabel(
+        labelled, fontsize="small", fmt="%g", manual=_on_diagonal(axes[0], axes[1], median, thin)
+    )
     note = "Medians"
     if target is not None:
         sure = np.quantile(along.values, prob if is_error else 1 - prob, axis=1)
@@ -163,6 +166,17 @@ def d_study_surface(
         integer_ticks(ax, axis)
     note += f"{others}. {study.draws.attrs.get('source', '')}"
     return add_title(ax, _finding(along, lines, quantity, target, prob), note.rstrip())
+
+
+def _on_diagonal(x: Array, y: Array, values: Array, levels: Array) -> list[tuple[float, float]]:
+    """Where contours cross the diagonal of a map, at some distance from its edges."""
+    from scipy.interpolate import RegularGridInterpolator  # slow to import
+
+    part = np.linspace(EDGE, 1 - EDGE, 200)
+    at = np.stack([y[0] + part * (y[-1] - y[0]), x[0] + part * (x[-1] - x[0])], axis=1)
+    above = RegularGridInterpolator((y, x), values)(at) > levels[:, None]
+    crossings = (np.flatnonzero(np.diff(each)) for each in above)
+    return [(float(at[k, 1]), float(at[k, 0])) for found in crossings for k in found[:1]]
 
 
 def _ticks(values: Array) -> Array:

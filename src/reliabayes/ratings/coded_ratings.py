@@ -229,7 +229,10 @@ class CodedRatings:
             return known[name]
         guess = did_you_mean(name, known)
         rule = f"it must be one of {listed(known, 20)}"
-        remedy = "Name its column when reading the table, with facets=[...]."
+        remedy = (
+            "Name its column when reading the table, with facets=[...]; those of items and raters "
+            "are called item and rater here."
+        )
         if guess is not None:
             remedy = f"Did you mean {guess!r}?"
         raise RatingsError([Fault("facets", rule, shown(name), remedy)])

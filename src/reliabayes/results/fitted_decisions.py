@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.facets import COEFFICIENTS, Decision, as_names
+from reliabayes.facets import COEFFICIENTS, Decision, as_names, numbers_of_levels
 from reliabayes.results.fitted_labels import FittedLabels
 from reliabayes.results.summaries import describe, size_text
 
@@ -125,12 +125,7 @@ class FittedDecisions(FittedLabels):
         ----------
         Brennan (2001), chapter 4. https://doi.org/10.1007/978-1-4757-3456-0
         """
-        numbers = {name: np.atleast_1d(number) for name, number in levels.items()}
-        for name, values in numbers.items():
-            if values.ndim > 1 or values.dtype.kind not in "iu":
-                raise ValueError(
-                    f"levels of {name!r} must be whole numbers; found {levels[name]!r}."
-                )
+        numbers = numbers_of_levels(levels)
         each = dict(zip(numbers, np.ix_(*numbers.values()), strict=True))
         single = self.decision(fixed)
         variance = single.variance[:, :, *(None,) * len(numbers)]

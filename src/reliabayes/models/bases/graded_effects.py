@@ -10,6 +10,7 @@ import numpy as np
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
 from reliabayes.inference.problem import Problem, StanData
+from reliabayes.models.bases.dependent_effects import Blocks, blocks_of
 
 MOST_CORE = 60  # effects that are scaled together
 
@@ -74,6 +75,12 @@ class GradedProblem(Problem):
         start = np.cumsum(sizes) - sizes
         columns = [first + self.effects.level[k] for first, k in zip(start, order, strict=True)]
         return np.stack(columns, axis=1).astype(np.int32)
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Effects besides the core that depend on each other."""
+        order, n_core = self.order
+        return blocks_of(self.effects, order[n_core:])
 
     def by_source(self, core: Array, others: Array) -> list[Array]:
         """Effects (..., levels) of each source, of those of the core and the others."""

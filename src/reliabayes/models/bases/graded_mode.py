@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from reliabayes.inference.effect_centring import EffectCentring
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities
+from reliabayes.models.bases.dependent_effects import Blocks
 from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.one_population import sd_of_log_step
 
@@ -26,6 +28,9 @@ LONGEST = 2.0  # move of a latent score or a cut point, in log odds, in one step
 LEAST_STEP = 0.02  # between cut points
 WIDENING = 1.4  # of cut points by effects of a usual size
 PROBES, SEED = 12, 2001  # random vectors that estimate sums of variances
+# A logistic curve averaged over normal scores is nearly that of their mean divided by the root of
+# 1 + FLATTENING variance.
+FLATTENING = (16 * math.sqrt(3) / (15 * math.pi)) ** 2
 MOST_SPREAD = 1.2  # posterior sd of the log of a standard deviation that hardly any ratings inform
 
 
@@ -89,6 +94,8 @@ class _Point(NamedTuple):
         Standard deviations that fit better.
     known : array of shape (S,)
         Of how many effects of each source the standard deviation is known, as it were.
+    flattening : array of shape (N,)
+        Factor of latent scores that makes probabilities at their means those over their posterior.
     centring : EffectCentring
         Information of the ratings.
     """
@@ -97,6 +104,7 @@ class _Point(NamedTuple):
     cut: Array
     sd: Array
     known: Array
+    flattening: Array
     centring: EffectCentring
 
 
@@ -106,14 +114,14 @@ def _search(problem: GradedProblem) -> tuple[Array, _Point]:
     cut = -WIDENING * logit(proportion[::-1].cumsum()[-2::-1])
     sd, effect = np.ones(len(problem.effects.sizes)), np.zeros(len(problem.source))
     incidence = _incidence(problem)
-    found = _step(problem, incidence, sd, cut, effect)
+    found = _step(problem, incidence, sd, cut, effect, np.ones(len(problem.rating)))
     for _ in range(STEPS):
         check_time()
         before, sd = sd, found.sd
-        found = _step(problem, incidence, sd, found.cut, found.effect)
+        found = _step(problem, incidence, sd, found.cut, found.effect, found.flattening)
         if np.abs(np.log(sd / before)).max() < SETTLED:
             break
-    return sd, _step(problem, incidence, sd, found.cut, found.effect)
+    return sd, _step(problem, incidence, sd, found.cut, found.effect, found.flattening)
 
 
 def _incidence(problem: GradedProblem) -> sp.csr_array:
@@ -126,38 +134,54 @@ def _incidence(problem: GradedProblem) -> sp.csr_array:
 
 
 def _step(
-    problem: GradedProblem, incidence: sp.csr_array, sd: Array, cut: Array, effect: Array
+    problem: GradedProblem,
+    incidence: sp.csr_array,
+    sd: Array,
+    cut: Array,
+    effect: Array,
+    flattening: Array,
 ) -> _Point:
-    """A step of Newton's method, with the expected information, given standard deviations."""
+    """A step of Newton's method, with the expected information, given standard deviations.
+
+    Slopes and information are averages over the posterior of the latent scores. Those at its mode
+    alone would make the standard deviations too small, and the information too large.
+    """
     size, g = len(problem.source), problem.n_core
     rated = np.eye(problem.n_categories)[problem.rating]
-    category = CategoryProbabilities.of(incidence[:, :size] @ effect, cut, "logit")
+    category = _flattened(incidence[:, :size] @ effect, cut, flattening)
     mean_cut, sd_cut = problem.priors["cut"]
     precision = np.append(sd[problem.source] ** -2, len(cut) / sd_cut**2)
     gradient = incidence.T @ category.slopes(rated)[0]
     gradient -= precision * np.append(effect, np.mean(mean_cut - cut))
-    information = sp.csr_array(incidence.T @ (incidence * category.information[:, None]))
+    weight = flattening * category.information
+    information = sp.csr_array(incidence.T @ (incidence * weight[:, None]))
     matrix = _Arrow(information, precision, np.append(np.arange(g), size), np.arange(g, size))
 
     move = matrix.solve(gradient[:, None])[:, 0]
     move *= _damping(incidence @ move)
     better = effect + move[:size]
-    moved = _better_cut(problem, incidence[:, :size] @ better, cut - move[size], rated)
+    location = incidence[:, :size] @ better
+    moved = _better_cut(problem, location, cut - move[size], rated, flattening)
 
-    # Traces of the covariance, by source, from random signs.
-    sign = np.random.default_rng(SEED).choice([-1.0, 1.0], (size + 1, PROBES))
+    # Traces of the covariance, by source, from random signs; variances of scores from draws.
+    rng = np.random.default_rng(SEED)
+    sign = rng.choice([-1.0, 1.0], (size + 1, PROBES))
     part = (sign * matrix.solve(sign)).mean(axis=1)[:size]
     levels = np.bincount(problem.source)
     variance, square = (
         np.bincount(problem.source, values) / levels for values in (part, better**2)
     )
     variance = np.clip(variance, 0, sd**2)
+    of_ratings = incidence.T @ (np.sqrt(weight)[:, None] * rng.normal(size=(len(weight), PROBES)))
+    of_priors = np.sqrt(precision)[:, None] * rng.normal(size=(size + 1, PROBES))
+    drawn = incidence @ matrix.solve(of_ratings + of_priors)
     return _Point(
         better,
         moved,
         np.clip(np.sqrt(square + variance), LEAST_SD, LARGEST_SD),
         levels * (1 - variance / sd**2) ** 2,
-        matrix.centring(np.append(better, -moved[problem.reference])),
+        1 / np.sqrt(1 + FLATTENING * (drawn**2).mean(axis=1)),
+        matrix.centring(np.append(better, -moved[problem.reference]), problem.blocks),
     )
 
 
@@ -178,7 +202,7 @@ class _Arrow:
         self.core, self.own, self.precision = core, own, precision
         self.shared = sp.csr_array(information[own][:, core])
         of_own = sp.csc_array(information[own][:, own])
-        self.own_information = np.asarray(of_own.diagonal())
+        self.own_information = of_own
         of_core = information[core][:, core].toarray()
         of_core[-1, -1] += precision[-1]
         if len(own):
@@ -199,19 +223,43 @@ class _Arrow:
         found[self.own] = self.factor.solve(right[self.own] - self.shared @ found[self.core])
         return found
 
-    def centring(self, mode: Array) -> EffectCentring:
+    def centring(self, mode: Array, blocks: Blocks) -> EffectCentring:
         """The normal approximation with this mode (Q + 1,)."""
         core, own = mode[self.core], mode[self.own]
+        first, entries, inside = _envelope(self.own_information, blocks)
         return EffectCentring(
             core_information=self.core_information,
             core_moment=self.core_information @ core + self.core_precision * core,
             core_mean=core,
-            own_information=self.own_information,
-            own_moment=(self.own_information + self.precision[self.own]) * own,
+            own_order=blocks.order,
+            own_first=first,
+            own_information=entries,
+            own_moment=inside @ own + self.precision[self.own] * own,
             shared=self.shared.data,
             shared_column=self.shared.indices.astype(np.int32),
             shared_start=self.shared.indptr.astype(np.int32),
         )
+
+
+def _envelope(information: sp.csc_array, blocks: Blocks) -> tuple[Codes, Array, sp.coo_array]:
+    """Information within blocks: where rows of its lower triangle begin, their entries, and all.
+
+    Rows are in the order of the blocks, and what is within blocks in that of the effects.
+    """
+    every, size = information.tocoo(), len(blocks.order)
+    place = np.empty(size, np.int32)
+    place[blocks.order] = np.arange(size)
+    rows, columns = place[every.row], place[every.col]
+    within = blocks.block[rows] == blocks.block[columns]
+    inside = sp.coo_array((every.data[within], (every.row[within], every.col[within])), every.shape)
+    lower = within & (columns <= rows)
+    rows, columns = rows[lower], columns[lower]
+    first = np.arange(size, dtype=np.int32)
+    np.minimum.at(first, rows, columns)
+    ends = np.cumsum(np.arange(size) - first + 1)
+    entries = np.zeros(ends[-1] if size else 0)
+    entries[ends[rows] - 1 - (rows - columns)] = every.data[lower]
+    return first, entries, inside
 
 
 def _damping(move: Array) -> float:
@@ -219,17 +267,25 @@ def _damping(move: Array) -> float:
     return float(LONGEST / max(np.abs(move).max(), LONGEST))
 
 
-def _better_cut(problem: GradedProblem, location: Array, cut: Array, rated: Array) -> Array:
+def _flattened(location: Array, cut: Array, flattening: Array) -> CategoryProbabilities:
+    """Probabilities over the posterior of latent scores with means (N,)."""
+    each = flattening[:, None]
+    return CategoryProbabilities.of(flattening * location, each * cut, "logit")
+
+
+def _better_cut(
+    problem: GradedProblem, location: Array, cut: Array, rated: Array, flattening: Array
+) -> Array:
     """Cut points (K - 1,) after a step of Newton's method, with the expected information."""
     if len(cut) == 1:
         return cut
-    category = CategoryProbabilities.of(location, cut, "logit")
+    category = _flattened(location, cut, flattening)
     mean, sd = problem.priors["cut"]
     gradient = category.slopes(rated)[1] - (cut - mean) / sd**2
     upper, lower, p = category.upper, category.lower, category.probability
     # A cut point is the lower end of one category and the upper end of the one before.
-    own = lower[:, :-1] ** 2 / p[:, :-1] + upper[:, 1:] ** 2 / p[:, 1:]
-    beside = -(upper * lower / p)[:, 1:-1].sum(axis=0)
+    own = flattening[:, None] * (lower[:, :-1] ** 2 / p[:, :-1] + upper[:, 1:] ** 2 / p[:, 1:])
+    beside = -(flattening[:, None] * upper * lower / p)[:, 1:-1].sum(axis=0)
     information = np.diag(own.sum(axis=0) + sd**-2) + np.diag(beside, 1) + np.diag(beside, -1)
     move = np.linalg.solve(information, gradient)
     better = cut + move * _damping(move)
