@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import log_softmax, softmax, xlogy
 
 from reliabayes.arrays import Array
+from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
@@ -27,10 +28,12 @@ from reliabayes.inference.log_odds import (
 )
 from reliabayes.inference.log_odds_centring import LogOddsCentring, inverse_softplus
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
+from reliabayes.inference.problem import StanPart, extended
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
+from reliabayes.models.bases.conjugate import hierarchical
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
@@ -173,14 +176,23 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         self, problem: HierarchicalProblem, rng: np.random.Generator, given: Point
     ) -> Point:
         """Parameters drawn from their priors."""
-        size = problem.size("error")
-        mean, sd = problem.priors["location"]
+        size, (mean, sd) = problem.size("error"), problem.priors["location"]
         return {
             "prevalence": rng.dirichlet(problem.priors["prevalence"]),
             "location": mean + sd * rng.standard_normal(size),
             "spread": np.array([half_t(problem.priors["spread"], rng) for _ in range(size)]),
             "effect": rng.standard_normal((size, problem.n_raters)),
         }
+
+    def conjugate(self, problem: HierarchicalProblem) -> Conjugate:
+        """What Gibbs sampling needs: each rating is one of a row of its rater's matrix."""
+        return hierarchical(self.parameters(), problem)
+
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of Gibbs sampling, with the log density of what the program samples."""
+        assert isinstance(centring, LogOddsCentring)
+        lp = run.statistics["lp"] + centring.log_slope_of_all(run.parameters)
+        return replace(run, statistics={**run.statistics, "lp": lp})
 
     # Centring.
 
