@@ -1,7 +1,8 @@
 // Gibbs sampling of items with a hidden state and of the probabilities that ratings are outcomes of.
 //
 // A sweep draws the state of every item given all probabilities, whether each rating was known or
-// guessed, and the probabilities, in groups with Dirichlet priors, given what the ratings then count for.
+// guessed, and the probabilities given what the ratings then count for: in groups with Dirichlet priors, and
+// rows of confusion matrices by what they follow from (gibbs/hierarchy.hpp).
 // With probabilities x and positions in them, the probability of a rating in cell v of an item in state h is
 //
 //     x[known[v, h]] + proportion[v] x[guess[v, h]] x[guess2[v, h]],
@@ -9,17 +10,21 @@
 // where a position of -1 stands for no term in "known", and for a factor of 1 in the others. Drawing states
 // needs their sum, so each sweep also gives the log-likelihood with the states marginalised.
 // This file is a library for Python and needs no header of Stan.
+#include "gibbs/hierarchy.hpp"
 #include "gibbs/random.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace {
 
 using reliabayes::Count;
+using reliabayes::Hierarchy;
 using reliabayes::Philox;
+using reliabayes::Rows;
 using reliabayes::Stream;
 using Position = std::int32_t;
 
@@ -33,15 +38,23 @@ struct Conjugate {
   const Position* kind;         // of each item: 0, or 1 + its state if that is known
   const Count* multiplicity;    // items that each stands for
   const Count* group;           // first probability of each group, and one past the last: groups + 1
-  const double* prior;          // concentration of each probability
+  const double* prior;          // concentration of each probability in a group
   const Position* weight;       // position of the probability of each state, or -1
   const double* fixed_weight;   // probability of each state where it has no position
   const Position *known, *guess, *guess2;  // by cell and state
   const double* proportion;     // by cell
+  const Hierarchy* hierarchy;   // of the rows of raters, or none
+  Count kept, size;             // parameters, and numbers in all: the others follow from parameters
 };
 
 // What random numbers are for.
-enum Purpose : std::uint32_t { states_of_items, states_of_equal_items, known_or_guessed, probabilities };
+enum Purpose : std::uint32_t {
+  states_of_items,
+  states_of_equal_items,
+  known_or_guessed,
+  probabilities,
+  rows_of_raters
+};
 
 // Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
 // 1e-158 times as probable. An item that 8 factors make less probable than that is computed from logarithms.
@@ -54,7 +67,11 @@ class Chain {
   Chain(const Conjugate& data, const Philox& philox, double* x)
       : data_(data), philox_(philox), x_(x), factor_(data.cells * data.states),
         ratings_(data.cells * data.states), items_(data.states), weight_(data.states), state_(data.states),
-        pseudo_(data.group[data.groups]) {}
+        pseudo_(data.size) {
+    if (data.hierarchy == nullptr) return;
+    rows_.emplace(*data.hierarchy, philox);
+    rows_->tabulate(x);
+  }
 
   // Draw states and then probabilities; log-likelihood of the probabilities before.
   double sweep(std::uint32_t number, double* kept) {
@@ -67,10 +84,11 @@ class Chain {
       case 5: log_likelihood = draw_states<5>(number); break;
       default: log_likelihood = draw_states<0>(number);
     }
-    if (kept != nullptr) std::copy(x_, x_ + pseudo_.size(), kept);
+    if (kept != nullptr) std::copy(x_, x_ + data_.kept, kept);
     for (Count repeat = 0; repeat < data_.repeats; ++repeat) {
       count(number, repeat);
       draw_probabilities(number, repeat);
+      if (rows_) rows_->draw(pseudo_.data() + data_.hierarchy->rows, x_, number, rows_of_raters);
     }
     return log_likelihood;
   }
@@ -78,7 +96,8 @@ class Chain {
   // Log density of the priors on Stan's unconstrained scale, up to a constant.
   double log_prior(const double* x) const {
     double total = 0;
-    for (std::size_t i = 0; i < pseudo_.size(); ++i) total += data_.prior[i] * std::log(x[i]);
+    for (Count i = 0; i < data_.group[data_.groups]; ++i) total += data_.prior[i] * std::log(x[i]);
+    if (rows_) total += rows_->log_prior(x);
     return total;
   }
 
@@ -184,7 +203,8 @@ class Chain {
 
   // What ratings and items count for, besides the priors.
   void count(std::uint32_t sweep, std::uint32_t repeat) {
-    std::copy(data_.prior, data_.prior + pseudo_.size(), pseudo_.begin());
+    std::fill(pseudo_.begin(), pseudo_.end(), 0);
+    std::copy(data_.prior, data_.prior + data_.group[data_.groups], pseudo_.begin());
     const auto add_to = [this](Position position, Count number) {
       if (position >= 0) pseudo_[position] += number;
     };
@@ -220,17 +240,18 @@ class Chain {
   std::vector<Count> ratings_;    // drawn, by cell and state
   std::vector<Count> items_;      // drawn, by state
   std::vector<double> weight_, state_, pseudo_;
+  std::optional<Rows> rows_;
 };
 
 }  // namespace
 
 // Sweeps of a chain, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
-// probabilities (S), the log-likelihood and the log density. The probabilities x are where the chain is.
+// parameters (S), the log-likelihood and the log density. The numbers x are where the chain is.
 extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count first,
                                  Count sweeps, Count keep, Count every, double* x, double* kept, double* log_likelihood,
                                  double* log_density) {
   const Philox philox{seed, chain};
-  const Count size = data->group[data->groups];
+  const Count size = data->kept;
   Chain own(*data, philox, x);
   for (Count sweep = first; sweep < first + sweeps; ++sweep) {
     const Count row = (sweep - keep) / every;

@@ -19,6 +19,7 @@ from scipy.special import gammaln
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.inference import conjugate as conjugate_module
 from reliabayes.inference import gibbs
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
@@ -256,7 +257,7 @@ def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatc
         "prevalence": np.array([0.4, 0.6]),
         "confusion": np.array([[[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]]]),
     }
-    monkeypatch.setattr(gibbs, "MOST_SWEEPS", 1)
+    monkeypatch.setattr(conjugate_module, "MOST_SWEEPS", 1)
     conjugate = model.conjugate(problem)
     assert conjugate is not None
     chains = 4000
@@ -284,9 +285,9 @@ def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatc
 def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     right: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gibbs, "GUESSED_REPEATS", 1)
-    monkeypatch.setattr(gibbs, "FEW_REPEATS", 1)
-    monkeypatch.setattr(gibbs, "MOST_SWEEPS", 1)
+    monkeypatch.setattr(conjugate_module, "GUESSED_REPEATS", 1)
+    monkeypatch.setattr(conjugate_module, "FEW_REPEATS", 1)
+    monkeypatch.setattr(conjugate_module, "MOST_SWEEPS", 1)
     item, rating = np.repeat([[0, 1], [1, 0]], [right, 5], axis=1)
     table = pd.DataFrame({"item": item, "rater": range(right + 5), "rating": rating})
     ratings = rb.Ratings.from_frame(table.assign(gold=1), gold="gold", scale="nominal")

@@ -358,6 +358,7 @@ def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> 
 
 BY_GIBBS = (  # models of ANNOTATION that Gibbs sampling suits
     "dawid-skene",
+    "hierarchical-dawid-skene",
     "mace",
     "mace, uniform",
     "tap",

@@ -38,7 +38,7 @@ def test_gibbs_sampling_is_used_where_it_is_faster(model: RatingModel) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
-    [rb.Groupthink(), rb.TAP(accuracy="by_category"), rb.HierarchicalDawidSkene()],
+    [rb.Groupthink(), rb.TAP(accuracy="by_category"), rb.LatentTAP()],
     ids=lambda model: model.name(),
 )
 def test_nuts_is_used_elsewhere(model: RatingModel) -> None:

@@ -177,7 +177,7 @@ def information(counts: Array, variance: Array, share: Array) -> float:
     """Observed over complete information on the log odds, the least of all errors.
 
     Complete information is that of known true categories. What is missing is the variance of the
-    score over the true categories given the ratings.
+    score over the true categories given the ratings: none of an error that no item allows.
 
     Parameters
     ----------
@@ -192,7 +192,8 @@ def information(counts: Array, variance: Array, share: Array) -> float:
     """
     complete = counts.sum(axis=-1, keepdims=True) * share * (1 - share)
     missing = variance * (1 - 2 * share) + variance.sum(axis=-1, keepdims=True) * share**2
-    return float((1 - errors_of(missing).sum(axis=0) / errors_of(complete).sum(axis=0)).min())
+    lost, most = (errors_of(each).sum(axis=0) for each in (missing, complete))
+    return float(1 - np.divide(lost, most, out=np.zeros_like(most), where=most > 0).max())
 
 
 def error_matrices(by_error: Array, n_categories: int) -> Array:

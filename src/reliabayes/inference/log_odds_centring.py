@@ -71,9 +71,17 @@ class LogOddsCentring:
 
     def log_slope(self, point: Mapping[str, Any]) -> float:
         """Log of the derivatives of the logarithms of spreads by the sampled numbers, in total."""
-        spread = np.asarray(point["spread"])
+        return float(self._log_slopes(np.asarray(point["spread"])).sum())
+
+    def log_slope_of_all(self, drawn: Mapping[str, Array]) -> Array:
+        """The same (chains, draws) of draws, with the derivatives of effects by their scores."""
+        _, scale = self._centre_and_scale(drawn)
+        of_effects = np.log(scale).sum(axis=(-2, -1))
+        return np.asarray(self._log_slopes(drawn["spread"]).sum(axis=-1) + of_effects)
+
+    def _log_slopes(self, spread: Array) -> Array:
         slope = log_expit(inverse_softplus(spread, self.spread_scale) / self.spread_scale)
-        return float((slope - np.log(spread)).sum())
+        return np.asarray(slope - np.log(spread))
 
     def _centre_and_scale(self, point: Mapping[str, Any]) -> tuple[Array, Array]:
         """Mean and scale of effects (..., E, R) of which the sampled are standard scores."""

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.conjugate import Outcomes
 from reliabayes.inference.em import Point
-from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater

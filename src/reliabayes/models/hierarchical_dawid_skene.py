@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.special import log_softmax, softmax, xlogy
 
 from reliabayes.arrays import Array
+from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
@@ -27,12 +28,14 @@ from reliabayes.inference.log_odds import (
 )
 from reliabayes.inference.log_odds_centring import LogOddsCentring, inverse_softplus
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
+from reliabayes.inference.problem import StanPart, extended
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases import misleading
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
-from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.conjugate import hierarchical
+from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.models.similar_raters import point_of_similar_raters
@@ -45,19 +48,6 @@ MANY_RATERS, LONG_TAIL = 100, 0.5  # paths are too short for a log spread of the
 SOFTNESS = 0.5  # of a spread, over its size: makes half of a normal distribution nearly normal
 # Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
 MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class HierarchicalProblem(CategoricalProblem):
-    """Ratings in categories; errors are pairs of a true category and a wrong one.
-
-    Attributes
-    ----------
-    precision : array of shape (E, R)
-        Precision of raters' log odds for the Laplace approximation in EM; zeros until EM sets it.
-    """
-
-    precision: Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,8 +167,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         self, problem: HierarchicalProblem, rng: np.random.Generator, given: Point
     ) -> Point:
         """Parameters drawn from their priors."""
-        size = problem.size("error")
-        mean, sd = problem.priors["location"]
+        size, (mean, sd) = problem.size("error"), problem.priors["location"]
         return {
             "prevalence": rng.dirichlet(problem.priors["prevalence"]),
             "location": mean + sd * rng.standard_normal(size),
@@ -186,6 +175,16 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             "effect": rng.standard_normal((size, problem.n_raters)),
             **misleading.from_prior(problem, rng),
         }
+
+    def conjugate(self, problem: HierarchicalProblem) -> Conjugate:
+        """What Gibbs sampling needs: each rating is one of a row of its rater's matrix."""
+        return hierarchical(self.parameters(), problem)
+
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of Gibbs sampling, with the log density of what the program samples."""
+        assert isinstance(centring, LogOddsCentring)
+        lp = run.statistics["lp"] + centring.log_slope_of_all(run.parameters)
+        return replace(run, statistics={**run.statistics, "lp": lp})
 
     # Centring.
 

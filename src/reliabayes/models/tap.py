@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.conjugate import Outcomes
 from reliabayes.inference.em import Point
-from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected

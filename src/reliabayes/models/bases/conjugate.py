@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy.special import xlogy
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Outcomes, Slots
 from reliabayes.inference.em import Point
-from reliabayes.inference.gibbs import NONE, Conjugate, Outcomes, Slots
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases import misleading
@@ -66,33 +66,12 @@ class ConjugateModel(MultimodalModel[P]):
 
     def conjugate(self, problem: P) -> Conjugate | None:
         """What Gibbs sampling needs: the ratings, and what they count for."""
-        slots, mixture = Slots.of(self.parameters(), problem.size), problem.mixture
+        slots = Slots.of(self.parameters(), problem.size)
         outcomes = self.outcomes(slots.at, problem)
         if outcomes is None:
             return None
-        if "prevalence" in slots.at:
-            weight, fixed = slots.at["prevalence"].ravel(), np.zeros(problem.n_categories)
-        else:
-            fixed = self.prevalence_at({}, problem)
-            weight = np.full_like(fixed, NONE, dtype=np.int32)
-        if problem.misleads and problem.n_kinds > 1:
-            drawn = weight[0] != NONE
-            known = np.ones_like(fixed) if drawn else fixed
-            at = slots.at["misleading"].ravel()
-            mixture, outcomes = misleading.known_as_ratings(mixture, outcomes, at, weight, known)
-        return Conjugate(
-            slots,
-            slots.packed(problem.priors),
-            weight,
-            fixed,
-            outcomes,
-            mixture.counts.indptr,
-            mixture.counts.indices,
-            mixture.counts.data,
-            mixture.kind,
-            mixture.multiplicity.astype(np.int64),
-            problem.mixture.n_ratings,
-        )
+        fixed = None if "prevalence" in slots.at else self.prevalence_at({}, problem)
+        return conjugate_of(problem, slots, outcomes, fixed)
 
     def draw_from_prior(self, problem: P, rng: np.random.Generator, given: Point) -> Point:
         """Parameters drawn from their priors."""
@@ -100,6 +79,66 @@ class ConjugateModel(MultimodalModel[P]):
         counts = self._all_counts(self.midpoint(problem), Expected(none, none[:, 0]), problem)
         gammas = {name: rng.standard_gamma(np.maximum(x, 1e-300)) for name, x in counts.items()}
         return {p.name: _normalised(p, gammas[p.name]) for p in self.parameters()}
+
+
+def conjugate_of(
+    problem: CategoricalProblem,
+    slots: Slots,
+    outcomes: Outcomes,
+    fixed: Array | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> Conjugate:
+    """What Gibbs sampling needs.
+
+    Parameters
+    ----------
+    problem : CategoricalProblem
+        Ratings and priors.
+    slots : Slots
+        Positions of parameters.
+    outcomes : Outcomes
+        What ratings are outcomes of.
+    fixed : array of float, shape (H,), optional
+        Probabilities of the states, if there is no parameter ``prevalence``.
+    hierarchy : Hierarchy, optional
+        What rows of confusion matrices follow from, if they are no parameters.
+
+    Returns
+    -------
+    Conjugate
+    """
+    mixture, n_categories = problem.mixture, problem.n_categories
+    weight = (
+        slots.at["prevalence"].ravel() if fixed is None else np.full_like(fixed, NONE, np.int32)
+    )
+    if problem.misleads and problem.n_kinds > 1:
+        at = slots.at["misleading"].ravel()
+        known = np.ones(n_categories) if fixed is None else fixed
+        mixture, outcomes = misleading.known_as_ratings(mixture, outcomes, at, weight, known)
+    return Conjugate(
+        slots,
+        slots.prior(problem.priors),
+        weight,
+        np.zeros(n_categories) if fixed is None else fixed,
+        outcomes,
+        mixture.counts.indptr,
+        mixture.counts.indices,
+        mixture.counts.data,
+        mixture.kind,
+        mixture.multiplicity.astype(np.int64),
+        problem.mixture.n_ratings,
+        hierarchy,
+    )
+
+
+def hierarchical(parameters: Sequence[Parameter], problem: CategoricalProblem) -> Conjugate:
+    """What Gibbs sampling needs where each rating is one of a row of log odds in a hierarchy."""
+    size, priors = (problem.n_raters, problem.n_categories), problem.priors
+    hierarchy = Hierarchy(*size, priors["location"], priors["spread"])
+    slots = Slots.of(parameters, problem.size)
+    rows = hierarchy.rows(slots).transpose(1, 2, 0).reshape(problem.n_categories, -1)
+    outcomes = Outcomes(rows, (), np.zeros(problem.n_cells))
+    return conjugate_of(problem, slots, outcomes, hierarchy=hierarchy)
 
 
 def _normalised(parameter: Parameter, counts: Array) -> Array:

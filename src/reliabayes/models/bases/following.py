@@ -12,8 +12,8 @@ import pandas as pd
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes, distinct_rows
+from reliabayes.inference.conjugate import Outcomes
 from reliabayes.inference.em import Point
-from reliabayes.inference.gibbs import Outcomes
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells

@@ -11,8 +11,8 @@ from scipy.special import expit, log_expit, softmax
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.conjugate import NONE, Outcomes
 from reliabayes.inference.em import Point
-from reliabayes.inference.gibbs import NONE, Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.item_mixture import Expected

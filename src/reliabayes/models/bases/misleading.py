@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.conjugate import NONE, Outcomes
 from reliabayes.inference.em import Point
-from reliabayes.inference.gibbs import NONE, Outcomes
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases.hidden_state import CategoricalProblem

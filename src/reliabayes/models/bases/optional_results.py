@@ -11,9 +11,10 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.facets import Decision
-from reliabayes.inference.gibbs import Conjugate
+from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -30,6 +31,14 @@ class OptionalResults(Generic[P]):
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it; by default as the model does."""
         return point
+
+    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of the program, with the parameters; by default what it has."""
+        return run
+
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of another sampler, with the log density of the program; by default what it has."""
+        return run
 
     def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
         """Probability (I, K) of each true category of each item; None if items have none."""

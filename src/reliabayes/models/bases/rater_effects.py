@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -18,7 +18,6 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
-from reliabayes.results.modes import Combined
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -77,12 +76,10 @@ class RaterEffectsModel(MultimodalModel[P]):
         assert isinstance(centring, Centring)
         return centring.for_program(point)
 
-    def combine(
-        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, seed: int
-    ) -> Combined:
-        """Draws of all runs, as parameters, in proportion to the masses of their modes."""
-        restored = [_restored(run, mode.centring) for run, mode in zip(runs, modes, strict=False)]
-        return super().combine(modes, restored, problem, seed)
+    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of the program, with the parameters in place of what it sampled."""
+        assert isinstance(centring, Centring)
+        return replace(run, parameters=centring.from_program(run.parameters))
 
     def log_volume(self, start: WarmStart) -> float:
         """Log of the product of all sds around a mode, in the units of EM's objective."""
@@ -114,9 +111,3 @@ class RaterEffectsModel(MultimodalModel[P]):
             replace(each, support="real") if each.name in centring.real else each
             for each in self.parameters()
         )
-
-
-def _restored(run: Draws, centring: StanPart | None) -> Draws:
-    """A run with the parameters in place of what the program sampled."""
-    assert isinstance(centring, Centring)
-    return replace(run, parameters=centring.from_program(run.parameters))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, get_args
 from reliabayes.choices import Sampler
 from reliabayes.inference import gibbs, independence, stan
 from reliabayes.inference.commands import Geometry
-from reliabayes.inference.gibbs import Conjugate
+from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
@@ -25,6 +25,7 @@ FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
+HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
 # NUTS that is repeated because draws are in doubt: of so many ratings, in small steps, more a draw.
 CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
 WITHOUT = {
@@ -56,6 +57,12 @@ class SampledModel(Protocol):
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it."""
 
+    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of the program, with the parameters."""
+
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of another sampler, with the log density of the program."""
+
     def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
         """Dispersed starting points."""
 
@@ -81,13 +88,14 @@ def sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
-    chains["inits"] = [model.for_program(point, mode.centring) for point in points]
     if own is not None:
-        return gibbs.sample(own, **chains, **options)
+        run = gibbs.sample(own, inits=points, **chains, **options)
+        return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    return stan.sample(
+    run = stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),
+        inits=[model.for_program(point, mode.centring) for point in points],
         geometry=geometry_of(start),
         acceptance=max(acceptance, CAREFUL_ACCEPTANCE) if careful else acceptance,
         thinning=max(model.thinning, CAREFUL_THINNING) if careful else model.thinning,
@@ -95,6 +103,7 @@ def sampled(
         **chains,
         **options,
     )
+    return model.from_program(run, mode.centring)
 
 
 def geometry_of(start: Start) -> Geometry | None:
@@ -159,7 +168,7 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool],
 
     Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
     probabilities little, and ridges are long for NUTS. Where a category may be all but empty
-    besides, the posterior bends too sharply for NUTS.
+    besides, the posterior bends too sharply for NUTS. In a hierarchy more sweeps cost less.
 
     Parameters
     ----------
@@ -174,15 +183,23 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool],
     -------
     Fit
     """
-    if own is not None and _mixes_badly(fit):
-        fit = sample(None, False)
-    more = min(MOST_THINNING, THINNED_RATINGS // len(fit.ratings))
-    if isinstance(own, Conjugate):
-        if _mixes_badly(fit) and more > 1:
-            fit = sample(replace(own, thinning=more), False)
-    elif len(fit.ratings) <= CAREFUL_RATINGS and _mixes_badly(fit):
-        fit = sample(None, True)
+    for other, careful in _other_ways(own, len(fit.ratings)):
+        if not _mixes_badly(fit):
+            break
+        fit = sample(other, careful)
     return fit
+
+
+def _other_ways(own: Own | None, n_ratings: int) -> list[tuple[Own | None, bool]]:
+    """What to sample by, and whether carefully, in turn, if draws are in doubt."""
+    is_small = n_ratings <= CAREFUL_RATINGS
+    if isinstance(own, Conjugate):
+        most = MOST_THINNING if own.hierarchy is None else HIERARCHY_THINNING
+        more = min(most, THINNED_RATINGS // n_ratings)
+        by_more: list[tuple[Own | None, bool]] = [(replace(own, thinning=more), False)]
+        by_more = by_more if more > 1 else []
+        return [(None, False), *by_more] if own.hierarchy is None else [*by_more, (None, is_small)]
+    return [(None, False)] * (own is not None) + [(None, True)] * is_small
 
 
 def _mixes_badly(fit: Fit) -> bool:
