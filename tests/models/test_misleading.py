@@ -162,7 +162,13 @@ def test_model_without_the_parameter_refuses_the_prior() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [rb.DawidSkene(prior_misleading=PRIOR), rb.MACE(prior_misleading=PRIOR)]
+    "model",
+    [
+        rb.DawidSkene(prior_misleading=PRIOR),
+        rb.MACE(prior_misleading=PRIOR),
+        rb.HierarchicalDawidSkene(prior_misleading=PRIOR),
+    ],
+    ids=lambda model: model.name(),
 )
 def test_both_samplers_agree_where_answers_are_known(model: AnnotationModel) -> None:
     ratings = rated()
