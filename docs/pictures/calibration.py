@@ -26,7 +26,7 @@ LIMITS = (0.005, 0.995)  # of the number in a bin, by chance
 
 def main() -> None:
     """Models that Gibbs sampling suits, and designs of G studies."""
-    _picture("calibration.svg", BY_GIBBS, calibrate_gibbs, 250, rows=2)
+    _picture("calibration.svg", BY_GIBBS, calibrate_gibbs, 250, rows=3)
     _picture("calibration_gstudy.svg", [*G_STUDIES], partial(calibrate_g_study, seed=7), 1000)
 
 

@@ -12,6 +12,9 @@ from scipy.stats import norm
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.inference import gibbs as gibbs_sampling
+from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.stan import Draws
 from reliabayes.models import RatingModel
 from reliabayes.models.bases import sampling
 from tests.conftest import load_or_skip
@@ -21,7 +24,14 @@ from tests.models.test_alarms import study
 from tests.monte_carlo import standard_error, standard_errors
 
 QUICK: dict[str, Any] = {"chains": 2, "parallel_chains": 2, "draws": 100, "seed": 3}
-BY_GIBBS = [rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterTAP(), rb.RaterGroupthink()]
+BY_GIBBS: list[RatingModel] = [
+    rb.DawidSkene(),
+    rb.HierarchicalDawidSkene(),
+    rb.MACE(),
+    rb.TAP(),
+    rb.RaterTAP(),
+    rb.RaterGroupthink(),
+]
 
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
@@ -95,6 +105,25 @@ def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPa
     assert asked.posterior.equals(usual.posterior)
 
 
+def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: True)
+    swept: list[int] = []
+    sample = gibbs_sampling.sample
+
+    def counted(own: Conjugate, **options: Any) -> Draws:
+        swept.append(own.sweeps)
+        return sample(own, **options)
+
+    monkeypatch.setattr(gibbs_sampling, "sample", counted)
+
+    fit = rb.HierarchicalDawidSkene().fit(crowd(40, 8, 4, 2), **QUICK)
+
+    assert swept == [10, 50]
+    assert fit.settings.sampler == "nuts"
+
+
 @pytest.mark.calibration
 def test_ridges_of_three_raters_are_drawn_well() -> None:
     ratings = study(rb.HierarchicalDawidSkene(), (200, 3), seed=61)
@@ -138,10 +167,13 @@ def test_unknown_sampler_is_refused() -> None:
 
 
 @pytest.mark.slow
-def test_both_samplers_have_the_same_results_within_their_errors() -> None:
+@pytest.mark.parametrize(
+    "model", [rb.DawidSkene(), rb.HierarchicalDawidSkene()], ids=lambda model: model.name()
+)
+def test_both_samplers_have_the_same_results_within_their_errors(model: RatingModel) -> None:
     ratings = crowd(100, 8, 4, 3)
     gibbs, nuts = (
-        rb.DawidSkene().fit(ratings, chains=2, draws=600, seed=1, sampler=sampler)
+        model.fit(ratings, chains=2, draws=600, seed=1, sampler=sampler)
         for sampler in ("gibbs", "nuts")
     )
 
@@ -159,12 +191,12 @@ def test_both_samplers_have_the_same_results_within_their_errors() -> None:
 
 
 REAL: dict[str, tuple[RatingModel, ...]] = {  # and the models for which NUTS takes minutes at most
-    "dawid_skene_1979": (rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterTAP(), rb.RaterGroupthink()),
-    "bluebirds": (rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterTAP(), rb.RaterGroupthink()),
-    "caries": (rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterTAP(), rb.RaterGroupthink()),
+    "dawid_skene_1979": (*BY_GIBBS,),
+    "bluebirds": (*BY_GIBBS,),
+    "caries": (*BY_GIBBS,),
     "diagnoses": (rb.TAP(), rb.Groupthink(shares="earlier")),
-    "snow2008_temp": (rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterTAP(), rb.RaterGroupthink()),
-    "snow2008_rte": (rb.TAP(), rb.RaterTAP()),
+    "snow2008_temp": (*BY_GIBBS,),
+    "snow2008_rte": (rb.TAP(), rb.RaterTAP(), rb.HierarchicalDawidSkene()),
 }
 
 

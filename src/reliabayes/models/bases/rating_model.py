@@ -282,10 +282,10 @@ class RatingModel(OptionalResults[P], ABC):
             Seconds that the fit may take, warm start and chains together; any finite number.
         sampler : {"auto", "nuts", "gibbs", "independence"}, default "auto"
             Stan's NUTS, for every model; Gibbs sampling, for `DawidSkene`, `MACE`, `TAP`,
-            `RaterTAP`, `Groupthink` and `RaterGroupthink`; or independence sampling, for `GStudy`
-            with empty cells. The posterior is the same. "auto" takes the one that gives more
-            effective draws a second; NUTS if Stan's files are to be kept, or the other mixes badly
-            in up to 20,000 ratings, in smaller steps if these are up to 2,000 and still in doubt.
+            `HierarchicalDawidSkene`, `RaterTAP`, `Groupthink` and `RaterGroupthink`; independence
+            sampling, for `GStudy` with empty cells. The posterior is the same. "auto" takes what
+            gives more effective draws a second; NUTS if Stan's files are to be kept, or the other
+            mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 are still in doubt.
 
         Returns
         -------

@@ -29,7 +29,7 @@ HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
 # NUTS that is repeated because draws are in doubt: of so many ratings, in small steps, more a draw.
 CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
 WITHOUT = {
-    "gibbs": "Gibbs sampler, which needs conjugate priors of all parameters",
+    "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "independence": "independence sampler for these ratings: `GStudy` has one where cells are "
     "empty or differ in their number of ratings",
 }
@@ -190,15 +190,15 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool],
     return fit
 
 
-def _other_ways(own: Own | None, n_ratings: int) -> list[tuple[Own | None, bool]]:
+def _other_ways(own: Own | None, n_ratings: int) -> Sequence[tuple[Own | None, bool]]:
     """What to sample by, and whether carefully, in turn, if draws are in doubt."""
     is_small = n_ratings <= CAREFUL_RATINGS
     if isinstance(own, Conjugate):
-        most = MOST_THINNING if own.hierarchy is None else HIERARCHY_THINNING
+        is_hierarchy = own.hierarchy is not None
+        most = HIERARCHY_THINNING if is_hierarchy else MOST_THINNING
         more = min(most, THINNED_RATINGS // n_ratings)
-        by_more: list[tuple[Own | None, bool]] = [(replace(own, thinning=more), False)]
-        by_more = by_more if more > 1 else []
-        return [(None, False), *by_more] if own.hierarchy is None else [*by_more, (None, is_small)]
+        by_more = [(replace(own, thinning=more), False)] if more > 1 else []
+        return [*by_more, (None, is_small)] if is_hierarchy else [(None, False), *by_more]
     return [(None, False)] * (own is not None) + [(None, True)] * is_small
 
 
