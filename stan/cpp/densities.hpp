@@ -1,9 +1,12 @@
 // Functions that the Stan programs declare without a body, all in one file as CmdStan wants them.
 #pragma once
+#include "centred_effects.hpp"
 #include "crossed_normal.hpp"
 #include "crossed_normal_pass.cpp"
 #include "crossed_quadratic_form.hpp"
 #include "crossed_quadratic_form_pass.cpp"
+#include "guess_density.hpp"
+#include "guess_density_pass.cpp"
 #include "guessing_mixture.hpp"
 #include "guessing_mixture_pass.cpp"
 #include "hierarchical_mixture.hpp"
@@ -16,5 +19,7 @@
 #include "ordinal_pair_mixture_pass.cpp"
 #include "ordinal_ratings.hpp"
 #include "ordinal_ratings_pass.cpp"
+#include "score_density.hpp"
+#include "score_density_pass.cpp"
 #include "sparse_normal.hpp"
 #include "sparse_normal_pass.cpp"

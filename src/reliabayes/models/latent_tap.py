@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,29 +11,36 @@ import pandas as pd
 from scipy.special import expit, gammaln
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference import stan
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.guess_centring import GUESSES, GuessCentring
+from reliabayes.inference.guess_centring import GUESSES
+from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
 from reliabayes.inference.latent_accuracy import ExpectedAccuracy
+from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
+from reliabayes.inference.problem import extended, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.difficulty import (
     NO_DIFFICULTY,
     LatentTAPProblem,
-    accuracy_scores,
     difficulty_nodes,
     guess_counts,
     refined,
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
+from reliabayes.models.bases.own_ratings import own_ratings
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
+
+SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
+# Raters from which on a few draws are made first, of so many chains.
+CROWD, PILOT_SEED, PILOT_CHAINS, PILOT_WARMUP, PILOT_DRAWS = 20, 1979, 2, 120, 120
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,17 +117,13 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             Parameter("prevalence", "simplex", ("true_category",)),
             Parameter("mean_alpha", "real"),
             Parameter("sd_alpha", "positive"),
-            Parameter("score", "real", ("rater",)),
             *([Parameter("sd_delta", "positive", ("all",))] if self.difficulty else []),
             *([Parameter("eta", "real", ("covariate",))] if has_eta else []),
             Parameter("mean_p", "simplex", ("category",)),
             Parameter("concentration", "positive"),
+            Parameter("alpha", "real", ("rater",)),
             GUESSES,
         )
-
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the dimensions of the Stan program's variables."""
-        return {**super().dims(), "alpha": ("rater",)}
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
@@ -145,8 +149,6 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             coords={**base.coords, "covariate": names},
             nodes=difficulty_nodes(most_ratings, self.nodes) if self.difficulty else NO_DIFFICULTY,
             covariate=covariate,
-            # A rating has about a thousandth of the prior's information on a rater's accuracy.
-            centredness=ratings.ratings_per_rater / (ratings.ratings_per_rater + 1000),
         )
 
     def truth(self, problem: LatentTAPProblem) -> Codes:
@@ -160,7 +162,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def table(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log-probabilities of a rating, by node and true category, by category and rater."""
-        known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
+        known = expit(self._log_odds(point, problem))
         by_node = known_or_guessed(known, point["p"])
         with np.errstate(divide="ignore"):
             log_probability = np.log(by_node.transpose(0, 2, 3, 1))
@@ -168,16 +170,10 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def accuracy(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log odds (..., R) that a rater knows the true category of an average item."""
-        alpha = self.alpha(point, problem)
+        alpha = point["alpha"]
         if "eta" in point:
             alpha = alpha + point["eta"] @ problem.covariate.T
         return alpha
-
-    def alpha(self, point: Point, problem: LatentTAPProblem) -> Array:
-        """Accuracies (..., R) in log odds, without the contribution of the covariates."""
-        centredness, mean = problem.centredness, point["mean_alpha"][..., None]
-        scale = point["sd_alpha"][..., None] ** (1 - centredness)
-        return np.asarray(mean + (point["score"] - mean * centredness) * scale)
 
     def _difficulty(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Difficulty (..., Q) at the nodes, in log odds."""
@@ -197,7 +193,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         self, point: Point, problem: LatentTAPProblem
     ) -> dict[str, tuple[tuple[str, ...], Array]]:
         """The accuracies on the scale of log odds."""
-        return {"alpha": (("rater",), self.alpha(point, problem))}
+        return {"alpha": (("rater",), point["alpha"])}
 
     def draw_from_prior(
         self, problem: LatentTAPProblem, rng: np.random.Generator, given: Point
@@ -212,9 +208,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             **given,
         }
         mean, sd = float(point["mean_alpha"]), float(point["sd_alpha"])
-        alpha = rng.normal(mean, sd, problem.n_raters)
         point |= {
-            "score": accuracy_scores(alpha, mean, sd, problem),
+            "alpha": rng.normal(mean, sd, problem.n_raters),
             "p": rng.dirichlet(guess_counts(point), problem.n_raters),
         }
         if self.difficulty:
@@ -238,7 +233,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def log_prior(self, point: Point, problem: LatentTAPProblem) -> float:
         """Log density of accuracies, guesses and the rest, given how much raters differ."""
-        alpha, sd_alpha = self.alpha(point, problem), float(point["sd_alpha"])
+        alpha, sd_alpha = point["alpha"], float(point["sd_alpha"])
         concentrations = guess_counts(point)
         total = (
             np.dot(problem.priors["prevalence"], np.log(point["prevalence"]))
@@ -283,7 +278,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         n_categories = problem.n_categories
         shape = problem.nodes.number, n_categories, n_categories, problem.n_raters
         ratings = expected.ratings.reshape(shape)
-        known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
+        known = expit(self._log_odds(point, problem))
         right = ratings.diagonal(axis1=1, axis2=2)  # (Q, R, K)
         lucky = (1 - known)[..., None] * point["p"]
         knew = right * known[..., None] / (known[..., None] + lucky)
@@ -305,13 +300,13 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             self.difficulty,
         )
         alpha, eta, sd_delta = expected.improved(
-            self.alpha(point, problem), point.get("eta", np.empty(0)), point.get("sd_delta")
+            point["alpha"], point.get("eta", np.empty(0)), point.get("sd_delta")
         )
         mean = expected.best_mean(alpha)
         better = {
             **point,
             "mean_alpha": np.asarray(mean),
-            "score": accuracy_scores(alpha, mean, sd_alpha, problem),
+            "alpha": alpha,
         }
         if self.difficulty:
             better["sd_delta"] = sd_delta
@@ -320,24 +315,79 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         return better
 
     def start_at(self, found: Climb, problem: LatentTAPProblem) -> WarmStart:
-        """Around a mode, with guesses relative to those expected there."""
-        _, _, guessed = self._split(found.point, self.expected_at(found.point, problem), problem)
+        """Around a mode, with accuracies and guesses relative to what ratings say of them there."""
+        point = found.point
+        _, state = problem.mixture.posterior(*self.columns(point, problem))
+        own = own_ratings(
+            problem, state, self._log_odds(point, problem), point["alpha"], np.log(point["p"])
+        )
+        squares, precision = (own.mean - point["mean_alpha"]) ** 2, own.precision
+        weight = spread_weights(squares[None], precision[None], problem.priors["sd_alpha"])
+        sizes = [np.sqrt(np.exp(2 * LOG_SPREAD) @ weight[:, 0])]
+        sizes += [problem.priors[name][1] for name in ("sd_delta", "concentration")]
         start = super().start_at(found, problem)
-        return self.centred(start, found.point, GuessCentring(guessed))
+        core = start.size - problem.n_raters * problem.n_categories
+        centring = KnowledgeCentring(
+            *own, SOFTNESS * np.array(sizes), core_mean=np.zeros(core), core_root=np.eye(core)
+        )
+        slopes = centring.slopes(point)
+        sd = {name: x / slopes[name] if name in slopes else x for name, x in start.sd.items()}
+        shared = np.concatenate([np.ravel(sd[name]) for name in CORE if name in sd])
+        centring = replace(centring, core_mean=centring.core(point), core_root=np.diag(shared))
+        start = self.centred(start, point, centring)
+        return replace(start, sd={name: np.ones_like(x) for name, x in start.mode.items()})
+
+    def starts(self, problem: LatentTAPProblem) -> tuple[WarmStart, ...]:
+        """A start at each mode; of crowds relative to a few draws of what raters have in common."""
+        modes = super().starts(problem)
+        if problem.n_raters < CROWD:
+            return modes
+        return tuple(self._with_covariance(mode, problem) for mode in modes)
+
+    def _with_covariance(self, start: WarmStart, problem: LatentTAPProblem) -> WarmStart:
+        """The same start, in units of the covariance of what raters have in common.
+
+        Its covariance at the mode is a poor guide, because all raters' scores follow it.
+        """
+        centring = start.centring
+        assert isinstance(centring, KnowledgeCentring)
+        points = start.create_inits(seed=PILOT_SEED, chains=PILOT_CHAINS)
+        pilot = stan.sample(
+            self.program(problem),
+            stan_data(problem, centring),
+            chains=PILOT_CHAINS,
+            warmup=PILOT_WARMUP,
+            draws=PILOT_DRAWS,
+            seed=PILOT_SEED,
+            inits=[self.for_program(point, centring) for point in points],
+            geometry=replace(start, adapt_metric=False).geometry,
+            acceptance=start.target_acceptance,
+            progress=False,
+        )
+        better = centring.relative_to(pilot.parameters["core"].reshape(-1, len(centring.core_mean)))
+        at_mean = {name: np.zeros_like(x) for name, x in start.mode.items()}
+        return replace(
+            start,
+            mode=at_mean,
+            constrain=partial(self.constrain_sampled, centring=better),
+            centring=better,
+            adapt_metric=False,
+        )
+
+    def _log_odds(self, point: Point, problem: LatentTAPProblem) -> Array:
+        """Log odds (Q, R) of knowing the true category, by node."""
+        return np.asarray(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
 
     def posterior_sd(self, point: Point, expected: Expected, problem: LatentTAPProblem) -> Point:
         """Those if the expected ratings were observed, each rater by itself."""
-        _, total, _ = self._split(point, expected, problem)
-        known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
-        own, sd_alpha = 1 - problem.centredness, float(point["sd_alpha"])
-        information = (total * known * (1 - known)).sum(axis=0) + 1 / sd_alpha**2
+        sd_alpha = float(point["sd_alpha"])
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
         n_raters, simplex_sd = problem.n_raters, GUESSES.unconstrained_sd
         found = {
             "prevalence": simplex_sd(prevalence),
             "mean_alpha": np.array(sd_alpha / np.sqrt(n_raters) + 0.1),
             "sd_alpha": np.array(1 / np.sqrt(n_raters) + 0.1),
-            "score": 1 / np.sqrt(information) / sd_alpha**own,
+            "alpha": np.ones(n_raters),  # of scores
             "mean_p": simplex_sd(n_raters * point["mean_p"] + problem.priors["mean_p"]),
             "concentration": np.array(1 / np.sqrt(n_raters) + 0.2),
             "p": np.ones((n_raters, problem.n_categories - 1)),  # of scores
