@@ -11,15 +11,15 @@
 functions {
   #include functions/item_mixture.stanfunctions
   #include functions/hierarchical_mixture.stanfunctions
-
+  
   #include functions/scores.stanfunctions
-
+  
   #include functions/priors.stanfunctions
 }
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
-
+  
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector[2] prior_location; // mean and sd of normals
   vector<lower=0>[2] prior_spread; // degrees of freedom and scale of half ts

@@ -12,17 +12,17 @@
 functions {
   #include functions/item_mixture.stanfunctions
   #include functions/guessing_mixture.stanfunctions
-
+  
   #include functions/guesses.stanfunctions
-
+  
   #include functions/scores.stanfunctions
-
+  
   #include functions/priors.stanfunctions
 }
 data {
   int<lower=1> R; // raters
   #include data/ratings.standata
-
+  
   int<lower=1> Q; // nodes: 1 if all items are equally difficult
   vector[Q] node; // difficulty, in standard deviations
   simplex[Q] node_weight; // probability of each node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,15 +10,12 @@ import pandas as pd
 from scipy.special import expit, gammaln
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.inference import stan
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.guess_centring import GUESSES
-from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
 from reliabayes.inference.latent_accuracy import ExpectedAccuracy
-from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended, stan_data
+from reliabayes.inference.problem import extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.difficulty import (
@@ -31,16 +27,15 @@ from reliabayes.models.bases.difficulty import (
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
-from reliabayes.models.bases.own_ratings import own_ratings
+from reliabayes.models.bases.own_ratings import knowledge_centring, own_ratings
+from reliabayes.models.bases.pilot import after_pilot
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
-SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
-# Raters from which on a few draws are made first, of so many chains.
-CROWD, PILOT_SEED, PILOT_CHAINS, PILOT_WARMUP, PILOT_DRAWS = 20, 1979, 2, 120, 120
+CROWD = 20  # raters from which on a short run comes first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,11 +298,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             point["alpha"], point.get("eta", np.empty(0)), point.get("sd_delta")
         )
         mean = expected.best_mean(alpha)
-        better = {
-            **point,
-            "mean_alpha": np.asarray(mean),
-            "alpha": alpha,
-        }
+        better = {**point, "mean_alpha": np.asarray(mean), "alpha": alpha}
         if self.difficulty:
             better["sd_delta"] = sd_delta
         if self.covariates is not None:
@@ -321,19 +312,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         own = own_ratings(
             problem, state, self._log_odds(point, problem), point["alpha"], np.log(point["p"])
         )
-        squares, precision = (own.mean - point["mean_alpha"]) ** 2, own.precision
-        weight = spread_weights(squares[None], precision[None], problem.priors["sd_alpha"])
-        sizes = [np.sqrt(np.exp(2 * LOG_SPREAD) @ weight[:, 0])]
-        sizes += [problem.priors[name][1] for name in ("sd_delta", "concentration")]
         start = super().start_at(found, problem)
-        core = start.size - problem.n_raters * problem.n_categories
-        centring = KnowledgeCentring(
-            *own, SOFTNESS * np.array(sizes), core_mean=np.zeros(core), core_root=np.eye(core)
-        )
-        slopes = centring.slopes(point)
-        sd = {name: x / slopes[name] if name in slopes else x for name, x in start.sd.items()}
-        shared = np.concatenate([np.ravel(sd[name]) for name in CORE if name in sd])
-        centring = replace(centring, core_mean=centring.core(point), core_root=np.diag(shared))
+        centring = knowledge_centring(own, point, start.sd, problem.priors)
         start = self.centred(start, point, centring)
         return replace(start, sd={name: np.ones_like(x) for name, x in start.mode.items()})
 
@@ -342,37 +322,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         modes = super().starts(problem)
         if problem.n_raters < CROWD:
             return modes
-        return tuple(self._with_covariance(mode, problem) for mode in modes)
-
-    def _with_covariance(self, start: WarmStart, problem: LatentTAPProblem) -> WarmStart:
-        """The same start, in units of the covariance of what raters have in common.
-
-        Its covariance at the mode is a poor guide, because all raters' scores follow it.
-        """
-        centring = start.centring
-        assert isinstance(centring, KnowledgeCentring)
-        points = start.create_inits(seed=PILOT_SEED, chains=PILOT_CHAINS)
-        pilot = stan.sample(
-            self.program(problem),
-            stan_data(problem, centring),
-            chains=PILOT_CHAINS,
-            warmup=PILOT_WARMUP,
-            draws=PILOT_DRAWS,
-            seed=PILOT_SEED,
-            inits=[self.for_program(point, centring) for point in points],
-            geometry=replace(start, adapt_metric=False).geometry,
-            acceptance=start.target_acceptance,
-            progress=False,
-        )
-        better = centring.relative_to(pilot.parameters["core"].reshape(-1, len(centring.core_mean)))
-        at_mean = {name: np.zeros_like(x) for name, x in start.mode.items()}
-        return replace(
-            start,
-            mode=at_mean,
-            constrain=partial(self.constrain_sampled, centring=better),
-            centring=better,
-            adapt_metric=False,
-        )
+        return tuple(after_pilot(self, problem, mode) for mode in modes)
 
     def _log_odds(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log odds (Q, R) of knowing the true category, by node."""

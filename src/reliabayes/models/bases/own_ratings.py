@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from reliabayes.arrays import Array, blocks
+from reliabayes.inference.em import Point
+from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
+from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 
 CHUNK = 2_000_000  # probabilities of states at once: 16 MB
+SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
 LEAST_PRECISION = 1e-3  # of the accuracy of a rater whose ratings say nothing of it
 
 
@@ -101,3 +107,31 @@ def own_ratings(
         precision,
         guesses.reshape(n_categories, -1).T * known_part[:, None],
     )
+
+
+def knowledge_centring(
+    own: OwnRatings, point: Point, sd: Point, priors: Mapping[str, Array]
+) -> KnowledgeCentring:
+    """Where a program samples accuracies, guesses and what raters have in common, around a point.
+
+    Parameters
+    ----------
+    own : OwnRatings
+        What ratings say of raters there.
+    point, sd : mapping of str to array
+        The point, and sds of free numbers around it, logarithms of what is positive.
+    priors : mapping of str to array
+        Numbers of the priors.
+    """
+    squares = (own.mean - point["mean_alpha"]) ** 2
+    weight = spread_weights(squares[None], own.precision[None], priors["sd_alpha"])
+    sizes = [np.sqrt(np.exp(2 * LOG_SPREAD) @ weight[:, 0])]
+    sizes += [priors[name][1] for name in ("sd_delta", "concentration")]
+    size = sum(np.size(sd[name]) for name in CORE if name in sd)
+    centring = KnowledgeCentring(
+        *own, SOFTNESS * np.array(sizes), core_mean=np.zeros(size), core_root=np.eye(size)
+    )
+    slopes = centring.slopes(point)
+    sds = [sd[name] / slopes.get(name, 1) for name in CORE if name in sd]
+    root = np.diag(np.concatenate([np.ravel(each) for each in sds]))
+    return replace(centring, core_mean=centring.core(point), core_root=root)
