@@ -12,6 +12,8 @@ functions {
   #include functions/item_mixture.stanfunctions
   #include functions/hierarchical_mixture.stanfunctions
   
+  #include functions/scores.stanfunctions
+  
   #include functions/priors.stanfunctions
 }
 data {

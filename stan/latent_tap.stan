@@ -15,6 +15,8 @@ functions {
   
   #include functions/guesses.stanfunctions
   
+  #include functions/scores.stanfunctions
+  
   #include functions/priors.stanfunctions
 }
 data {
@@ -27,10 +29,16 @@ data {
   simplex[Q] node_weight; // probability of each node
   int<lower=0> X; // covariates of raters
   matrix[R, X] covariate; // values by rater
-  vector<lower=0, upper=1>[R] centredness; // of alpha: 1 centred, 0 non-centred
-  // Expected guesses of each category. They centre and scale the parameters for the sampler and do not
-  // enter the density.
+  // Normal approximation of the likelihood of each rater's accuracy, expected guesses of each category,
+  // half the sizes of sd_alpha, sd_delta and concentration, and mean and root of the covariance of what
+  // raters have in common. They centre and scale the parameters for the sampler and do not enter the
+  // density.
+  matrix[R, 1] alpha_mean;
+  matrix<lower=0>[R, 1] alpha_precision;
   matrix<lower=0>[R, K] guessed;
+  vector<lower=0>[3] spread_scale;
+  vector[2 * K + 1 + (Q > 1) + X] core_mean;
+  matrix[2 * K + 1 + (Q > 1) + X, 2 * K + 1 + (Q > 1) + X] core_root;
   vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet
   vector[2] prior_mean_alpha; // mean and sd
   vector<lower=0>[2] prior_sd_alpha; // degrees of freedom and scale of a half t
@@ -40,44 +48,57 @@ data {
   vector<lower=0>[2] prior_concentration; // degrees of freedom and scale of a half t
 }
 parameters {
-  simplex[K] prevalence; // of the true categories
-  real mean_alpha; // accuracy of an average rater, in log odds
-  real<lower=0> sd_alpha; // of the accuracies of raters
-  vector[R] score; // alpha, partly centred and scaled by its mean and sd
-  array[Q > 1] real<lower=0> sd_delta; // of the difficulties of items
-  vector[X] eta; // slopes of the covariates
-  simplex[K] mean_p; // average distribution of guesses
-  real<lower=0> concentration; // of the raters' guesses around it; 0: uniform on the simplex
+  vector[2 * K + 1 + (Q > 1) + X] core; // what raters have in common, centred and scaled
+  matrix[R, 1] score; // of alpha, centred and scaled
   matrix[R, K - 1] guess_score; // of p, centred and scaled
   array[misleads] real<lower=0, upper=1> misleading; // probability that an item misleads
 }
 transformed parameters {
-  vector[R] alpha = mean_alpha
-                    + (score - mean_alpha * centredness) .* exp((1 - centredness) * log(sd_alpha));
-  matrix[R, K] p = guesses(guess_score, 1 + concentration * mean_p, guessed); // of each rater
+  simplex[K] prevalence; // of the true categories
+  real mean_alpha; // accuracy of an average rater, in log odds
+  real<lower=0> sd_alpha; // of the accuracies of raters
+  vector<lower=0>[Q > 1] sd_delta; // of the difficulties of items
+  vector[X] eta; // slopes of the covariates
+  simplex[K] mean_p; // average distribution of guesses
+  real<lower=0> concentration; // of the raters' guesses around it; 0: uniform on the simplex
+  vector[R] alpha; // accuracies of raters
   real log_likelihood; // of all ratings, true categories and difficulties marginalised
   {
-    vector[Q * K] log_weight;
-    for (q in 1 : Q) {
-      log_weight[(q - 1) * K + 1 : q * K] = log(prevalence) + log(node_weight[q]);
-    }
-    log_likelihood = guessing_mixture(alpha + covariate * eta, (Q > 1 ? sd_delta[1] : 0) * node, p,
-                                      by_kind(log_weight, W, misleading), multiplicity, kind,
-                                      first, cell, count);
+    vector[rows(core)] free = core_mean + core_root * core;
+    int n = K + 1 + (Q > 1);
+    prevalence = broken_stick(free[1 : K - 1]);
+    mean_alpha = free[K];
+    sd_alpha = softplus(free[K + 1], spread_scale[1]);
+    sd_delta = softplus(free[K + 2 : n], spread_scale[2]);
+    eta = free[n + 1 : n + X];
+    mean_p = broken_stick(free[n + X + 1 : n + X + K - 1]);
+    concentration = softplus(free[n + X + K], spread_scale[3]);
+    alpha = rater_effects(mean_alpha, sd_alpha, score, alpha_mean, alpha_precision);
+    log_likelihood = guessing_mixture(X > 0 ? alpha + covariate * eta : alpha,
+                                      (Q > 1 ? sd_delta[1] : 0) * node, guess_score,
+                                      1 + concentration * mean_p, guessed,
+                                      by_kind(log(prevalence), W, misleading), node_weight,
+                                      multiplicity, kind, first, cell, count);
   }
 }
 model {
+  vector[K] shape = 1 + concentration * mean_p;
   prevalence ~ dirichlet(prior_prevalence);
   mean_alpha ~ normal(prior_mean_alpha[1], prior_mean_alpha[2]);
   sd_alpha ~ half_student_t(prior_sd_alpha);
-  score ~ normal(mean_alpha * centredness, exp(centredness * log(sd_alpha)));
   if (Q > 1) {
     sd_delta[1] ~ half_student_t(prior_sd_delta);
   }
   eta ~ normal(prior_eta[1], prior_eta[2]);
   mean_p ~ dirichlet(prior_mean_p);
   concentration ~ half_student_t(prior_concentration);
-  target += guess_density(p, 1 + concentration * mean_p, guessed);
+  // The derivatives of simplexes and of what is positive.
+  target += sum(log(prevalence)) + sum(log(mean_p)) + log1m_exp(-sd_alpha / spread_scale[1])
+            + sum(log1m_exp(-sd_delta / spread_scale[2]))
+            + log1m_exp(-concentration / spread_scale[3]);
+  target += score_density([mean_alpha]', [sd_alpha]', score, alpha_mean, alpha_precision);
+  target += guess_density(guess_score, shape, guessed)
+            + R * (lgamma(sum(shape)) - sum(lgamma(shape)));
   misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }

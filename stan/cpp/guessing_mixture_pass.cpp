@@ -1,74 +1,318 @@
 #include "guessing_mixture_pass.hpp"
 
+#include "batch_products.hpp"
+
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace reliabayes {
 
-// Probabilities that a rater knows the category of an item, and that he does not (rows: nodes, columns:
-// raters).
-struct Knowledge {
-  Matrix known, unknown;
+// The probability of a rating of category k is
+//
+//     guess[k] unknown            if another category is true,
+//     guess[k] unknown ratio[k]   if k is true, with ratio[k] = 1 + odds / guess[k],
+//
+// where odds are those of knowing, and guess[k] is the same whatever is true. So an item takes one product over all its ratings, and one over its
+// ratings of each category that it has; all other true categories are alike.
 
-  Knowledge(const Vector& level, const Vector& difficulty) {
-    const Matrix distance = level.transpose().replicate(difficulty.size(), 1).colwise() - difficulty;
-    const Matrix odds = (-distance.array().abs()).exp();  // of the less probable of the two
-    const Matrix smaller = odds.array() / (1 + odds.array());
-    const auto likely = distance.array() > 0;
-    known = likely.select(1 - smaller.array(), smaller.array());
-    unknown = likely.select(smaller.array(), 1 - smaller.array());
+// Beyond the first of these, odds and guesses need logarithms. Beyond the second, a product might
+// underflow that matters.
+constexpr double largest_log_odds = 300, largest_ratio = 1e150;
+
+static double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+static double logistic(double x) { return 0.5 * (1 + std::tanh(0.5 * x)); }
+
+namespace {
+
+class Mixture {
+ public:
+  Mixture(const Vector& level, const Vector& difficulty, const Matrix& log_guess,
+          const Matrix& log_prevalence, const ConstVector& node_weight, const DistinctItems& data)
+      : level_(level), difficulty_(difficulty), log_guess_(log_guess),
+        log_prevalence_(log_prevalence), prevalence_(log_prevalence.array().exp()), data_(data),
+        raters_(level.size()), categories_(log_guess.cols()), nodes_(difficulty.size()),
+        stride_((nodes_ + 3) / 4 * 4), weight_(Vector::Zero(stride_)),
+        ratings_(Vector::Zero(raters_ * categories_)),
+        moderate_((level.array().abs() < largest_log_odds).all() &&
+                  (difficulty.array().abs() < largest_log_odds).all() &&
+                  (log_guess.array() > -largest_log_odds).all()),
+        all_(stride_), mixed_(stride_), by_truth_(categories_), own_(stride_, categories_),
+        rater_(ratings_.size()), category_(ratings_.size()), is_rated_(categories_) {
+    weight_.head(nodes_) = node_weight;
+    for (Eigen::Index v = 0; v < ratings_.size(); ++v) {
+      rater_[v] = static_cast<int>(v % raters_);
+      category_[v] = static_cast<int>(v / raters_);
+    }
+    for (std::size_t i = 0; i < data.multiplicity.size(); ++i)
+      for (int c = data.first[i] - 1; c < data.first[i + 1] - 1; ++c)
+        ratings_(data.cell[c] - 1) += data.multiplicity[i] * data.count[c];
+    if (moderate_) tabulate();
   }
+
+  double value(GuessingMixtureGradient* gradient) {
+    if (gradient != nullptr) {
+      by_all_ = Matrix::Zero(stride_, raters_);
+      by_own_ = Matrix::Zero(stride_, raters_ * categories_);
+      gradient->by_prevalence = Matrix::Zero(categories_, prevalence_.cols());
+    }
+    double total = log_guesses(), product = 1;  // the value is total + log(product)
+    for (std::size_t i = 0; i < data_.multiplicity.size(); ++i) {
+      const int kind = data_.kind[i] - 1, multiplicity = data_.multiplicity[i];
+      read(i);
+      double sum = 0, scale = 0;
+      if (moderate_ && number_ <= most_factors) sum = multiply(kind);
+      if (sum > smallest_product) {
+        if (gradient != nullptr) weigh(kind, multiplicity / sum);
+      } else {
+        sum = add_logarithms(kind, scale);
+        if (!(scale > -std::numeric_limits<double>::infinity())) return scale;  // or NaN
+        if (gradient != nullptr) rescale(multiplicity / sum);
+      }
+      total += multiplicity * scale;
+      if (multiplicity > 1) total += multiplicity * std::log(sum);
+      else product *= sum;
+      if (!(product > smallest_product && product < 1 / smallest_product)) {
+        total += std::log(product);
+        product = 1;
+      }
+      if (gradient == nullptr) continue;
+      gradient->by_prevalence.col(kind) += by_truth_;
+      add_responsibilities();
+    }
+    if (gradient != nullptr) finish(*gradient);
+    return total + std::log(product);
+  }
+
+ private:
+  // An entry of an item: ratings of one category by one rater.
+  struct Entry {
+    int cell, rater, category, count;
+  };
+
+  // Tables by node, of each rater and of the cells that have ratings.
+  void tabulate() {
+    unknown_ = Matrix::Ones(stride_, raters_);
+    ratio_ = Matrix(stride_, raters_ * categories_);
+    Matrix odds = Matrix::Zero(stride_, raters_);
+    odds.topRows(nodes_) = (-difficulty_.array()).exp().matrix() * level_.array().exp().matrix().transpose();
+    unknown_ = (1 + odds.array()).inverse();
+    const Matrix inverse = (-log_guess_.array()).exp();
+    for (Eigen::Index v = 0; v < ratings_.size(); ++v)
+      if (ratings_(v) > 0) ratio_.col(v) = 1 + inverse(v) * odds.col(v % raters_).array();
+  }
+
+  // What guesses contribute whatever is true.
+  double log_guesses() const {
+    double sum = 0;
+    for (Eigen::Index v = 0; v < ratings_.size(); ++v)
+      if (ratings_(v) > 0) sum += ratings_(v) * log_guess_(v);
+    return sum;
+  }
+
+  void read(std::size_t item) {
+    const int begin = data_.first[item] - 1, end = data_.first[item + 1] - 1;
+    for (int category : rated_) is_rated_[category] = false;
+    rated_.clear();
+    entries_.resize(end - begin);
+    number_ = 0;
+    for (int c = begin; c < end; ++c) {
+      Entry& entry = entries_[c - begin];
+      entry.cell = data_.cell[c] - 1;
+      entry.rater = rater_[entry.cell];
+      entry.category = category_[entry.cell];
+      entry.count = static_cast<int>(data_.count[c]);
+      number_ += entry.count;
+      if (is_rated_[entry.category]) continue;
+      is_rated_[entry.category] = true;
+      rated_.push_back(entry.category);
+    }
+  }
+
+  // Products over an item's ratings, and their sum over nodes and true categories; 0 if it takes logarithms.
+  double multiply(int kind) {
+    double others = 0;
+    for (Eigen::Index k = 0; k < categories_; ++k)
+      if (!is_rated_[k]) others += prevalence_(k, kind);
+    double largest = 0;
+    const double sum = multiply_entries(
+        entries_.data(), static_cast<int>(entries_.size()), rated_.data(),
+        static_cast<int>(rated_.size()), prevalence_.col(kind).data(), others, weight_.data(),
+        unknown_.data(), ratio_.data(), stride_, all_.data(), mixed_.data(), own_.data(), &largest);
+    return largest < largest_ratio ? sum : 0;
+  }
+
+  WIDEST static double multiply_entries(const Entry* entry, int entries, const int* rated, int categories,
+                                        const double* prevalence, double others,
+                                        const double* weight, const double* unknown,
+                                        const double* ratio, Eigen::Index stride, double* all,
+                                        double* mixed, double* own, double* largest) {
+    for (int k = 0; k < categories; ++k)
+      for (Eigen::Index q = 0; q < stride; ++q) own[rated[k] * stride + q] = prevalence[rated[k]];
+    // Ratings of one category follow one another, so that products stay in registers.
+    Four sums = {}, sizes = {};
+    for (Eigen::Index q = 0; q < stride; q += 4) {
+      Four product = four(weight + q);
+      for (int e = 0; e < entries;) {
+        const int category = entry[e].category;
+        Four of_category = four(own + category * stride + q);
+        for (; e < entries && entry[e].category == category; ++e) {
+          const Four by_rater = four(unknown + entry[e].rater * stride + q);
+          const Four by_cell = four(ratio + entry[e].cell * stride + q);
+          for (int again = 0; again < entry[e].count; ++again) {
+            product *= by_rater;
+            of_category *= by_cell;
+          }
+        }
+        four(own + category * stride + q) = of_category;
+      }
+      Four sum = {others, others, others, others};
+      for (int k = 0; k < categories; ++k) sum += four(own + rated[k] * stride + q);
+      four(all + q) = product;
+      four(mixed + q) = sum;
+      sizes += sum;
+      sums += product * sum;
+    }
+    *largest = (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
+  // Products in place of which come expected numbers of items, by node: of all true categories, and of
+  // those that the item was rated as.
+  void weigh(int kind, double factor) {
+    double everywhere = 0;
+    weigh_products(rated_.data(), static_cast<int>(rated_.size()), factor, stride_, all_.data(),
+                   mixed_.data(), own_.data(), by_truth_.data(), &everywhere);
+    for (Eigen::Index k = 0; k < categories_; ++k)
+      if (!is_rated_[k]) by_truth_(k) = prevalence_(k, kind) * everywhere;
+  }
+
+  WIDEST static void weigh_products(const int* rated, int categories, double factor,
+                                    Eigen::Index stride, double* all, double* mixed, double* own,
+                                    double* by_truth, double* everywhere) {
+    Four sums = {};
+    for (Eigen::Index q = 0; q < stride; q += 4) {
+      four(all + q) *= factor;
+      four(mixed + q) *= four(all + q);
+      sums += four(all + q);
+    }
+    *everywhere = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for (int k = 0; k < categories; ++k) {
+      double* const of_category = own + rated[k] * stride;
+      Four sum = {};
+      for (Eigen::Index q = 0; q < stride; q += 4) {
+        four(of_category + q) *= four(all + q);
+        sum += four(of_category + q);
+      }
+      by_truth[rated[k]] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    }
+  }
+
+  // The same sum from logarithms, divided by the exponential of ``scale``, with its terms in place of the
+  // products.
+  double add_logarithms(int kind, double& scale) {
+    scale = -std::numeric_limits<double>::infinity();
+    Matrix logs = Matrix::Zero(nodes_, categories_);
+    for (Eigen::Index q = 0; q < nodes_; ++q) {
+      double all = std::log(weight_(q));
+      for (const Entry& each : entries_) {
+        const double log_odds = level_(each.rater) - difficulty_(q);
+        all -= each.count * softplus(log_odds);
+        logs(q, each.category) +=
+            each.count * softplus(log_odds - log_guess_(each.rater, each.category));
+      }
+      logs.row(q).array() += all;
+      logs.row(q) += log_prevalence_.col(kind);
+    }
+    scale = logs.maxCoeff<Eigen::PropagateNaN>();
+    own_.topRows(nodes_) = (logs.array() - scale).exp();
+    own_.bottomRows(stride_ - nodes_).setZero();
+    mixed_ = own_.rowwise().sum();
+    return mixed_.sum();
+  }
+
+  void rescale(double factor) {
+    mixed_ *= factor;
+    own_ *= factor;
+    by_truth_ = own_.colwise().sum();
+  }
+
+  void add_responsibilities() {
+    add_to_cells(entries_.data(), static_cast<int>(entries_.size()), stride_, mixed_.data(),
+                 own_.data(), by_all_.data(), by_own_.data());
+  }
+
+  WIDEST static void add_to_cells(const Entry* entry, int entries, Eigen::Index stride,
+                                  const double* mixed, const double* own, double* by_all,
+                                  double* by_own) {
+    for (int e = 0; e < entries; ++e) {
+      double* const by_rater = by_all + entry[e].rater * stride;
+      double* const by_cell = by_own + entry[e].cell * stride;
+      const double* const of_category = own + entry[e].category * stride;
+      const double count = entry[e].count;
+      for (Eigen::Index q = 0; q < stride; q += 4) {
+        four(by_rater + q) += count * four(mixed + q);
+        four(by_cell + q) += count * four(of_category + q);
+      }
+    }
+  }
+
+  // Derivatives from expected ratings: all of a rater, and those of the true category, by node.
+  void finish(GuessingMixtureGradient& gradient) const {
+    Matrix by_odds(nodes_, raters_);  // those who knew, less as many as are expected to know
+    for (Eigen::Index j = 0; j < raters_; ++j)
+      for (Eigen::Index q = 0; q < nodes_; ++q)
+        by_odds(q, j) = -by_all_(q, j) *
+                        (moderate_ ? 1 - unknown_(q, j) : logistic(level_(j) - difficulty_(q)));
+    gradient.by_log_guess = Eigen::Map<const Matrix>(ratings_.data(), raters_, categories_);
+    for (Eigen::Index v = 0; v < ratings_.size(); ++v) {
+      if (ratings_(v) == 0) continue;
+      const Eigen::Index j = v % raters_;
+      Vector knew = by_own_.col(v).head(nodes_);
+      if (moderate_) {
+        knew.array() *= 1 - ratio_.col(v).head(nodes_).array().inverse();
+      } else {
+        for (Eigen::Index q = 0; q < nodes_; ++q)
+          knew(q) *= logistic(level_(j) - difficulty_(q) - log_guess_(j, v / raters_));
+      }
+      gradient.by_log_guess(j, v / raters_) -= knew.sum();
+      by_odds.col(j) += knew;
+    }
+    gradient.by_level = by_odds.colwise().sum();
+    gradient.by_difficulty = -by_odds.rowwise().sum();
+  }
+
+  const Vector& level_;
+  const Vector& difficulty_;
+  const Matrix& log_guess_;
+  const Matrix& log_prevalence_;
+  const Matrix prevalence_;
+  const DistinctItems& data_;
+  const Eigen::Index raters_, categories_, nodes_;
+  const Eigen::Index stride_;  // nodes and others of weight 0, to fill registers
+  Vector weight_;              // of nodes
+  Vector ratings_;             // by cell
+  const bool moderate_;        // whether tables do, and nothing needs logarithms
+  Matrix unknown_, ratio_;     // tables by node (rows), of raters and of cells
+  std::vector<int> rater_, category_;  // of cells
+  // Of the item that was read.
+  std::vector<Entry> entries_;
+  int number_ = 0;  // of its ratings
+  Vector all_, mixed_, by_truth_;
+  Matrix own_;  // by true category
+  std::vector<int> rated_;
+  std::vector<char> is_rated_;
+  // Derivatives: expected ratings by node, of raters whatever is true, and of cells whose category is true.
+  Matrix by_all_, by_own_;
 };
 
-// Probabilities of ratings (rows: by node, then by true category; columns: by category, then by rater).
-static Matrix probabilities(const Knowledge& p, const Matrix& guess) {
-  const Eigen::Index raters = guess.rows(), categories = guess.cols(), nodes = p.known.rows();
-  Matrix found(nodes * categories, raters * categories);
-  for (Eigen::Index cell = 0; cell < found.cols(); ++cell) {
-    const Eigen::Index rater = cell % raters, rated = cell / raters;
-    const double guessed = guess(rater, rated);
-    double* const column = found.col(cell).data();
-    for (Eigen::Index q = 0; q < nodes; ++q) {
-      for (Eigen::Index truth = 0; truth < categories; ++truth)
-        column[q * categories + truth] = guessed * p.unknown(q, rater);
-      column[q * categories + rated] += p.known(q, rater);
-    }
-  }
-  return found;
-}
+}  // namespace
 
-double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Matrix& guess,
-                             const Matrix& log_weight, const DistinctItems& data,
-                             GuessingMixtureGradient* gradient) {
-  const Eigen::Index raters = level.size(), nodes = difficulty.size(), categories = guess.cols();
-  const Knowledge p(level, difficulty);
-  const FactorTable table = FactorTable::of(probabilities(p, guess));
-  const Matrix& factor = table.factor();
-  if (gradient == nullptr) return item_mixture_pass(table, log_weight, data, nullptr);
-
-  ItemMixtureGradient by{Matrix::Zero(factor.rows(), factor.cols()),
-                         Matrix::Zero(log_weight.rows(), log_weight.cols())};
-  const double value = item_mixture_pass(table, log_weight, data, &by);
-  // By each factor; one that is zero rules its states out.
-  by.by_table.array() /= factor.array().max(std::numeric_limits<double>::min());
-  *gradient = {Vector::Zero(raters), Vector::Zero(nodes), Matrix(raters, categories), by.by_weight};
-  Matrix by_known = Matrix::Zero(nodes, raters);
-  for (Eigen::Index cell = 0; cell < factor.cols(); ++cell) {
-    const Eigen::Index rater = cell % raters, rated = cell / raters;
-    const double guessed = guess(rater, rated);
-    const double* const column = by.by_table.col(cell).data();
-    double by_guess = 0;
-    for (Eigen::Index q = 0; q < nodes; ++q) {
-      double sum = 0;
-      for (Eigen::Index truth = 0; truth < categories; ++truth) sum += column[q * categories + truth];
-      by_guess += sum * p.unknown(q, rater);
-      by_known(q, rater) += column[q * categories + rated] - guessed * sum;
-    }
-    gradient->by_guess(rater, rated) = by_guess;
-  }
-  const Matrix by_log_odds = by_known.cwiseProduct(p.known).cwiseProduct(p.unknown);
-  gradient->by_level = by_log_odds.colwise().sum();
-  gradient->by_difficulty = -by_log_odds.rowwise().sum();
-  return value;
+double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Matrix& log_guess,
+                             const Matrix& log_prevalence, const ConstVector& node_weight,
+                             const DistinctItems& data, GuessingMixtureGradient* gradient) {
+  Mixture mixture(level, difficulty, log_guess, log_prevalence, node_weight, data);
+  return mixture.value(gradient);
 }
 
 }  // namespace reliabayes

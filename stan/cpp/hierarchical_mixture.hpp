@@ -1,5 +1,5 @@
 // Categorical ratings with true categories marginalised, by raters whose log odds of errors come from a
-// population: an item mixture, see item_mixture.hpp, and the density of the raters' scores.
+// population: an item mixture, see item_mixture.hpp. The density of their scores is in score_density.hpp.
 //
 // There are thousands of log odds, and the ratings need little time beside them: each density is one
 // node of Stan's reverse mode. Matrices have a row for each rater and a column for each error.
@@ -19,7 +19,7 @@ stan::return_type_t<Location, Spread, Score, Weight> hierarchical_mixture(
     std::ostream* = nullptr) {
   const Vector l = stan::math::value_of(location), s = stan::math::value_of(spread);
   const Matrix u = stan::math::value_of(score), w = stan::math::value_of(log_weight);
-  const OwnLogOdds own{mean, precision};
+  const OwnNumbers own{mean, precision};
   const DistinctItems data{multiplicity, kind, first, cell, count};
   if constexpr (stan::is_constant_all<Location, Spread, Score, Weight>::value) {
     return hierarchical_mixture_pass(l, s, u, w, own, data, nullptr);
@@ -32,27 +32,6 @@ stan::return_type_t<Location, Spread, Score, Weight> hierarchical_mixture(
   }
 }
 
-template <typename Location, typename Spread, typename Score>
-stan::return_type_t<Location, Spread, Score> score_density(const Location& location,
-                                                           const Spread& spread,
-                                                           const Score& score,
-                                                           const ConstMatrix& mean,
-                                                           const ConstMatrix& precision,
-                                                           std::ostream* = nullptr) {
-  const Vector l = stan::math::value_of(location), s = stan::math::value_of(spread);
-  const Matrix u = stan::math::value_of(score);
-  const OwnLogOdds own{mean, precision};
-  if constexpr (stan::is_constant_all<Location, Spread, Score>::value) {
-    return score_density_pass(l, s, u, own, nullptr);
-  } else {
-    HierarchicalGradient by;
-    const double value = score_density_pass(l, s, u, own, &by);
-    return with_gradient(value, Differentiated(location, by.by_location),
-                         Differentiated(spread, by.by_spread), Differentiated(score, by.by_score));
-  }
-}
-
 }  // namespace reliabayes
 
 using reliabayes::hierarchical_mixture;
-using reliabayes::score_density;

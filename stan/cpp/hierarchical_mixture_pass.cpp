@@ -1,31 +1,12 @@
 #include "hierarchical_mixture_pass.hpp"
 
+#include "effects.hpp"
+
 #include <cmath>
 
 namespace reliabayes {
 
 constexpr double largest_log_odds = 300;  // beyond which probabilities need logarithms
-
-// Effects of raters on one error, of scores that are nearly standard normal given the ratings:
-//
-//     effect = mean + scale score,   scale = 1 / sqrt(1 + spread^2 precision),
-//     mean = scale^2 spread precision (own mean - location).
-struct Effects {
-  Eigen::ArrayXd value, scale, by_location, by_spread;
-  Eigen::ArrayXd scale_by_spread;  // relative to the scale
-
-  Effects(double location, double spread, const Matrix& score, const OwnLogOdds& own, Eigen::Index e) {
-    const auto precision = own.precision.col(e).array();
-    const auto away = own.mean.col(e).array() - location;
-    const Eigen::ArrayXd squared = 1 / (1 + spread * spread * precision);
-    scale = squared.sqrt();
-    scale_by_spread = -spread * precision * squared;
-    by_location = -spread * precision * squared;
-    value = -by_location * away + scale * score.col(e).array();
-    by_spread = precision * away * squared * (2 * squared - 1) +
-                scale_by_spread * scale * score.col(e).array();
-  }
-};
 
 // Probabilities of ratings (rows: true categories; columns: by category, then by rater) by log odds of errors.
 static FactorTable probabilities(const Matrix& log_odds, Eigen::Index categories) {
@@ -51,14 +32,14 @@ static FactorTable probabilities(const Matrix& log_odds, Eigen::Index categories
 }
 
 double hierarchical_mixture_pass(const Vector& location, const Vector& spread, const Matrix& score,
-                                 const Matrix& log_weight, const OwnLogOdds& own,
+                                 const Matrix& log_weight, const OwnNumbers& own,
                                  const DistinctItems& data, HierarchicalGradient* gradient) {
   const Eigen::Index raters = score.rows(), errors = score.cols(), categories = log_weight.rows();
   std::vector<Effects> effects;
   effects.reserve(errors);
   Matrix log_odds(raters, errors);
   for (Eigen::Index e = 0; e < errors; ++e) {
-    effects.emplace_back(location(e), spread(e), score, own, e);
+    effects.emplace_back(location(e), spread(e), score.col(e), own.mean.col(e), own.precision.col(e));
     log_odds.col(e) = location(e) + spread(e) * effects[e].value;
   }
   const FactorTable table = probabilities(log_odds, categories);
@@ -84,23 +65,6 @@ double hierarchical_mixture_pass(const Vector& location, const Vector& spread, c
       gradient->by_spread(e) = (by_log_odds * (of.value + spread(e) * of.by_spread)).sum();
       gradient->by_score.col(e) = spread(e) * by_log_odds * of.scale;
     }
-  }
-  return value;
-}
-
-double score_density_pass(const Vector& location, const Vector& spread, const Matrix& score,
-                          const OwnLogOdds& own, HierarchicalGradient* gradient) {
-  const Eigen::Index errors = score.cols();
-  if (gradient != nullptr)
-    *gradient = {Vector(errors), Vector(errors), Matrix(score.rows(), errors), Matrix()};
-  double value = 0;
-  for (Eigen::Index e = 0; e < errors; ++e) {
-    const Effects of(location(e), spread(e), score, own, e);
-    value += of.scale.log().sum() - 0.5 * of.value.square().sum();
-    if (gradient == nullptr) continue;
-    gradient->by_location(e) = -(of.value * of.by_location).sum();
-    gradient->by_spread(e) = (of.scale_by_spread - of.value * of.by_spread).sum();
-    gradient->by_score.col(e) = -of.value * of.scale;
   }
   return value;
 }

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import quad
-from scipy.special import expit, logsumexp, xlogy
+from scipy.special import expit, log_expit, logsumexp, xlogy
 from scipy.stats import beta, dirichlet, halfnorm, norm, truncnorm
 
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
-from reliabayes.inference.guess_centring import GuessCentring
+from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.results.posterior import Posterior
@@ -181,10 +181,7 @@ def test_latent_tap_integrates_out_item_difficulty() -> None:
 
     found = model.log_likelihood(point, problem)
 
-    centredness = problem.centredness
-    scale = point["sd_alpha"] ** (1 - centredness)
-    alpha = point["mean_alpha"] + (point["score"] - point["mean_alpha"] * centredness) * scale
-    odds = alpha + point["eta"][0] * np.array([1.0, 0.0, -1.0])
+    odds = point["alpha"] + point["eta"][0] * np.array([1.0, 0.0, -1.0])
 
     def given(z: float, rated: list[int]) -> float:
         accuracy = expit(odds - point["sd_delta"][0] * z)
@@ -210,19 +207,19 @@ def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
     found = log_density(model, ratings, one) - log_density(model, ratings, other)
 
     centring = model.start(problem).centring
-    assert isinstance(centring, GuessCentring)
+    assert isinstance(centring, KnowledgeCentring)
 
     def expected(x: Point) -> float:
-        alpha = model.alpha(x, problem)
-        # The program samples scores, but priors are on alpha and p: these are the log Jacobians.
-        stretch = np.log(x["sd_alpha"]) * (1 - problem.centredness).sum()
-        stretch += np.log(x["p"]).sum() + centring.log_slope(x)
+        # The program samples other numbers than have priors: this is the log Jacobian.
+        positive = np.log([x["sd_alpha"], x["sd_delta"][0], x["concentration"]])
+        stretch = positive.sum() + centring.log_slope(x)
+        stretch += sum(np.log(x[name]).sum() for name in ("prevalence", "mean_p", "p"))
         return float(
             model.log_likelihood(x, problem)
             + dirichlet(np.ones(3)).logpdf(x["prevalence"])
             + norm(0, 1.5).logpdf(x["mean_alpha"])
             + halfnorm(scale=1).logpdf(x["sd_alpha"])
-            + norm(x["mean_alpha"], x["sd_alpha"]).logpdf(alpha).sum()
+            + norm(x["mean_alpha"], x["sd_alpha"]).logpdf(x["alpha"]).sum()
             + stretch
             + halfnorm(scale=1).logpdf(x["sd_delta"][0])
             + dirichlet(2 * np.ones(3)).logpdf(x["mean_p"])
@@ -231,6 +228,44 @@ def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
         )
 
     assert found == pytest.approx(expected(one) - expected(other), abs=1e-8)
+
+
+@pytest.mark.parametrize("largest", [3.0, 200.0, 500.0])
+@pytest.mark.parametrize("difficulty", [True, False])
+def test_density_of_latent_tap_holds_for_many_ratings_and_extreme_accuracies(
+    largest: float, difficulty: bool
+) -> None:
+    rng = np.random.default_rng(4)
+    item, rater = np.indices((4, 70)).reshape(2, -1)
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rng.integers(0, 3, 280)})
+    frame = pd.concat([frame, frame[:9], frame[:2]], ignore_index=True)  # two and three times
+    frame["gold"] = frame["item"].map({1: 2})
+    ratings = rb.Ratings.from_frame(frame, gold="gold", replicates="keep", scale="nominal")
+    model = rb.LatentTAP(difficulty=difficulty)
+    problem = model.problem(ratings)
+    one = {**model.draw_parameters(ratings, rng), "sd_alpha": np.array(100.0)}
+    one, other = (one | {"alpha": rng.uniform(-largest, largest, 70)} for _ in range(2))
+
+    found = log_density(model, ratings, one) - log_density(model, ratings, other)
+
+    def expected(x: Point) -> float:
+        node = problem.nodes.node * x.get("sd_delta", 0.0)
+        odds = x["alpha"][ratings.rater] - node[:, None]  # by node and rating
+        guess = log_expit(-odds) + np.log(x["p"][ratings.rater, ratings.category])
+        known = np.logaddexp(log_expit(odds), guess)
+        states = np.log(problem.nodes.weight)[:, None] + np.log(x["prevalence"])
+        total = norm(x["mean_alpha"], x["sd_alpha"]).logpdf(x["alpha"]).sum()
+        for item in range(ratings.n_items):
+            own, truth = ratings.item == item, range(3) if item != 1 else [2]
+            joint = [
+                states[:, k]
+                + np.where((ratings.category == k)[own], known[:, own], guess[:, own]).sum(axis=1)
+                for k in truth
+            ]
+            total += logsumexp(joint)
+        return float(total)
+
+    assert found == pytest.approx(expected(one) - expected(other), rel=1e-9, abs=1e-8)
 
 
 def test_error_of_the_quadrature_over_difficulties_is_known() -> None:

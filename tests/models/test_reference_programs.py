@@ -21,7 +21,7 @@ import reliabayes as rb
 from hatch_build import STAN, UNOPTIMISED, Toolchain, build
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
-from reliabayes.inference.guess_centring import GuessCentring
+from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models import Covariates, RatingModel
@@ -189,21 +189,19 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
     model = rb.LatentTAP(nodes=101, covariates=experience)
     problem = model.problem(ratings)
     centring = model.start(problem).centring
-    assert isinstance(centring, GuessCentring)
+    assert isinstance(centring, KnowledgeCentring)
     data = stan_data(problem, centring)
-    centredness = np.asarray(data["centredness"])
 
     packaged, plain = [], []
     for _ in range(POINTS):
         mean, sd, eta, sd_delta = rng.normal(), rng.uniform(0.3, 1), rng.normal(size=1), 1.1
         alpha, concentration = rng.normal(mean, sd, RATERS), rng.uniform(1, 9)
         prevalence, mean_p, p = simplex(rng), simplex(rng), simplex(rng, RATERS)
-        scale = sd ** (1 - centredness)
         point = {
             "prevalence": prevalence,
             "mean_alpha": mean,
             "sd_alpha": sd,
-            "score": mean * centredness + (alpha - mean) / scale,
+            "alpha": alpha,
             "sd_delta": [sd_delta],
             "eta": eta,
             "mean_p": mean_p,
@@ -214,9 +212,9 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
         before = [*simplexes, mean, *np.log([sd, sd_delta, concentration]), *alpha]
         after = [*eta, *np.ravel([stick(x) for x in p])]
         places = len(before) + np.arange(ITEMS)[:, None]
-        # Scores of the packaged program are accuracies, shifted and divided by their scales, and
-        # those of the log odds of each category against all later ones.
-        slopes = np.log(scale).sum() + np.log(p).sum() + centring.log_slope(point)
+        # The packaged program samples standard scores in place of all parameters.
+        slopes = centring.log_slope(point) + np.log([sd, sd_delta, concentration]).sum()
+        slopes += sum(np.log(x).sum() for x in (prevalence, mean_p, p))
         sampled = model.for_program(point, centring)
         packaged.append(density(stan.folder() / "latent_tap", data, sampled) - slopes)
         plain.append(

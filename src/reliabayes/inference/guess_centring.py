@@ -40,13 +40,20 @@ class GuessCentring:
 
     def restored(self, sampled: Mapping[str, Any]) -> dict[str, Any]:
         """The point of such simplexes, inverse to `sampled`."""
-        mean, sd = self._mean_and_sd(sampled)
-        log_odds = mean + sd * GUESSES.unconstrain(np.asarray(sampled["p"]))
+        return {
+            **sampled,
+            "p": self._guesses(GUESSES.unconstrain(np.asarray(sampled["p"])), sampled),
+        }
+
+    def _guesses(self, score: Array, point: Mapping[str, Any]) -> Array:
+        """Probabilities (..., R, K) of scores (..., R, K - 1)."""
+        mean, sd = self._mean_and_sd(point)
+        log_odds = mean + sd * score
         taken = expit(log_odds)
         rest = np.cumsum(log_expit(-log_odds), axis=-1)
         before = np.exp(np.concatenate([np.zeros_like(rest[..., :1]), rest], axis=-1))
         ones = np.ones_like(taken[..., :1])
-        return {**sampled, "p": before * np.concatenate([taken, ones], axis=-1)}
+        return np.asarray(before * np.concatenate([taken, ones], axis=-1))
 
     def for_program(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """A point as the program declares it."""
@@ -55,7 +62,8 @@ class GuessCentring:
 
     def from_program(self, drawn: Mapping[str, Array]) -> dict[str, Array]:
         """Draws of the parameters, of the program's draws."""
-        return {name: x for name, x in drawn.items() if name != "guess_score"}
+        rest = {name: x for name, x in drawn.items() if name != "guess_score"}
+        return {**rest, "p": self._guesses(drawn["guess_score"], drawn)}
 
     def log_slope(self, point: Mapping[str, Any]) -> float:
         """Log of the derivatives of stick-breaking log odds by scores, in total."""

@@ -91,12 +91,12 @@ class LogOddsCentring:
         return variance * spread * precision * (self.log_odds_mean - location), np.sqrt(variance)
 
 
-def softplus(free: Any, scale: Array) -> Array:
-    """Positive numbers (..., E): near 0 far below 0, and otherwise much the same."""
+def softplus(free: Any, scale: Array | float) -> Array:
+    """Positive numbers: near 0 far below 0, and otherwise much the same."""
     return np.asarray(scale * np.logaddexp(0, free / scale))
 
 
-def inverse_softplus(positive: Any, scale: Array) -> Array:
-    """Numbers (..., E) whose `softplus` these are."""
+def inverse_softplus(positive: Any, scale: Array | float) -> Array:
+    """Numbers whose `softplus` these are."""
     positive = np.asarray(positive)
     return np.asarray(positive + scale * np.log(-np.expm1(-positive / scale)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.special import expit, gammaln
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.guess_centring import GUESSES, GuessCentring
+from reliabayes.inference.guess_centring import GUESSES
 from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
@@ -22,18 +22,21 @@ from reliabayes.models.bases import misleading
 from reliabayes.models.bases.difficulty import (
     NO_DIFFICULTY,
     LatentTAPProblem,
-    accuracy_scores,
     difficulty_nodes,
     guess_counts,
     refined,
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
+from reliabayes.models.bases.own_ratings import knowledge_centring, own_ratings
+from reliabayes.models.bases.pilot import after_pilot
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
+
+CROWD = 20  # raters from which on a short run comes first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,18 +115,14 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             Parameter("prevalence", "simplex", ("true_category",)),
             Parameter("mean_alpha", "real"),
             Parameter("sd_alpha", "positive"),
-            Parameter("score", "real", ("rater",)),
             *([Parameter("sd_delta", "positive", ("all",))] if self.difficulty else []),
             *([Parameter("eta", "real", ("covariate",))] if has_eta else []),
             Parameter("mean_p", "simplex", ("category",)),
             Parameter("concentration", "positive"),
+            Parameter("alpha", "real", ("rater",)),
             GUESSES,
             *self.shared_parameters,
         )
-
-    def dims(self) -> dict[str, tuple[str, ...]]:
-        """Names of the dimensions of the Stan program's variables."""
-        return {**super().dims(), "alpha": ("rater",)}
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
@@ -149,8 +148,6 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             coords={**base.coords, "covariate": names},
             nodes=difficulty_nodes(most_ratings, self.nodes) if self.difficulty else NO_DIFFICULTY,
             covariate=covariate,
-            # A rating has about a thousandth of the prior's information on a rater's accuracy.
-            centredness=ratings.ratings_per_rater / (ratings.ratings_per_rater + 1000),
         )
 
     def truth(self, problem: LatentTAPProblem) -> Codes:
@@ -164,7 +161,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def table(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log-probabilities of a rating, by node and true category, by category and rater."""
-        known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
+        known = expit(self._log_odds(point, problem))
         by_node = known_or_guessed(known, point["p"])
         with np.errstate(divide="ignore"):
             log_probability = np.log(by_node.transpose(0, 2, 3, 1))
@@ -172,16 +169,10 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def accuracy(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log odds (..., R) that a rater knows the true category of an average item."""
-        alpha = self.alpha(point, problem)
+        alpha = point["alpha"]
         if "eta" in point:
             alpha = alpha + point["eta"] @ problem.covariate.T
         return alpha
-
-    def alpha(self, point: Point, problem: LatentTAPProblem) -> Array:
-        """Accuracies (..., R) in log odds, without the contribution of the covariates."""
-        centredness, mean = problem.centredness, point["mean_alpha"][..., None]
-        scale = point["sd_alpha"][..., None] ** (1 - centredness)
-        return np.asarray(mean + (point["score"] - mean * centredness) * scale)
 
     def _difficulty(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Difficulty (..., Q) at the nodes, in log odds."""
@@ -201,7 +192,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         self, point: Point, problem: LatentTAPProblem
     ) -> dict[str, tuple[tuple[str, ...], Array]]:
         """The accuracies on the scale of log odds."""
-        return {"alpha": (("rater",), self.alpha(point, problem))}
+        return {"alpha": (("rater",), point["alpha"])}
 
     def draw_from_prior(
         self, problem: LatentTAPProblem, rng: np.random.Generator, given: Point
@@ -216,9 +207,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             **given,
         }
         mean, sd = float(point["mean_alpha"]), float(point["sd_alpha"])
-        alpha = rng.normal(mean, sd, problem.n_raters)
         point |= {
-            "score": accuracy_scores(alpha, mean, sd, problem),
+            "alpha": rng.normal(mean, sd, problem.n_raters),
             "p": rng.dirichlet(guess_counts(point), problem.n_raters),
             **misleading.from_prior(problem, rng),
         }
@@ -242,7 +232,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def log_prior(self, point: Point, problem: LatentTAPProblem) -> float:
         """Log density of accuracies, guesses and the rest, given how much raters differ."""
-        alpha, sd_alpha = self.alpha(point, problem), float(point["sd_alpha"])
+        alpha, sd_alpha = point["alpha"], float(point["sd_alpha"])
         concentrations = guess_counts(point)
         total = (
             np.dot(problem.priors["prevalence"], np.log(point["prevalence"]))
@@ -289,7 +279,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         n_categories = problem.n_categories
         shape = problem.nodes.number, n_categories, n_categories, problem.n_raters
         ratings = expected.ratings.reshape(shape)
-        known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
+        known = expit(self._log_odds(point, problem))
         right = ratings.diagonal(axis1=1, axis2=2)  # (Q, R, K)
         lucky = (1 - known)[..., None] * point["p"]
         knew = right * known[..., None] / (known[..., None] + lucky)
@@ -304,14 +294,10 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         node, covariate, priors = problem.nodes.node, problem.covariate, problem.priors
         expected = ExpectedAccuracy(knew, total, node, covariate, sd_alpha, priors, self.difficulty)
         alpha, eta, sd_delta = expected.improved(
-            self.alpha(point, problem), point.get("eta", np.empty(0)), point.get("sd_delta")
+            point["alpha"], point.get("eta", np.empty(0)), point.get("sd_delta")
         )
         mean = expected.best_mean(alpha)
-        better = {
-            **point,
-            "mean_alpha": np.asarray(mean),
-            "score": accuracy_scores(alpha, mean, sd_alpha, problem),
-        }
+        better = {**point, "mean_alpha": np.asarray(mean), "alpha": alpha}
         if self.difficulty:
             better["sd_delta"] = sd_delta
         if self.covariates is not None:
@@ -319,24 +305,38 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         return better
 
     def start_at(self, found: Climb, problem: LatentTAPProblem) -> WarmStart:
-        """Around a mode, with guesses relative to those expected there."""
-        _, _, guessed = self._split(found.point, self.expected_at(found.point, problem), problem)
+        """Around a mode, with accuracies and guesses relative to what ratings say of them there."""
+        point = found.point
+        _, state = problem.mixture.posterior(*self.columns(point, problem))
+        own = own_ratings(
+            problem, state, self._log_odds(point, problem), point["alpha"], np.log(point["p"])
+        )
         start = super().start_at(found, problem)
-        return self.centred(start, found.point, GuessCentring(guessed))
+        centring = knowledge_centring(own, point, start.sd, problem.priors)
+        start = self.centred(start, point, centring)
+        return replace(start, sd={name: np.ones_like(x) for name, x in start.mode.items()})
+
+    def starts(self, problem: LatentTAPProblem) -> tuple[WarmStart, ...]:
+        """A start at each mode; of crowds relative to a few draws of what raters have in common."""
+        modes = super().starts(problem)
+        if problem.n_raters < CROWD:
+            return modes
+        return tuple(after_pilot(self, problem, mode) for mode in modes)
+
+    def _log_odds(self, point: Point, problem: LatentTAPProblem) -> Array:
+        """Log odds (Q, R) of knowing the true category, by node."""
+        return np.asarray(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
 
     def posterior_sd(self, point: Point, expected: Expected, problem: LatentTAPProblem) -> Point:
         """Those if the expected ratings were observed, each rater by itself."""
-        _, total, _ = self._split(point, expected, problem)
-        known = expit(self.accuracy(point, problem) - self._difficulty(point, problem)[:, None])
-        own, sd_alpha = 1 - problem.centredness, float(point["sd_alpha"])
-        information = (total * known * (1 - known)).sum(axis=0) + 1 / sd_alpha**2
+        sd_alpha = float(point["sd_alpha"])
         prevalence = self._by_truth(expected, problem) + problem.priors["prevalence"]
         n_raters, simplex_sd = problem.n_raters, GUESSES.unconstrained_sd
         found = {
             "prevalence": simplex_sd(prevalence),
             "mean_alpha": np.array(sd_alpha / np.sqrt(n_raters) + 0.1),
             "sd_alpha": np.array(1 / np.sqrt(n_raters) + 0.1),
-            "score": 1 / np.sqrt(information) / sd_alpha**own,
+            "alpha": np.ones(n_raters),  # of scores
             "mean_p": simplex_sd(n_raters * point["mean_p"] + problem.priors["mean_p"]),
             "concentration": np.array(1 / np.sqrt(n_raters) + 0.2),
             "p": np.ones((n_raters, problem.n_categories - 1)),  # of scores

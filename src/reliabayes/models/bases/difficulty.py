@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -29,20 +28,16 @@ class LatentTAPProblem(CategoricalProblem):
         Nodes of the standard score of difficulty.
     covariate : array of shape (R, X)
         Covariates of the raters.
-    centredness : array of shape (R,)
-        From 0, where the program samples a rater's accuracy as a standard score, to 1, where it
-        samples the accuracy itself.
     """
 
     nodes: Nodes
     covariate: Array
-    centredness: Array
 
     def stan_data(self) -> StanData:
         """As for all problems, nodes and covariates."""
         own = StanData(
             sizes={"X": self.covariate.shape[1]},
-            values={"covariate": self.covariate, "centredness": self.centredness},
+            values={"covariate": self.covariate},
         )
         return super().stan_data() | self.nodes.stan_data() | own
 
@@ -66,9 +61,3 @@ def refined(nodes: Nodes) -> Nodes:
 def guess_counts(point: Point) -> Array:
     """Parameters (K,) of the Dirichlet distribution of guesses."""
     return np.asarray(1 + point["concentration"] * point["mean_p"])
-
-
-def accuracy_scores(alpha: Any, mean: float, sd: float, problem: LatentTAPProblem) -> Array:
-    """What the program samples in place of accuracies (R,)."""
-    centredness = problem.centredness
-    return np.asarray(centredness * mean + (alpha - mean) / sd ** (1 - centredness))

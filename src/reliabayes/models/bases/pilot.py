@@ -1,0 +1,52 @@
+"""A short run of the sampler, after which a start knows what raters' numbers have in common."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from reliabayes.inference import stan
+from reliabayes.inference.commands import MAX_DENSE
+from reliabayes.inference.knowledge_centring import KnowledgeCentring
+from reliabayes.inference.problem import Problem, stan_data
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases.rater_effects import RaterEffectsModel
+
+SEED, CHAINS = 1979, 2  # the same ratings have the same start
+WARMUP, DRAWS = 120, 120  # of each chain
+
+
+def after_pilot(model: RaterEffectsModel, problem: Problem, start: WarmStart) -> WarmStart:
+    """The same start in units of the covariance of what raters have in common, from a few draws.
+
+    Its covariance at the mode is a poor guide, because all raters' scores follow it. If there are
+    so few parameters that the sampler adapts all covariances, it needs no help.
+    """
+    centring = start.centring
+    assert isinstance(centring, KnowledgeCentring)
+    if start.size <= MAX_DENSE:
+        return start
+    points = start.create_inits(seed=SEED, chains=CHAINS)
+    run = stan.sample(
+        model.program(problem),
+        stan_data(problem, centring),
+        chains=CHAINS,
+        warmup=WARMUP,
+        draws=DRAWS,
+        seed=SEED,
+        inits=[model.for_program(point, centring) for point in points],
+        geometry=replace(start, adapt_metric=False).geometry,
+        acceptance=start.target_acceptance,
+        progress=False,
+    )
+    core = run.parameters["core"]
+    better = centring.relative_to(core.reshape(-1, core.shape[-1]))
+    return replace(
+        start,
+        mode={name: np.zeros_like(x) for name, x in start.mode.items()},
+        constrain=partial(model.constrain_sampled, centring=better),
+        centring=better,
+        adapt_metric=False,
+    )

@@ -1,0 +1,66 @@
+#include "guess_density_pass.hpp"
+
+namespace reliabayes {
+
+Guesses::Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& guessed)
+    : score_(score), own_(score.rows(), score.cols()), later_(score.rows(), score.cols()),
+      sd_(score.rows(), score.cols()), taken_(score.rows(), score.cols()),
+      log_probability_(score.rows(), score.cols() + 1) {
+  const Eigen::Index last = score.cols();
+  Eigen::ArrayXd later = guessed.col(last).array() + (shape(last) - 0.5);
+  for (Eigen::Index k = last - 1; k >= 0; --k) {
+    own_.col(k) = guessed.col(k).array() + (shape(k) - 0.5);
+    later_.col(k) = later;
+    later += guessed.col(k).array() + shape(k);
+  }
+  Eigen::ArrayXd rest = Eigen::ArrayXd::Zero(score.rows());  // log of what is left for later categories
+  for (Eigen::Index k = 0; k < last; ++k) {
+    const auto a = own_.col(k).array(), b = later_.col(k).array();
+    sd_.col(k) = ((a + b) / (a * b)).sqrt();
+    const Eigen::ArrayXd log_odds = (a / b).log() + sd_.col(k).array() * score.col(k).array();
+    const Eigen::ArrayXd odds = (-log_odds.abs()).exp();  // of the less probable of the two
+    const Eigen::ArrayXd log_larger = -(1 + odds).log();
+    taken_.col(k) = (log_odds > 0).select(1 / (1 + odds), odds / (1 + odds));
+    log_probability_.col(k) = rest + log_larger + log_odds.min(0.0);
+    rest += log_larger - log_odds.max(0.0);
+  }
+  log_probability_.col(last) = rest;
+}
+
+GuessGradient Guesses::gradient(const Matrix& by_log_probability, double by_log_slope) const {
+  const Eigen::Index last = score_.cols();
+  GuessGradient by{Matrix(score_.rows(), last), Vector::Zero(last + 1)};
+  Eigen::ArrayXd left = by_log_probability.col(last);  // by all logarithms from a category on
+  double by_earlier = 0;
+  Vector by_later(last);
+  for (Eigen::Index k = last - 1; k >= 0; --k) {
+    const auto a = own_.col(k).array(), b = later_.col(k).array();
+    const auto sd = sd_.col(k).array();
+    left += by_log_probability.col(k).array();
+    const Eigen::ArrayXd by_log_odds = by_log_probability.col(k).array() - taken_.col(k).array() * left;
+    by.by_score.col(k) = sd * by_log_odds;
+    // The derivative by the square of the sd, 1 / a + 1 / b.
+    const Eigen::ArrayXd by_variance =
+        0.5 * (by_log_odds * score_.col(k).array() + by_log_slope / sd) / sd;
+    by.by_shape(k) = ((by_log_odds - by_variance / a) / a).sum();
+    by_later(k) = -((by_log_odds + by_variance / b) / b).sum();
+  }
+  for (Eigen::Index k = 0; k <= last; ++k) {
+    by.by_shape(k) += by_earlier;
+    if (k < last) by_earlier += by_later(k);
+  }
+  return by;
+}
+
+double guess_density_pass(const Matrix& score, const Vector& shape, const ConstMatrix& guessed,
+                          GuessGradient* gradient) {
+  const Guesses guesses(score, shape, guessed);
+  const Vector logs = guesses.log_probability().colwise().sum();
+  if (gradient != nullptr) {
+    *gradient = guesses.gradient(shape.transpose().replicate(score.rows(), 1), 1);
+    gradient->by_shape += logs;
+  }
+  return shape.dot(logs) + guesses.log_slope();
+}
+
+}  // namespace reliabayes
