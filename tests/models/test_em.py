@@ -97,6 +97,15 @@ def test_em_never_decreases_the_objective(
     assert np.diff(estimate.path).min() >= -1e-13 * len(ratings)
 
 
+def test_a_rater_who_always_knows_does_not_lower_the_objective() -> None:
+    # Of one rater the probability of knowing rounds to 1, so that rounding alone is left to guess.
+    ratings = simulated(items=7, raters=5, categories=3, seed=1182, filled=0.3)
+
+    estimate = rb.RaterTAP().em(ratings, max_iterations=1000)
+
+    assert np.diff(estimate.path).min() >= -1e-13 * len(ratings)
+
+
 @every_model
 def test_em_converges_to_a_stationary_point_of_the_posterior(model: AnnotationModel) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=1, filled=0.8, known=0.2)

@@ -24,6 +24,7 @@ from reliabayes.models.priors import Dirichlet, RestrictedNormal
 
 LOG_ODDS = np.linspace(-20, 20, 161)  # grid of the log odds of knowing
 NEWTON_STEPS, ACCURACY = 30, 1e-9  # of the most likely probability of knowing
+SURE = 1 - 1e-9  # probability of knowing from which on guesses are too rare to be estimated
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -80,10 +81,9 @@ def most_likely(expected: Array) -> tuple[Array, Array]:
     # Categories come first: NumPy is slow along the few of each rater.
     m = expected.sum(axis=1).T.copy()
     right = np.diagonal(expected, axis1=1, axis2=2).T.copy()
-    # Wrong ones are summed by themselves: where nearly all is known, the least of them are guesses.
-    wrong = np.einsum("rhk,hk->kr", expected, 1 - np.eye(len(m)))
     n_ratings = np.where(m.any(axis=0), m.sum(axis=0), 1)
-    m, right, w = m / n_ratings, right / n_ratings, wrong / n_ratings
+    m, right = m / n_ratings, right / n_ratings
+    w = np.maximum(m - right, 0)
     purity = np.divide(right, m, out=np.zeros_like(m), where=m > 0).sum(axis=0)
     highest = np.where(purity > 1, right.sum(axis=0), 0)
     # With two categories these are the solutions, if items of both are expected.
@@ -102,10 +102,7 @@ def most_likely(expected: Array) -> tuple[Array, Array]:
         if np.abs(known - before).max() < ACCURACY:
             break
     left = m - known
-    root = np.sqrt(left**2 + 4 * w * known)
-    # The sum of both, where these nearly cancel.
-    apart = np.divide(4 * w * known, root - left, out=np.zeros_like(root), where=left < 0)
-    guessed = np.where(left < 0, apart, left + root)
+    guessed = left + np.sqrt(left**2 + 4 * w * known)
     total = guessed.sum(axis=0)
     uniform = np.full_like(guessed, 1 / len(guessed))
     return known, np.divide(guessed, total, out=uniform, where=total > 0).T
@@ -218,6 +215,8 @@ class GuessingModel(PrevalenceModel[PrevalenceProblem]):
         if any(problem.priors[name].any() for name in (self.known, self.guess)):
             return super().maximise(point, expected, problem)
         known, guess = most_likely(by_rater(expected, problem))
+        # Of raters who nearly always know, rounding would decide what they guess.
+        guess = np.where(known[:, None] < SURE, guess, point[self.guess])
         found = {self.known: known, self.guess: guess}
         if problem.is_shared:
             found["prevalence"] = (expected.items / expected.items.sum())[None]
