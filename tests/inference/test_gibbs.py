@@ -24,6 +24,7 @@ from reliabayes.inference import gibbs
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
+from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.conjugate import ConjugateModel
 from tests.monte_carlo import standard_error
 
@@ -101,6 +102,15 @@ def drawn(
     chains = {"chains": 2, "warmup": 100, "draws": 1000, "progress": False} | options
     inits = model.cold_start(problem, None).create_inits(seed=seed, chains=chains["chains"])
     return gibbs.sample(conjugate, seed=seed, inits=inits, **chains)
+
+
+def check_log_likelihood(model: AnnotationModel[Any], ratings: rb.Ratings, found: Draws) -> None:
+    """That kept with each draw of a chain is that of NumPy."""
+    problem = model.problem(ratings)
+    kept = found.parameters["log_likelihood"][0]
+    for draw, own in enumerate(kept):
+        point = {p.name: found.parameters[p.name][0, draw] for p in model.parameters()}
+        assert own == pytest.approx(model.log_likelihood(point, problem), rel=1e-10)
 
 
 def crowd(
@@ -238,14 +248,7 @@ def test_log_density_is_that_of_the_stan_program(case: str, gold: bool) -> None:
     ids=["many raters", "seven categories", "many equal ratings"],
 )
 def test_log_likelihood_is_that_of_numpy(model: ConjugateModel[Any], ratings: rb.Ratings) -> None:
-    problem = model.problem(ratings)
-
-    found = drawn(model, ratings, chains=1, warmup=5, draws=4)
-
-    for draw in range(4):
-        point = {p.name: found.parameters[p.name][0, draw] for p in model.parameters()}
-        expected = model.log_likelihood(point, problem)
-        assert found.parameters["log_likelihood"][0, draw] == pytest.approx(expected, rel=1e-10)
+    check_log_likelihood(model, ratings, drawn(model, ratings, chains=1, warmup=5, draws=4))
 
 
 def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.models import priors
-from tests.inference.test_gibbs import LIMIT, TINY, crowd
+from tests.inference.test_gibbs import LIMIT, TINY, check_log_likelihood, crowd
 from tests.monte_carlo import standard_error
 
 PRIORS = [
@@ -137,14 +137,8 @@ def test_log_density_is_that_of_the_stan_program(gold: bool, options: Any) -> No
 )
 def test_log_likelihood_is_that_of_numpy(ratings: rb.Ratings) -> None:
     model = rb.HierarchicalDawidSkene()
-    problem = model.problem(ratings)
 
-    found = drawn(model, ratings, chains=1, warmup=5, draws=4)
-
-    for draw in range(4):
-        point = {p.name: found.parameters[p.name][0, draw] for p in model.parameters()}
-        expected = model.log_likelihood(point, problem)
-        assert found.parameters["log_likelihood"][0, draw] == pytest.approx(expected, rel=1e-10)
+    check_log_likelihood(model, ratings, drawn(model, ratings, chains=1, warmup=5, draws=4))
 
 
 def test_without_ratings_of_a_true_category_its_errors_follow_their_priors() -> None:

@@ -76,11 +76,9 @@ class KnowledgeCentring:
 
         These are standard scores of what raters have in common, of accuracies and of guesses.
         """
-        mean, sd = self._mean_and_sd(point)
-        score = (np.asarray(point["alpha"]) - mean) / sd
         parts = self._parts(self.core(point), point)
         parts |= {name: SIMPLEX.constrain(parts[name]) for name in SIMPLEXES}
-        return {**self._guesses.sampled(point), **parts, "alpha": score}
+        return {**self._guesses.sampled(point), **parts, "alpha": self._score(point)}
 
     def restored(self, sampled: Mapping[str, Any]) -> dict[str, Any]:
         """The point of such numbers, inverse to `sampled`."""
@@ -96,11 +94,9 @@ class KnowledgeCentring:
 
     def for_program(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """A point as the program declares it."""
-        mean, sd = self._mean_and_sd(point)
-        score = (np.asarray(point["alpha"]) - mean) / sd
-        guess_score = self._guesses.for_program(point)["guess_score"]
-        found = {"core": self.core(point), "score": score[..., None], "guess_score": guess_score}
-        return found | {name: point[name] for name in ("misleading",) if name in point}
+        found = self._guesses.for_program(point)
+        rest = {name: x for name, x in found.items() if name not in (*CORE, "alpha")}
+        return {**rest, "core": self.core(point), "score": self._score(point)[..., None]}
 
     def from_program(self, drawn: Mapping[str, Array]) -> dict[str, Array]:
         """Draws of the parameters, of the program's draws."""
@@ -154,6 +150,11 @@ class KnowledgeCentring:
             found[name] = part if dims else part[..., 0]
             used += size
         return found
+
+    def _score(self, point: Mapping[str, Any]) -> Array:
+        """Standard scores (..., R) of accuracies."""
+        mean, sd = self._mean_and_sd(point)
+        return np.asarray((np.asarray(point["alpha"]) - mean) / sd)
 
     @property
     def _guesses(self) -> GuessCentring:

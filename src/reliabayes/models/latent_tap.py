@@ -188,12 +188,6 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
             known = known + weight[node] * expit(accuracy - difficulty[..., node, None])
         return known_or_guessed(np.asarray(known), point["p"])
 
-    def more_quantities(
-        self, point: Point, problem: LatentTAPProblem
-    ) -> dict[str, tuple[tuple[str, ...], Array]]:
-        """The accuracies on the scale of log odds."""
-        return {"alpha": (("rater",), point["alpha"])}
-
     def draw_from_prior(
         self, problem: LatentTAPProblem, rng: np.random.Generator, given: Point
     ) -> Point:

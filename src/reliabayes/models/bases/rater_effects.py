@@ -79,7 +79,9 @@ class RaterEffectsModel(MultimodalModel[P]):
     def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
         """A run of the program, with the parameters in place of what it sampled."""
         assert isinstance(centring, Centring)
-        return replace(run, parameters=centring.from_program(run.parameters))
+        found = centring.from_program(run.parameters)
+        own = {p.name: found[p.name] for p in self.parameters()}
+        return replace(run, parameters=own | found)
 
     def log_volume(self, start: WarmStart) -> float:
         """Log of the product of all sds around a mode, in the units of EM's objective."""

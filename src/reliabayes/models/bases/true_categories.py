@@ -16,7 +16,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.misleading import MISLEADING, with_misled
+from reliabayes.models.bases.misleading import MISLEADING, mixed, with_misled
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.models.priors import Beta
 from reliabayes.ratings import Ratings
@@ -78,11 +78,11 @@ class TrueCategoryModel(EMModel[P]):
 
     def truth_given_state(self, point: Point, problem: P) -> Array:
         """Probabilities (H, K) of the true categories of an item in each state."""
-        followed = np.eye(problem.n_categories)[self.truth(problem)]
-        if not self.misleads:
-            return followed
-        share = point[MISLEADING.name]
-        return np.asarray((1 - share) * followed + share * self.prevalence_at(point, problem))
+        of_followed = np.eye(problem.n_categories)
+        if self.misleads:
+            share = point[MISLEADING.name][0]
+            of_followed = mixed(of_followed, self.prevalence_at(point, problem), share)
+        return of_followed[self.truth(problem)]
 
     def kinds(self, ratings: Ratings) -> Codes:
         """0 where the true category is unknown, or the true category, from 1."""
