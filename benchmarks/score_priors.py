@@ -1,8 +1,9 @@
 """Coverage and bias of LogitICC and OrdinalICC under their default priors, by design and ICC.
 
-    python -m benchmarks.score_priors [replications] [ICC ...]
+    python -m benchmarks.score_priors [--wide] [replications] [ICC ...]
 
 These posteriors take a sampler, so that there are fewer cells than for GaussianICC (`priors.py`).
+With ``--wide`` the designs have 10 to 1,000 items and 3 to 50 raters.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from reliabayes.simulate import crossed
 
 MODELS = {2: rb.LogitICC(), 4: rb.OrdinalICC()}  # by number of categories
 DESIGNS = ((30, 3), (100, 3), (30, 5), (30, 10))  # items, raters
+WIDE = ((10, 3), (10, 10), (10, 50), (30, 50), (300, 10), (1000, 3), (1000, 50))
 ICCS = (0.1, 0.3, 0.5, 0.7, 0.9)
 SD_RATER = (0.3, 1.0)  # log odds
 RESIDUAL = np.pi**2 / 3
@@ -28,10 +30,16 @@ REPLICATIONS = 10
 MARGINS = ("raters", "items", "icc", "sd_rater")
 
 
-def study(replications: int, *, seed: int, iccs: Sequence[float] = ICCS) -> pd.DataFrame:
+def study(
+    replications: int,
+    *,
+    seed: int,
+    iccs: Sequence[float] = ICCS,
+    designs: Sequence[tuple[int, int]] = DESIGNS,
+) -> pd.DataFrame:
     """A row for each model, design, true latent ICC, severity and replication."""
     rows = []
-    cells = itertools.product(MODELS, DESIGNS, iccs, SD_RATER, range(replications))
+    cells = itertools.product(MODELS, designs, iccs, SD_RATER, range(replications))
     for categories, (items, raters), icc, sd_rater, replication in cells:
         tenths = int(10 * icc), int(10 * sd_rater)
         rng = np.random.default_rng([seed, categories, items, raters, *tenths, replication])
@@ -83,8 +91,13 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    replications = int(sys.argv[1]) if len(sys.argv) > 1 else REPLICATIONS
-    iccs = [float(icc) for icc in sys.argv[2:]] or ICCS
-    found = study(replications, seed=77, iccs=iccs)
+    arguments = [each for each in sys.argv[1:] if each != "--wide"]
+    replications = int(arguments[0]) if arguments else REPLICATIONS
+    iccs = [float(icc) for icc in arguments[1:]] or ICCS
+    designs = WIDE if "--wide" in sys.argv else DESIGNS
+    found = study(replications, seed=77, iccs=iccs, designs=designs)
     print(summary(found).to_string())
+    if designs is WIDE:
+        cells = found.groupby(["model", "items", "raters", "icc"])
+        print(cells[["covered", "bias", "width"]].mean().round(3).to_string())
     print(found.groupby("model")[["covered", "bias", "width"]].mean().round(3).to_string())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,12 @@ EVERY = (
 )
 Load = Callable[[str], pd.DataFrame]
 every_model = pytest.mark.parametrize("model", EVERY, ids=lambda model: model.name())
+MISLEADING = [replace(model, prior_misleading=rb.Beta(0.5, 9.5)) for model in EVERY]
+published_or_recommended = pytest.mark.parametrize(
+    "model",
+    [*EVERY, *MISLEADING],
+    ids=lambda model: model.name() + ("-misleading" if model.prior_misleading else ""),
+)
 
 
 def rated(categories: Array) -> rb.Ratings:
@@ -232,7 +239,7 @@ def test_labels_that_priors_do_not_know_are_no_modes() -> None:
 @pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 @pytest.mark.parametrize("simulate", [mirrored_camps, camps, near_chance, worse_than_chance])
-@every_model
+@published_or_recommended
 def test_no_fit_is_silent_about_a_mode_that_many_more_climbs_find(
     model: AnnotationModel, simulate: Callable[[int], rb.Ratings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,7 +284,7 @@ def reaches(model: AnnotationModel, ratings: rb.Ratings, states: list[Array]) ->
 @pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 @pytest.mark.parametrize("family", FAMILIES)
-@every_model
+@published_or_recommended
 def test_items_are_right_by_some_criterion_or_uncertain(
     model: AnnotationModel, family: str
 ) -> None:

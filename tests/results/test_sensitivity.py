@@ -47,13 +47,13 @@ def test_medians_under_half_and_twice_the_scale_are_those_of_other_fits() -> Non
 
     row: Any = rb.GaussianICC().fit(ratings, seed=1).sensitivity(["icc"]).loc["sd_rater", "icc"]
 
-    for times, column in ((0.5, "half_scale"), (2.0, "twice_scale")):
+    for times, column in ((0.5, "half"), (2.0, "twice")):
         other = dataclasses.replace(prior, scale=times * prior.scale)
         fit = rb.GaussianICC(prior_sd_rater=other).fit(ratings, seed=2)
         error = standard_errors(fit, "median")["icc"]
         expected = fit.summary().loc["icc", "median"]
         assert row[column] == pytest.approx(expected, abs=6 * error), column
-    assert row["half_scale"] > row["median"] > row["twice_scale"]
+    assert row["half"] > row["median"] > row["twice"]
     assert row["sensitivity"] > 0.05
     assert row["pareto_k"] < 0.7
 
@@ -67,4 +67,47 @@ def test_summary_says_how_far_the_icc_depends_on_a_prior_where_raters_are_few() 
 
     assert note.startswith("3 raters say little about how much raters differ")
     assert f"its median is {table.loc['icc', 'median']:.2f}, with half" in note
+    assert many.summary().attrs["note"] == ""
+
+
+def five_raters(raters: int = 5) -> rb.Ratings:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, (60, 1))
+    is_right = rng.random((60, raters)) < 0.9
+    return rb.Ratings.from_wide(np.where(is_right, truth, 1 - truth), scale="nominal")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [rb.DawidSkene, rb.RaterTAP])
+def test_accuracy_under_half_and_twice_the_weight_is_that_of_other_fits(model: Any) -> None:
+    ratings = five_raters()
+    name = "confusion" if model is rb.DawidSkene else "a"
+
+    fit = model().fit(ratings, seed=1, draws=2000)
+    table: Any = fit.sensitivity(["accuracy"]).loc[name]
+
+    for times, column in ((0.5, "half"), (2.0, "twice")):
+        other = model(**{f"prior_{name}": of_weight(name, times)}).fit(ratings, seed=2, draws=2000)
+        error = standard_errors(other, "median")
+        for rater, row in table.iterrows():
+            expected = other.summary(names=["accuracy"]).loc[rater, "median"]
+            assert row[column] == pytest.approx(expected, abs=6 * error[rater]), (rater, column)
+    assert table["pareto_k"].max() < 0.7
+    assert table["sensitivity"].max() > 0.05
+
+
+def of_weight(name: str, times: float) -> Any:
+    """The default prior of accuracies, with so many times its concentrations."""
+    return rb.Beta(times, times) if name == "a" else times * rb.DawidSkene().prior_confusion.rows(2)
+
+
+def test_summary_says_how_far_accuracies_depend_on_a_prior_where_raters_are_few() -> None:
+    few = rb.DawidSkene().fit(five_raters(), seed=1, draws=500)
+    many = rb.DawidSkene().fit(five_raters(12), seed=1, draws=500)
+
+    note = few.summary().attrs["note"]
+    mean = few.quantities["accuracy"].mean("rater").median()
+
+    assert note.startswith("With 5 raters the prior of confusion counts for their mean accuracy")
+    assert f"its median is {mean:.2f}, with half the prior's weight" in note
     assert many.summary().attrs["note"] == ""

@@ -87,6 +87,8 @@ def climb(
             return Climb(first, tuple(path), True)
         if len(path) > LEVEL and path[-1] - path[-1 - LEVEL] < 10 * tolerance:
             return Climb(first, tuple(path), True)
+        if len(path) > max_iterations:
+            return Climb(first, tuple(path), False)
         second = step()
         far = held(_extrapolated(here, first, second), second)
         if is_allowed(far):

@@ -110,11 +110,11 @@ class FittedQuantities:
 
     @cached_property
     def note(self) -> str:
-        """What the ICC would be under other priors, where raters or items are few; else empty."""
-        return note_on_priors(self._draws(), self.quantities)
+        """What the ICC or accuracy would be under other priors, with few raters or items."""
+        return note_on_priors(self._draws(), self.quantities, self.model.parameters())
 
     def sensitivity(self, names: Sequence[str] | None = None) -> pd.DataFrame:
-        """How far quantities depend on the priors of standard deviations.
+        """How far quantities depend on the priors of standard deviations and of probabilities.
 
         The draws are weighted, with Pareto smoothing; nothing is fitted again.
 
@@ -126,9 +126,10 @@ class FittedQuantities:
         Returns
         -------
         DataFrame
-            A row for each prior and quantity: median; half_scale and twice_scale, the median with
-            half and with twice the prior's scale; sensitivity, the distance (0 to 1) that the
-            posterior moves per doubling of the prior's power, of which 0.05 is noticeable; and
+            A row for each prior and quantity: median; half and twice, the median with half and
+            with twice the scale of the prior of a standard deviation, or the weight of a Beta or
+            Dirichlet prior (its concentrations); sensitivity, the distance (0 to 1) that the
+            posterior moves per doubling of the prior's power or weight (0.05 is noticeable); and
             pareto_k, above 0.7 where only another fit can tell.
 
         References
@@ -136,7 +137,7 @@ class FittedQuantities:
         Kallioinen et al. (2023). https://doi.org/10.1007/s11222-023-10366-5
         """
         chosen = chosen_names(names, self.quantities, type(self.model).__name__)
-        return sensitivity(self._draws(), self.quantities[chosen])
+        return sensitivity(self._draws(), self.quantities[chosen], self.model.parameters())
 
     @cached_property
     def _convergence(self) -> Convergence:

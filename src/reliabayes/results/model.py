@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Decision
+from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -36,6 +37,8 @@ class Model(Protocol):
     def fit(self) -> Callable[..., Any]: ...
 
     def problem(self, ratings: Ratings) -> Problem: ...
+
+    def parameters(self) -> tuple[Parameter, ...]: ...
 
     def labelled(self, drawn: Mapping[str, Array], problem: Any) -> xr.Dataset: ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,26 +10,37 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array
+from reliabayes.inference.conjugate import GROUPED
 from reliabayes.inference.densities import log_half_t
+from reliabayes.inference.parameters import Parameter
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import scalars
 
 POWERS = 0.8, 1.25  # of the prior, for its sensitivity
 MAX_K = 0.7  # Pareto k above which weights do not represent the other posterior
 FEW = 10  # raters or items that say little about how much they differ
+NOTICEABLE = 0.05  # sensitivity to a prior
+MEAN_ACCURACY = "mean accuracy"
+BLOCK, TINY = 1_000_000, np.finfo(float).tiny  # logs at a time; of probabilities, at least
+UNKNOWN = "; how much, only a fit with another prior can tell."
+
+# By parameter, and times its scale or weight: log density (S,).
+Priors = dict[str, dict[float, Array]]
 
 
-def sensitivity(posterior: Posterior[Any], quantities: xr.Dataset) -> pd.DataFrame:
-    """Medians under half and twice the scale of each prior of an sd, and power-scaling."""
+def sensitivity(
+    posterior: Posterior[Any], quantities: xr.Dataset, parameters: Sequence[Parameter] = ()
+) -> pd.DataFrame:
+    """Medians under half and twice each prior's scale or weight, and power-scaling."""
     draws = {
         label: np.ravel(values)
         for name, each in quantities.items()
         for label, values in scalars(str(name), each)
     }
     rows: dict[tuple[str, str], dict[str, float]] = {}
-    for prior, log_density in _log_priors(posterior).items():
-        at, half, twice = (log_density[scale] for scale in (1.0, 0.5, 2.0))
-        weights = {"half_scale": smoothed(half - at), "twice_scale": smoothed(twice - at)}
+    for prior, log_density in _log_priors(posterior, parameters).items():
+        at, half, twice = (log_density[times] for times in (1.0, 0.5, 2.0))
+        weights = {"half": smoothed(half - at), "twice": smoothed(twice - at)}
         powers = [smoothed((power - 1) * at) for power in POWERS]
         worst = max(k for _, k in [*weights.values(), *powers])
         for name, values in draws.items():
@@ -43,8 +55,16 @@ def sensitivity(posterior: Posterior[Any], quantities: xr.Dataset) -> pd.DataFra
     return pd.DataFrame(list(rows.values()), index=index)
 
 
-def note_on_priors(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
-    """What the ICC would be under other priors of an sd that few raters or items inform; or ''."""
+def note_on_priors(
+    posterior: Posterior[Any], quantities: xr.Dataset, parameters: Sequence[Parameter] = ()
+) -> str:
+    """What the ICC or the mean accuracy would be under other priors, if few raters inform it."""
+    if "accuracy" in quantities:
+        return _note_on_accuracy(posterior, quantities, parameters)
+    return _note_on_icc(posterior, quantities)
+
+
+def _note_on_icc(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
     name = next((each for each in ("icc_observed", "icc") if each in quantities), "")
     few = {
         "sd_rater": (posterior.ratings.n_raters, "raters"),
@@ -63,11 +83,37 @@ def note_on_priors(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
         )
         end = (
             f": its median is {row['median']:.2f}, with half the prior's scale "
-            f"{row['half_scale']:.2f}, with twice {row['twice_scale']:.2f}."
+            f"{row['half']:.2f}, with twice {row['twice']:.2f}."
         )
-        unknown = "; how much, only a fit with another prior can tell."
-        sentences.append(start + (end if row["pareto_k"] <= MAX_K else unknown))
+        sentences.append(start + (end if row["pareto_k"] <= MAX_K else UNKNOWN))
     return " ".join(sentences)
+
+
+def _note_on_accuracy(
+    posterior: Posterior[Any], quantities: xr.Dataset, parameters: Sequence[Parameter]
+) -> str:
+    n_raters = posterior.ratings.n_raters
+    if n_raters >= FEW:
+        return ""
+    accuracy = quantities["accuracy"]
+    mean = accuracy.mean("rater") if "rater" in accuracy.dims else accuracy
+    table = sensitivity(posterior, mean.to_dataset(name=MEAN_ACCURACY), parameters)
+    prior, row = max(table.xs(MEAN_ACCURACY, level="quantity").iterrows(), key=_moves)
+    kind = "weight" if _is_probability(str(prior), parameters) else "scale"
+    half, twice = (f"{row[column]:.2f}" for column in ("half", "twice"))
+    is_known = row["pareto_k"] <= MAX_K
+    if row["sensitivity"] < NOTICEABLE or (is_known and half == twice):
+        return ""
+    start = f"With {n_raters} raters the prior of {prior} counts for their {MEAN_ACCURACY}"
+    end = (
+        f": its median is {row['median']:.2f}, with half the prior's {kind} {half}, "
+        f"with twice {twice}."
+    )
+    return start + (end if is_known else UNKNOWN)
+
+
+def _moves(row: tuple[Any, Any]) -> float:
+    return float(row[1]["sensitivity"])
 
 
 def smoothed(log_ratio: Array) -> tuple[Array, float]:
@@ -106,19 +152,44 @@ def _generalised_pareto(excess: Array) -> tuple[float, float]:
     return (n * k + 10 * 0.5) / (n + 10), -k / best
 
 
-def _log_priors(posterior: Posterior[Any]) -> dict[str, dict[float, Array]]:
-    """Log density (S,) of each half-t prior of an sd, at 1, 0.5 and 2 times its scale."""
+def _log_priors(posterior: Posterior[Any], parameters: Sequence[Parameter]) -> Priors:
+    """Log density of each prior, up to constants, at 1, 0.5 and 2 times its scale or weight.
+
+    That of probabilities is on the unconstrained scale, where a power of it is one of its weight.
+    """
     found = {}
-    for name, prior in posterior.problem.priors.items():
-        if name.startswith("sd_") and name in posterior.draws:
-            draws = posterior.draws[name].transpose("chain", "draw", ...).values
-            flat = draws.reshape(draws.shape[0] * draws.shape[1], -1)
-            df, scale = np.asarray(prior, float)
+    for name, numbers in posterior.problem.priors.items():
+        if name not in posterior.draws:
+            continue
+        draws = posterior.draws[name].transpose("chain", "draw", ...).values
+        draws, prior = draws.reshape(-1, *draws.shape[2:]), np.asarray(numbers, float)
+        if _is_probability(name, parameters):
+            if _support(name, parameters) == "unit":
+                draws = np.stack([draws, 1 - draws], axis=-1)
+            log_density = _log_probabilities(draws, np.broadcast_to(prior, draws.shape[1:]))
+            found[name] = {times: times * log_density for times in (1.0, 0.5, 2.0)}
+        elif name.startswith("sd_") or _support(name, parameters) == "positive":
+            flat, (df, scale) = draws.reshape(len(draws), -1), prior
             found[name] = {
-                times: (log_half_t(flat, (df, times * scale)) - np.log(times)).sum(axis=1)
+                times: log_half_t(flat, (df, times * scale)).sum(axis=1)
                 for times in (1.0, 0.5, 2.0)
             }
     return found
+
+
+def _log_probabilities(draws: Array, concentration: Array) -> Array:
+    """Log densities (S,) of Dirichlet distributions, up to constants, in blocks of draws."""
+    flat, weight = draws.reshape(len(draws), -1), concentration.ravel()
+    blocks = np.array_split(flat, 1 + flat.size // BLOCK)
+    return np.concatenate([np.log(np.maximum(block, TINY)) @ weight for block in blocks])
+
+
+def _support(name: str, parameters: Sequence[Parameter]) -> str:
+    return next((each.support for each in parameters if each.name == name), "")
+
+
+def _is_probability(name: str, parameters: Sequence[Parameter]) -> bool:
+    return _support(name, parameters) in GROUPED
 
 
 def _median(values: Array, weight: Array) -> float:

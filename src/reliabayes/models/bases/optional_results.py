@@ -13,6 +13,7 @@ from reliabayes.arrays import Array
 from reliabayes.facets import Decision
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
@@ -27,6 +28,10 @@ class OptionalResults(Generic[P]):
     """Base of all models: what a model without these answers."""
 
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of the program, where the model works with their supports."""
+        return ()
 
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it; by default as the model does."""
