@@ -343,6 +343,30 @@ def binary() -> rb.Ratings:
     )
 
 
+def graded() -> rb.Ratings:
+    """50 items by 6 raters; four ordered categories, logistic residuals."""
+    rng = np.random.default_rng(6)
+    effects = 1.5 * rng.normal(size=(50, 1)) + 0.8 * rng.normal(size=(1, 6))
+    latent = effects + rng.logistic(size=(50, 6))
+    return rb.Ratings.from_wide(np.digitize(latent, [-1.5, 0.2, 1.8]), scale="ordered")
+
+
+def pooled() -> rb.Ratings:
+    """40 items by 4 raters of pool a and 5 of pool b."""
+    rng = np.random.default_rng(7)
+    shared = rng.normal(size=(40, 1))
+    of_b = 0.8 * (0.7 * shared + 0.7 * rng.normal(size=(40, 1)))
+    effects = np.hstack([np.repeat(1.2 * shared, 4, axis=1), np.repeat(of_b, 5, axis=1)])
+    x = 5 + effects + 0.5 * rng.normal(size=(1, 9)) + rng.normal(size=(40, 9))
+    long = {
+        "item": np.repeat(range(40), 9),
+        "rater": np.tile(range(9), 40),
+        "rating": x.ravel().round(3),
+        "pool": np.tile(["a"] * 4 + ["b"] * 5, 40),
+    }
+    return rb.Ratings.from_frame(pd.DataFrame(long), pool="pool")
+
+
 # brms 2.18.0, brm(y ~ 1 + (1 | item) + (1 | rater)) with the priors of our defaults written out:
 # mean and sd of the draws, and the Monte Carlo error of the mean.
 BRMS_GAUSSIAN = {
@@ -358,6 +382,25 @@ BRMS_BERNOULLI = {
     "sd_rater": (0.6338, 0.3035, 0.0049),
     "icc": (0.3599, 0.0822, 0.0013),
 }
+BRMS_CUMULATIVE = {
+    "cut[0]": (-1.50, 0.532, 0.0088),
+    "cut[1]": (0.135, 0.518, 0.0086),
+    "cut[2]": (1.71, 0.525, 0.0085),
+    "sd_item": (1.76, 0.274, 0.0045),
+    "sd_rater": (1.04, 0.379, 0.0059),
+    "icc": (0.4081, 0.0807, 0.0013),
+}
+# brm(y ~ 0 + pool + (0 + pool | item) + (0 + pool || rater))
+BRMS_POOLS = {
+    "mean[a]": (4.36, 0.181, 0.0033),
+    "mean[b]": (4.66, 0.274, 0.0050),
+    "sd_item[a]": (0.904, 0.133, 0.0022),
+    "sd_item[b]": (0.702, 0.112, 0.0017),
+    "sd_rater[a]": (0.117, 0.112, 0.0014),
+    "sd_rater[b]": (0.502, 0.218, 0.0040),
+    "normalized_xcc[a, b]": (0.395, 0.181, 0.0032),
+    "sd_residual": (0.939, 0.0407, 0.00045),
+}
 
 
 @pytest.mark.slow
@@ -366,8 +409,10 @@ BRMS_BERNOULLI = {
     [
         (rb.GaussianICC(), lambda: rb.Ratings.from_frame(judges()), BRMS_GAUSSIAN),
         (rb.LogitICC(), binary, BRMS_BERNOULLI),
+        (rb.OrdinalICC(), graded, BRMS_CUMULATIVE),
+        (rb.GaussianXCC(), pooled, BRMS_POOLS),
     ],
-    ids=["gaussian", "bernoulli"],
+    ids=["gaussian", "bernoulli", "cumulative", "pools"],
 )
 def test_posteriors_of_brms(
     model: Any, ratings: Any, by_brms: dict[str, tuple[float, float, float]]
