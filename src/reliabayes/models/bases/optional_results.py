@@ -28,6 +28,7 @@ class OptionalResults(Generic[P]):
     """Base of all models: what a model without these answers."""
 
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
+    samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the program, where the model works with their supports."""
