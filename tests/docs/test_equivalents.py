@@ -382,6 +382,12 @@ BRMS_BERNOULLI = {
     "sd_rater": (0.6338, 0.3035, 0.0049),
     "icc": (0.3599, 0.0822, 0.0013),
 }
+BRMS_PROBIT = {
+    "mean": (0.0842, 0.227, 0.0040),
+    "sd_item": (0.863, 0.148, 0.0025),
+    "sd_rater": (0.396, 0.212, 0.0038),
+    "icc": (0.3833, 0.0838, 0.0014),
+}
 BRMS_CUMULATIVE = {
     "cut[0]": (-1.50, 0.532, 0.0088),
     "cut[1]": (0.135, 0.518, 0.0086),
@@ -409,10 +415,11 @@ BRMS_POOLS = {
     [
         (rb.GaussianICC(), lambda: rb.Ratings.from_frame(judges()), BRMS_GAUSSIAN),
         (rb.LogitICC(), binary, BRMS_BERNOULLI),
+        (rb.LogitICC(link="probit"), binary, BRMS_PROBIT),
         (rb.OrdinalICC(), graded, BRMS_CUMULATIVE),
         (rb.GaussianXCC(), pooled, BRMS_POOLS),
     ],
-    ids=["gaussian", "bernoulli", "cumulative", "pools"],
+    ids=["gaussian", "bernoulli", "probit", "cumulative", "pools"],
 )
 def test_posteriors_of_brms(
     model: Any, ratings: Any, by_brms: dict[str, tuple[float, float, float]]
@@ -422,6 +429,18 @@ def test_posteriors_of_brms(
     mean, sd, error = np.transpose([*by_brms.values()])
     assert (np.abs(found["mean"] - mean) < 4 * np.hypot(found["mcse"], error)).all()
     assert found["sd"].to_numpy() == pytest.approx(sd, rel=0.1)  # long tails: sd_rater to 2.5%
+
+
+@pytest.mark.slow
+def test_icc_of_performance_is_that_at_the_means_of_standard_deviations() -> None:
+    fit = rb.LogitICC(link="probit").fit(binary(), seed=1, draws=2000)
+
+    item, rater = (float(fit.summary().loc[name, "mean"]) ** 2 for name in ("sd_item", "sd_rater"))
+
+    # performance 0.10.2, icc(fit, by_group = TRUE) of the fit by brms; and icc(fit), their sum
+    total = item + rater + 1
+    assert [item / total, rater / total] == pytest.approx([0.391, 0.083], abs=0.006)
+    assert (item + rater) / total == pytest.approx(0.474, abs=0.006)
 
 
 def of_irrcac(x: Array, method: str, **options: Any) -> tuple[float, float, tuple[float, float]]:

@@ -64,6 +64,24 @@ def test_density_is_exact_outside_the_box(
     assert found.at(variance) == found.exact.at(variance)
 
 
+@pytest.mark.parametrize("sd_mean", [1.3, math.inf])
+def test_densities_of_many_points_are_those_of_each(
+    sums: EffectSums, sd_mean: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interpolated_effects, "MEMBERS_PER_NODE", 1)
+    monkeypatch.setattr(interpolated_effects, "WIDTH", 2.0)
+    found = InterpolatedEffects.of(MarginalEffects.of(sums, 0.2, sd_mean), sums)
+    assert found is not None
+    factor = np.array([[1.0] * 7, [1.05] * 7, [100.0, *[1.0] * 6]])
+
+    many = found.at_many(found.variance * factor)
+
+    expected = [found.exact.at(each) for each in found.variance * factor]
+    assert many.log_density == pytest.approx([e.log_density for e in expected], abs=1e-3)
+    assert many.mean == pytest.approx([e.mean for e in expected], rel=1e-4)
+    assert many.sd_mean == pytest.approx([e.sd_mean for e in expected], rel=1e-4)
+
+
 def test_nothing_is_interpolated_where_the_exact_density_is_quick(sums: EffectSums) -> None:
     assert InterpolatedEffects.of(MarginalEffects.of(sums, 0.2, 1.3), sums) is None
 

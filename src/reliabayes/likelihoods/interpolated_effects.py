@@ -15,7 +15,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.errors import RatingsError
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.estimation import anova
-from reliabayes.likelihoods.marginal_effects import Marginal, MarginalEffects, Reduced
+from reliabayes.likelihoods.marginal_effects import Marginal, MarginalEffects, Reduced, Solved
 
 DEGREE = 5  # of the polynomials, in all coordinates together
 MAX_NODES = 130
@@ -23,6 +23,7 @@ MEMBERS_PER_NODE = 100  # fewer effects in blocks are eliminated quickly at ever
 WIDTH, LEAST_WIDTH = 10.0, 0.05  # of the box; the first in standard errors of log variances
 NEAR_ZERO = 1e-8  # least coordinate
 CHECKS = 5  # points at which the interpolated density is compared with the exact one
+LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
 TOLERANCE = 1e-3  # largest error of the log density there
 
 
@@ -85,15 +86,38 @@ class InterpolatedEffects:
 
     def at(self, variance: Array) -> Marginal:
         """Density at variances (K,) of the sources, the last that of the residual."""
-        x = np.log1p(self.per_level * variance[self.sources] / variance[-1])
-        if ((x < self.low) | (x > self.high)).any():
-            return self.exact.at(variance)
-        values = self._basis(self._unit(x)) @ self._coefficients
-        size = len(self.exact.blocks.rest)
-        matrix = np.zeros((size, size), order="F")
-        matrix.T[self._triangle] = values[2 + size :]
-        reduced = Reduced(values[0], values[1], values[2 : 2 + size], matrix)
-        return self.exact.completed(reduced, variance)
+        return Marginal(*(float(each[0]) for each in self.at_many(variance[None])))
+
+    def at_many(self, variances: Array) -> Marginal:
+        """Densities (N,) at variances (N, K); -inf so far out that rounding decides."""
+        x = np.log1p(self.per_level * variances[:, self.sources] / variances[:, -1:])
+        inside = ((x >= self.low) & (x <= self.high)).all(axis=1)
+        values = self._basis(self._unit(x[inside])) @ self._coefficients
+        found = np.empty((3, len(variances)))
+        found[:, inside] = self._completed(values, variances[inside])
+        found[:, ~inside] = self.exact.at_many(variances[~inside])
+        return Marginal(*found)
+
+    def _completed(self, values: Array, variances: Array) -> Marginal:
+        """Densities (N,), given interpolated numbers.
+
+        The right side is a row below the matrix, so that the Cholesky factor has its solution.
+        """
+        size, at = len(self.exact.blocks.rest), np.arange(len(self.exact.blocks.rest))
+        log_det, explained, right, triangle = np.split(values, [1, 2, 2 + size], axis=1)
+        matrix = np.zeros((len(values), size + 1, size + 1))
+        matrix[(slice(None), *self._triangle)] = triangle
+        own = self.exact.precision(variances)
+        matrix[:, at, at] += own
+        matrix[:, size, :size], matrix[:, size, size] = right, LARGE
+        factor = np.linalg.cholesky(matrix)
+        scores, diagonal = factor[:, size, :size], factor[:, at, at]
+        sd = 1 / diagonal[:, -1]
+        solved = Solved(
+            2 * np.log(diagonal).sum(axis=1), (scores**2).sum(axis=1), scores[:, -1] * sd, sd
+        )
+        reduced = Reduced(log_det[:, 0], explained[:, 0], right, matrix)
+        return self.exact.density(reduced, own, solved, variances)
 
     @cached_property
     def _coefficients(self) -> Array:
@@ -123,9 +147,10 @@ class InterpolatedEffects:
         return np.tril_indices(len(self.exact.blocks.rest))
 
     def _basis(self, point: Array) -> Array:
-        """Products of Chebyshev polynomials at a point of the cube."""
+        """Products (..., nodes) of Chebyshev polynomials at points (..., D) of the cube."""
         single = chebyshev.chebvander(point, DEGREE)
-        return np.asarray(single[np.arange(len(point)), self._powers].prod(axis=1))
+        axis = np.arange(len(self.sources))
+        return np.asarray(single[..., axis, self._powers].prod(axis=-1))
 
     def _unit(self, x: Array) -> Array:
         return np.asarray((2 * x - self.low - self.high) / (self.high - self.low))
@@ -144,5 +169,6 @@ class InterpolatedEffects:
     def _error(self) -> float:
         """Largest difference between interpolated and exact log density at random points."""
         points = np.random.default_rng(1).uniform(-1, 1, (CHECKS, len(self.sources)))
-        variances = [self.variance[-1] * self._ratio(point) for point in points]
-        return max(abs(self.at(v).log_density - self.exact.at(v).log_density) for v in variances)
+        variances = self.variance[-1] * np.array([self._ratio(point) for point in points])
+        found, exact = self.at_many(variances), self.exact.at_many(variances)
+        return float(np.abs(found.log_density - exact.log_density).max())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,11 +21,20 @@ MAX_CROSSED = 60_000_000  # of effects in blocks and others; 0.5 GB
 
 
 class Marginal(NamedTuple):
-    """Log density of the ratings, and mean and sd of the grand mean given the ratings."""
+    """Log density of the ratings, and mean and sd of the grand mean given them; one, or (N,)."""
 
-    log_density: float
-    mean: float
-    sd_mean: float
+    log_density: Any
+    mean: Any
+    sd_mean: Any
+
+
+class Solved(NamedTuple):
+    """Log determinant of a precision, what it explains, and mean and sd of the last effect."""
+
+    log_det: Any
+    explained: Any
+    mean: Any
+    sd_mean: Any
 
 
 class Reduced(NamedTuple):
@@ -35,8 +45,8 @@ class Reduced(NamedTuple):
     upper triangle by columns is set.
     """
 
-    log_det: float
-    explained: float
+    log_det: Any
+    explained: Any
     right: Array
     matrix: Array
 
@@ -153,6 +163,14 @@ class MarginalEffects:
         """Density at variances (K,) of the sources, the last that of the residual."""
         return self.completed(self.reduced(variance / variance[-1]), variance)
 
+    def at_many(self, variances: Array) -> Marginal:
+        """Densities (N,) at variances (N, K); -inf so far out that rounding decides."""
+        found = np.full((len(variances), 3), [-math.inf, 0.0, 0.0])
+        for row, variance in zip(found, variances, strict=True):
+            with suppress(np.linalg.LinAlgError):
+                row[:] = self.at(variance)
+        return Marginal(*found.T)
+
     def reduced(self, ratio: Array) -> Reduced:
         """What is left of all but the rest, at variances (K,) relative to that of the residual."""
         check_time()
@@ -169,18 +187,33 @@ class MarginalEffects:
 
     def completed(self, reduced: Reduced, variance: Array) -> Marginal:
         """Density, given what is left at these variances; its matrix is overwritten."""
-        residual, flat = variance[-1], math.isinf(self.sd_mean)
-        log_det, explained, right, matrix = reduced
-        own = residual / variance[self.source[self.blocks.rest]]
-        own[-1] = residual * self.sd_mean**-2
-        matrix.flat[:: len(own) + 1] += own
-        rest_log_det, rest_explained, mean, sd_mean = _solve(matrix, right)
-        log_det += self.levels @ np.log1p(self.size * variance[self.first] / residual)
-        log_det += rest_log_det - np.log(own[: len(own) - flat]).sum()
-        log_det += (self.n - flat) * math.log(2 * math.pi * residual)
-        quadratic = (self.square - explained - rest_explained) / residual
+        own = self.precision(variance)
+        reduced.matrix.flat[:: len(own) + 1] += own
+        return self.density(reduced, own, _solve(reduced.matrix, reduced.right), variance)
+
+    def precision(self, variance: Array) -> Array:
+        """Precisions (..., P) of the rest by their priors, per residual variance."""
+        residual = variance[..., -1:]
+        own = residual / variance[..., self.source[self.blocks.rest]]
+        own[..., -1] = residual[..., 0] * self.sd_mean**-2
+        return np.asarray(own)
+
+    def density(self, reduced: Reduced, own: Array, solved: Solved, variance: Array) -> Marginal:
+        """Density, given the precisions of the rest and the solution for it."""
+        residual, flat = variance[..., -1], math.isinf(self.sd_mean)
+        first = variance[..., self.first] / residual
+        log_det = (
+            reduced.log_det
+            + np.log1p(np.multiply.outer(first, self.size)) @ self.levels
+            + solved.log_det
+            - np.log(own[..., : own.shape[-1] - flat]).sum(axis=-1)
+            + (self.n - flat) * np.log(2 * math.pi * residual)
+        )
+        quadratic = (self.square - reduced.explained - solved.explained) / residual
         return Marginal(
-            -0.5 * (log_det + quadratic), self.centre + mean, math.sqrt(residual) * sd_mean
+            -0.5 * (log_det + quadratic),
+            self.centre + solved.mean,
+            np.sqrt(residual) * solved.sd_mean,
         )
 
 
@@ -277,15 +310,14 @@ class Blocks:
         return Reduced(float(log_det), explained, right, matrix)
 
 
-def _solve(matrix: Array, right: Array) -> tuple[float, float, float, float]:
-    """Log determinant of a precision, what it explains, and mean and sd of the last effect."""
+def _solve(matrix: Array, right: Array) -> Solved:
     factor, failed = lapack.dpotrf(matrix, lower=0, clean=0, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
     scores = solve_triangular(factor, right, trans=1, check_finite=False)
     sd = 1 / float(factor[-1, -1])
     log_det = 2 * float(np.log(np.diag(factor)).sum())
-    return log_det, float(scores @ scores), float(scores[-1]) * sd, sd
+    return Solved(log_det, float(scores @ scores), float(scores[-1]) * sd, sd)
 
 
 def _pairs(matrix: sp.csr_array) -> tuple[Codes, Array]:

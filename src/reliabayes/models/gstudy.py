@@ -32,7 +32,8 @@ from reliabayes.results.posterior import Posterior
 SdPrior = HalfNormal | HalfStudentT
 
 FEW_RATINGS = 1000  # for which NUTS takes seconds
-INTERPOLATED_THINNING = 4  # iterations for each draw where densities take less than a millisecond
+# Iterations for each draw where densities take less than a millisecond, and densities at once.
+INTERPOLATED_THINNING, INTERPOLATED_BLOCK = 4, 32
 OF_SOURCES = ("variance", "sd", "proportion")
 
 
@@ -194,7 +195,8 @@ class GStudy(RandomEffectsModel):
         """Mode of the posterior of the log standard deviations, and its curvature."""
 
         def log_posterior(log_sd: Array) -> float:
-            return problem.log_density(np.exp(2 * log_sd)) + _log_prior(log_sd, problem)
+            log_prior = float(_log_prior(log_sd, problem))
+            return problem.log_density(np.exp(2 * log_sd)) + log_prior
 
         first = self._equal_parts(problem)
         if not problem.squares and isinstance(problem.marginal, InterpolatedEffects):
@@ -222,16 +224,10 @@ class GStudy(RandomEffectsModel):
         if problem.squares or mode.covariance is None:
             return None
 
-        def evaluate(points: Array) -> tuple[Array, Array]:
-            found = np.array([one(log_sd) for log_sd in points])
-            return found[:, 0], found[:, 1:]
-
-        def one(log_sd: Array) -> tuple[float, float, float]:
-            try:
-                found = problem.marginal.at(np.exp(2 * log_sd))
-            except np.linalg.LinAlgError:  # so far out that rounding decides
-                return -math.inf, 0.0, 0.0
-            return found.log_density + _log_prior(log_sd, problem), *found[1:]
+        def evaluate(log_sd: Array) -> tuple[Array, Array]:
+            found = problem.marginal.at_many(np.exp(2 * log_sd))
+            log_density = found.log_density + _log_prior(log_sd, problem)
+            return log_density, np.stack(found[1:], axis=1)
 
         def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
             drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
@@ -239,9 +235,14 @@ class GStudy(RandomEffectsModel):
 
         prefers_nuts = mode.step_size is None and len(problem.values) < FEW_RATINGS
         interpolated = isinstance(problem.marginal, InterpolatedEffects)
-        thinning = INTERPOLATED_THINNING if interpolated else 1
         return NearNormal(
-            evaluate, finish, mode.mode["sd"], mode.covariance, prefers_nuts, thinning
+            evaluate,
+            finish,
+            mode.mode["sd"],
+            mode.covariance,
+            prefers_nuts,
+            thinning=INTERPOLATED_THINNING if interpolated else 1,
+            block=INTERPOLATED_BLOCK if interpolated else 1,
         )
 
     def cold_start(self, problem: EffectsProblem, centring: StanPart | None) -> WarmStart:
@@ -318,10 +319,10 @@ class GStudy(RandomEffectsModel):
         return {"mean": point["mean"], "sd": np.broadcast_to(point["sd"], len(effects.sources))}
 
 
-def _log_prior(log_sd: Array, problem: EffectsProblem) -> float:
-    """Log density of the log standard deviations (K,), up to a constant."""
-    prior = sum(map(log_half_t, np.exp(log_sd), problem.priors["sd"]))
-    return float(prior) + float(log_sd.sum())
+def _log_prior(log_sd: Array, problem: EffectsProblem) -> Any:
+    """Log density of log standard deviations (..., K), up to a constant."""
+    sds = np.moveaxis(np.exp(log_sd), -1, 0)
+    return sum(map(log_half_t, sds, problem.priors["sd"])) + log_sd.sum(axis=-1)
 
 
 def _unset(name: str, prior: str) -> ValueError:

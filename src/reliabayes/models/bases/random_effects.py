@@ -63,7 +63,7 @@ class EffectsProblem(Problem):
         """Log density of the ratings at variances (K,) of the sources."""
         if self.squares:
             return self.squares.log_density(variance, *self.priors["mean"])
-        return self.marginal.at(variance).log_density
+        return float(self.marginal.at(variance).log_density)
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""
