@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -34,6 +35,10 @@ fit.summary(), fit.diagnostics(), fit.items(), fit.raters()
 
 def test_the_package_imports_its_modules_when_they_are_used() -> None:
     assert imported_by("import reliabayes", SLOW) == set()
+
+
+def test_version_is_that_of_the_package() -> None:
+    assert rb.__version__ == version("reliabayes")
 
 
 def test_help_of_no_command_imports_what_computes() -> None:

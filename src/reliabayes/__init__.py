@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.results.leave_one_out import LeaveOneOut as LeaveOneOut
     from reliabayes.results.point_estimate import PointEstimate as PointEstimate
     from reliabayes.results.predictive import PredictiveChecks as PredictiveChecks
+
+    __version__: str
 else:
     # Where the names above come from. All others are those of `models`, which knows its names.
     _MODULES = {
@@ -65,6 +67,8 @@ else:
             value = import_module(_MODULES[name])
         elif name in _OBJECTS:
             value = getattr(import_module(_OBJECTS[name]), name)
+        elif name == "__version__":
+            value = import_module("importlib.metadata").version("reliabayes")
         elif name == "__all__":
             value = sorted({*_MODULES, *_OBJECTS, *_models().__all__} - {"models"})
         elif not name.startswith("_") and name in _models().__all__:

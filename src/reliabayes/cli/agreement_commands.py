@@ -15,7 +15,6 @@ from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import JsonFile, Prob, check_outputs, writable
 from reliabayes.cli.output import (
     STDOUT,
-    installed_version,
     json_value,
     make_table,
     print_and_write,
@@ -82,7 +81,7 @@ def agree(
     table = ratings.agreement(**sampling, n_jobs=jobs, guideline=guideline)
     source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
     report = {
-        "version": installed_version(),
+        "version": rb.__version__,
         "data": {**source, **json_design(ratings)},
         "sampling": sampling,
         "guideline": table.attrs.get("guideline"),

@@ -16,7 +16,6 @@ from reliabayes.cli.output import (
     FAILURE,
     INTERRUPTED,
     exit_with,
-    installed_version,
     print_text,
     warnings_as_messages,
 )
@@ -66,7 +65,7 @@ app = typer.Typer(
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        print_text(f"reliabayes {installed_version()}")
+        print_text(f"reliabayes {rb.__version__}")
         raise typer.Exit
 
 

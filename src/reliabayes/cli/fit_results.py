@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import reliabayes as rb
 from reliabayes.cli.output import (
     fits_terminal,
-    installed_version,
     json_value,
     make_table,
     print_message,
@@ -174,7 +173,7 @@ def json_report(
     """
     return {
         "model": fitted.model.name(),
-        "version": installed_version(),
+        "version": rb.__version__,
         "data": {**source, **json_design(fitted.ratings)},
         **_results(fitted, prob),
     }

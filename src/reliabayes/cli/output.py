@@ -210,19 +210,6 @@ def json_value(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def installed_version() -> str:
-    """Return the version of the package.
-
-    Returns
-    -------
-    str
-        The version, such as 0.1.0.
-    """
-    from importlib.metadata import version  # slow to import, and not needed for help
-
-    return version("reliabayes")
-
-
 def exit_with(message: object, status: int) -> NoReturn:
     """Print a message and end the program.
 
