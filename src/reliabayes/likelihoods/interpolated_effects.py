@@ -23,6 +23,7 @@ MEMBERS_PER_NODE = 100  # fewer effects in blocks are eliminated quickly at ever
 WIDTH, LEAST_WIDTH = 10.0, 0.05  # of the box; the first in standard errors of log variances
 NEAR_ZERO = 1e-8  # least coordinate
 CHECKS = 5  # points at which the interpolated density is compared with the exact one
+NEGLIGIBLE = 40.0  # nats below the density at the centre of the box
 LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
 TOLERANCE = 1e-3  # largest error of the log density there
 
@@ -34,8 +35,9 @@ class InterpolatedEffects:
     With the residual variance factored out, all that the many effects of items contribute is a
     smooth function of few numbers, log(1 + n r) by source: n is the mean number of ratings of a
     level, r the variance of the source relative to that of the residual. Polynomials pass through
-    exact values at nodes in a box that is far wider than the posterior; outside, the exact density
-    is computed.
+    exact values at nodes in a box that is far wider than the posterior. Away from the box the
+    density falls (it is log-concave in these numbers if the design is balanced), so that the one at
+    its edge stands for it where that is negligible; elsewhere outside it is computed exactly.
 
     Attributes
     ----------
@@ -90,19 +92,30 @@ class InterpolatedEffects:
 
     def at_many(self, variances: Array) -> Marginal:
         """Densities (N,) at variances (N, K); -inf so far out that rounding decides."""
-        x = np.log1p(self.per_level * variances[:, self.sources] / variances[:, -1:])
-        inside = ((x >= self.low) & (x <= self.high)).all(axis=1)
-        values = self._basis(self._unit(x[inside])) @ self._coefficients
-        found = np.empty((3, len(variances)))
-        found[:, inside] = self._completed(values, variances[inside])
-        found[:, ~inside] = self.exact.at_many(variances[~inside])
+        residual = variances[:, -1:]
+        x = np.log1p(self.per_level * variances[:, self.sources] / residual)
+        x = np.where(self.low > NEAR_ZERO, x, np.maximum(x, NEAR_ZERO))
+        edge = np.clip(x, self.low, self.high)
+        at_edge = variances.copy()
+        at_edge[:, self.sources] = np.expm1(edge) / self.per_level * residual
+        found = np.array(self._completed(edge, at_edge))
+        doubtful = (x != edge).any(axis=1) & (found[0] > self._highest - NEGLIGIBLE)
+        if doubtful.any():
+            found[:, doubtful] = self.exact.at_many(variances[doubtful])
         return Marginal(*found)
 
-    def _completed(self, values: Array, variances: Array) -> Marginal:
-        """Densities (N,), given interpolated numbers.
+    @cached_property
+    def _highest(self) -> float:
+        """Log density at the centre of the box."""
+        centre = (self.low + self.high)[None] / 2
+        return float(self._completed(centre, self.variance[None]).log_density[0])
+
+    def _completed(self, x: Array, variances: Array) -> Marginal:
+        """Interpolated densities (N,) at coordinates (N, D) and the variances that have these.
 
         The right side is a row below the matrix, so that the Cholesky factor has its solution.
         """
+        values = self._basis(self._unit(x)) @ self._coefficients
         size, at = len(self.exact.blocks.rest), np.arange(len(self.exact.blocks.rest))
         log_det, explained, right, triangle = np.split(values, [1, 2, 2 + size], axis=1)
         matrix = np.zeros((len(values), size + 1, size + 1))
