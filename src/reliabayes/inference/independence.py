@@ -27,7 +27,7 @@ from reliabayes.inference.time_limit import seconds_left
 DF = 9  # of proposals, whose tails must be heavier than those of the posterior
 ROUNDS = 2  # of adaptation
 SETTLING = 20  # iterations of each chain from its first proposal until it is a draw
-SLOW = 0.005  # seconds that a density takes; quicker ones leave other threads no time
+SLOW = 0.005  # seconds that a block of densities takes; quicker ones leave other threads no time
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +283,9 @@ class _Run:
 
     @cached_property
     def at_once(self) -> int:
-        """Chains run at once: one if densities are so quick that threads wait for each other."""
+        """Chains run at once: one if blocks are so quick that threads wait for each other."""
         began = time.monotonic()
-        self.posterior.evaluate(self.posterior.mode[None])
+        self.posterior.evaluate(np.tile(self.posterior.mode, (self.posterior.block, 1)))
         return self.most_at_once if time.monotonic() - began > SLOW else 1
 
     def _evaluated(

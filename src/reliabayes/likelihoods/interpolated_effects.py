@@ -23,7 +23,7 @@ MEMBERS_PER_NODE = 100  # fewer effects in blocks are eliminated quickly at ever
 WIDTH, LEAST_WIDTH = 10.0, 0.05  # of the box; the first in standard errors of log variances
 NEAR_ZERO = 1e-8  # least coordinate
 CHECKS = 5  # points at which the interpolated density is compared with the exact one
-NEGLIGIBLE = 40.0  # nats below the density at the centre of the box
+NEGLIGIBLE = 25.0  # nats below the highest density
 LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
 TOLERANCE = 1e-3  # largest error of the log density there
 
@@ -80,7 +80,9 @@ class InterpolatedEffects:
         per_level = sums.n / levels
         width = np.maximum(WIDTH * np.sqrt(2 / levels), LEAST_WIDTH)
         centre = np.log1p(per_level * np.maximum(variance[sources] / variance[-1], 0))
-        low, high = np.maximum(centre - width, NEAR_ZERO), centre + width
+        low = np.maximum(centre - width, NEAR_ZERO)
+        # What may be 0 is proposed far above it, too.
+        high = centre + width * np.where(low > NEAR_ZERO, 1, 3)
         variance = np.maximum(variance, 0.01 * variance[-1])
         variance[sources] = np.expm1((low + high) / 2) / per_level * variance[-1]
         found = cls(exact, sources, per_level, low, high, variance)
@@ -92,13 +94,10 @@ class InterpolatedEffects:
 
     def at_many(self, variances: Array) -> Marginal:
         """Densities (N,) at variances (N, K); -inf so far out that rounding decides."""
-        residual = variances[:, -1:]
-        x = np.log1p(self.per_level * variances[:, self.sources] / residual)
+        x = np.log1p(self.per_level * variances[:, self.sources] / variances[:, -1:])
         x = np.where(self.low > NEAR_ZERO, x, np.maximum(x, NEAR_ZERO))
         edge = np.clip(x, self.low, self.high)
-        at_edge = variances.copy()
-        at_edge[:, self.sources] = np.expm1(edge) / self.per_level * residual
-        found = np.array(self._completed(edge, at_edge))
+        found = np.array(self._completed(edge, self._with(variances, edge)))
         doubtful = (x != edge).any(axis=1) & (found[0] > self._highest - NEGLIGIBLE)
         if doubtful.any():
             found[:, doubtful] = self.exact.at_many(variances[doubtful])
@@ -106,9 +105,16 @@ class InterpolatedEffects:
 
     @cached_property
     def _highest(self) -> float:
-        """Log density at the centre of the box."""
-        centre = (self.low + self.high)[None] / 2
-        return float(self._completed(centre, self.variance[None]).log_density[0])
+        """Log density at the centre of the box, or where its numbers near 0 are 0, if larger."""
+        centre = (self.low + self.high) / 2
+        x = np.array([centre, np.where(self.low > NEAR_ZERO, centre, self.low)])
+        return float(self._completed(x, self._with(self.variance[None], x)).log_density.max())
+
+    def _with(self, variances: Array, x: Array) -> Array:
+        """Variances (N, K), those of the sources by the coordinates (N, D)."""
+        found = np.repeat(variances, len(x) // len(variances), axis=0)
+        found[:, self.sources] = np.expm1(x) / self.per_level * found[:, -1:]
+        return found
 
     def _completed(self, x: Array, variances: Array) -> Marginal:
         """Interpolated densities (N,) at coordinates (N, D) and the variances that have these.
