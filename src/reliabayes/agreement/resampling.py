@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import joblib  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ from pandas.util import hash_array
 
 from reliabayes.agreement.item_rows import Rows, n_columns, to_dense
 from reliabayes.arrays import Array, Codes
+from reliabayes.jobs import run_jobs
 
 Formula = Callable[[Array], Array]
 Sampler = Callable[[np.random.Generator, int], Array]
@@ -115,11 +116,11 @@ def bootstrap(sample: Sampler, replicates: int, block_size: int, seed: int, n_jo
     sizes = np.full(math.ceil(replicates / block_size), block_size)
     sizes[-1] -= sizes.sum() - replicates
     streams = np.random.SeedSequence(seed).spawn(len(sizes))
-    values = joblib.Parallel(n_jobs=n_jobs)(
-        joblib.delayed(sample)(np.random.default_rng(stream), int(size))
+    tasks = [
+        partial(sample, np.random.default_rng(stream), int(size))
         for stream, size in zip(streams, sizes, strict=True)
-    )
-    return np.concatenate(values)
+    ]
+    return np.concatenate(list(run_jobs(tasks, n_jobs)))
 
 
 def resample_raters(pools: Codes, rng: np.random.Generator, replicates: int) -> NDArray[np.int64]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import stanio
 
 from reliabayes.arrays import Array
 
@@ -117,6 +116,13 @@ def _adaptation(geometry: Geometry | None, acceptance: float, *, adapted: bool) 
     return ["adapt", "engaged=1", f"delta={acceptance}", *(STEP_SIZE_ONLY if keeps_metric else [])]
 
 
-def _written(path: Path, values: Mapping[str, Any]) -> Path:
+def write_json(path: Path, values: Mapping[str, Any]) -> None:
+    """Write values as Stan reads them."""
+    import stanio  # no browser needs it
+
     stanio.write_stan_json(str(path), dict(values))
+
+
+def _written(path: Path, values: Mapping[str, Any]) -> Path:
+    write_json(path, values)
     return path

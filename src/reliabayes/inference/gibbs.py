@@ -68,6 +68,7 @@ def sample(
     SamplingError
         The chains took longer than ``timeout``.
     """
+    stan.require_computer("The compiled Gibbs sampler")
     size, shape = conjugate.slots.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
     run = _Run(conjugate, seed, chains, warmup, draws)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.inference.progress import progress_bar
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.threads import run_threads
@@ -37,8 +37,8 @@ class NearNormal:
     Attributes
     ----------
     evaluate : callable
-        Log density at parameters (P,), on a scale where they have no limits, and numbers (M,) that
-        are found with it.
+        Log densities (N,) at parameters (N, P), on a scale where they have no limits, and numbers
+        (N, M) that are found with them.
     finish : callable
         Draws by name, given parameters (chains, draws, P), the numbers found with them (chains,
         draws, M), and a source of randomness.
@@ -46,12 +46,14 @@ class NearNormal:
         Mode.
     covariance : array of float, shape (P, P)
         Covariance by the curvature there.
-    is_vague : bool
-        Whether NUTS is better, because few data leave the posterior far from normal: chains would
-        stay for long at points that proposals hardly reach.
+    prefers_nuts : bool
+        Whether NUTS is better where it can run, as where few data leave the posterior far from
+        normal: chains would stay for long at points that proposals hardly reach.
     thinning : int
         Iterations for each draw, and for each iteration of adaptation: several where densities are
         quick, since chains may stay at a point for long.
+    block : int
+        Points that are evaluated at once.
 
     References
     ----------
@@ -60,12 +62,13 @@ class NearNormal:
 
     sampler: ClassVar[Literal["independence"]] = "independence"
 
-    evaluate: Callable[[Array], tuple[float, Array]]
+    evaluate: Callable[[Array], tuple[Array, Array]]
     finish: Callable[[Array, Array, np.random.Generator], Mapping[str, Array]]
     mode: Array
     covariance: Array
-    is_vague: bool = False
+    prefers_nuts: bool = False
     thinning: int = 1
+    block: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +148,22 @@ class _Proposal:
             (mass + prior / 2) / (1 + prior),
             np.sqrt((squares + prior / 2) / (mass + prior / 2)),
         )
+
+
+def _accepted(log_ratio: Array, rng: np.random.Generator) -> tuple[Codes, Array]:
+    """Which proposal a chain is at after each of them, the first included, and their chances.
+
+    Ratios are those of the posterior to the proposals.
+    """
+    current, at = -math.inf, 0
+    positions, chances = np.zeros(len(log_ratio), np.intp), np.ones(len(log_ratio))
+    uniform = rng.random(len(log_ratio))
+    for n, (ratio, u) in enumerate(zip(log_ratio.tolist(), uniform.tolist(), strict=True)):
+        chance = math.exp(min(0.0, ratio - current)) if n else 1.0
+        if u < chance:
+            current, at = ratio, n
+        positions[n], chances[n] = at, chance
+    return positions, chances
 
 
 def _root(covariance: Array) -> Array:
@@ -233,12 +252,8 @@ class _Run:
 
         def chain(position: int, stop: threading.Event) -> tuple[Array, Array]:
             points = proposal.draw(number, self.rngs[position])
-            log_ratio = -proposal.log_density(points)
-            for n, point in enumerate(points):
-                if stop.is_set():
-                    break
-                log_ratio[n] += self._evaluated(point, position)[0]
-            return points, log_ratio
+            log_density, _ = self._evaluated(points, position, stop)
+            return points, log_density - proposal.log_density(points)
 
         points, log_ratio = zip(*self._in_threads(chain, watch), strict=True)
         return proposal.improved(np.concatenate(points), np.concatenate(log_ratio))
@@ -252,25 +267,17 @@ class _Run:
         taken.
         """
 
-        def chain(position: int, stop: threading.Event) -> list[list[Any]]:
+        def chain(position: int, stop: threading.Event) -> tuple[Array, Array, Array, Array]:
             rng = self.rngs[position]
-            kept: list[list[Any]] = []
             points = proposal.draw(settling + iterations, rng)
-            current = -math.inf  # log ratio of the posterior to the proposal
-            for point, log_proposal in zip(points, proposal.log_density(points), strict=True):
-                log_density, others = self._evaluated(point, position)
-                log_ratio = log_density - log_proposal
-                chance = math.exp(min(0.0, log_ratio - current)) if kept else 1.0
-                if rng.random() < chance:
-                    at, current = [point, others, log_density], log_ratio
-                kept.append([*at, chance])
-                if stop.is_set():
-                    break
-            return kept[settling:][self.posterior.thinning - 1 :: self.posterior.thinning]
+            log_density, others = self._evaluated(points, position, stop)
+            at, chance = _accepted(log_density - proposal.log_density(points), rng)
+            kept = slice(settling + self.posterior.thinning - 1, None, self.posterior.thinning)
+            at = at[kept]
+            return points[at], others[at], log_density[at], chance[kept]
 
-        found = self._in_threads(chain, watch)
-        points, others, log_density, rate = (
-            np.array([[each[k] for each in kept] for kept in found]) for k in range(4)
+        points, others, log_density, rate = map(
+            np.array, zip(*self._in_threads(chain, watch), strict=True)
         )
         return points, others, log_density, rate
 
@@ -278,13 +285,23 @@ class _Run:
     def at_once(self) -> int:
         """Chains run at once: one if densities are so quick that threads wait for each other."""
         began = time.monotonic()
-        self.posterior.evaluate(self.posterior.mode)
+        self.posterior.evaluate(self.posterior.mode[None])
         return self.most_at_once if time.monotonic() - began > SLOW else 1
 
-    def _evaluated(self, point: Array, position: int) -> tuple[float, Array]:
-        self.evaluated[position] += 1
-        log_density, others = self.posterior.evaluate(point)
-        return (-math.inf if math.isnan(log_density) else log_density), others
+    def _evaluated(
+        self, points: Array, position: int, stop: threading.Event
+    ) -> tuple[Array, Array]:
+        """Log densities (N,) at points (N, P), and the numbers (N, M) found with them."""
+        found: list[tuple[Array, Array]] = []
+        for block in blocks(len(points), self.posterior.block):
+            if stop.is_set():  # nobody waits for the rest
+                raise InterruptedError
+            found.append(self.posterior.evaluate(points[block]))
+            self.evaluated[position] += len(points[block])
+        if not found:
+            return np.empty(0), np.empty((0, 0))
+        log_density, others = map(np.concatenate, zip(*found, strict=True))
+        return np.where(np.isnan(log_density), -math.inf, log_density), others
 
     def _in_threads(
         self, chain: Callable[[int, threading.Event], Any], watch: Callable[[], None]

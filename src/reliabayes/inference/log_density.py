@@ -11,6 +11,7 @@ from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
 from reliabayes.inference.chain_failures import failure, system_failure
+from reliabayes.inference.commands import write_json
 from reliabayes.inference.processes import run_all
 from reliabayes.inference.temporary import temporary_folder
 from reliabayes.inference.time_limit import seconds_left
@@ -49,8 +50,8 @@ def log_gradients(program: str, data: Mapping[str, Any], points: Array) -> tuple
     try:
         with temporary_folder() as where:
             output, log = where / "output.csv", where / "log.txt"
-            stan.write_json(str(where / "data.json"), dict(data))
-            stan.write_json(str(where / "points.json"), {"params_r": points})
+            write_json(where / "data.json", data)
+            write_json(where / "points.json", {"params_r": points})
             command = [str(executable), "log_prob"]
             command += [f"unconstrained_params={where}/points.json"]
             command += ["data", f"file={where}/data.json"]

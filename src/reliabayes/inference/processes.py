@@ -11,8 +11,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-import psutil
-
 LONGEST_PAUSE = 0.05  # seconds between two looks at the processes
 
 
@@ -99,6 +97,8 @@ def _end(processes: Collection[subprocess.Popen[bytes]]) -> None:
 
 def _end_strays(commands: Sequence[Sequence[str]]) -> None:
     """Kill a process that an exception kept from being noted when it had just been started."""
+    import psutil  # no browser has it
+
     arguments = [list(command[1:]) for command in commands]
     with contextlib.suppress(psutil.Error):
         for child in psutil.Process().children():

@@ -14,13 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import platformdirs
-import stanio
-
 from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference.chain_failures import failure, system_failure
 from reliabayes.inference.commands import Geometry, sampler_commands
+from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.processes import run_all
 from reliabayes.inference.progress import iterations, progress_bar
 from reliabayes.inference.stan_csv import read_settings, read_variables
@@ -30,9 +28,7 @@ from reliabayes.inference.time_limit import TOO_LONG, seconds_left
 if TYPE_CHECKING:
     import cmdstanpy
 
-__all__ = ["Draws", "Geometry", "executable_of", "folder", "load", "sample", "write_json"]
-
-write_json = stanio.write_stan_json
+__all__ = ["Draws", "Geometry", "executable_of", "folder", "load", "sample"]
 
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",
@@ -183,6 +179,7 @@ def _read(tables: Sequence[Path]) -> Draws:
 
 def executable_of(program: str) -> Path:
     """Executable of a packaged program, or of one that CmdStan has compiled, as for `load`."""
+    require_computer(f"The compiled Stan program {program!r}")
     if os.environ.get("RELIABAYES_CMDSTAN"):
         return Path(str(load(program).exe_file))
     executable = folder() / program
@@ -208,6 +205,22 @@ def _cmdstanpy() -> Any:
         warnings.filterwarnings("ignore", "IProgress")  # tqdm's, in notebooks without ipywidgets
         import cmdstanpy
     return cmdstanpy
+
+
+def require_computer(what: str) -> None:
+    """Refuse what needs compiled code of the package where no process can start.
+
+    Raises
+    ------
+    SamplingError
+        This is a browser.
+    """
+    if IN_BROWSER:
+        raise SamplingError(
+            f"{what} cannot run in a browser. Install reliabayes on a computer: pip install "
+            "reliabayes. A browser can fit GaussianICC, compute classical coefficients, and "
+            "estimate true categories by em()."
+        )
 
 
 def folder() -> Path:
@@ -242,6 +255,8 @@ def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
 
 def _cached_sources(source: Path, cmdstan: str) -> Path:
     """Copy of a folder of sources, under the hash of their texts and of CmdStan's path."""
+    import platformdirs
+
     texts = [path.read_bytes() for path in sorted(source.rglob("*")) if path.is_file()]
     made_by = f"{cmdstan} {_cmdstanpy().cmdstan_version()}".encode()
     digest = hashlib.sha256(b"\0".join([made_by, *texts])).hexdigest()

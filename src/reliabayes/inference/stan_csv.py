@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import stanio
 
 from reliabayes.arrays import Array
 
@@ -34,6 +33,8 @@ def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
     dict of str to array of shape (chains, draws, ...)
         By the names in the program; those of the sampler end with two underscores.
     """
+    import stanio
+
     with open(tables[0], encoding="utf-8") as opened:
         header = next(line.strip() for line in opened if not line.startswith("#"))
     # Polars reads faster with many threads, but its threads do not survive a fork.

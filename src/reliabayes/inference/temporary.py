@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 import shutil
@@ -53,6 +52,8 @@ def temporary_folder() -> Iterator[Path]:
 
 def _locked(folder: Path) -> int:
     """Descriptor of the locked lock file of a folder; the file has its name once it is locked."""
+    import fcntl  # no browser has it
+
     made = folder / "lock"
     descriptor = os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -78,6 +79,8 @@ def _remove_abandoned(parent: Path) -> None:
 
 
 def _remove_if_abandoned(folder: Path) -> None:
+    import fcntl
+
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 from reliabayes.errors import SamplingError
+from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.time_limit import TOO_LONG
 
 PAUSE = 0.05  # seconds between two looks at the threads
@@ -22,6 +23,8 @@ def run_threads(
     watch: Callable[[], None],
 ) -> None:
     """Run tasks, which look at ``stop`` now and then and end early once it is set.
+
+    In a browser they run one after another, in this thread.
 
     Parameters
     ----------
@@ -41,6 +44,9 @@ def run_threads(
     SamplingError
         They took longer.
     """
+    if IN_BROWSER:
+        _run_here(tasks, until=until, watch=watch)
+        return
     with ThreadPoolExecutor(at_once) as pool:
         try:
             futures = [pool.submit(task) for task in tasks]
@@ -54,3 +60,13 @@ def run_threads(
             stop.set()
     for future in futures:
         future.result()
+
+
+def _run_here(
+    tasks: Sequence[Callable[[], None]], *, until: float, watch: Callable[[], None]
+) -> None:
+    for task in tasks:
+        watch()
+        if time.monotonic() > until:
+            raise SamplingError(TOO_LONG)
+        task()

@@ -73,6 +73,14 @@ class Approximation(NamedTuple):
     path: tuple[float, ...]
 
 
+class Marginal(NamedTuple):
+    """Log density of the ratings, and mean and sd of the mean given them; numbers or (S,) draws."""
+
+    log_density: Any
+    mean: Any
+    sd_mean: Any
+
+
 @dataclass(frozen=True, eq=False)
 class CrossedDesign:
     """Who rated what, and the sums of the centred ratings by margin.
@@ -264,19 +272,27 @@ class CrossedSums:
 
         Under a flat prior of the mean the density is that of the ratings' contrasts, as in REML.
         """
+        return float(self.marginal(sd, prior).log_density)
+
+    def marginal(self, sd: Deviations, prior: MeanPrior) -> Marginal:
+        """Log density of the ratings, and the mean given them, at numbers or (S,) deviations."""
         given = self.given(sd, prior)
         flat = prior.precision == 0
+        n = self.n[:, None] if np.ndim(sd.row) else self.n
         log_det = (
-            self.multiplicity @ np.log(sd.residual**2 + self.n * sd.row**2)
-            + 2 * (self.n_ratings - self.multiplicity.sum()) * math.log(sd.residual)
-            + 2 * self.n_columns * math.log(sd.column)
+            self.multiplicity @ np.log(sd.residual**2 + n * sd.row**2)
+            + 2 * (self.n_ratings - self.multiplicity.sum()) * np.log(sd.residual)
+            + 2 * self.n_columns * np.log(sd.column)
             - (0 if flat else math.log(prior.precision))
-            + 2 * np.log(np.diag(given.factor)).sum()
+            + 2 * np.log(np.diagonal(given.factor, axis1=-2, axis2=-1)).sum(axis=-1)
         )
         square = sd.weights(self.n) @ self.square + prior.precision * prior.offset**2
-        quadratic = square - given.whitened @ given.whitened
+        quadratic = square - (given.whitened**2).sum(axis=-1)
         constant = (self.n_ratings - flat) * math.log(2 * math.pi)
-        return float(-0.5 * (constant + log_det + quadratic))
+        sd_mean = 1 / given.factor[..., -1, -1]
+        return Marginal(
+            -0.5 * (constant + log_det + quadratic), given.whitened[..., -1] * sd_mean, sd_mean
+        )
 
     def em_step(self, sd: Deviations, prior: MeanPrior) -> Deviations:
         """Standard deviations that maximise the expected log-likelihood: one step of EM."""

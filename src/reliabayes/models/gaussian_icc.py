@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +14,9 @@ import xarray as xr
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import log_half_t
+from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import Problem, StanData, StanPart
+from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
@@ -36,6 +39,9 @@ from reliabayes.results.summaries import describe
 Margin = Literal["item", "rater"]
 
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
+# Of independence sampling: cells of the sums at most, 160 MB; of precision matrices at once, 4 MB;
+# and proposals for each draw, which are more where the matrices are small.
+MOST_CELLS, CHUNK_OF_CELLS, THINNED_CELLS, MOST_THINNING = 20_000_000, 500_000, 2_500, 32
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,6 +64,11 @@ class CrossedProblem(Problem):
     center: float
     design: CrossedDesign
     sums: CrossedSums | CrowdSums
+
+    @cached_property
+    def crossed(self) -> CrossedSums:
+        """Sums to integrate out the effects of the columns."""
+        return CrossedSums.of(self.design) if isinstance(self.sums, CrowdSums) else self.sums
 
     @property
     def equal_sd(self) -> float:
@@ -109,6 +120,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     """
 
     summary: ClassVar[str] = "ICC of ratings on a continuous scale"
+    samples_in_numpy: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
@@ -163,6 +175,43 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             step_size=found.step_size,
             target_acceptance=found.target_acceptance,
             path=found.path,
+        )
+
+    def near_normal(self, problem: CrossedProblem, mode: WarmStart) -> NearNormal | None:
+        """Independence sampling of the log standard deviations, unless columns are very many.
+
+        Their density is quick, and found for many points at once, so that proposals need not be
+        good: chains of hundreds of thousands of them give a thousand draws.
+        """
+        columns = len(problem.design.column_total)
+        cells = (columns + 1) ** 2
+        if cells * (len(problem.design.patterns[0]) + 1) > MOST_CELLS:
+            return None
+        prior, center = problem.mean_prior, problem.center
+
+        def evaluate(log_sd: Array) -> tuple[Array, Array]:
+            check_time()
+            sds = np.exp(log_sd).T
+            log_prior = sum(map(log_half_t, sds, (problem.priors[name] for name in SDS)))
+            found = problem.crossed.marginal(Deviations(*sds).swap(problem.swapped), prior)
+            return (
+                found.log_density + log_prior + log_sd.sum(axis=1),
+                np.column_stack([center + found.mean, found.sd_mean]),
+            )
+
+        def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
+            drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
+            sds = np.moveaxis(np.exp(log_sd), -1, 0)
+            return dict(zip(SDS, sds, strict=True)) | {"mean": drawn}
+
+        return NearNormal(
+            evaluate,
+            finish,
+            np.array([mode.mode[name] for name in SDS]),
+            np.diag([mode.sd[name] ** 2 for name in SDS]),
+            prefers_nuts=True,
+            thinning=int(np.clip(THINNED_CELLS // cells, 1, MOST_THINNING)),
+            block=max(1, CHUNK_OF_CELLS // cells),
         )
 
     def cold_start(self, problem: CrossedProblem, centring: StanPart | None) -> WarmStart:
@@ -246,8 +295,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         if isinstance(sums, CrowdSums) and "score" in draws:
             levels = sums.levels(draws["score"], sd, prior)
             return sd, np.column_stack([levels - means[:, None], means])
-        crossed = CrossedSums.of(problem.design) if isinstance(sums, CrowdSums) else sums
-        return sd, crossed.draw_columns(sd, means, prior, rng)
+        return sd, problem.crossed.draw_columns(sd, means, prior, rng)
 
     def pool_of_raters(self, ratings: Ratings) -> Codes:
         """All raters are one population."""

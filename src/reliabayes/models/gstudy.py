@@ -92,6 +92,7 @@ class GStudy(RandomEffectsModel):
     """
 
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
+    samples_in_numpy: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = ("gaussian",)  # that the class is for
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,
@@ -221,21 +222,27 @@ class GStudy(RandomEffectsModel):
         if problem.squares or mode.covariance is None:
             return None
 
-        def evaluate(log_sd: Array) -> tuple[float, Array]:
+        def evaluate(points: Array) -> tuple[Array, Array]:
+            found = np.array([one(log_sd) for log_sd in points])
+            return found[:, 0], found[:, 1:]
+
+        def one(log_sd: Array) -> tuple[float, float, float]:
             try:
                 found = problem.marginal.at(np.exp(2 * log_sd))
             except np.linalg.LinAlgError:  # so far out that rounding decides
-                return -math.inf, np.zeros(2)
-            return found.log_density + _log_prior(log_sd, problem), np.array(found[1:])
+                return -math.inf, 0.0, 0.0
+            return found.log_density + _log_prior(log_sd, problem), *found[1:]
 
         def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
             drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
             return {"sd": np.exp(log_sd), "mean": drawn}
 
-        is_vague = mode.step_size is None and len(problem.values) < FEW_RATINGS
+        prefers_nuts = mode.step_size is None and len(problem.values) < FEW_RATINGS
         interpolated = isinstance(problem.marginal, InterpolatedEffects)
         thinning = INTERPOLATED_THINNING if interpolated else 1
-        return NearNormal(evaluate, finish, mode.mode["sd"], mode.covariance, is_vague, thinning)
+        return NearNormal(
+            evaluate, finish, mode.mode["sd"], mode.covariance, prefers_nuts, thinning
+        )
 
     def cold_start(self, problem: EffectsProblem, centring: StanPart | None) -> WarmStart:
         """Standard deviations within a factor e of equal parts of the variance."""

@@ -8,13 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
-import joblib  # type: ignore[import-untyped]
 import numpy as np
 import pandas as pd
-from rich.console import Console
-from rich.progress import track
 
 from reliabayes.agreement import (
     Coefficient,
@@ -32,6 +28,7 @@ from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.icc_names import NAMES
 from reliabayes.agreement.intraclass import icc
 from reliabayes.choices import Match
+from reliabayes.jobs import run_jobs
 from reliabayes.ratings import Ratings
 from reliabayes.simulate.matrices import MatrixPlan, is_unanimous
 
@@ -133,11 +130,11 @@ def reliability_study(
     ]
     tasks = list(itertools.product(plans, sizes))
     streams = np.random.SeedSequence(seed).spawn(len(tasks))
-    blocks = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(_block)(name, plan, size, coefficients, stream)
+    jobs = [
+        partial(_block, name, plan, size, coefficients, stream)
         for ((name, plan), size), stream in zip(tasks, streams, strict=True)
-    )
-    frames: Iterable[pd.DataFrame] = _with_progress(blocks, len(tasks), progress)
+    ]
+    frames = _with_progress(run_jobs(jobs, n_jobs), len(tasks), progress)
     return pd.concat(frames, ignore_index=True)
 
 
@@ -194,8 +191,13 @@ def _block(
     )
 
 
-def _with_progress(blocks: Iterable[Any], total: int, progress: bool | None) -> Iterable[Any]:
+def _with_progress(
+    blocks: Iterable[pd.DataFrame], total: int, progress: bool | None
+) -> Iterable[pd.DataFrame]:
     """The same blocks, with a progress bar on standard error."""
     if not (sys.stderr.isatty() if progress is None else progress):
         return blocks
+    from rich.console import Console
+    from rich.progress import track
+
     return track(blocks, "Simulating", total, console=Console(stderr=True))

@@ -27,6 +27,7 @@ class OptionalResults(Generic[P]):
     """Base of all models: what a model without these answers."""
 
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
+    samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
 
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it; by default as the model does."""

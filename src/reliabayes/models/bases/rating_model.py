@@ -283,9 +283,9 @@ class RatingModel(OptionalResults[P], ABC):
         sampler : {"auto", "nuts", "gibbs", "independence"}, default "auto"
             Stan's NUTS, for every model; Gibbs sampling, for `DawidSkene`, `MACE`, `TAP`,
             `HierarchicalDawidSkene`, `RaterTAP`, `Groupthink` and `RaterGroupthink`; independence
-            sampling, for `GStudy` with empty cells. The posterior is the same. "auto" takes what
-            gives more effective draws a second; NUTS if Stan's files are to be kept, or the other
-            mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 are still in doubt.
+            sampling, for `GStudy` with empty cells and `GaussianICC`. The posterior is the same.
+            "auto" takes what gives more effective draws a second; NUTS if Stan's files are kept, or
+            the other mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 still do.
 
         Returns
         -------
@@ -305,7 +305,7 @@ class RatingModel(OptionalResults[P], ABC):
         ConvergenceWarning
             The chains disagree, are too short, or diverged.
         """
-        check_arguments(ratings, warm_start, parallel_chains, timeout, sampler)
+        check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
         settings = Settings.checked(
             chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
         )

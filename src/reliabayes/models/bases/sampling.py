@@ -13,6 +13,7 @@ from reliabayes.choices import Sampler
 from reliabayes.inference import gibbs, independence, stan
 from reliabayes.inference.commands import Geometry
 from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
@@ -30,8 +31,8 @@ HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
 CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
 WITHOUT = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
-    "independence": "independence sampler for these ratings: `GStudy` has one where cells are "
-    "empty or differ in their number of ratings",
+    "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
+    "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
 }
 
 Own: TypeAlias = Conjugate | NearNormal
@@ -41,6 +42,7 @@ class SampledModel(Protocol):
     """What sampling asks of a model."""
 
     thinning: ClassVar[int]
+    samples_in_numpy: ClassVar[bool]
 
     def program(self, problem: Any) -> str:
         """Stan program."""
@@ -153,7 +155,9 @@ def own_sampler(
         sampler == "auto" and not keeps_files and from_mode and found is None
     ):
         near_normal = model.near_normal(problem, mode)
-        if near_normal and (sampler == "independence" or not near_normal.is_vague):
+        if near_normal and (
+            sampler == "independence" or IN_BROWSER or not near_normal.prefers_nuts
+        ):
             found = near_normal
     if found is None and sampler in WITHOUT:
         raise ValueError(
@@ -192,6 +196,8 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool],
 
 def _other_ways(own: Own | None, n_ratings: int) -> Sequence[tuple[Own | None, bool]]:
     """What to sample by, and whether carefully, in turn, if draws are in doubt."""
+    if IN_BROWSER:
+        return []
     is_small = n_ratings <= CAREFUL_RATINGS
     if isinstance(own, Conjugate):
         is_hierarchy = own.hierarchy is not None
@@ -211,13 +217,16 @@ def _mixes_badly(fit: Fit) -> bool:
 
 
 def check_arguments(
+    model: SampledModel,
     ratings: object,
     warm_start: object,
     parallel_chains: int | None,
     timeout: float | None,
     sampler: str,
 ) -> None:
-    """Refuse arguments of a fit that mean nothing."""
+    """Refuse arguments of a fit that mean nothing, and models that cannot be fitted here."""
+    if not model.samples_in_numpy:
+        stan.require_computer(f"The sampler of {type(model).__name__}")
     if not isinstance(ratings, Ratings):
         raise TypeError(
             f"ratings must be Ratings, not {type(ratings).__name__}. Make them with "

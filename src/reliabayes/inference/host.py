@@ -1,0 +1,8 @@
+"""Where the package runs."""
+
+from __future__ import annotations
+
+import sys
+
+# WebAssembly, as Pyodide and others have it, starts neither processes nor threads.
+IN_BROWSER = sys.platform in {"emscripten", "wasi"}

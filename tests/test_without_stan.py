@@ -1,0 +1,114 @@
+"""What the package can do where neither Stan nor processes and threads can run, as in a browser."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import reliabayes as rb
+from tests.without_stan import run
+
+WORK = """
+import json
+import numpy as np
+import reliabayes as rb
+
+def numbers(table):
+    return table.select_dtypes("number").fillna(0.0).to_numpy(float).tolist()
+
+labels = rb.read_ratings({labels!r}, scale="nominal")
+scores = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+alpha = rb.agreement.krippendorff_alpha(labels)
+items = {{
+    model.name(): numbers(model.em(labels).items())
+    for model in (rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterTAP())
+}}
+simulated = rb.simulate.rating_matrix(agreement=0.6, rng=np.random.default_rng(2))
+study = rb.simulate.reliability_study(agreement=[0.5, 0.8], matrices=3, seed=1, progress=False)
+found = {{
+    "table": numbers(scores.agreement(method="percentile", replicates=50, seed=1)),
+    "interval": [alpha.interval().lower, alpha.interval().upper],
+    "items": items,
+    "study": numbers(study),
+    "simulated": simulated.values.tolist(),
+}}
+print(json.dumps(found))
+"""
+FIT = """
+import json, warnings
+import reliabayes as rb
+
+ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+fit = rb.GaussianICC().fit(ratings, seed=1)
+print(json.dumps([fit.settings.sampler, fit.summary()["mean"].to_dict(), len(fit.items())]))
+"""
+NEEDS_STAN = """
+import reliabayes as rb
+
+labels = rb.Ratings.from_frame(rb.datasets.load("dawid_skene_1979"), replicates="keep")
+scores = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+for model, ratings in ((rb.DawidSkene(), labels), (rb.GStudy(), scores), (rb.OrdinalICC(), scores)):
+    try:
+        model.fit(ratings, seed=1)
+    except rb.SamplingError as error:
+        print(error)
+try:
+    rb.GaussianICC().fit(scores, sampler="nuts")
+except rb.SamplingError as error:
+    print(error)
+"""
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> str:
+    """File of labels by five raters, each worse than the one before."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=60)
+    rows = [
+        f"{item},{rater},{'ab'[truth[item] ^ int(rng.random() < 0.1 + 0.05 * rater)]}"
+        for item in range(60)
+        for rater in range(5)
+    ]
+    file = tmp_path / "labels.csv"
+    file.write_text("\n".join(["item,rater,rating", *rows]))
+    return str(file)
+
+
+@pytest.mark.slow
+def test_coefficients_em_and_simulation_are_those_of_a_computer(labels: str) -> None:
+    there = json.loads(run(WORK.format(labels=labels)))
+
+    here: dict[str, object] = {}
+    exec(WORK.format(labels=labels), here)
+    found = here["found"]
+    assert isinstance(found, dict)
+    assert there.keys() == found.keys()
+    assert there["items"].keys() == {"dawid-skene", "mace", "tap", "rater-tap"}
+    for name, values in found.items():
+        if isinstance(values, dict):
+            for model, each in values.items():
+                assert np.asarray(there[name][model]) == pytest.approx(np.asarray(each))
+        else:
+            assert np.asarray(there[name]) == pytest.approx(np.asarray(values))
+
+
+def test_gaussian_icc_takes_the_sampler_that_needs_no_stan() -> None:
+    sampler, means, items = json.loads(run(FIT))
+
+    ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+    here = rb.GaussianICC().fit(ratings, seed=1, sampler="independence")
+    assert (sampler, items) == ("independence", 6)
+    assert means == pytest.approx(here.summary()["mean"].to_dict())
+
+
+def test_what_needs_stan_says_so_with_the_remedy() -> None:
+    messages = run(NEEDS_STAN).splitlines()
+
+    subjects = ("The sampler of DawidSkene", "'gstudy'", "The sampler of OrdinalICC", "'gaussian")
+    assert len(messages) == len(subjects)
+    for message, subject in zip(messages, subjects, strict=True):
+        assert subject in message
+        assert "cannot run in a browser. Install reliabayes on a computer" in message
