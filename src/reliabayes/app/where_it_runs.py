@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 WITHOUT_STAN = ("GaussianICC",)  # models that NumPy samples where Stan cannot run
 NEEDS_STAN = (
-    "{model} is sampled by Stan, which does not run inside a browser. On your own computer it does: "
-    "install reliabayes with its extra app, and run `reliabayes app`."
+    "{model} is sampled by Stan, which does not run inside a browser. On your own computer it "
+    "does: install reliabayes with its extra app, and run `reliabayes app`."
 )
 
 
