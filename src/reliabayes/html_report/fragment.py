@@ -1,7 +1,10 @@
-"""The answer of one fit as a part of another page."""
+"""Parts of a report as parts of another page: the answer of a fit, and blocks of its sections."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from reliabayes.html_report.blocks import Block
 from reliabayes.html_report.fits import ReportFit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.templates import template, text_of
@@ -28,7 +31,25 @@ def answer_fragment(fit: ReportFit) -> str:
         size=size_text(fit.fit.ratings),
         percent=f"{100 * fit.options.prob:g}",
         picture=None if (draw := fit.lead_plot) is None else picture(draw),
+        blocks=(),
     )
+    return html
+
+
+def blocks_fragment(blocks: Iterable[Block]) -> str:
+    """HTML of blocks, of whose tables the first rows.
+
+    Parameters
+    ----------
+    blocks : iterable of blocks
+        Such as those of a section.
+
+    Returns
+    -------
+    str
+        An element as of `answer_fragment`.
+    """
+    html: str = template("fragment.html").render(lead=None, blocks=blocks)
     return html
 
 
