@@ -40,7 +40,7 @@ def method(fits: Sequence[ReportFit], command: str) -> Section:
         Heading("Versions", "versions"),
         Facts(_versions(fits[0].fit)),
         Heading("How to reproduce this page", "reproduce"),
-        Code(command or _code(fits)),
+        Code(command or python_code(fits)),
         Text("The same seed and the same versions give the same page."),
     ]
     return Section("method", "How it was computed", blocks)
@@ -88,9 +88,23 @@ def _versions(fit: Fit) -> list[tuple[str, str]]:
     ]
 
 
-def _code(fits: Sequence[ReportFit]) -> str:
-    """Python code that fits the models again and writes the page."""
-    lines = ["import reliabayes as rb", "", "fits = {"]
+def python_code(fits: Sequence[ReportFit], reading: str = "", options: str = "") -> str:
+    """Python code that fits the models again and writes the page.
+
+    Parameters
+    ----------
+    fits : sequence of ReportFit
+        All fits of the report.
+    reading : str, optional
+        Code that reads the ratings.
+    options : str, optional
+        Further arguments of `report`, beginning with a comma.
+
+    Returns
+    -------
+    str
+    """
+    lines = ["import reliabayes as rb", "", *([reading] if reading else []), "fits = {"]
     for each in fits:
         fit, settings = each.fit, each.fit.settings
         chosen = ", ".join(
@@ -103,7 +117,7 @@ def _code(fits: Sequence[ReportFit]) -> str:
         )
         model = f"rb.{type(fit.model).__name__}({chosen})"
         lines.append(f"    {each.name!r}: {model}.fit(ratings, {sampling}),")
-    return "\n".join([*lines, "}", 'rb.report(ratings, fits, "report.html")'])
+    return "\n".join([*lines, "}", f'rb.report(ratings, fits, "report.html"{options})'])
 
 
 def _non_default(fit: Fit) -> list[Field[Any]]:
