@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from reliabayes.errors import RatingsError
-from reliabayes.models import RatingModel
+from reliabayes.models import TAP, RatingModel
 from reliabayes.ratings import Ratings
-from reliabayes.recommendation import recommend
+from reliabayes.recommendation import recommend, with_usual_options
 
 Question: TypeAlias = Literal["reliability", "truth", "pools"]
 MOST_CATEGORIES = 50  # of which one may be true
@@ -45,9 +45,9 @@ class ModelChoice:
     reason: str
 
     @property
-    def label(self) -> str:
-        """Name and reason."""
-        return f"{type(self.model).__name__}: {self.reason}"
+    def name(self) -> str:
+        """Name of the model."""
+        return type(self.model).__name__
 
 
 def model_choices(ratings: Ratings, question: Question) -> tuple[ModelChoice, ...]:
@@ -97,6 +97,7 @@ def _candidates(ratings: Ratings, question: Question) -> Iterator[ModelChoice]:
         yield from _recommended(_again(ratings, pool=None))
     if question == "truth" and len(ratings.categories) <= MOST_CATEGORIES:
         yield from _recommended(_again(ratings, scale="nominal"))
+        yield ModelChoice(with_usual_options(TAP()), TAP.summary)
 
 
 def _recommended(ratings: Ratings) -> Iterator[ModelChoice]:

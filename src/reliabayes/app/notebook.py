@@ -12,17 +12,356 @@ import marimo
 
 app = marimo.App(width="medium", app_title="How far can these ratings be trusted?")
 
+with app.setup(hide_code=True):
+    import marimo as mo
+
+    from reliabayes.app import elements, panels, simulations, tasks
+    from reliabayes.app import simulation_forms as forms
+    from reliabayes.app.choices import model_choices, why_none
+    from reliabayes.app.given import FORMATS, MOST_BYTES, Given
+    from reliabayes.app.jobs import Session
+    from reliabayes.app.reading import Reading, guessed_reading
+    from reliabayes.app.where_it_runs import privacy, refusal
+    from reliabayes.errors import RatingsError
+    from reliabayes.guidelines import GUIDELINES
+
+    RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
+
 
 @app.cell(hide_code=True)
 def _():
-    import marimo as mo
-
-    return (mo,)
+    mo.Html(f"{panels.style()}{panels.heading(privacy())}")
+    return
 
 
 @app.cell(hide_code=True)
-def _(mo):
-    mo.md("# How far can these ratings be trusted?")
+def _():
+    session = Session()
+    elements.keep_until_left(session)
+    get_version, set_version = mo.state(0)
+    get_text, set_text = mo.state("")
+    results = {}  # by what they are for
+    return get_text, get_version, results, session, set_text, set_version
+
+
+@app.cell(hide_code=True)
+def _():
+    tab = mo.ui.tabs(dict.fromkeys(elements.TABS, ""), label="")
+    tab
+    return (tab,)
+
+
+# Your ratings.
+
+
+@app.cell(hide_code=True)
+def _(get_text, set_text):
+    pasted = mo.ui.text_area(
+        value=get_text(),
+        label="Paste a table with its header: from a spreadsheet, CSV, or JSON lines",
+        placeholder=elements.PLACEHOLDER,
+        rows=8,
+        full_width=True,
+    )
+    dropped = mo.ui.file(
+        kind="area",
+        filetypes=list(FORMATS),
+        max_size=MOST_BYTES,
+        label=f"Or drop a file: {', '.join(FORMATS)}",
+    )
+    example = mo.ui.button(
+        label="Try it with a published table", on_change=lambda _: set_text(elements.EXAMPLE)
+    )
+    encoding = elements.control("encoding", value="utf-8")
+    return dropped, encoding, example, pasted
+
+
+@app.cell(hide_code=True)
+def _(dropped, encoding, pasted):
+    given, guess, unreadable = None, Reading(), ""
+    if dropped.value:
+        given = Given.dropped(dropped.name(), dropped.contents(), encoding.value)
+    elif pasted.value.strip():
+        given = Given.pasted(pasted.value)
+    if given is not None:
+        try:
+            guess = guessed_reading(given)
+        except RatingsError as _error:
+            given, unreadable = None, panels.faults(_error, given)
+    return given, guess, unreadable
+
+
+@app.cell(hide_code=True)
+def _(given, guess):
+    columns = elements.column_form([] if given is None else given.columns, guess)
+    return (columns,)
+
+
+@app.cell(hide_code=True)
+def _(columns, given, results, session, set_version):
+    ratings, faults, reading = None, "", None
+    session.cancel()
+    results.clear()
+    if given is not None:
+        reading = elements.reading_of(columns.value)
+        try:
+            ratings = reading.ratings(given)
+        except (RatingsError, ValueError, ImportError) as _error:
+            faults = panels.faults(_error, given)
+    set_version(lambda n: n + 1)
+    return faults, ratings, reading
+
+
+@app.cell(hide_code=True)
+def _(columns, dropped, encoding, example, faults, given, pasted, ratings, tab, unreadable):
+    mo.stop(tab.value != RATINGS)
+    _found = [pasted, example, dropped, *([encoding] if dropped.value else [])]
+    if given is None:
+        _found.append(mo.Html(unreadable))
+    else:
+        _found.append(mo.Html(panels.read_message(ratings)))
+        if faults:
+            _found.append(mo.Html(faults))
+        _found += [elements.arranged(columns), mo.Html(panels.first_rows(given))]
+        if ratings is not None:
+            _found.append(mo.Html(panels.what_was_read(ratings)))
+    mo.vstack(_found, gap=1.2)
+    return
+
+
+# Jobs: their start, progress and end.
+
+
+@app.cell(hide_code=True)
+def _(get_version, session, set_version):
+    get_version()
+    clock = mo.ui.refresh(default_interval=0.4)
+
+    def _cancel(_):
+        session.cancel()
+        set_version(lambda n: n + 1)
+
+    cancel = mo.ui.button(label="Cancel", kind="warn", on_change=_cancel)
+    _is_running = session.job is not None and session.job.is_running
+    mo.vstack([cancel, elements.unseen(clock)]) if _is_running else None
+    return (clock,)
+
+
+@app.cell(hide_code=True)
+def _(clock, results, session, set_version):
+    clock.value
+    _job = session.poll()
+    _shown = None
+    if _job is not None and _job.is_running:
+        _shown = mo.Html(panels.progress(_job))
+    elif _job is not None:
+        results[_job.name] = _job
+        session.job = None
+        set_version(lambda n: n + 1)
+    _shown
+    return
+
+
+# Reliability, Who is right and Groups: each fits models of its own.
+
+
+@app.cell(hide_code=True)
+def _(ratings):
+    questions = {RELIABILITY: "reliability", TRUTH: "truth", POOLS: "pools"}
+    choices = {
+        name: () if ratings is None else model_choices(ratings, question)
+        for name, question in questions.items()
+    }
+    models = mo.ui.dictionary({name: elements.model_dropdown(choices[name]) for name in choices})
+    target = mo.ui.slider(
+        0.5, 0.95, 0.05, value=0.8, show_value=True, debounce=True, label="Target reliability"
+    )
+    return choices, models, questions, target
+
+
+@app.cell(hide_code=True)
+def _():
+    fit = mo.ui.run_button(label="Fit", kind="success")
+    return (fit,)
+
+
+@app.cell(hide_code=True)
+def _(choices, fit, models, ratings, session, set_version, tab):
+    if fit.value and ratings is not None and choices.get(tab.value):
+        _chosen = elements.chosen(choices[tab.value], models.value[tab.value])
+        if not refusal(_chosen.model):
+            session.start(tab.value, tasks.fitted, _chosen.model, ratings)
+            set_version(lambda n: n + 1)
+    return
+
+
+@app.cell(hide_code=True)
+def _(choices, fit, get_version, models, questions, ratings, results, tab, target):
+    get_version()
+    mo.stop(tab.value not in questions)
+    mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
+    mo.stop(
+        not choices[tab.value], mo.Html(panels.message(why_none(ratings, questions[tab.value])))
+    )
+    _chosen = elements.chosen(choices[tab.value], models.value[tab.value])
+    _refused = refusal(_chosen.model)
+    _shown = [
+        mo.hstack([models[tab.value], fit], justify="start", align="end", wrap=True),
+        mo.Html(panels.message(_refused or f"{_chosen.reason}.", caution=bool(_refused))),
+    ]
+    if (_job := results.get(tab.value)) is not None:
+        if _job.failure:
+            _shown.append(mo.Html(panels.message(_job.failure, caution=True)))
+        else:
+            if tab.value != TRUTH:
+                _shown.append(target)
+            _shown.append(mo.Html(panels.answer(_job.result, target.value)))
+            _shown.append(elements.further(panels.sections(_job.result)))
+    mo.vstack(_shown, gap=1)
+    return
+
+
+# Agreement.
+
+
+@app.cell(hide_code=True)
+def _():
+    guideline = mo.ui.dropdown(
+        {"by the scale": None, **{name: name for name in GUIDELINES}},
+        value="by the scale",
+        label="Words by the guideline",
+        allow_select_none=False,
+    )
+    agree = mo.ui.run_button(label="Compute", kind="success")
+    return agree, guideline
+
+
+@app.cell(hide_code=True)
+def _(agree, guideline, ratings, session, set_version):
+    if agree.value and ratings is not None:
+        session.start(AGREEMENT, tasks.agreement, ratings, guideline.value)
+        set_version(lambda n: n + 1)
+    return
+
+
+@app.cell(hide_code=True)
+def _(agree, get_version, guideline, ratings, results, tab):
+    get_version()
+    mo.stop(tab.value != AGREEMENT)
+    mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
+    mo.vstack(
+        [
+            mo.hstack([guideline, agree], justify="start", align="end", wrap=True),
+            mo.Html(panels.result(results.get(AGREEMENT))),
+        ]
+    )
+    return
+
+
+# Simulate.
+
+
+@app.cell(hide_code=True)
+def _():
+    matrix_form = forms.matrix_form()
+    tap_form = forms.tap_form()
+    simulate_matrix = mo.ui.run_button(label="Simulate a matrix", kind="success")
+    simulate_study = mo.ui.run_button(label="Simulate all agreements", kind="success")
+    simulate_tap = mo.ui.run_button(label="Simulate and estimate", kind="success")
+    return matrix_form, simulate_matrix, simulate_study, simulate_tap, tap_form
+
+
+@app.cell(hide_code=True)
+def _(matrix_form, session, set_version, simulate_matrix, simulate_study, simulate_tap, tap_form):
+    if simulate_matrix.value or simulate_study.value:
+        _design, _coefficient, _curve = forms.matrix_design(matrix_form.value)
+        if simulate_matrix.value:
+            session.start("matrix", simulations.matrix_coefficients, _design)
+        else:
+            session.start("study", simulations.study_picture, _design, _coefficient, _curve)
+        set_version(lambda n: n + 1)
+    if simulate_tap.value:
+        session.start("tap", simulations.tap_recovery_table, forms.tap_design(tap_form.value))
+        set_version(lambda n: n + 1)
+    return
+
+
+@app.cell(hide_code=True)
+def _(
+    get_version,
+    matrix_form,
+    results,
+    simulate_matrix,
+    simulate_study,
+    simulate_tap,
+    tab,
+    tap_form,
+):
+    get_version()
+    mo.stop(tab.value != SIMULATE)
+    mo.vstack(
+        [
+            mo.Html(panels.about_matrices()),
+            forms.in_rows(matrix_form),
+            mo.hstack([simulate_matrix, simulate_study], justify="start", wrap=True),
+            mo.Html(panels.result(results.get("matrix"))),
+            mo.Html(panels.result(results.get("study"))),
+            mo.Html(panels.about_tap()),
+            forms.in_rows(tap_form),
+            simulate_tap,
+            mo.Html(panels.result(results.get("tap"))),
+        ]
+    )
+    return
+
+
+# Report.
+
+
+@app.cell(hide_code=True)
+def _():
+    make_report = mo.ui.run_button(label="Make the report", kind="success")
+    return (make_report,)
+
+
+@app.cell(hide_code=True)
+def _(get_version, given, questions, ratings, reading, results, target):
+    get_version()
+    answers = {
+        name: results[name].result
+        for name in questions
+        if name in results and not results[name].failure
+    }
+    code = ""
+    if ratings is not None:
+        code = panels.code(list(answers.values()), reading.code(given), target.value)
+    return answers, code
+
+
+@app.cell(hide_code=True)
+def _(answers, code, make_report, ratings, session, set_version, target):
+    if make_report.value and answers:
+        _fits = {each.name: each.fit for each in answers.values()}
+        session.start(REPORT, tasks.page, ratings, _fits, code, target.value)
+        set_version(lambda n: n + 1)
+    return
+
+
+@app.cell(hide_code=True)
+def _(answers, code, get_version, make_report, ratings, results, tab):
+    get_version()
+    mo.stop(tab.value != REPORT)
+    mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
+    _shown = []
+    if not answers:
+        _shown.append(mo.Html(panels.message(elements.FIT_FIRST)))
+    else:
+        _shown.append(mo.Html(panels.about_report(list(answers.values()))))
+        _shown.append(make_report)
+        if (_job := results.get(REPORT)) is not None:
+            _shown.append(elements.report_download(_job))
+    _shown.append(mo.Html(panels.code_block(code)))
+    mo.vstack(_shown, gap=1)
     return
 
 

@@ -96,14 +96,11 @@ class Reading:
         }
         if given.encoding != "utf-8":
             changed["encoding"] = given.encoding
-        options = "".join(f",\n    {name}={value!r}" for name, value in changed.items())
-        end = ",\n)" if options else ")"
-        start = f"rb.read_ratings(\n    {'ratings' + given.suffix!r}"
-        return (
-            f"{start}{options}{end}"
-            if options
-            else f"rb.read_ratings({'ratings' + given.suffix!r})"
-        )
+        file = repr(f"ratings{given.suffix}")
+        if not changed:
+            return f"rb.read_ratings({file})"
+        options = "".join(f"    {name}={value!r},\n" for name, value in changed.items())
+        return f"rb.read_ratings(\n    {file},\n{options})"
 
     def _arguments(self) -> dict[str, Any]:
         chosen = asdict(self) | {"facets": list(self.facets) or None}

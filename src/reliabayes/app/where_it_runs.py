@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WITHOUT_STAN = ("GaussianICC",)  # models that NumPy samples where Stan cannot run
 NEEDS_STAN = (
     "{model} is sampled by Stan, which does not run inside a browser. On your own computer it "
     "does: install reliabayes with its extra app, and run `reliabayes app`."
 )
+
+_host = LOOPBACK[0]  # where this process serves the page
 
 
 def runs_stan() -> bool:
@@ -35,3 +38,27 @@ def refusal(model: RatingModel[Any]) -> str:
     """
     name = type(model).__name__
     return "" if runs_stan() or name in WITHOUT_STAN else NEEDS_STAN.format(model=name)
+
+
+def privacy() -> str:
+    """Where the ratings go, in a sentence for the page."""
+    if not runs_stan():
+        return "Nothing leaves this computer: the page computes inside your browser."
+    if _host in LOOPBACK:
+        return "Nothing leaves this computer: the page comes from it, and it computes the answer."
+    return (
+        "Your ratings go to the computer that serves this page, and nowhere else. It forgets them "
+        "when you close the page."
+    )
+
+
+def note_host(host: str) -> None:
+    """Note the address at which the page is served.
+
+    Parameters
+    ----------
+    host : str
+        The address.
+    """
+    global _host
+    _host = host

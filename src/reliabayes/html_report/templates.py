@@ -25,13 +25,15 @@ def text_of(name: str) -> str:
 
 
 @cache
-def template(name: str) -> Any:
+def template(name: str, folder: Path = FOLDER) -> Any:
     """A template, which escapes names chosen by users.
 
     Parameters
     ----------
     name : str
         Name of the file.
+    folder : Path, optional
+        Where it is, if not beside this file.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def template(name: str) -> Any:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader([folder, FOLDER]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

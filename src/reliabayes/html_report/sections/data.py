@@ -34,7 +34,7 @@ def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
     -------
     Section
     """
-    blocks: list[Block] = [Facts([*source.items(), *_facts(ratings)])]
+    blocks: list[Block] = [Facts([*source.items(), *facts(ratings)])]
     if not ratings.anonymous_raters:
         if ratings.is_complete:
             blocks.append(Text("Every rater rated every item."))
@@ -82,8 +82,19 @@ def coefficients(
     return found.attrs["finding"], [table("agreement-0", caption, found, note=note), *said]
 
 
-def _facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
-    """Size and design; minimum, median and maximum of a number in one line."""
+def facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
+    """Size and design; minimum, median and maximum of a number in one line.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+
+    Yields
+    ------
+    pair of str
+        Name and value of each fact.
+    """
     known = ratings.describe().to_dict()
     known["scale"] = known.pop("scale guessed", known["scale"])
     for name, value in known.items():

@@ -1,0 +1,253 @@
+"""Elements of the page: forms, dropdowns and what ends with a session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import marimo as mo
+
+from reliabayes.app.choices import ModelChoice
+from reliabayes.app.faults import CONTROLS
+from reliabayes.app.jobs import Job, Session
+from reliabayes.app.panels import message
+from reliabayes.app.reading import Reading
+from reliabayes.app.where_it_runs import runs_stan
+
+TABS = (
+    "Your ratings",
+    "Reliability",
+    "Agreement",
+    "Who is right",
+    "Groups",
+    "Simulate",
+    "Report",
+)
+FIRST = "Paste or drop a table on the first tab."
+FIT_FIRST = (
+    "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
+)
+PLACEHOLDER = "item,rater,rating\n1,Ann,4\n1,Bob,5\n2,Ann,2\n..."
+EXAMPLE = """\
+target\tJ1\tJ2\tJ3\tJ4
+1\t9\t2\t5\t8
+2\t6\t1\t3\t2
+3\t8\t4\t6\t8
+4\t7\t1\t2\t6
+5\t10\t5\t6\t9
+6\t6\t2\t4\t7
+"""  # Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420
+GUESSED = "guessed"
+NO_COLUMN = "none"
+LEFT = 0.5  # seconds between two looks whether a session has ended
+
+
+def keep_until_left(session: Session) -> None:
+    """Prepare a session, and close it when its page has gone.
+
+    Parameters
+    ----------
+    session : Session
+        The session.
+    """
+    if not runs_stan():
+        return
+    session.prepare()
+
+    def wait() -> None:
+        thread: Any = mo.current_thread()
+        while not thread.should_exit:
+            time.sleep(LEFT)
+        session.close()
+
+    mo.Thread(target=wait, daemon=True).start()
+
+
+def control(name: str, value: str | None = None) -> mo.ui.dropdown:
+    """A dropdown of an argument of `read_ratings`, with its first value or none.
+
+    Parameters
+    ----------
+    name : str
+        The argument, one of `CONTROLS`.
+    value : str, optional
+        Its value; None if it is guessed.
+
+    Returns
+    -------
+    dropdown
+    """
+    label, values = CONTROLS[name]
+    options: dict[str, str | None] = {} if value is not None else {GUESSED: None}
+    options |= {text: each for each, text in values.items()}
+    chosen = next(text for text, each in options.items() if each == value)
+    return mo.ui.dropdown(options, value=chosen, label=label, allow_select_none=False)
+
+
+def column_form(columns: Sequence[str], guess: Reading) -> mo.ui.dictionary:
+    """Dropdowns of the columns of a table and of how it is read.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    guess : Reading
+        What is chosen at first.
+
+    Returns
+    -------
+    dictionary of elements
+    """
+    names = list(dict.fromkeys(columns))
+    form: dict[str, Any] = {"shape": control("shape", guess.shape)}
+    for role in ("item", "rater", "rating", "pool", "gold"):
+        value = getattr(guess, role)
+        options: dict[str, str | None] = {NO_COLUMN: None} if role in ("pool", "gold") else {}
+        options |= {_option(name): name for name in names}
+        shown = next((text for text, name in options.items() if name == value), None)
+        form[role] = mo.ui.dropdown(options, value=shown, label=CONTROLS[role][0])
+    form["facets"] = mo.ui.multiselect(names, label=CONTROLS["facets"][0])
+    form |= {name: control(name) for name in ("scale", "decimal")}
+    form |= {name: control(name, "error") for name in ("missing", "replicates", "twins")}
+    return mo.ui.dictionary(form)
+
+
+def _option(name: str) -> str:
+    """A column as an option; no text of a column is taken for that of no column."""
+    return f"“{name}”" if name in ("", NO_COLUMN, GUESSED) else name
+
+
+def arranged(form: mo.ui.dictionary) -> mo.Html:
+    """The form of the columns: those that its layout has, and what is seldom needed.
+
+    Parameters
+    ----------
+    form : dictionary of elements
+        Result of `column_form`.
+
+    Returns
+    -------
+    Html
+    """
+    is_wide = form.value["shape"] == "wide"
+    columns = ("item",) if is_wide else ("item", "rater", "rating", "pool")
+    seldom = ("twins", "decimal") if is_wide else ("missing", "replicates", "twins", "decimal")
+    more: list[object] = [form[name] for name in seldom]
+    more += [] if is_wide else [form["facets"]]
+    first = [form[name] for name in ("shape", *columns, "gold", "scale")]
+    return mo.vstack(
+        [
+            mo.hstack(first, justify="start", wrap=True, gap=1),
+            mo.accordion({"More options": mo.hstack(more, justify="start", wrap=True, gap=1)}),
+        ]
+    )
+
+
+def reading_of(chosen: Mapping[str, Any]) -> Reading:
+    """What a form says.
+
+    Parameters
+    ----------
+    chosen : mapping of str to Any
+        Value of the form of `column_form`.
+
+    Returns
+    -------
+    Reading
+    """
+    given = dict(chosen) | {"facets": tuple(chosen["facets"])}
+    for role in ("item", "rater", "rating"):
+        given[role] = given[role] or role
+    return Reading(**given)
+
+
+def model_dropdown(choices: Sequence[ModelChoice]) -> mo.ui.dropdown:
+    """A dropdown of models, the recommended one chosen.
+
+    Parameters
+    ----------
+    choices : sequence of ModelChoice
+        The models.
+
+    Returns
+    -------
+    dropdown
+    """
+    names = [choice.name for choice in choices] or [NO_COLUMN]
+    return mo.ui.dropdown(names, value=names[0], label="Model", allow_select_none=False)
+
+
+def chosen(choices: Sequence[ModelChoice], name: str | None) -> ModelChoice:
+    """The choice of a name; the first if there is none of that name.
+
+    Parameters
+    ----------
+    choices : sequence of ModelChoice
+        At least one.
+    name : str or None
+        Name of a model.
+
+    Returns
+    -------
+    ModelChoice
+    """
+    return next((choice for choice in choices if choice.name == name), choices[0])
+
+
+def unseen(element: object) -> mo.Html:
+    """An element that works without being seen.
+
+    Parameters
+    ----------
+    element : element
+        Such as a clock.
+
+    Returns
+    -------
+    Html
+    """
+    return mo.Html(f'<div class="unseen" aria-hidden="true">{mo.as_html(element).text}</div>')
+
+
+def further(sections: Mapping[str, Callable[[], str]]) -> mo.Html:
+    """Sections that are made when they are opened.
+
+    Parameters
+    ----------
+    sections : mapping of str to callable
+        What makes the HTML of each.
+
+    Returns
+    -------
+    Html
+    """
+
+    def opened(make: Callable[[], str]) -> Callable[[], mo.Html]:
+        return lambda: mo.Html(make())
+
+    return mo.accordion(
+        {
+            name: mo.lazy(opened(make), show_loading_indicator=True)
+            for name, make in sections.items()
+        }
+    )
+
+
+def report_download(job: Job) -> mo.Html:
+    """A button that downloads a report, or why there is none.
+
+    Parameters
+    ----------
+    job : Job
+        The job that made it.
+
+    Returns
+    -------
+    Html
+    """
+    if job.failure:
+        return mo.Html(message(job.failure, caution=True))
+    return mo.download(
+        job.result, filename="report.html", mimetype="text/html", label="Download report.html"
+    )
