@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
-from typing import Any
-
-import psutil
+from typing import TYPE_CHECKING, Any
 
 from reliabayes.app.where_it_runs import runs_stan
 from reliabayes.app.worker import outcome
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 GENTLY = 2.0  # seconds that a cancelled worker has, to remove its temporary files
 ENDED = "The computation ended before its time. Perhaps there is not enough memory."
@@ -131,6 +130,8 @@ class _Worker:
     process: subprocess.Popen[bytes] = field(init=False)
 
     def __post_init__(self) -> None:
+        import multiprocessing  # no browser has it
+
         self.connection, there = multiprocessing.Pipe()
         with there:
             command = [sys.executable, "-m", "reliabayes.app.worker", str(there.fileno())]
@@ -140,6 +141,8 @@ class _Worker:
 
     def end(self) -> None:
         """End it and its children: first with an interrupt, on which it tidies up."""
+        import psutil  # no browser has it
+
         children: list[psutil.Process] = []
         with contextlib.suppress(psutil.Error):
             children = psutil.Process(self.process.pid).children(recursive=True)

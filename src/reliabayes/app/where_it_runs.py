@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
+
+from reliabayes.inference.host import IN_BROWSER
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -20,7 +21,7 @@ _host = LOOPBACK[0]  # where this process serves the page
 
 def runs_stan() -> bool:
     """Whether Stan's compiled programs can run here; they cannot inside a browser."""
-    return sys.platform != "emscripten"
+    return not IN_BROWSER
 
 
 def refusal(model: RatingModel[Any]) -> str:

@@ -12,14 +12,14 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
-
-import psutil
+from typing import TYPE_CHECKING, Any
 
 from reliabayes.errors import RatingsError, SamplingError
 from reliabayes.inference.progress import progress_told
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 KNOWN = (RatingsError, SamplingError, ValueError)  # whose messages are for users
 
@@ -90,6 +90,8 @@ def failure_text(error: Exception) -> str:
 def main() -> None:
     """Serve the connection whose descriptor is the first argument."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    from multiprocessing.connection import Connection
+
     import reliabayes.app.tasks  # noqa: F401  # slow, and needed by the first task
 
     try:
@@ -100,6 +102,8 @@ def main() -> None:
 
 def _end_with_parent() -> None:
     """Wait until the parent closes standard input or ends, and end with all children."""
+    import psutil  # no browser has it
+
     while os.read(0, 1):
         pass
     for child in psutil.Process().children(recursive=True):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.html_report.blocks import Block, Code, Facts, Heading, Section, Text
@@ -84,7 +85,7 @@ def _versions(fit: Fit) -> list[tuple[str, str]]:
         ("reliabayes", fit.settings.version),
         ("Stan", fit.settings.stan_version or "not used"),
         ("Python", platform.python_version()),
-        *((name, version(name)) for name in PACKAGES),
+        *_package_versions(),
     ]
 
 
@@ -131,3 +132,10 @@ def _non_default(fit: Fit) -> list[Field[Any]]:
 
 def _argument_text(value: Any) -> str:
     return f"rb.{value!r}" if is_dataclass(value) else repr(value)
+
+
+def _package_versions() -> Iterator[tuple[str, str]]:
+    """Versions of packages; the Python of a browser lacks some, or what they say of themselves."""
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            yield name, version(name)
