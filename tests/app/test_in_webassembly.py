@@ -47,6 +47,13 @@ RUN = """async ([code, files]) => {
     python.run(code);
     return python.read("output.txt");
 }"""
+# What Ctrl-V does, which types thousands of lines one by one where scripts do it.
+PASTE = """(text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const options = { clipboardData, bubbles: true, cancelable: true };
+    document.querySelector("#pasted").dispatchEvent(new ClipboardEvent("paste", options));
+}"""
 # What the code prints, as a file.
 PRINTED = """
 from contextlib import redirect_stdout
@@ -124,7 +131,10 @@ def click(page: Page, *selectors: str) -> None:
 
 
 def paste(page: Page, table: str) -> None:
-    page.fill("#pasted", table)
+    if len(table) < 1000:
+        page.fill("#pasted", table)
+    else:
+        page.evaluate(PASTE, table)
     click(page, "#read")
 
 

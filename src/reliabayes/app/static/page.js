@@ -18,6 +18,8 @@ const OPTIONS = {
   decimal: ["Decimal sign", { "": "guessed", ".": "point", ",": "comma" }],
 };
 
+const LONG = 20_000; // characters
+
 const find = (selector) => document.querySelector(selector);
 const found = (section) => find(`#${section} .found`);
 const status = find("#status");
@@ -141,6 +143,14 @@ function offer(question, { models, none }) {
   if (none) show(found(question), none);
 }
 
+// Browsers take minutes to insert thousands of lines as if they were typed.
+find("#pasted").onpaste = (event) => {
+  const text = event.clipboardData.getData("text/plain");
+  if (text.length < LONG) return;
+  event.preventDefault();
+  const area = event.target;
+  area.setRangeText(text, area.selectionStart, area.selectionEnd, "end");
+};
 find("#read").onclick = () => take("paste", find("#pasted").value);
 find("#example").onclick = () => {
   find("#pasted").value = EXAMPLE;
