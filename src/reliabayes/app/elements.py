@@ -1,29 +1,29 @@
-"""Elements of the page: forms, dropdowns and what ends with a session."""
+"""Elements of the page: forms and dropdowns."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import marimo as mo
 
 from reliabayes.app.choices import ModelChoice
 from reliabayes.app.faults import CONTROLS
-from reliabayes.app.jobs import Job, Session
+from reliabayes.app.jobs import Job
 from reliabayes.app.panels import message
 from reliabayes.app.reading import Reading
-from reliabayes.app.where_it_runs import runs_stan
 
-TABS = (
-    "Your ratings",
-    "Reliability",
-    "Agreement",
-    "Who is right",
-    "Groups",
-    "Simulate",
-    "Report",
-)
+QUESTIONS = {  # of the tabs
+    "Your ratings": "Paste or drop your ratings",
+    "Reliability": "How reliable are the ratings, and how many are enough?",
+    "Agreement": "How far do raters agree?",
+    "Who is right": "Which category is right, and which raters know it?",
+    "Groups": "Do pools of raters agree?",
+    "Simulate": "What do estimates say where the truth is known?",
+    "Report": "One page to keep or to mail",
+}
+TABS = (*QUESTIONS,)
+PARTS = ("Answer", "Raters", "Items", "All quantities", "Diagnostics")
 FIRST = "Paste or drop a table on the first tab."
 FIT_FIRST = (
     "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
@@ -40,28 +40,6 @@ target\tJ1\tJ2\tJ3\tJ4
 """  # Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420
 GUESSED = "guessed"
 NO_COLUMN = "none"
-LEFT = 0.5  # seconds between two looks whether a session has ended
-
-
-def keep_until_left(session: Session) -> None:
-    """Prepare a session, and close it when its page has gone.
-
-    Parameters
-    ----------
-    session : Session
-        The session.
-    """
-    if not runs_stan():
-        return
-    session.prepare()
-
-    def wait() -> None:
-        thread: Any = mo.current_thread()
-        while not thread.should_exit:
-            time.sleep(LEFT)
-        session.close()
-
-    mo.Thread(target=wait, daemon=True).start()
 
 
 def control(name: str, value: str | None = None) -> mo.ui.dropdown:
@@ -208,30 +186,6 @@ def unseen(element: object) -> mo.Html:
     Html
     """
     return mo.Html(f'<div class="unseen" aria-hidden="true">{mo.as_html(element).text}</div>')
-
-
-def further(sections: Mapping[str, Callable[[], str]]) -> mo.Html:
-    """Sections that are made when they are opened.
-
-    Parameters
-    ----------
-    sections : mapping of str to callable
-        What makes the HTML of each.
-
-    Returns
-    -------
-    Html
-    """
-
-    def opened(make: Callable[[], str]) -> Callable[[], mo.Html]:
-        return lambda: mo.Html(make())
-
-    return mo.accordion(
-        {
-            name: mo.lazy(opened(make), show_loading_indicator=True)
-            for name, make in sections.items()
-        }
-    )
 
 
 def report_download(job: Job) -> mo.Html:

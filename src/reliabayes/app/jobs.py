@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -58,6 +59,24 @@ class Session:
         self.job: Job | None = None
         self._worker: _Worker | None = None
         self._is_closed = False
+
+    def keep(self, thread: threading.Thread) -> None:
+        """Stand ready until a thread has ended, in which the page runs, and then end everything.
+
+        Parameters
+        ----------
+        thread : Thread
+            The thread.
+        """
+        if not runs_stan():
+            return
+        self.prepare()
+
+        def wait() -> None:
+            thread.join()
+            self.close()
+
+        threading.Thread(target=wait, daemon=True).start()
 
     def prepare(self) -> None:
         """Start the process, which takes a second or two, before there is a job."""

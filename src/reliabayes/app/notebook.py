@@ -10,9 +10,15 @@
 
 import marimo
 
-app = marimo.App(width="medium", app_title="How far can these ratings be trusted?")
+app = marimo.App(
+    width="medium",
+    app_title="How far can these ratings be trusted?",
+    html_head_file="head.html",
+)
 
 with app.setup(hide_code=True):
+    import threading
+
     import marimo as mo
 
     from reliabayes.app import elements, panels, simulations, tasks
@@ -37,11 +43,19 @@ def _():
 @app.cell(hide_code=True)
 def _():
     session = Session()
-    elements.keep_until_left(session)
-    get_version, set_version = mo.state(0)
+    session.keep(threading.current_thread())
+    get_version, set_version = mo.state(0)  # of jobs and results
     get_text, set_text = mo.state("")
-    results = {}  # by what they are for
-    return get_text, get_version, results, session, set_text, set_version
+    results = {}  # jobs that have ended, by what they are for
+
+    def changed():
+        set_version(lambda number: number + 1)
+
+    def begin(name, function, *arguments):
+        session.start(name, function, *arguments)
+        changed()
+
+    return begin, changed, get_text, get_version, results, session, set_text
 
 
 @app.cell(hide_code=True)
@@ -49,6 +63,12 @@ def _():
     tab = mo.ui.tabs(dict.fromkeys(elements.TABS, ""), label="")
     tab
     return (tab,)
+
+
+@app.cell(hide_code=True)
+def _(tab):
+    mo.Html(panels.question(elements.QUESTIONS[tab.value]))
+    return
 
 
 # Your ratings.
@@ -98,7 +118,7 @@ def _(given, guess):
 
 
 @app.cell(hide_code=True)
-def _(columns, given, results, session, set_version):
+def _(changed, columns, given, results, session):
     ratings, faults, reading = None, "", None
     session.cancel()
     results.clear()
@@ -108,7 +128,7 @@ def _(columns, given, results, session, set_version):
             ratings = reading.ratings(given)
         except (RatingsError, ValueError, ImportError) as _error:
             faults = panels.faults(_error, given)
-    set_version(lambda n: n + 1)
+    changed()
     return faults, ratings, reading
 
 
@@ -133,22 +153,7 @@ def _(columns, dropped, encoding, example, faults, given, pasted, ratings, tab, 
 
 
 @app.cell(hide_code=True)
-def _(get_version, session, set_version):
-    get_version()
-    clock = mo.ui.refresh(default_interval=0.4)
-
-    def _cancel(_):
-        session.cancel()
-        set_version(lambda n: n + 1)
-
-    cancel = mo.ui.button(label="Cancel", kind="warn", on_change=_cancel)
-    _is_running = session.job is not None and session.job.is_running
-    mo.vstack([cancel, elements.unseen(clock)]) if _is_running else None
-    return (clock,)
-
-
-@app.cell(hide_code=True)
-def _(clock, results, session, set_version):
+def _(changed, clock, results, session):
     clock.value
     _job = session.poll()
     _shown = None
@@ -157,9 +162,24 @@ def _(clock, results, session, set_version):
     elif _job is not None:
         results[_job.name] = _job
         session.job = None
-        set_version(lambda n: n + 1)
+        changed()
     _shown
     return
+
+
+@app.cell(hide_code=True)
+def _(changed, get_version, session):
+    get_version()
+    clock = mo.ui.refresh(default_interval=0.4)
+
+    def _cancel(_):
+        session.cancel()
+        changed()
+
+    cancel = mo.ui.button(label="Cancel", kind="warn", on_change=_cancel)
+    _is_running = session.job is not None and session.job.is_running
+    mo.vstack([cancel, elements.unseen(clock)]) if _is_running else None
+    return (clock,)
 
 
 # Reliability, Who is right and Groups: each fits models of its own.
@@ -182,21 +202,21 @@ def _(ratings):
 @app.cell(hide_code=True)
 def _():
     fit = mo.ui.run_button(label="Fit", kind="success")
-    return (fit,)
+    part = mo.ui.radio(elements.PARTS, value=elements.PARTS[0], inline=True, label="Show")
+    return fit, part
 
 
 @app.cell(hide_code=True)
-def _(choices, fit, models, ratings, session, set_version, tab):
+def _(begin, choices, fit, models, ratings, tab):
     if fit.value and ratings is not None and choices.get(tab.value):
         _chosen = elements.chosen(choices[tab.value], models.value[tab.value])
         if not refusal(_chosen.model):
-            session.start(tab.value, tasks.fitted, _chosen.model, ratings)
-            set_version(lambda n: n + 1)
+            begin(tab.value, tasks.fitted, _chosen.model, ratings)
     return
 
 
 @app.cell(hide_code=True)
-def _(choices, fit, get_version, models, questions, ratings, results, tab, target):
+def _(choices, fit, get_version, models, part, questions, ratings, results, tab, target):
     get_version()
     mo.stop(tab.value not in questions)
     mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
@@ -207,16 +227,14 @@ def _(choices, fit, get_version, models, questions, ratings, results, tab, targe
     _refused = refusal(_chosen.model)
     _shown = [
         mo.hstack([models[tab.value], fit], justify="start", align="end", wrap=True),
-        mo.Html(panels.message(_refused or f"{_chosen.reason}.", caution=bool(_refused))),
+        mo.Html(panels.message(_refused or _chosen.sentence, caution=bool(_refused))),
     ]
     if (_job := results.get(tab.value)) is not None:
         if _job.failure:
             _shown.append(mo.Html(panels.message(_job.failure, caution=True)))
         else:
-            if tab.value != TRUTH:
-                _shown.append(target)
-            _shown.append(mo.Html(panels.answer(_job.result, target.value)))
-            _shown.append(elements.further(panels.sections(_job.result)))
+            _shown += [part] if tab.value == TRUTH else [target, part]
+            _shown.append(mo.Html(panels.part(_job.result, part.value, target.value)))
     mo.vstack(_shown, gap=1)
     return
 
@@ -237,10 +255,9 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(agree, guideline, ratings, session, set_version):
+def _(agree, begin, guideline, ratings):
     if agree.value and ratings is not None:
-        session.start(AGREEMENT, tasks.agreement, ratings, guideline.value)
-        set_version(lambda n: n + 1)
+        begin(AGREEMENT, tasks.agreement, ratings, guideline.value)
     return
 
 
@@ -263,52 +280,39 @@ def _(agree, get_version, guideline, ratings, results, tab):
 
 @app.cell(hide_code=True)
 def _():
-    matrix_form = forms.matrix_form()
-    tap_form = forms.tap_form()
-    simulate_matrix = mo.ui.run_button(label="Simulate a matrix", kind="success")
-    simulate_study = mo.ui.run_button(label="Simulate all agreements", kind="success")
-    simulate_tap = mo.ui.run_button(label="Simulate and estimate", kind="success")
-    return matrix_form, simulate_matrix, simulate_study, simulate_tap, tap_form
+    matrices, knowers = forms.matrix_form(), forms.tap_form()
+    one = mo.ui.run_button(label="Simulate a matrix", kind="success")
+    many = mo.ui.run_button(label="Simulate all agreements", kind="success")
+    tap = mo.ui.run_button(label="Simulate and estimate", kind="success")
+    return knowers, many, matrices, one, tap
 
 
 @app.cell(hide_code=True)
-def _(matrix_form, session, set_version, simulate_matrix, simulate_study, simulate_tap, tap_form):
-    if simulate_matrix.value or simulate_study.value:
-        _design, _coefficient, _curve = forms.matrix_design(matrix_form.value)
-        if simulate_matrix.value:
-            session.start("matrix", simulations.matrix_coefficients, _design)
-        else:
-            session.start("study", simulations.study_picture, _design, _coefficient, _curve)
-        set_version(lambda n: n + 1)
-    if simulate_tap.value:
-        session.start("tap", simulations.tap_recovery_table, forms.tap_design(tap_form.value))
-        set_version(lambda n: n + 1)
+def _(begin, knowers, many, matrices, one, tap):
+    _design, *_regression = forms.matrix_design(matrices.value)
+    if one.value:
+        begin("matrix", simulations.matrix_coefficients, _design)
+    if many.value:
+        begin("study", simulations.study_picture, _design, *_regression)
+    if tap.value:
+        begin("tap", simulations.tap_recovery_table, forms.tap_design(knowers.value))
     return
 
 
 @app.cell(hide_code=True)
-def _(
-    get_version,
-    matrix_form,
-    results,
-    simulate_matrix,
-    simulate_study,
-    simulate_tap,
-    tab,
-    tap_form,
-):
+def _(get_version, knowers, many, matrices, one, results, tab, tap):
     get_version()
     mo.stop(tab.value != SIMULATE)
     mo.vstack(
         [
             mo.Html(panels.about_matrices()),
-            forms.in_rows(matrix_form),
-            mo.hstack([simulate_matrix, simulate_study], justify="start", wrap=True),
+            forms.in_rows(matrices),
+            mo.hstack([one, many], justify="start", wrap=True),
             mo.Html(panels.result(results.get("matrix"))),
             mo.Html(panels.result(results.get("study"))),
             mo.Html(panels.about_tap()),
-            forms.in_rows(tap_form),
-            simulate_tap,
+            forms.in_rows(knowers),
+            tap,
             mo.Html(panels.result(results.get("tap"))),
         ]
     )
@@ -327,23 +331,19 @@ def _():
 @app.cell(hide_code=True)
 def _(get_version, given, questions, ratings, reading, results, target):
     get_version()
-    answers = {
-        name: results[name].result
-        for name in questions
-        if name in results and not results[name].failure
-    }
+    _jobs = [results[name] for name in questions if name in results]
+    answers = [job.result for job in _jobs if not job.failure]
     code = ""
     if ratings is not None:
-        code = panels.code(list(answers.values()), reading.code(given), target.value)
+        code = panels.code(answers, reading.code(given), target.value)
     return answers, code
 
 
 @app.cell(hide_code=True)
-def _(answers, code, make_report, ratings, session, set_version, target):
+def _(answers, begin, code, make_report, ratings, target):
     if make_report.value and answers:
-        _fits = {each.name: each.fit for each in answers.values()}
-        session.start(REPORT, tasks.page, ratings, _fits, code, target.value)
-        set_version(lambda n: n + 1)
+        _fits = {each.name: each.fit for each in answers}
+        begin(REPORT, tasks.page, ratings, _fits, code, target.value)
     return
 
 
@@ -356,7 +356,7 @@ def _(answers, code, get_version, make_report, ratings, results, tab):
     if not answers:
         _shown.append(mo.Html(panels.message(elements.FIT_FIRST)))
     else:
-        _shown.append(mo.Html(panels.about_report(list(answers.values()))))
+        _shown.append(mo.Html(panels.about_report(answers)))
         _shown.append(make_report)
         if (_job := results.get(REPORT)) is not None:
             _shown.append(elements.report_download(_job))
