@@ -12,6 +12,7 @@ from reliabayes.app.faults import CONTROLS
 from reliabayes.app.jobs import Job
 from reliabayes.app.panels import message
 from reliabayes.app.reading import Reading
+from reliabayes.guidelines import GUIDELINES
 
 QUESTIONS = {  # of the tabs
     "Your ratings": "Paste or drop your ratings",
@@ -23,11 +24,16 @@ QUESTIONS = {  # of the tabs
     "Report": "One page to keep or to mail",
 }
 TABS = (*QUESTIONS,)
+BUTTONS = (
+    "Fit",
+    "Compute",
+    "Make the report",
+    "Simulate a matrix",
+    "Simulate all agreements",
+    "Simulate and estimate",
+)
 PARTS = ("Answer", "Raters", "Items", "All quantities", "Diagnostics")
 FIRST = "Paste or drop a table on the first tab."
-FIT_FIRST = (
-    "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
-)
 PLACEHOLDER = "item,rater,rating\n1,Ann,4\n1,Bob,5\n2,Ann,2\n..."
 EXAMPLE = """\
 target\tJ1\tJ2\tJ3\tJ4
@@ -39,6 +45,7 @@ target\tJ1\tJ2\tJ3\tJ4
 6\t6\t2\t4\t7
 """  # Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420
 GUESSED = "guessed"
+BY_SCALE = "that suits the scale"
 NO_COLUMN = "none"
 
 
@@ -154,6 +161,20 @@ def model_dropdown(choices: Sequence[ModelChoice]) -> mo.ui.dropdown:
     """
     names = [choice.name for choice in choices] or [NO_COLUMN]
     return mo.ui.dropdown(names, value=names[0], label="Model", allow_select_none=False)
+
+
+def guideline() -> mo.ui.dropdown:
+    """A dropdown of the guidelines whose words describe coefficients.
+
+    Returns
+    -------
+    dropdown
+    """
+    options: dict[str, str | None] = {BY_SCALE: None}
+    options |= {name: name for name in GUIDELINES}
+    return mo.ui.dropdown(
+        options, value=BY_SCALE, label="Words by the guideline", allow_select_none=False
+    )
 
 
 def chosen(choices: Sequence[ModelChoice], name: str | None) -> ModelChoice:

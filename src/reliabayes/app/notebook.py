@@ -29,7 +29,6 @@ with app.setup(hide_code=True):
     from reliabayes.app.reading import Reading, guessed_reading
     from reliabayes.app.where_it_runs import privacy, refusal
     from reliabayes.errors import RatingsError
-    from reliabayes.guidelines import GUIDELINES
 
     RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
 
@@ -182,6 +181,20 @@ def _(changed, get_version, session):
     return (clock,)
 
 
+# Elements that keep their state whatever the ratings are.
+
+
+@app.cell(hide_code=True)
+def _():
+    fit, agree, make_report, one, many, tap = (
+        mo.ui.run_button(label=label, kind="success") for label in elements.BUTTONS
+    )
+    part = mo.ui.radio(elements.PARTS, value=elements.PARTS[0], inline=True, label="Show")
+    guideline = elements.guideline()
+    matrices, knowers = forms.matrix_form(), forms.tap_form()
+    return agree, fit, guideline, knowers, make_report, many, matrices, one, part, tap
+
+
 # Reliability, Who is right and Groups: each fits models of its own.
 
 
@@ -197,13 +210,6 @@ def _(ratings):
         0.5, 0.95, 0.05, value=0.8, show_value=True, debounce=True, label="Target reliability"
     )
     return choices, models, questions, target
-
-
-@app.cell(hide_code=True)
-def _():
-    fit = mo.ui.run_button(label="Fit", kind="success")
-    part = mo.ui.radio(elements.PARTS, value=elements.PARTS[0], inline=True, label="Show")
-    return fit, part
 
 
 @app.cell(hide_code=True)
@@ -243,18 +249,6 @@ def _(choices, fit, get_version, models, part, questions, ratings, results, tab,
 
 
 @app.cell(hide_code=True)
-def _():
-    guideline = mo.ui.dropdown(
-        {"by the scale": None, **{name: name for name in GUIDELINES}},
-        value="by the scale",
-        label="Words by the guideline",
-        allow_select_none=False,
-    )
-    agree = mo.ui.run_button(label="Compute", kind="success")
-    return agree, guideline
-
-
-@app.cell(hide_code=True)
 def _(agree, begin, guideline, ratings):
     if agree.value and ratings is not None:
         begin(AGREEMENT, tasks.agreement, ratings, guideline.value)
@@ -276,15 +270,6 @@ def _(agree, get_version, guideline, ratings, results, tab):
 
 
 # Simulate.
-
-
-@app.cell(hide_code=True)
-def _():
-    matrices, knowers = forms.matrix_form(), forms.tap_form()
-    one = mo.ui.run_button(label="Simulate a matrix", kind="success")
-    many = mo.ui.run_button(label="Simulate all agreements", kind="success")
-    tap = mo.ui.run_button(label="Simulate and estimate", kind="success")
-    return knowers, many, matrices, one, tap
 
 
 @app.cell(hide_code=True)
@@ -323,44 +308,39 @@ def _(get_version, knowers, many, matrices, one, results, tab, tap):
 
 
 @app.cell(hide_code=True)
-def _():
-    make_report = mo.ui.run_button(label="Make the report", kind="success")
-    return (make_report,)
+def _(given, questions, reading, results, target):
+    def analysis():
+        jobs = [results[name] for name in questions if name in results]
+        answers = [job.result for job in jobs if not job.failure]
+        return answers, panels.code(answers, reading.code(given), target.value)
+
+    return (analysis,)
 
 
 @app.cell(hide_code=True)
-def _(get_version, given, questions, ratings, reading, results, target):
-    get_version()
-    _jobs = [results[name] for name in questions if name in results]
-    answers = [job.result for job in _jobs if not job.failure]
-    code = ""
-    if ratings is not None:
-        code = panels.code(answers, reading.code(given), target.value)
-    return answers, code
-
-
-@app.cell(hide_code=True)
-def _(answers, begin, code, make_report, ratings, target):
-    if make_report.value and answers:
-        _fits = {each.name: each.fit for each in answers}
-        begin(REPORT, tasks.page, ratings, _fits, code, target.value)
+def _(analysis, begin, make_report, ratings, target):
+    if make_report.value and ratings is not None:
+        _answers, _code = analysis()
+        _fits = {each.name: each.fit for each in _answers}
+        if _fits:
+            begin(REPORT, tasks.page, ratings, _fits, _code, target.value)
     return
 
 
 @app.cell(hide_code=True)
-def _(answers, code, get_version, make_report, ratings, results, tab):
+def _(analysis, get_version, make_report, ratings, results, tab):
     get_version()
     mo.stop(tab.value != REPORT)
     mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
-    _shown = []
-    if not answers:
-        _shown.append(mo.Html(panels.message(elements.FIT_FIRST)))
-    else:
-        _shown.append(mo.Html(panels.about_report(answers)))
+    _answers, _code = analysis()
+    _shown = [
+        mo.Html(panels.about_report(_answers) if _answers else panels.message(elements.FIT_FIRST))
+    ]
+    if _answers:
         _shown.append(make_report)
-        if (_job := results.get(REPORT)) is not None:
-            _shown.append(elements.report_download(_job))
-    _shown.append(mo.Html(panels.code_block(code)))
+    if (_job := results.get(REPORT)) is not None:
+        _shown.append(elements.report_download(_job))
+    _shown.append(mo.Html(panels.code_block(_code)))
     mo.vstack(_shown, gap=1)
     return
 

@@ -29,6 +29,9 @@ from reliabayes.wording import joined
 
 HERE = Path(__file__).parent
 SHOWN_ROWS = 6  # of a table that was given
+FIT_FIRST = (
+    "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
+)
 NOTHING = "This model says nothing of these."
 SECTIONS: Mapping[str, Callable[[Sequence[ReportFit]], Section]] = {
     "Raters": raters,
@@ -274,7 +277,7 @@ def about_tap() -> str:
 
 
 def about_report(answers: Sequence[Answered]) -> str:
-    """Which fits a report has.
+    """Which fits a report has, or what it needs.
 
     Parameters
     ----------
@@ -285,6 +288,8 @@ def about_report(answers: Sequence[Answered]) -> str:
     -------
     str
     """
+    if not answers:
+        return message(FIT_FIRST)
     names = joined([each.name for each in answers])
     text = f"The report is one HTML page with the results of {names}. It can be mailed."
     return blocks_fragment([Text(text)])

@@ -59,15 +59,16 @@ class Guarded:
             await _refuse(scope, send, 413, TOO_LARGE)
             return
 
-        await self._app(scope, receive, _Answering(send))
+        await self._app(scope, receive, _Answering(send, is_page=scope["path"] in ("", "/")))
 
 
 class _Answering:
-    """Sends an answer with `HEADERS`, and pages without the folder in which the app is."""
+    """Sends an answer with `HEADERS`, and the page without the folder in which the app is."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, *, is_page: bool) -> None:
         self._send = send
-        self._start: MutableMapping[str, Any] | None = None  # of a page, which waits for its body
+        self._is_page = is_page
+        self._start: MutableMapping[str, Any] | None = None  # of the page, which waits for its body
         self._body = b""
 
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
@@ -75,14 +76,14 @@ class _Answering:
         if message["type"] == "http.response.start":
             headers = dict(message["headers"]) | HEADERS
             message = {**message, "headers": [*headers.items()]}
-            if headers.get(b"content-type", b"").startswith(b"text/html"):
+            if self._is_page:
                 self._start = message
                 return
         elif self._start is not None:
             self._body += message.get("body", b"")
             if message.get("more_body"):
                 return
-            body = self._body.replace(f"{NOTEBOOK.parent}/".encode(), b"")
+            body = without_folders(self._body)
             headers = dict(self._start["headers"]) | {b"content-length": str(len(body)).encode()}
             await self._send({**self._start, "headers": [*headers.items()]})
             message = {"type": "http.response.body", "body": body}
@@ -129,6 +130,25 @@ def made() -> Guarded:
 
     builder = marimo.create_asgi_app(quiet=True, include_code=False, session_ttl=FORGET)
     return Guarded(builder.with_app(path="", root=str(NOTEBOOK)).build())
+
+
+def without_folders(page: bytes) -> bytes:
+    """A page that does not say where on this computer the app is, which marimo notes on it.
+
+    Parameters
+    ----------
+    page : bytes
+        The page.
+
+    Returns
+    -------
+    bytes
+    """
+    folders = {folder for path in (NOTEBOOK.parent, Path.cwd()) for folder in (path, *path.parents)}
+    for folder in sorted(map(str, folders), key=len, reverse=True):
+        if folder.count("/") > 1:
+            page = page.replace(f"{folder}/".encode(), b"").replace(folder.encode(), b"")
+    return page
 
 
 def _listening(host: str, port: int | None) -> socket.socket:
