@@ -32,7 +32,7 @@ BUTTONS = (
     "Simulate all agreements",
     "Simulate and estimate",
 )
-PARTS = ("Answer", "Raters", "Items", "All quantities", "Diagnostics")
+PARTS = ["Answer", "Raters", "Items", "All quantities", "Diagnostics"]
 FIRST = "Paste or drop a table on the first tab."
 PLACEHOLDER = "item,rater,rating\n1,Ann,4\n1,Bob,5\n2,Ann,2\n..."
 EXAMPLE = """\

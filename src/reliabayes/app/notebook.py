@@ -189,7 +189,7 @@ def _():
     fit, agree, make_report, one, many, tap = (
         mo.ui.run_button(label=label, kind="success") for label in elements.BUTTONS
     )
-    part = mo.ui.radio(elements.PARTS, value=elements.PARTS[0], inline=True, label="Show")
+    part = mo.ui.dropdown(elements.PARTS, value="Answer", label="Show", allow_select_none=False)
     guideline = elements.guideline()
     matrices, knowers = forms.matrix_form(), forms.tap_form()
     return agree, fit, guideline, knowers, make_report, many, matrices, one, part, tap
