@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from reliabayes.app.faults import with_controls
 from reliabayes.errors import RatingsError
 from reliabayes.models import TAP, RatingModel
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.recommendation import recommend, with_usual_options
 
 Question: TypeAlias = Literal["reliability", "truth", "pools"]
@@ -39,15 +41,24 @@ class ModelChoice:
         The model.
     reason : str
         Why it suits, or when.
+    is_recommended : bool, default False
+        Whether it is the one to begin with.
     """
 
     model: RatingModel[Any]
     reason: str
+    is_recommended: bool = False
 
     @property
     def name(self) -> str:
         """Name of the model."""
         return type(self.model).__name__
+
+    @property
+    def sentence(self) -> str:
+        """What the model is, and why or when to choose it."""
+        why = f"Recommended: {self.reason}" if self.is_recommended else _capital(self.reason)
+        return with_controls(f"{why}. {self.name}: {self.model.summary}.")
 
 
 def model_choices(ratings: Ratings, question: Question) -> tuple[ModelChoice, ...]:
@@ -70,7 +81,8 @@ def model_choices(ratings: Ratings, question: Question) -> tuple[ModelChoice, ..
         name = type(choice.model).__name__
         if name not in found and _answers(choice.model, question) and _takes(choice.model, ratings):
             found[name] = choice
-    return tuple(found.values())
+    first, *others = found.values() if found else (None,)
+    return () if first is None else (replace(first, is_recommended=True), *others)
 
 
 def why_none(ratings: Ratings, question: Question) -> str:
@@ -95,7 +107,8 @@ def _candidates(ratings: Ratings, question: Question) -> Iterator[ModelChoice]:
     yield from _recommended(ratings)
     if question == "reliability" and len(ratings.pools) > 1:
         yield from _recommended(_again(ratings, pool=None))
-    if question == "truth" and len(ratings.categories) <= MOST_CATEGORIES:
+    is_number = likely_scale(ratings).scale == "numeric"
+    if question == "truth" and not is_number and len(ratings.categories) <= MOST_CATEGORIES:
         yield from _recommended(_again(ratings, scale="nominal"))
         yield ModelChoice(with_usual_options(TAP()), TAP.summary)
 
@@ -141,3 +154,7 @@ def _takes(model: RatingModel[Any], ratings: Ratings) -> bool:
     except RatingsError:
         return False
     return True
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

@@ -1,33 +1,39 @@
-"""Elements of the page: forms, dropdowns and what ends with a session."""
+"""Elements of the page: forms and dropdowns."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import marimo as mo
 
 from reliabayes.app.choices import ModelChoice
 from reliabayes.app.faults import CONTROLS
-from reliabayes.app.jobs import Job, Session
+from reliabayes.app.jobs import Job
 from reliabayes.app.panels import message
 from reliabayes.app.reading import Reading
-from reliabayes.app.where_it_runs import runs_stan
+from reliabayes.guidelines import GUIDELINES
 
-TABS = (
-    "Your ratings",
-    "Reliability",
-    "Agreement",
-    "Who is right",
-    "Groups",
-    "Simulate",
-    "Report",
+QUESTIONS = {  # of the tabs
+    "Your ratings": "Paste or drop your ratings",
+    "Reliability": "How reliable are the ratings, and how many are enough?",
+    "Agreement": "How far do raters agree?",
+    "Who is right": "Which category is right, and which raters know it?",
+    "Groups": "Do pools of raters agree?",
+    "Simulate": "What do estimates say where the truth is known?",
+    "Report": "One page to keep or to mail",
+}
+TABS = (*QUESTIONS,)
+BUTTONS = (
+    "Fit",
+    "Compute",
+    "Make the report",
+    "Simulate a matrix",
+    "Simulate all agreements",
+    "Simulate and estimate",
 )
+PARTS = ["Answer", "Raters", "Items", "All quantities", "Diagnostics"]
 FIRST = "Paste or drop a table on the first tab."
-FIT_FIRST = (
-    "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
-)
 PLACEHOLDER = "item,rater,rating\n1,Ann,4\n1,Bob,5\n2,Ann,2\n..."
 EXAMPLE = """\
 target\tJ1\tJ2\tJ3\tJ4
@@ -39,29 +45,8 @@ target\tJ1\tJ2\tJ3\tJ4
 6\t6\t2\t4\t7
 """  # Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420
 GUESSED = "guessed"
+BY_SCALE = "that suits the scale"
 NO_COLUMN = "none"
-LEFT = 0.5  # seconds between two looks whether a session has ended
-
-
-def keep_until_left(session: Session) -> None:
-    """Prepare a session, and close it when its page has gone.
-
-    Parameters
-    ----------
-    session : Session
-        The session.
-    """
-    if not runs_stan():
-        return
-    session.prepare()
-
-    def wait() -> None:
-        thread: Any = mo.current_thread()
-        while not thread.should_exit:
-            time.sleep(LEFT)
-        session.close()
-
-    mo.Thread(target=wait, daemon=True).start()
 
 
 def control(name: str, value: str | None = None) -> mo.ui.dropdown:
@@ -178,6 +163,20 @@ def model_dropdown(choices: Sequence[ModelChoice]) -> mo.ui.dropdown:
     return mo.ui.dropdown(names, value=names[0], label="Model", allow_select_none=False)
 
 
+def guideline() -> mo.ui.dropdown:
+    """A dropdown of the guidelines whose words describe coefficients.
+
+    Returns
+    -------
+    dropdown
+    """
+    options: dict[str, str | None] = {BY_SCALE: None}
+    options |= {name: name for name in GUIDELINES}
+    return mo.ui.dropdown(
+        options, value=BY_SCALE, label="Words by the guideline", allow_select_none=False
+    )
+
+
 def chosen(choices: Sequence[ModelChoice], name: str | None) -> ModelChoice:
     """The choice of a name; the first if there is none of that name.
 
@@ -208,30 +207,6 @@ def unseen(element: object) -> mo.Html:
     Html
     """
     return mo.Html(f'<div class="unseen" aria-hidden="true">{mo.as_html(element).text}</div>')
-
-
-def further(sections: Mapping[str, Callable[[], str]]) -> mo.Html:
-    """Sections that are made when they are opened.
-
-    Parameters
-    ----------
-    sections : mapping of str to callable
-        What makes the HTML of each.
-
-    Returns
-    -------
-    Html
-    """
-
-    def opened(make: Callable[[], str]) -> Callable[[], mo.Html]:
-        return lambda: mo.Html(make())
-
-    return mo.accordion(
-        {
-            name: mo.lazy(opened(make), show_loading_indicator=True)
-            for name, make in sections.items()
-        }
-    )
 
 
 def report_download(job: Job) -> mo.Html:

@@ -86,12 +86,13 @@ def with_controls(text: str) -> str:
     str
         Such as ``Choose “Repeated ratings: keep”.``
     """
-    argument = rf"\b(Pass )?\b({'|'.join(CONTROLS)})=(?:[\"']([^\"']*)[\"']|\.\.\.|\[[^\]]*\])"
+    text = re.sub(r": frame\.dropna\(.*?\)", "", text)  # what only Python has
+    argument = rf"\b([Pp]ass )?\b({'|'.join(CONTROLS)})=(?:[\"']([^\"']*)[\"']|\.\.\.|\[[^\]]*\])"
     return re.sub(argument, _control, text)
 
 
 def _control(argument: re.Match[str]) -> str:
     label, values = CONTROLS[argument[2]]
     value = argument[3]
-    verb = "Choose " if argument[1] else ""
+    verb = {"Pass ": "Choose ", "pass ": "choose "}.get(argument[1] or "", "")
     return f"{verb}“{label}{f': {values.get(value, value)}' if value else ''}”"

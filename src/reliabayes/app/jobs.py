@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,24 @@ class Session:
         self.job: Job | None = None
         self._worker: _Worker | None = None
         self._is_closed = False
+
+    def keep(self, thread: threading.Thread) -> None:
+        """Stand ready until a thread has ended, in which the page runs, and then end everything.
+
+        Parameters
+        ----------
+        thread : Thread
+            The thread.
+        """
+        if not runs_stan():
+            return
+        self.prepare()
+
+        def wait() -> None:
+            thread.join()
+            self.close()
+
+        threading.Thread(target=wait, daemon=True).start()
 
     def prepare(self) -> None:
         """Start the process, which takes a second or two, before there is a job."""

@@ -10,9 +10,15 @@
 
 import marimo
 
-app = marimo.App(width="medium", app_title="How far can these ratings be trusted?")
+app = marimo.App(
+    width="medium",
+    app_title="How far can these ratings be trusted?",
+    html_head_file="head.html",
+)
 
 with app.setup(hide_code=True):
+    import threading
+
     import marimo as mo
 
     from reliabayes.app import elements, panels, simulations, tasks
@@ -23,7 +29,6 @@ with app.setup(hide_code=True):
     from reliabayes.app.reading import Reading, guessed_reading
     from reliabayes.app.where_it_runs import privacy, refusal
     from reliabayes.errors import RatingsError
-    from reliabayes.guidelines import GUIDELINES
 
     RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
 
@@ -37,11 +42,19 @@ def _():
 @app.cell(hide_code=True)
 def _():
     session = Session()
-    elements.keep_until_left(session)
-    get_version, set_version = mo.state(0)
+    session.keep(threading.current_thread())
+    get_version, set_version = mo.state(0)  # of jobs and results
     get_text, set_text = mo.state("")
-    results = {}  # by what they are for
-    return get_text, get_version, results, session, set_text, set_version
+    results = {}  # jobs that have ended, by what they are for
+
+    def changed():
+        set_version(lambda number: number + 1)
+
+    def begin(name, function, *arguments):
+        session.start(name, function, *arguments)
+        changed()
+
+    return begin, changed, get_text, get_version, results, session, set_text
 
 
 @app.cell(hide_code=True)
@@ -49,6 +62,12 @@ def _():
     tab = mo.ui.tabs(dict.fromkeys(elements.TABS, ""), label="")
     tab
     return (tab,)
+
+
+@app.cell(hide_code=True)
+def _(tab):
+    mo.Html(panels.question(elements.QUESTIONS[tab.value]))
+    return
 
 
 # Your ratings.
@@ -98,7 +117,7 @@ def _(given, guess):
 
 
 @app.cell(hide_code=True)
-def _(columns, given, results, session, set_version):
+def _(changed, columns, given, results, session):
     ratings, faults, reading = None, "", None
     session.cancel()
     results.clear()
@@ -108,7 +127,7 @@ def _(columns, given, results, session, set_version):
             ratings = reading.ratings(given)
         except (RatingsError, ValueError, ImportError) as _error:
             faults = panels.faults(_error, given)
-    set_version(lambda n: n + 1)
+    changed()
     return faults, ratings, reading
 
 
@@ -133,22 +152,7 @@ def _(columns, dropped, encoding, example, faults, given, pasted, ratings, tab, 
 
 
 @app.cell(hide_code=True)
-def _(get_version, session, set_version):
-    get_version()
-    clock = mo.ui.refresh(default_interval=0.4)
-
-    def _cancel(_):
-        session.cancel()
-        set_version(lambda n: n + 1)
-
-    cancel = mo.ui.button(label="Cancel", kind="warn", on_change=_cancel)
-    _is_running = session.job is not None and session.job.is_running
-    mo.vstack([cancel, elements.unseen(clock)]) if _is_running else None
-    return (clock,)
-
-
-@app.cell(hide_code=True)
-def _(clock, results, session, set_version):
+def _(changed, clock, results, session):
     clock.value
     _job = session.poll()
     _shown = None
@@ -157,9 +161,38 @@ def _(clock, results, session, set_version):
     elif _job is not None:
         results[_job.name] = _job
         session.job = None
-        set_version(lambda n: n + 1)
+        changed()
     _shown
     return
+
+
+@app.cell(hide_code=True)
+def _(changed, get_version, session):
+    get_version()
+    clock = mo.ui.refresh(default_interval=0.4)
+
+    def _cancel(_):
+        session.cancel()
+        changed()
+
+    cancel = mo.ui.button(label="Cancel", kind="warn", on_change=_cancel)
+    _is_running = session.job is not None and session.job.is_running
+    mo.vstack([cancel, elements.unseen(clock)]) if _is_running else None
+    return (clock,)
+
+
+# Elements that keep their state whatever the ratings are.
+
+
+@app.cell(hide_code=True)
+def _():
+    fit, agree, make_report, one, many, tap = (
+        mo.ui.run_button(label=label, kind="success") for label in elements.BUTTONS
+    )
+    part = mo.ui.dropdown(elements.PARTS, value="Answer", label="Show", allow_select_none=False)
+    guideline = elements.guideline()
+    matrices, knowers = forms.matrix_form(), forms.tap_form()
+    return agree, fit, guideline, knowers, make_report, many, matrices, one, part, tap
 
 
 # Reliability, Who is right and Groups: each fits models of its own.
@@ -180,23 +213,16 @@ def _(ratings):
 
 
 @app.cell(hide_code=True)
-def _():
-    fit = mo.ui.run_button(label="Fit", kind="success")
-    return (fit,)
-
-
-@app.cell(hide_code=True)
-def _(choices, fit, models, ratings, session, set_version, tab):
+def _(begin, choices, fit, models, ratings, tab):
     if fit.value and ratings is not None and choices.get(tab.value):
         _chosen = elements.chosen(choices[tab.value], models.value[tab.value])
         if not refusal(_chosen.model):
-            session.start(tab.value, tasks.fitted, _chosen.model, ratings)
-            set_version(lambda n: n + 1)
+            begin(tab.value, tasks.fitted, _chosen.model, ratings)
     return
 
 
 @app.cell(hide_code=True)
-def _(choices, fit, get_version, models, questions, ratings, results, tab, target):
+def _(choices, fit, get_version, models, part, questions, ratings, results, tab, target):
     get_version()
     mo.stop(tab.value not in questions)
     mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
@@ -207,16 +233,14 @@ def _(choices, fit, get_version, models, questions, ratings, results, tab, targe
     _refused = refusal(_chosen.model)
     _shown = [
         mo.hstack([models[tab.value], fit], justify="start", align="end", wrap=True),
-        mo.Html(panels.message(_refused or f"{_chosen.reason}.", caution=bool(_refused))),
+        mo.Html(panels.message(_refused or _chosen.sentence, caution=bool(_refused))),
     ]
     if (_job := results.get(tab.value)) is not None:
         if _job.failure:
             _shown.append(mo.Html(panels.message(_job.failure, caution=True)))
         else:
-            if tab.value != TRUTH:
-                _shown.append(target)
-            _shown.append(mo.Html(panels.answer(_job.result, target.value)))
-            _shown.append(elements.further(panels.sections(_job.result)))
+            _shown += [part] if tab.value == TRUTH else [target, part]
+            _shown.append(mo.Html(panels.part(_job.result, part.value, target.value)))
     mo.vstack(_shown, gap=1)
     return
 
@@ -225,22 +249,9 @@ def _(choices, fit, get_version, models, questions, ratings, results, tab, targe
 
 
 @app.cell(hide_code=True)
-def _():
-    guideline = mo.ui.dropdown(
-        {"by the scale": None, **{name: name for name in GUIDELINES}},
-        value="by the scale",
-        label="Words by the guideline",
-        allow_select_none=False,
-    )
-    agree = mo.ui.run_button(label="Compute", kind="success")
-    return agree, guideline
-
-
-@app.cell(hide_code=True)
-def _(agree, guideline, ratings, session, set_version):
+def _(agree, begin, guideline, ratings):
     if agree.value and ratings is not None:
-        session.start(AGREEMENT, tasks.agreement, ratings, guideline.value)
-        set_version(lambda n: n + 1)
+        begin(AGREEMENT, tasks.agreement, ratings, guideline.value)
     return
 
 
@@ -262,53 +273,31 @@ def _(agree, get_version, guideline, ratings, results, tab):
 
 
 @app.cell(hide_code=True)
-def _():
-    matrix_form = forms.matrix_form()
-    tap_form = forms.tap_form()
-    simulate_matrix = mo.ui.run_button(label="Simulate a matrix", kind="success")
-    simulate_study = mo.ui.run_button(label="Simulate all agreements", kind="success")
-    simulate_tap = mo.ui.run_button(label="Simulate and estimate", kind="success")
-    return matrix_form, simulate_matrix, simulate_study, simulate_tap, tap_form
-
-
-@app.cell(hide_code=True)
-def _(matrix_form, session, set_version, simulate_matrix, simulate_study, simulate_tap, tap_form):
-    if simulate_matrix.value or simulate_study.value:
-        _design, _coefficient, _curve = forms.matrix_design(matrix_form.value)
-        if simulate_matrix.value:
-            session.start("matrix", simulations.matrix_coefficients, _design)
-        else:
-            session.start("study", simulations.study_picture, _design, _coefficient, _curve)
-        set_version(lambda n: n + 1)
-    if simulate_tap.value:
-        session.start("tap", simulations.tap_recovery_table, forms.tap_design(tap_form.value))
-        set_version(lambda n: n + 1)
+def _(begin, knowers, many, matrices, one, tap):
+    _design, *_regression = forms.matrix_design(matrices.value)
+    if one.value:
+        begin("matrix", simulations.matrix_coefficients, _design)
+    if many.value:
+        begin("study", simulations.study_picture, _design, *_regression)
+    if tap.value:
+        begin("tap", simulations.tap_recovery_table, forms.tap_design(knowers.value))
     return
 
 
 @app.cell(hide_code=True)
-def _(
-    get_version,
-    matrix_form,
-    results,
-    simulate_matrix,
-    simulate_study,
-    simulate_tap,
-    tab,
-    tap_form,
-):
+def _(get_version, knowers, many, matrices, one, results, tab, tap):
     get_version()
     mo.stop(tab.value != SIMULATE)
     mo.vstack(
         [
             mo.Html(panels.about_matrices()),
-            forms.in_rows(matrix_form),
-            mo.hstack([simulate_matrix, simulate_study], justify="start", wrap=True),
+            forms.in_rows(matrices),
+            mo.hstack([one, many], justify="start", wrap=True),
             mo.Html(panels.result(results.get("matrix"))),
             mo.Html(panels.result(results.get("study"))),
             mo.Html(panels.about_tap()),
-            forms.in_rows(tap_form),
-            simulate_tap,
+            forms.in_rows(knowers),
+            tap,
             mo.Html(panels.result(results.get("tap"))),
         ]
     )
@@ -319,48 +308,39 @@ def _(
 
 
 @app.cell(hide_code=True)
-def _():
-    make_report = mo.ui.run_button(label="Make the report", kind="success")
-    return (make_report,)
+def _(given, questions, reading, results, target):
+    def analysis():
+        jobs = [results[name] for name in questions if name in results]
+        answers = [job.result for job in jobs if not job.failure]
+        return answers, panels.code(answers, reading.code(given), target.value)
+
+    return (analysis,)
 
 
 @app.cell(hide_code=True)
-def _(get_version, given, questions, ratings, reading, results, target):
-    get_version()
-    answers = {
-        name: results[name].result
-        for name in questions
-        if name in results and not results[name].failure
-    }
-    code = ""
-    if ratings is not None:
-        code = panels.code(list(answers.values()), reading.code(given), target.value)
-    return answers, code
-
-
-@app.cell(hide_code=True)
-def _(answers, code, make_report, ratings, session, set_version, target):
-    if make_report.value and answers:
-        _fits = {each.name: each.fit for each in answers.values()}
-        session.start(REPORT, tasks.page, ratings, _fits, code, target.value)
-        set_version(lambda n: n + 1)
+def _(analysis, begin, make_report, ratings, target):
+    if make_report.value and ratings is not None:
+        _answers, _code = analysis()
+        _fits = {each.name: each.fit for each in _answers}
+        if _fits:
+            begin(REPORT, tasks.page, ratings, _fits, _code, target.value)
     return
 
 
 @app.cell(hide_code=True)
-def _(answers, code, get_version, make_report, ratings, results, tab):
+def _(analysis, get_version, make_report, ratings, results, tab):
     get_version()
     mo.stop(tab.value != REPORT)
     mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
-    _shown = []
-    if not answers:
-        _shown.append(mo.Html(panels.message(elements.FIT_FIRST)))
-    else:
-        _shown.append(mo.Html(panels.about_report(list(answers.values()))))
+    _answers, _code = analysis()
+    _shown = [
+        mo.Html(panels.about_report(_answers) if _answers else panels.message(elements.FIT_FIRST))
+    ]
+    if _answers:
         _shown.append(make_report)
-        if (_job := results.get(REPORT)) is not None:
-            _shown.append(elements.report_download(_job))
-    _shown.append(mo.Html(panels.code_block(code)))
+    if (_job := results.get(REPORT)) is not None:
+        _shown.append(elements.report_download(_job))
+    _shown.append(mo.Html(panels.code_block(_code)))
     mo.vstack(_shown, gap=1)
     return
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from reliabayes.app.faults import ShownFault, shown_faults, with_controls
@@ -30,6 +29,16 @@ from reliabayes.wording import joined
 
 HERE = Path(__file__).parent
 SHOWN_ROWS = 6  # of a table that was given
+FIT_FIRST = (
+    "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
+)
+NOTHING = "This model says nothing of these."
+SECTIONS: Mapping[str, Callable[[Sequence[ReportFit]], Section]] = {
+    "Raters": raters,
+    "Items": items,
+    "All quantities": quantities,
+    "Diagnostics": diagnostics,
+}
 _drawing = threading.Lock()  # matplotlib draws for one session at a time
 
 
@@ -59,6 +68,21 @@ def heading(privacy: str) -> str:
     str
     """
     return _render("heading.html", privacy=privacy)
+
+
+def question(text: str) -> str:
+    """The heading of a tab.
+
+    Parameters
+    ----------
+    text : str
+        What it answers.
+
+    Returns
+    -------
+    str
+    """
+    return _render("question.html", text=text)
 
 
 def read_message(found: Ratings | None) -> str:
@@ -171,13 +195,15 @@ def message(text: str, *, caution: bool = False) -> str:
     return blocks_fragment([Text(text, caution)])
 
 
-def answer(answered: Answered, reliability: float) -> str:
-    """The answer of a fit.
+def part(answered: Answered, name: str, reliability: float) -> str:
+    """The answer of a fit, or a section of its report.
 
     Parameters
     ----------
     answered : Answered
         The fit.
+    name : str
+        One of `SECTIONS`; anything else for the answer.
     reliability : float
         Target reliability of means of ratings.
 
@@ -186,33 +212,10 @@ def answer(answered: Answered, reliability: float) -> str:
     str
     """
     with drawing():
-        return answer_fragment(answered.aiming_at(reliability))
-
-
-def sections(answered: Answered) -> Mapping[str, Callable[[], str]]:
-    """Functions that make further parts of the report of a fit, by their headings.
-
-    Parameters
-    ----------
-    answered : Answered
-        The fit.
-
-    Returns
-    -------
-    mapping of str to callable
-    """
-    made: dict[str, Callable[[Sequence[ReportFit]], Section]] = {
-        "Raters": raters,
-        "Items": items,
-        "All quantities": quantities,
-        "Diagnostics": diagnostics,
-    }
-    return {name: partial(_section, make, answered) for name, make in made.items()}
-
-
-def _section(make: Callable[[Sequence[ReportFit]], Section], answered: Answered) -> str:
-    with drawing():
-        return blocks_fragment(make([answered.report_fit]).blocks)
+        if name not in SECTIONS:
+            return answer_fragment(answered.aiming_at(reliability))
+        blocks = SECTIONS[name]([answered.report_fit]).blocks
+        return blocks_fragment(blocks or [Text(NOTHING)])
 
 
 def code(answers: Sequence[Answered], reading: str, reliability: float) -> str:
@@ -274,7 +277,7 @@ def about_tap() -> str:
 
 
 def about_report(answers: Sequence[Answered]) -> str:
-    """Which fits a report has.
+    """Which fits a report has, or what it needs.
 
     Parameters
     ----------
@@ -285,6 +288,8 @@ def about_report(answers: Sequence[Answered]) -> str:
     -------
     str
     """
+    if not answers:
+        return message(FIT_FIRST)
     names = joined([each.name for each in answers])
     text = f"The report is one HTML page with the results of {names}. It can be mailed."
     return blocks_fragment([Text(text)])

@@ -45,12 +45,17 @@ def privacy() -> str:
     """Where the ratings go, in a sentence for the page."""
     if not runs_stan():
         return "Nothing leaves this computer: the page computes inside your browser."
-    if _host in LOOPBACK:
+    if is_loopback():
         return "Nothing leaves this computer: the page comes from it, and it computes the answer."
     return (
         "Your ratings go to the computer that serves this page, and nowhere else. It forgets them "
         "when you close the page."
     )
+
+
+def is_loopback() -> bool:
+    """Whether only this computer can open the page."""
+    return _host in LOOPBACK
 
 
 def note_host(host: str) -> None:
