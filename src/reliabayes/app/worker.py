@@ -11,7 +11,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +82,17 @@ def failure_text(error: Exception) -> str:
         return "There is not enough memory."
     if isinstance(error, KNOWN):
         text = str(error)
-        for folder in (Path(sys.prefix), Path.home(), Path.cwd()):
+        for folder in _folders():
             text = text.replace(f"{folder}{os.sep}", "")
         return text
     return f"This should not happen, please report it: {type(error).__name__}."
+
+
+def _folders() -> Iterator[Path]:
+    """Folders that messages do not name; inside a browser there are none."""
+    for find in (lambda: Path(sys.prefix), Path.home, Path.cwd):
+        with suppress(OSError, RuntimeError):
+            yield find()
 
 
 def main() -> None:

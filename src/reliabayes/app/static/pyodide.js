@@ -12,12 +12,9 @@ const PACKAGES = [
 export async function start(tell) {
   tell("Loading Python");
   const pyodide = await loadPyodide({ indexURL: HERE.href });
-  const faults = [];
-  await pyodide.loadPackage(PACKAGES, {
-    messageCallback: tell,
-    errorCallback: (text) => faults.push(text),
-  });
-  if (faults.length) throw new Error(faults.join("\n"));
+  await pyodide.loadPackage(PACKAGES, { messageCallback: tell, errorCallback: () => {} });
+  const missing = PACKAGES.filter((name) => !(name in pyodide.loadedPackages));
+  if (missing.length) throw new Error(`The folder "engine" lacks wheels of ${missing.join(", ")}.`);
   const site = await fetch(new URL("../site.zip", HERE));
   if (!site.ok) throw new Error(`site.zip cannot be loaded (${site.status}).`);
   pyodide.FS.mkdirTree("/site");

@@ -6,6 +6,7 @@ import {
 
 const HERE = new URL(".", import.meta.url);
 const LIBRARY = "python-stdlib.zip";
+const COLOURS = /\x1b\[[0-9;]*m/g;
 const KEPT = 40; // last lines of what Python says, for a message
 
 // The files of the page, and of matplotlib, which reads its fonts and settings from a folder.
@@ -50,8 +51,10 @@ export async function start(tell) {
     "site.zip": new File(site, { readonly: true }),
   })));
   let said = [];
-  const say = ConsoleStdout.lineBuffered((line) => { said = [...said, line].slice(-KEPT); });
-  const wasi = new WASI(["/usr/local/bin/python.wasm"], ["PYTHON_COLORS=0"], [
+  const say = ConsoleStdout.lineBuffered((line) => {
+    said = [...said, line.replace(COLOURS, "")].slice(-KEPT);
+  });
+  const wasi = new WASI(["/usr/local/bin/python.wasm"], [], [
     new OpenFile(new File([])), say, say, root,
   ], { debug: false });
   tell("Starting Python");

@@ -24,8 +24,9 @@ started.then(
 );
 
 onmessage = async ({ data: { id, name, arguments: given } }) => {
+  const python = await started.catch(() => null);
+  if (!python) return; // which the page knows
   try {
-    const python = await started;
     python.write("request.json", JSON.stringify({ name, arguments: given }));
     python.run(SERVE);
     postMessage({ id, ...JSON.parse(python.read("response.json")) });
