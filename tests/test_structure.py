@@ -33,6 +33,7 @@ ORDER = (
     ("simulate",),
     ("html_report",),
     ("",),  # the package itself
+    ("app",),
     ("cli",),
 )
 # Methods that users look for where they are: each imports what lies above it.

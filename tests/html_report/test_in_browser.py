@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +10,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.html_report import fits
+from tests.chromium import launched, violations
 from tests.html_report.test_report import (
     IMAGE,
     SCRIPT,
@@ -29,31 +27,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-# For a browser in a container that makes no requests of its own.
-ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 ITEMS = "Items (DawidSkene)"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium; the tests are skipped where there is none, but fail in CI."""
-    if not CHROMIUM:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("there is no chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield launched
-        launched.close()
+    """Chromium."""
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture
@@ -118,13 +99,6 @@ def column(page: Page, caption: str, number: int = 0) -> list[str]:
 
 def in_table(page: Page, caption: str) -> Any:
     return page.locator(f".table:has(caption:text-is('{caption}'))")
-
-
-def violations(page: Page) -> list[tuple[str, str]]:
-    """Violations of WCAG and best practices that axe finds, each with its first element."""
-    page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
-    return [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -44,7 +44,7 @@ class DistinctRows:
     """
 
     rows: Rows
-    multiplicity: NDArray[np.int64]
+    multiplicity: NDArray[np.intp]
 
     @classmethod
     def of(cls, rows: Rows) -> DistinctRows:
@@ -52,10 +52,10 @@ class DistinctRows:
         label = _labels(rows) if isinstance(rows, np.ndarray) else _labels_of_sparse(rows)
         _, first, counts = np.unique(label, return_index=True, return_counts=True)
         if 2 * len(first) > len(label):
-            return cls(rows, np.ones(len(label), np.int64))
+            return cls(rows, np.ones(len(label), np.intp))
         distinct = rows[first]
         is_small = len(first) * n_columns(rows) <= MAX_ELEMENTS
-        return cls(to_dense(distinct) if is_small else distinct, counts.astype(np.int64))
+        return cls(to_dense(distinct) if is_small else distinct, counts.astype(np.intp))
 
     @property
     def n_items(self) -> int:

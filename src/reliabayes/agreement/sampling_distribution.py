@@ -52,7 +52,7 @@ class WithoutRaters:
     def variance_of_cells(self, formula: Formula, total: Array) -> float:
         """Variance over pairs of a group of raters and a group of items, by the delta method."""
         flat = self.cells.reshape(-1, self.cells.shape[-1])
-        cells = DistinctRows(flat, np.ones(len(flat), np.int64))
+        cells = DistinctRows(flat, np.ones(len(flat), np.intp))
         slopes = resampling.slopes(cells, formula, total).reshape(self.cells.shape[:2])
         centred = self._centred(slopes)
         centred = centred - centred.mean(axis=1, keepdims=True)

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 import reliabayes as rb
 from reliabayes.cli.agreement_commands import agree, simulate
+from reliabayes.cli.app_command import app as open_app
 from reliabayes.cli.fit_commands import compare, fit
 from reliabayes.cli.output import (
     BAD_INPUT,
@@ -83,3 +84,4 @@ def options(
 
 for command in (fit, compare, report, agree, simulate, describe, models, demo):
     app.command()(command)
+app.command("app")(open_app)

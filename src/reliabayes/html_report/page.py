@@ -6,8 +6,6 @@ import base64
 import hashlib
 import os
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.errors import Fault, RatingsError
@@ -22,13 +20,13 @@ from reliabayes.html_report.sections.method import method
 from reliabayes.html_report.sections.predictive_checks import predictive_checks
 from reliabayes.html_report.sections.quantities import quantities
 from reliabayes.html_report.sections.raters_and_items import items, raters
+from reliabayes.html_report.templates import template, text_of
 from reliabayes.results.summaries import size_text
 
 if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
     from reliabayes.results.fit import Fit
 
-TEMPLATES = Path(__file__).parent
 BUDGET = 10_000_000  # bytes of the tables of items and raters of all fits
 
 
@@ -136,10 +134,9 @@ def _best_first(fits: list[ReportFit], compared: Section) -> list[ReportFit]:
 
 def _page(**content: Any) -> str:
     """The page as HTML; names chosen by users are escaped."""
-    style, script = (
-        (TEMPLATES / name).read_text(encoding="utf-8") for name in ("page.css", "page.js")
-    )
-    html: str = _template().render(
+    style = "\n".join(map(text_of, ("answer.css", "page.css")))
+    script = text_of("page.js")
+    html: str = template("page.html").render(
         style=style,
         script=script,
         style_hash=_hash(style),
@@ -147,20 +144,6 @@ def _page(**content: Any) -> str:
         **content,
     )
     return html
-
-
-@cache
-def _template() -> Any:
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html")
 
 
 def _hash(text: str) -> str:

@@ -7,11 +7,31 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 END = 2000  # bytes of a log that are looked at
+Listener: TypeAlias = Callable[[str, float], None]  # takes a title, and how much is done, 0 to 1
 BAR = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}"  # chains that wait make a time left wrong
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def progress_told(listener: Listener) -> Iterator[None]:
+    """Tell a function of the progress of fits, instead of a terminal or a notebook.
+
+    Parameters
+    ----------
+    listener : callable
+        Takes the name of what runs, and how much of it is done, from 0 to 1.
+    """
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
@@ -36,6 +56,9 @@ def progress_bar(
     callable
         Brings the bar up to date.
     """
+    if (listener := _listener.get()) and show is None:
+        yield lambda: listener(title, done() / total)
+        return
     is_notebook = _is_notebook()
     if not (sys.stderr.isatty() or is_notebook if show is None else show):
         yield lambda: None

@@ -192,9 +192,10 @@ def table_from_counts(
         refuse_contingency(items, cells)
     counts = _whole_counts(cells, names)
     n_items, n_categories = counts.shape
-    per_item = counts.sum(axis=1)
+    times = counts.astype(np.intp)  # which has 32 bits in a browser
+    per_item = times.sum(axis=1)
     row = np.repeat(np.arange(n_items), per_item)
-    category = np.repeat(np.tile(np.arange(n_categories), n_items), counts.ravel())
+    category = np.repeat(np.tile(np.arange(n_categories), n_items), times.ravel())
     number_in_item = np.arange(len(row)) - np.repeat(np.cumsum(per_item) - per_item, per_item)
     ids = as_ids(names)
     declared: Scale = "ordered" if scale == "ordered" else "nominal"

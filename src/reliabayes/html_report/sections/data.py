@@ -34,19 +34,67 @@ def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
     -------
     Section
     """
-    blocks: list[Block] = [Facts([*source.items(), *_facts(ratings)])]
+    blocks: list[Block] = [Facts([*source.items(), *facts(ratings)])]
     if not ratings.anonymous_raters:
         if ratings.is_complete:
             blocks.append(Text("Every rater rated every item."))
         else:
             blocks.append(picture(partial(plots.design, ratings)))
         blocks += _picture_or_reason(partial(plots.agreement, ratings))
-    blocks += [Heading("Classical agreement", "agreement"), *_coefficients(ratings, prob)]
+    blocks += [Heading("Classical agreement", "agreement"), *coefficients(ratings, prob)[1]]
     return Section("data", "Data and design", blocks)
 
 
-def _facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
-    """Size and design; minimum, median and maximum of a number in one line."""
+def coefficients(
+    ratings: Ratings, prob: float, guideline: str | None = None
+) -> tuple[str, list[Block]]:
+    """Coefficients that suit the ratings, with the words of a guideline, and warnings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+    prob : float
+        Probability of the intervals.
+    guideline : str, optional
+        Whose words to use; by default one that suits the scale.
+
+    Returns
+    -------
+    finding : str
+        What the table says, in a sentence; empty if there is none.
+    blocks : list of blocks
+        The table and warnings, or why there is none.
+    """
+    if guideline is None:
+        guideline = "koo_li" if likely_scale(ratings).scale == "numeric" else "landis_koch"
+    with recorded_warnings() as messages:
+        try:
+            found = ratings.agreement(prob=prob, guideline=guideline)
+        except RatingsError as error:
+            return "", [Text(str(error))]
+    note = (
+        f"{100 * prob:g}% intervals. The column over says what is a sample of more, method how the "
+        f"interval was computed. {found.attrs['caution']}"
+    )
+    caption = "Coefficients that suit the scale and the design"
+    said = [*map(Text, dict.fromkeys(messages))]
+    return found.attrs["finding"], [table("agreement-0", caption, found, note=note), *said]
+
+
+def facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
+    """Size and design; minimum, median and maximum of a number in one line.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+
+    Yields
+    ------
+    pair of str
+        Name and value of each fact.
+    """
     known = ratings.describe().to_dict()
     known["scale"] = known.pop("scale guessed", known["scale"])
     for name, value in known.items():
@@ -63,22 +111,6 @@ def _facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
 
 def _fact_text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _coefficients(ratings: Ratings, prob: float) -> list[Block]:
-    """Coefficients that suit the ratings, with the words of a guideline, and warnings."""
-    guideline = "koo_li" if likely_scale(ratings).scale == "numeric" else "landis_koch"
-    with recorded_warnings() as messages:
-        try:
-            found = ratings.agreement(prob=prob, guideline=guideline)
-        except RatingsError as error:
-            return [Text(str(error))]
-    note = (
-        f"{100 * prob:g}% intervals. The column over says what is a sample of more, method how the "
-        f"interval was computed. {found.attrs['caution']}"
-    )
-    caption = "Coefficients that suit the scale and the design"
-    return [table("agreement-0", caption, found, note=note), *map(Text, dict.fromkeys(messages))]
 
 
 def _picture_or_reason(draw: Callable[[], Any]) -> list[Block]:

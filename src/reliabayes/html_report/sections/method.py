@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.html_report.blocks import Block, Code, Facts, Heading, Section, Text
@@ -40,7 +41,7 @@ def method(fits: Sequence[ReportFit], command: str) -> Section:
         Heading("Versions", "versions"),
         Facts(_versions(fits[0].fit)),
         Heading("How to reproduce this page", "reproduce"),
-        Code(command or _code(fits)),
+        Code(command or python_code(fits)),
         Text("The same seed and the same versions give the same page."),
     ]
     return Section("method", "How it was computed", blocks)
@@ -84,13 +85,27 @@ def _versions(fit: Fit) -> list[tuple[str, str]]:
         ("reliabayes", fit.settings.version),
         ("Stan", fit.settings.stan_version or "not used"),
         ("Python", platform.python_version()),
-        *((name, version(name)) for name in PACKAGES),
+        *_package_versions(),
     ]
 
 
-def _code(fits: Sequence[ReportFit]) -> str:
-    """Python code that fits the models again and writes the page."""
-    lines = ["import reliabayes as rb", "", "fits = {"]
+def python_code(fits: Sequence[ReportFit], reading: str = "", options: str = "") -> str:
+    """Python code that fits the models again and writes the page.
+
+    Parameters
+    ----------
+    fits : sequence of ReportFit
+        All fits of the report.
+    reading : str, optional
+        Code that reads the ratings.
+    options : str, optional
+        Further arguments of `report`, beginning with a comma.
+
+    Returns
+    -------
+    str
+    """
+    lines = ["import reliabayes as rb", "", *([reading] if reading else []), "fits = {"]
     for each in fits:
         fit, settings = each.fit, each.fit.settings
         chosen = ", ".join(
@@ -103,7 +118,7 @@ def _code(fits: Sequence[ReportFit]) -> str:
         )
         model = f"rb.{type(fit.model).__name__}({chosen})"
         lines.append(f"    {each.name!r}: {model}.fit(ratings, {sampling}),")
-    return "\n".join([*lines, "}", 'rb.report(ratings, fits, "report.html")'])
+    return "\n".join([*lines, "}", f'rb.report(ratings, fits, "report.html"{options})'])
 
 
 def _non_default(fit: Fit) -> list[Field[Any]]:
@@ -117,3 +132,10 @@ def _non_default(fit: Fit) -> list[Field[Any]]:
 
 def _argument_text(value: Any) -> str:
     return f"rb.{value!r}" if is_dataclass(value) else repr(value)
+
+
+def _package_versions() -> Iterator[tuple[str, str]]:
+    """Versions of packages; the Python of a browser lacks some, or what they say of themselves."""
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            yield name, version(name)

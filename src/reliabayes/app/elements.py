@@ -1,0 +1,228 @@
+"""Elements of the page: forms and dropdowns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import marimo as mo
+
+from reliabayes.app.choices import ModelChoice
+from reliabayes.app.faults import CONTROLS
+from reliabayes.app.jobs import Job
+from reliabayes.app.panels import message
+from reliabayes.app.reading import Reading
+from reliabayes.guidelines import GUIDELINES
+
+QUESTIONS = {  # of the tabs
+    "Your ratings": "Paste or drop your ratings",
+    "Reliability": "How reliable are the ratings, and how many are enough?",
+    "Agreement": "How far do raters agree?",
+    "Who is right": "Which category is right, and which raters know it?",
+    "Groups": "Do pools of raters agree?",
+    "Simulate": "What do estimates say where the truth is known?",
+    "Report": "One page to keep or to mail",
+}
+TABS = (*QUESTIONS,)
+BUTTONS = (
+    "Fit",
+    "Compute",
+    "Make the report",
+    "Simulate a matrix",
+    "Simulate all agreements",
+    "Simulate and estimate",
+)
+PARTS = ["Answer", "Raters", "Items", "All quantities", "Diagnostics"]
+FIRST = "Paste or drop a table on the first tab."
+PLACEHOLDER = "item,rater,rating\n1,Ann,4\n1,Bob,5\n2,Ann,2\n..."
+EXAMPLE = """\
+target\tJ1\tJ2\tJ3\tJ4
+1\t9\t2\t5\t8
+2\t6\t1\t3\t2
+3\t8\t4\t6\t8
+4\t7\t1\t2\t6
+5\t10\t5\t6\t9
+6\t6\t2\t4\t7
+"""  # Shrout & Fleiss (1979), https://doi.org/10.1037/0033-2909.86.2.420
+GUESSED = "guessed"
+BY_SCALE = "that suits the scale"
+NO_COLUMN = "none"
+
+
+def control(name: str, value: str | None = None) -> mo.ui.dropdown:
+    """A dropdown of an argument of `read_ratings`, with its first value or none.
+
+    Parameters
+    ----------
+    name : str
+        The argument, one of `CONTROLS`.
+    value : str, optional
+        Its value; None if it is guessed.
+
+    Returns
+    -------
+    dropdown
+    """
+    label, values = CONTROLS[name]
+    options: dict[str, str | None] = {} if value is not None else {GUESSED: None}
+    options |= {text: each for each, text in values.items()}
+    chosen = next(text for text, each in options.items() if each == value)
+    return mo.ui.dropdown(options, value=chosen, label=label, allow_select_none=False)
+
+
+def column_form(columns: Sequence[str], guess: Reading) -> mo.ui.dictionary:
+    """Dropdowns of the columns of a table and of how it is read.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the columns.
+    guess : Reading
+        What is chosen at first.
+
+    Returns
+    -------
+    dictionary of elements
+    """
+    names = list(dict.fromkeys(columns))
+    form: dict[str, Any] = {"shape": control("shape", guess.shape)}
+    for role in ("item", "rater", "rating", "pool", "gold"):
+        value = getattr(guess, role)
+        options: dict[str, str | None] = {NO_COLUMN: None} if role in ("pool", "gold") else {}
+        options |= {_option(name): name for name in names}
+        shown = next((text for text, name in options.items() if name == value), None)
+        form[role] = mo.ui.dropdown(options, value=shown, label=CONTROLS[role][0])
+    form["facets"] = mo.ui.multiselect(names, label=CONTROLS["facets"][0])
+    form |= {name: control(name) for name in ("scale", "decimal")}
+    form |= {name: control(name, "error") for name in ("missing", "replicates", "twins")}
+    return mo.ui.dictionary(form)
+
+
+def _option(name: str) -> str:
+    """A column as an option; no text of a column is taken for that of no column."""
+    return f"“{name}”" if name in ("", NO_COLUMN, GUESSED) else name
+
+
+def arranged(form: mo.ui.dictionary) -> mo.Html:
+    """The form of the columns: those that its layout has, and what is seldom needed.
+
+    Parameters
+    ----------
+    form : dictionary of elements
+        Result of `column_form`.
+
+    Returns
+    -------
+    Html
+    """
+    is_wide = form.value["shape"] == "wide"
+    columns = ("item",) if is_wide else ("item", "rater", "rating", "pool")
+    seldom = ("twins", "decimal") if is_wide else ("missing", "replicates", "twins", "decimal")
+    more: list[object] = [form[name] for name in seldom]
+    more += [] if is_wide else [form["facets"]]
+    first = [form[name] for name in ("shape", *columns, "gold", "scale")]
+    return mo.vstack(
+        [
+            mo.hstack(first, justify="start", wrap=True, gap=1),
+            mo.accordion({"More options": mo.hstack(more, justify="start", wrap=True, gap=1)}),
+        ]
+    )
+
+
+def reading_of(chosen: Mapping[str, Any]) -> Reading:
+    """What a form says.
+
+    Parameters
+    ----------
+    chosen : mapping of str to Any
+        Value of the form of `column_form`.
+
+    Returns
+    -------
+    Reading
+    """
+    given = dict(chosen) | {"facets": tuple(chosen["facets"])}
+    for role in ("item", "rater", "rating"):
+        given[role] = given[role] or role
+    return Reading(**given)
+
+
+def model_dropdown(choices: Sequence[ModelChoice]) -> mo.ui.dropdown:
+    """A dropdown of models, the recommended one chosen.
+
+    Parameters
+    ----------
+    choices : sequence of ModelChoice
+        The models.
+
+    Returns
+    -------
+    dropdown
+    """
+    names = [choice.name for choice in choices] or [NO_COLUMN]
+    return mo.ui.dropdown(names, value=names[0], label="Model", allow_select_none=False)
+
+
+def guideline() -> mo.ui.dropdown:
+    """A dropdown of the guidelines whose words describe coefficients.
+
+    Returns
+    -------
+    dropdown
+    """
+    options: dict[str, str | None] = {BY_SCALE: None}
+    options |= {name: name for name in GUIDELINES}
+    return mo.ui.dropdown(
+        options, value=BY_SCALE, label="Words by the guideline", allow_select_none=False
+    )
+
+
+def chosen(choices: Sequence[ModelChoice], name: str | None) -> ModelChoice:
+    """The choice of a name; the first if there is none of that name.
+
+    Parameters
+    ----------
+    choices : sequence of ModelChoice
+        At least one.
+    name : str or None
+        Name of a model.
+
+    Returns
+    -------
+    ModelChoice
+    """
+    return next((choice for choice in choices if choice.name == name), choices[0])
+
+
+def unseen(element: object) -> mo.Html:
+    """An element that works without being seen.
+
+    Parameters
+    ----------
+    element : element
+        Such as a clock.
+
+    Returns
+    -------
+    Html
+    """
+    return mo.Html(f'<div class="unseen" aria-hidden="true">{mo.as_html(element).text}</div>')
+
+
+def report_download(job: Job) -> mo.Html:
+    """A button that downloads a report, or why there is none.
+
+    Parameters
+    ----------
+    job : Job
+        The job that made it.
+
+    Returns
+    -------
+    Html
+    """
+    if job.failure:
+        return mo.Html(message(job.failure, caution=True))
+    return mo.download(
+        job.result, filename="report.html", mimetype="text/html", label="Download report.html"
+    )

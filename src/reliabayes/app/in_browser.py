@@ -1,0 +1,232 @@
+"""What the static page asks of Python inside the browser: requests and answers as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from reliabayes.app import panels, simulations, tasks
+from reliabayes.app.choices import ModelChoice, model_choices, why_none
+from reliabayes.app.given import FORMATS, Given
+from reliabayes.app.reading import Reading, guessed_reading
+from reliabayes.app.tasks import Answered
+from reliabayes.app.where_it_runs import privacy, refusal
+from reliabayes.app.worker import outcome
+from reliabayes.errors import RatingsError
+from reliabayes.html_report import answer_fragment, blocks_fragment
+from reliabayes.html_report.blocks import Block, Section, Text
+from reliabayes.html_report.fits import ReportFit
+from reliabayes.html_report.sections.diagnostics import diagnostics
+from reliabayes.html_report.sections.quantities import quantities
+from reliabayes.html_report.sections.raters_and_items import items, raters
+from reliabayes.html_report.tables import table
+from reliabayes.ratings import Ratings
+
+MOST_RATINGS = 20_000  # that a browser computes with in seconds
+TOO_MANY = (
+    f"This page takes at most {MOST_RATINGS:,} ratings, because it computes inside your browser; "
+    "the table has {size:,}. Install reliabayes on a computer, where any number can be fitted: "
+    "`pip install 'reliabayes[app]'` and `reliabayes app` open the same page, and "
+    "`reliabayes report ratings.csv` writes a report. Or paste a sample of the items here."
+)
+ESTIMATES = (
+    "Estimates by EM, without intervals: {model} is sampled by compiled code, which does not run "
+    "inside a browser. On a computer, `reliabayes app` adds the uncertainty."
+)
+
+SECTIONS: Mapping[str, Callable[[Sequence[ReportFit]], Section]] = {
+    "Raters": raters,
+    "Items": items,
+    "All quantities": quantities,
+    "Diagnostics": diagnostics,
+}
+
+Json = dict[str, Any]
+
+
+def serve(page: StaticPage, request: Path, response: Path) -> None:
+    """Answer the request in a file by a file.
+
+    Parameters
+    ----------
+    page : StaticPage
+        The page that asks.
+    request : Path
+        JSON with the name of a question and its arguments.
+    response : Path
+        JSON with the kind of the answer, ``"result"`` or ``"failure"``, and its value.
+    """
+    asked = json.loads(request.read_text(encoding="utf-8"))
+    kind, value = outcome(page.questions[asked["name"]], tuple(asked["arguments"]))
+    response.write_text(json.dumps({"kind": kind, "value": value}), encoding="utf-8")
+
+
+class StaticPage:
+    """State of a page: its table and its fits."""
+
+    def __init__(self) -> None:
+        self.given: Given | None = None
+        self.reading = Reading()
+        self.ratings: Ratings | None = None
+        self.answers: dict[str, Answered] = {}
+
+    @cached_property
+    def questions(self) -> Mapping[str, Callable[..., Any]]:
+        """What the page may ask, by name."""
+        return {
+            "begin": self.begin,
+            "paste": self.paste,
+            "drop": self.drop,
+            "read": self.read,
+            "fit": self.fit,
+            "show": self.show,
+            "agreement": self.agreement,
+            "estimate": self.estimate,
+            "matrix": self.matrix,
+            "study": self.study,
+            "tap": self.tap,
+            "report": self.report,
+        }
+
+    def begin(self) -> Json:
+        """Style sheet, heading and formats."""
+        return {
+            "style": panels.style(),
+            "heading": panels.heading(privacy()),
+            "formats": list(FORMATS),
+        }
+
+    def paste(self, text: str) -> Json:
+        """Take a pasted table, and read it as is guessed."""
+        return self._take(Given.pasted(text))
+
+    def drop(self, name: str, content: str) -> Json:
+        """Take a file, in base 64, and read it as is guessed."""
+        return self._take(Given.dropped(name, base64.b64decode(content)))
+
+    def read(self, changed: Mapping[str, Any]) -> Json:
+        """Read the table again, with other columns or options."""
+        if self.given is None:
+            return {"html": ""}
+        fields = asdict(self.reading) | {name: value or None for name, value in changed.items()}
+        fields["facets"] = tuple(fields["facets"] or ())
+        self.reading, self.ratings = Reading(**fields), None
+        self.answers.clear()
+        return self._found(self.given)
+
+    def fit(self, question: str, name: str, reliability: float) -> str:
+        """The answer of a model."""
+        chosen = self._choices("reliability")[name]
+        if refused := refusal(chosen.model):
+            return panels.message(refused, caution=True)
+        self.answers[question] = tasks.fitted(chosen.model, self._known())
+        return self.show(question, "", reliability)
+
+    def show(self, question: str, part: str, reliability: float) -> str:
+        """A part of an answer, for a target reliability."""
+        answered = self.answers.get(question)
+        if answered is None:
+            return ""
+        if part not in SECTIONS:
+            return answer_fragment(answered.aiming_at(reliability))
+        return blocks_fragment(SECTIONS[part]([answered.report_fit]).blocks)
+
+    def agreement(self) -> str:
+        """Classical coefficients with intervals."""
+        return tasks.agreement(self._known(), None)
+
+    def estimate(self, name: str) -> str:
+        """Point estimates of a model of true categories."""
+        model: Any = self._choices("truth")[name].model
+        estimate = model.em(self._known())
+        blocks: list[Block] = [
+            Text(ESTIMATES.format(model=name)),
+            table("estimates", "The model as a whole", estimate.summary()),
+            table("raters", "Raters", estimate.raters()),
+            table("items", "Items", estimate.items()),
+        ]
+        return blocks_fragment(blocks)
+
+    def matrix(self, design: Mapping[str, Any]) -> str:
+        """Coefficients of a simulated matrix."""
+        return simulations.matrix_coefficients(simulations.MatrixDesign(**design))
+
+    def study(self, design: Mapping[str, Any]) -> str:
+        """Regression of a coefficient on the agreement of simulated matrices."""
+        chosen = simulations.MatrixDesign(**design)
+        return simulations.study_picture(chosen, "ICC(1,1)", "linear", matrices=5)
+
+    def tap(self, design: Mapping[str, Any]) -> str:
+        """Parameters of simulated t-a-p ratings, and what comes back."""
+        return simulations.tap_recovery_table(simulations.TAPDesign(**design))
+
+    def report(self, reliability: float) -> Json:
+        """The report, in base 64, and the Python that repeats the analysis."""
+        ratings, answers = self._known(), [*self.answers.values()]
+        assert self.given is not None
+        code = panels.code(answers, self.reading.code(self.given), reliability)
+        fits = {each.name: each.fit for each in answers}
+        page = tasks.page(ratings, fits, code, reliability) if fits else b""
+        return {"code": panels.code_block(code), "page": base64.b64encode(page).decode("ascii")}
+
+    def _take(self, given: Given) -> Json:
+        self.given, self.ratings = given, None
+        self.answers.clear()
+        try:
+            self.reading = guessed_reading(given)
+        except RatingsError as error:
+            self.given = None
+            return {"html": panels.faults(error, given)}
+        return self._found(given)
+
+    def _found(self, given: Given) -> Json:
+        """What was read, the columns, and the models that suit."""
+        faults = ""
+        try:
+            found = self.reading.ratings(given)
+            if len(found) > MOST_RATINGS:
+                faults = panels.message(TOO_MANY.format(size=len(found)), caution=True)
+            else:
+                self.ratings = found
+        except (RatingsError, ValueError, ImportError) as error:
+            faults = panels.faults(error, given) if isinstance(error, RatingsError) else ""
+            faults = faults or panels.message(str(error), caution=True)
+        ratings = self.ratings
+        shown = [panels.read_message(ratings), faults]
+        shown += [panels.what_was_read(ratings)] if ratings is not None else []
+        return {
+            "html": "".join([*shown, panels.first_rows(given)]),
+            "columns": given.columns,
+            "reading": asdict(self.reading),
+            "usable": ratings is not None,
+            "models": {question: self._offered(question) for question in ("reliability", "truth")},
+        }
+
+    def _offered(self, question: Any) -> Json:
+        """Models that answer a question, those that run here first; or why there are none."""
+        if self.ratings is None:
+            return {"models": [], "none": ""}
+        choices = self._choices(question)
+        models = [
+            {"name": name, "why": panels.message(each.reason), "refusal": refusal(each.model)}
+            for name, each in choices.items()
+        ]
+        models.sort(key=lambda each: bool(each["refusal"]))
+        none = "" if models else panels.message(why_none(self.ratings, question))
+        return {"models": models, "none": none}
+
+    def _choices(self, question: Any) -> dict[str, ModelChoice]:
+        found = model_choices(self._known(), question)
+        if question == "truth":
+            found = tuple(each for each in found if hasattr(each.model, "em"))
+        return {type(each.model).__name__: each for each in found}
+
+    def _known(self) -> Ratings:
+        if self.ratings is None:
+            raise ValueError("Paste or drop a table on the first tab.")
+        return self.ratings

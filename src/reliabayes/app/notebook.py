@@ -1,0 +1,349 @@
+"""The page of the app, a marimo notebook: elements, and calls of the other modules."""
+
+# /// script
+# requires-python = ">=3.11"
+# dependencies = ["reliabayes"]
+#
+# [tool.marimo.display]
+# theme = "system"
+# ///
+
+import marimo
+
+app = marimo.App(
+    width="medium",
+    app_title="How far can these ratings be trusted?",
+    html_head_file="head.html",
+)
+
+with app.setup(hide_code=True):
+    import threading
+
+    import marimo as mo
+
+    from reliabayes.app import elements, panels, simulations, tasks
+    from reliabayes.app import simulation_forms as forms
+    from reliabayes.app.choices import model_choices, why_none
+    from reliabayes.app.given import FORMATS, MOST_BYTES, Given
+    from reliabayes.app.jobs import Session
+    from reliabayes.app.reading import Reading, guessed_reading
+    from reliabayes.app.where_it_runs import privacy, refusal
+    from reliabayes.errors import RatingsError
+
+    RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
+
+
+@app.cell(hide_code=True)
+def _():
+    mo.Html(f"{panels.style()}{panels.heading(privacy())}")
+    return
+
+
+@app.cell(hide_code=True)
+def _():
+    session = Session()
+    session.keep(threading.current_thread())
+    get_version, set_version = mo.state(0)  # of jobs and results
+    get_text, set_text = mo.state("")
+    results = {}  # jobs that have ended, by what they are for
+
+    def changed():
+        set_version(lambda number: number + 1)
+
+    def begin(name, function, *arguments):
+        session.start(name, function, *arguments)
+        changed()
+
+    return begin, changed, get_text, get_version, results, session, set_text
+
+
+@app.cell(hide_code=True)
+def _():
+    tab = mo.ui.tabs(dict.fromkeys(elements.TABS, ""), label="")
+    tab
+    return (tab,)
+
+
+@app.cell(hide_code=True)
+def _(tab):
+    mo.Html(panels.question(elements.QUESTIONS[tab.value]))
+    return
+
+
+# Your ratings.
+
+
+@app.cell(hide_code=True)
+def _(get_text, set_text):
+    pasted = mo.ui.text_area(
+        value=get_text(),
+        label="Paste a table with its header: from a spreadsheet, CSV, or JSON lines",
+        placeholder=elements.PLACEHOLDER,
+        rows=8,
+        full_width=True,
+    )
+    dropped = mo.ui.file(
+        kind="area",
+        filetypes=list(FORMATS),
+        max_size=MOST_BYTES,
+        label=f"Or drop a file: {', '.join(FORMATS)}",
+    )
+    example = mo.ui.button(
+        label="Try it with a published table", on_change=lambda _: set_text(elements.EXAMPLE)
+    )
+    encoding = elements.control("encoding", value="utf-8")
+    return dropped, encoding, example, pasted
+
+
+@app.cell(hide_code=True)
+def _(dropped, encoding, pasted):
+    given, guess, unreadable = None, Reading(), ""
+    if dropped.value:
+        given = Given.dropped(dropped.name(), dropped.contents(), encoding.value)
+    elif pasted.value.strip():
+        given = Given.pasted(pasted.value)
+    if given is not None:
+        try:
+            guess = guessed_reading(given)
+        except RatingsError as _error:
+            given, unreadable = None, panels.faults(_error, given)
+    return given, guess, unreadable
+
+
+@app.cell(hide_code=True)
+def _(given, guess):
+    columns = elements.column_form([] if given is None else given.columns, guess)
+    return (columns,)
+
+
+@app.cell(hide_code=True)
+def _(changed, columns, given, results, session):
+    ratings, faults, reading = None, "", None
+    session.cancel()
+    results.clear()
+    if given is not None:
+        reading = elements.reading_of(columns.value)
+        try:
+            ratings = reading.ratings(given)
+        except (RatingsError, ValueError, ImportError) as _error:
+            faults = panels.faults(_error, given)
+    changed()
+    return faults, ratings, reading
+
+
+@app.cell(hide_code=True)
+def _(columns, dropped, encoding, example, faults, given, pasted, ratings, tab, unreadable):
+    mo.stop(tab.value != RATINGS)
+    _found = [pasted, example, dropped, *([encoding] if dropped.value else [])]
+    if given is None:
+        _found.append(mo.Html(unreadable))
+    else:
+        _found.append(mo.Html(panels.read_message(ratings)))
+        if faults:
+            _found.append(mo.Html(faults))
+        _found += [elements.arranged(columns), mo.Html(panels.first_rows(given))]
+        if ratings is not None:
+            _found.append(mo.Html(panels.what_was_read(ratings)))
+    mo.vstack(_found, gap=1.2)
+    return
+
+
+# Jobs: their start, progress and end.
+
+
+@app.cell(hide_code=True)
+def _(changed, clock, results, session):
+    clock.value
+    _job = session.poll()
+    _shown = None
+    if _job is not None and _job.is_running:
+        _shown = mo.Html(panels.progress(_job))
+    elif _job is not None:
+        results[_job.name] = _job
+        session.job = None
+        changed()
+    _shown
+    return
+
+
+@app.cell(hide_code=True)
+def _(changed, get_version, session):
+    get_version()
+    clock = mo.ui.refresh(default_interval=0.4)
+
+    def _cancel(_):
+        session.cancel()
+        changed()
+
+    cancel = mo.ui.button(label="Cancel", kind="warn", on_change=_cancel)
+    _is_running = session.job is not None and session.job.is_running
+    mo.vstack([cancel, elements.unseen(clock)]) if _is_running else None
+    return (clock,)
+
+
+# Elements that keep their state whatever the ratings are.
+
+
+@app.cell(hide_code=True)
+def _():
+    fit, agree, make_report, one, many, tap = (
+        mo.ui.run_button(label=label, kind="success") for label in elements.BUTTONS
+    )
+    part = mo.ui.dropdown(elements.PARTS, value="Answer", label="Show", allow_select_none=False)
+    guideline = elements.guideline()
+    matrices, knowers = forms.matrix_form(), forms.tap_form()
+    return agree, fit, guideline, knowers, make_report, many, matrices, one, part, tap
+
+
+# Reliability, Who is right and Groups: each fits models of its own.
+
+
+@app.cell(hide_code=True)
+def _(ratings):
+    questions = {RELIABILITY: "reliability", TRUTH: "truth", POOLS: "pools"}
+    choices = {
+        name: () if ratings is None else model_choices(ratings, question)
+        for name, question in questions.items()
+    }
+    models = mo.ui.dictionary({name: elements.model_dropdown(choices[name]) for name in choices})
+    target = mo.ui.slider(
+        0.5, 0.95, 0.05, value=0.8, show_value=True, debounce=True, label="Target reliability"
+    )
+    return choices, models, questions, target
+
+
+@app.cell(hide_code=True)
+def _(begin, choices, fit, models, ratings, tab):
+    if fit.value and ratings is not None and choices.get(tab.value):
+        _chosen = elements.chosen(choices[tab.value], models.value[tab.value])
+        if not refusal(_chosen.model):
+            begin(tab.value, tasks.fitted, _chosen.model, ratings)
+    return
+
+
+@app.cell(hide_code=True)
+def _(choices, fit, get_version, models, part, questions, ratings, results, tab, target):
+    get_version()
+    mo.stop(tab.value not in questions)
+    mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
+    mo.stop(
+        not choices[tab.value], mo.Html(panels.message(why_none(ratings, questions[tab.value])))
+    )
+    _chosen = elements.chosen(choices[tab.value], models.value[tab.value])
+    _refused = refusal(_chosen.model)
+    _shown = [
+        mo.hstack([models[tab.value], fit], justify="start", align="end", wrap=True),
+        mo.Html(panels.message(_refused or _chosen.sentence, caution=bool(_refused))),
+    ]
+    if (_job := results.get(tab.value)) is not None:
+        if _job.failure:
+            _shown.append(mo.Html(panels.message(_job.failure, caution=True)))
+        else:
+            _shown += [part] if tab.value == TRUTH else [target, part]
+            _shown.append(mo.Html(panels.part(_job.result, part.value, target.value)))
+    mo.vstack(_shown, gap=1)
+    return
+
+
+# Agreement.
+
+
+@app.cell(hide_code=True)
+def _(agree, begin, guideline, ratings):
+    if agree.value and ratings is not None:
+        begin(AGREEMENT, tasks.agreement, ratings, guideline.value)
+    return
+
+
+@app.cell(hide_code=True)
+def _(agree, get_version, guideline, ratings, results, tab):
+    get_version()
+    mo.stop(tab.value != AGREEMENT)
+    mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
+    mo.vstack(
+        [
+            mo.hstack([guideline, agree], justify="start", align="end", wrap=True),
+            mo.Html(panels.result(results.get(AGREEMENT))),
+        ]
+    )
+    return
+
+
+# Simulate.
+
+
+@app.cell(hide_code=True)
+def _(begin, knowers, many, matrices, one, tap):
+    _design, *_regression = forms.matrix_design(matrices.value)
+    if one.value:
+        begin("matrix", simulations.matrix_coefficients, _design)
+    if many.value:
+        begin("study", simulations.study_picture, _design, *_regression)
+    if tap.value:
+        begin("tap", simulations.tap_recovery_table, forms.tap_design(knowers.value))
+    return
+
+
+@app.cell(hide_code=True)
+def _(get_version, knowers, many, matrices, one, results, tab, tap):
+    get_version()
+    mo.stop(tab.value != SIMULATE)
+    mo.vstack(
+        [
+            mo.Html(panels.about_matrices()),
+            forms.in_rows(matrices),
+            mo.hstack([one, many], justify="start", wrap=True),
+            mo.Html(panels.result(results.get("matrix"))),
+            mo.Html(panels.result(results.get("study"))),
+            mo.Html(panels.about_tap()),
+            forms.in_rows(knowers),
+            tap,
+            mo.Html(panels.result(results.get("tap"))),
+        ]
+    )
+    return
+
+
+# Report.
+
+
+@app.cell(hide_code=True)
+def _(given, questions, reading, results, target):
+    def analysis():
+        jobs = [results[name] for name in questions if name in results]
+        answers = [job.result for job in jobs if not job.failure]
+        return answers, panels.code(answers, reading.code(given), target.value)
+
+    return (analysis,)
+
+
+@app.cell(hide_code=True)
+def _(analysis, begin, make_report, ratings, target):
+    if make_report.value and ratings is not None:
+        _answers, _code = analysis()
+        _fits = {each.name: each.fit for each in _answers}
+        if _fits:
+            begin(REPORT, tasks.page, ratings, _fits, _code, target.value)
+    return
+
+
+@app.cell(hide_code=True)
+def _(analysis, get_version, make_report, ratings, results, tab):
+    get_version()
+    mo.stop(tab.value != REPORT)
+    mo.stop(ratings is None, mo.Html(panels.message(elements.FIRST)))
+    _answers, _code = analysis()
+    _shown = [
+        mo.Html(panels.about_report(_answers) if _answers else panels.message(elements.FIT_FIRST))
+    ]
+    if _answers:
+        _shown.append(make_report)
+    if (_job := results.get(REPORT)) is not None:
+        _shown.append(elements.report_download(_job))
+    _shown.append(mo.Html(panels.code_block(_code)))
+    mo.vstack(_shown, gap=1)
+    return
+
+
+if __name__ == "__main__":
+    app.run()

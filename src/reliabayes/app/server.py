@@ -1,0 +1,196 @@
+"""Serving the app: on this computer only unless told, with limits on what it takes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from reliabayes.app.given import MOST_BYTES
+from reliabayes.app.where_it_runs import LOOPBACK, is_loopback, note_host
+
+NOTEBOOK = Path(__file__).parent / "notebook.py"
+MOST_SENT = 2 * MOST_BYTES  # bytes of a request; files are sent as text that is a third longer
+USUAL_PORT = 2718
+FORGET = 20  # seconds after which the session of a page that was closed ends
+TOO_LARGE = f"A table must have at most {MOST_BYTES // 10**6} MB."
+HEADERS = {
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+}
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Guarded:
+    """An ASGI app that refuses requests that are too large, and adds headers to its answers.
+
+    Parameters
+    ----------
+    app : callable
+        The app.
+    """
+
+    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if not _is_own(scope):
+            await _refuse(scope, send, 403, "This page is served for its own address only.")
+            return
+        if scope["type"] == "websocket":
+            await self._app(scope, receive, send)
+            return
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if not length.isdigit() or int(length) > MOST_SENT or _is_chunked(scope):
+            await _refuse(scope, send, 413, TOO_LARGE)
+            return
+
+        await self._app(scope, receive, _Answering(send, is_page=scope["path"] in ("", "/")))
+
+
+class _Answering:
+    """Sends an answer with `HEADERS`, and the page without the folder in which the app is."""
+
+    def __init__(self, send: Send, *, is_page: bool) -> None:
+        self._send = send
+        self._is_page = is_page
+        self._start: MutableMapping[str, Any] | None = None  # of the page, which waits for its body
+        self._body = b""
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            headers = dict(message["headers"]) | HEADERS
+            message = {**message, "headers": [*headers.items()]}
+            if self._is_page:
+                self._start = message
+                return
+        elif self._start is not None:
+            self._body += message.get("body", b"")
+            if message.get("more_body"):
+                return
+            body = without_folders(self._body)
+            headers = dict(self._start["headers"]) | {b"content-length": str(len(body)).encode()}
+            await self._send({**self._start, "headers": [*headers.items()]})
+            message = {"type": "http.response.body", "body": body}
+        await self._send(message)
+
+
+def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
+    """Serve the app until the process is asked to end.
+
+    Parameters
+    ----------
+    host : str
+        Address to listen on.
+    port : int or None
+        Port to listen on; None for the usual one, or one that is free.
+    ready : callable
+        Called with the address of the page when it can be opened.
+
+    Raises
+    ------
+    OSError
+        The address cannot be used.
+    """
+    import uvicorn
+
+    note_host(host)
+    with _listening(host, port) as listener:
+        config = uvicorn.Config(made(), log_level="error", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{listener.getsockname()[1]}"
+        threading.Thread(target=_tell, args=(server, ready, address), daemon=True).start()
+        server.run([listener])
+
+
+def made() -> Guarded:
+    """The app as an ASGI app.
+
+    Returns
+    -------
+    Guarded
+    """
+    import marimo
+
+    builder = marimo.create_asgi_app(quiet=True, include_code=False, session_ttl=FORGET)
+    return Guarded(builder.with_app(path="", root=str(NOTEBOOK)).build())
+
+
+def without_folders(page: bytes) -> bytes:
+    """A page that does not say where on this computer the app is, which marimo notes on it.
+
+    Parameters
+    ----------
+    page : bytes
+        The page.
+
+    Returns
+    -------
+    bytes
+    """
+    folders = {folder for path in (NOTEBOOK.parent, Path.cwd()) for folder in (path, *path.parents)}
+    for folder in sorted(map(str, folders), key=len, reverse=True):
+        if folder.count("/") > 1:
+            page = page.replace(f"{folder}/".encode(), b"").replace(folder.encode(), b"")
+    return page
+
+
+def _listening(host: str, port: int | None) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, USUAL_PORT if port is None else port), family=family)
+    except OSError as error:
+        if port is None and error.errno == errno.EADDRINUSE:
+            return socket.create_server((host, 0), family=family)
+        known = error.errno is not None and error.errno > 0
+        reason = os.strerror(error.errno) if known and error.errno else "no such address"
+        raise OSError(f"{host}: cannot listen there: {reason}") from error
+
+
+def _tell(server: Any, ready: Callable[[str], None], address: str) -> None:
+    while not server.started:
+        time.sleep(0.05)
+    ready(address)
+
+
+def _is_chunked(scope: Scope) -> bool:
+    """Whether a request does not say how large it is."""
+    return b"transfer-encoding" in dict(scope["headers"])
+
+
+def _is_own(scope: Scope) -> bool:
+    """Whether a request comes from the page itself, not from one of another site.
+
+    A page of another site may name this computer by a name of its own, or say where it is from.
+    """
+    headers = dict(scope["headers"])
+    host = headers.get(b"host", b"").decode("latin-1")
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if origin and urlsplit(origin).netloc != host:
+        return False
+    return not is_loopback() or (urlsplit(f"//{host}").hostname or "") in LOOPBACK
+
+
+async def _refuse(scope: Scope, send: Send, status: int, text: str) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    headers = [(b"content-type", b"text/plain; charset=utf-8")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": text.encode()})

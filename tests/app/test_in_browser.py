@@ -1,0 +1,325 @@
+"""The app in Chromium, as a person uses it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psutil
+import pytest
+
+import reliabayes as rb
+from tests.app.tables import FAULTY, IMAGE, SCRIPT, SHROUT_FLEISS
+from tests.chromium import launched, violations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+LONG = 60_000  # milliseconds that nothing here takes
+HERE = str(Path(rb.__file__).parent)
+# What marimo says of itself on the console.
+OF_MARIMO = ("Project configuration overrides", "was preloaded using link preload", "Metric")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the app is served."""
+    import uvicorn
+
+    from reliabayes.app.server import made
+
+    server = uvicorn.Server(uvicorn.Config(made(), port=0, log_level="error"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """The open page; in the end there were no errors, requests elsewhere, alerts or folders."""
+    messages: list[str] = []
+    contexts = []
+
+    def hear(message: Any) -> None:
+        if message.type not in ("debug", "info") and not any(x in message.text for x in OF_MARIMO):
+            messages.append(message.text)
+
+    def check(frame: Any) -> None:
+        if HERE in str(frame):
+            messages.append("a folder was sent")
+
+    def open_(**options: Any) -> Page:
+        options = {"viewport": {"width": 1000, "height": 900}} | options
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(LONG)
+        page.on("console", hear)
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("dialog", lambda dialog: messages.append(dialog.message))
+        page.on("request", lambda request: messages.append(request.url))
+        page.on("websocket", lambda socket: socket.on("framereceived", check))
+        page.goto(address)
+        page.get_by_role("textbox").first.wait_for()
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    own = (address, "data:", f"blob:{address}")
+    assert [text for text in messages if not text.startswith(own)] == []
+
+
+def paste(page: Page, table: str) -> None:
+    box = page.get_by_role("textbox").first
+    box.click()
+    box.fill(table)
+
+
+def go_to(page: Page, tab: str) -> None:
+    page.get_by_role("tab", name=tab).click()
+
+
+def press(page: Page, button: str) -> None:
+    page.get_by_role("button", name=button, exact=True).click()
+
+
+def headline(page: Page) -> str:
+    return page.locator("#headline").inner_text()
+
+
+def fitted(page: Page) -> Page:
+    """The page with the answer for the table of Shrout & Fleiss."""
+    paste(page, SHROUT_FLEISS)
+    go_to(page, "Reliability")
+    press(page, "Fit")
+    page.locator("#headline").wait_for()
+    return page
+
+
+def too_wide(page: Page) -> int:
+    """Pixels by which the page is wider than its window."""
+    wide = "Math.max(...[...document.querySelectorAll('#App, html')].map(WIDE))"
+    return int(page.evaluate(wide.replace("WIDE", "e => e.scrollWidth - e.clientWidth")))
+
+
+def test_three_clicks_lead_from_a_pasted_table_to_its_answer(opened: Callable[..., Page]) -> None:
+    page = fitted(opened())
+
+    published = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
+    fit = rb.GaussianICC().fit(published, seed=1, progress=False)
+    reached = float(fit.icc_k(4).median())
+    assert headline(page).startswith("Probably not: 4 ratings an item give a reliability of 0.6")
+    # Both are medians of 4,000 draws, rounded; their Monte Carlo error is 0.005.
+    assert float(page.locator(".value").first.inner_text()) == pytest.approx(reached, abs=0.03)
+    page.get_by_text("J2 is the most severe rater").wait_for()
+
+
+def test_the_slider_asks_for_another_reliability(opened: Callable[..., Page]) -> None:
+    page = fitted(opened())
+    before = headline(page)
+
+    page.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("ratings an item for a reliability of 0.85").wait_for()
+
+    assert "0.80 takes" in before
+    assert "0.85 takes" in headline(page)
+
+
+def test_columns_are_guessed_and_can_be_changed(opened: Callable[..., Page]) -> None:
+    rows = [f"{i},{who},{i % 3 + n},{i % 5}" for i in range(9) for n, who in enumerate("AB")]
+    page = opened()
+    paste(page, "\n".join(["item,who,score,second", *rows]))
+    go_to(page, "Groups")
+    go_to(page, "Your ratings")
+
+    page.get_by_text("Read 18 ratings of 9 items by 2 raters").wait_for()
+    guessed = page.get_by_label("Rating", exact=True).locator("option:checked").inner_text()
+    page.get_by_label("Rating", exact=True).select_option("second")
+    page.get_by_text("0..4").wait_for()
+
+    assert guessed == "score"
+
+
+def test_faults_are_beside_their_lines_and_go_when_they_are_mended(
+    opened: Callable[..., Page],
+) -> None:
+    page = opened()
+    paste(page, FAULTY)
+    go_to(page, "Groups")
+    go_to(page, "Your ratings")
+
+    page.get_by_role("alert").get_by_text("2,B,").wait_for()
+    assert page.get_by_role("alert").locator("li").count() == 2
+    press(page, "More options")
+    page.get_by_label("Rows without a rating").select_option("leave out")
+    press(page, "More options")
+    page.get_by_label("Repeated ratings").select_option("keep")
+    page.get_by_text("Left out 1 rows").wait_for()
+
+
+def test_cancelling_ends_the_chains(opened: Callable[..., Page]) -> None:
+    page = opened()
+    rng = np.random.default_rng(1)
+    rows = [f"{i},R{r},{rng.integers(1, 6)}" for i in range(400) for r in range(20)]
+    paste(page, "\n".join(["item,rater,rating", *rows]))
+    go_to(page, "Reliability")
+    page.get_by_label("Model").select_option("OrdinalICC")
+    press(page, "Fit")
+    chains = wait_for_chains()
+
+    press(page, "Cancel")
+    page.get_by_role("progressbar").wait_for(state="detached")
+
+    until = time.monotonic() + LONG / 1000
+    while any(each.is_running() for each in chains) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(each.is_running() for each in chains)
+    assert page.locator("#headline").count() == 0
+
+
+def wait_for_chains() -> list[psutil.Process]:
+    until = time.monotonic() + LONG / 1000
+    while time.monotonic() < until:
+        found = []
+        for each in psutil.Process().children(recursive=True):
+            try:
+                if "ordinal_icc" in " ".join(each.cmdline()):
+                    found.append(each)
+            except psutil.Error:
+                continue
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("no chain has started")
+
+
+def test_the_report_is_downloaded_and_opens_with_the_same_answer(
+    opened: Callable[..., Page], browser: Browser, tmp_path: Path
+) -> None:
+    page = fitted(opened())
+    answer = headline(page)
+    go_to(page, "Report")
+    press(page, "Make the report")
+
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="Download report.html").click()
+    waiting.value.save_as(tmp_path / "report.html")
+    report = browser.new_page()
+    report.goto((tmp_path / "report.html").as_uri())
+
+    assert report.locator("h1").inner_text() == answer
+    assert "rb.read_ratings(" in page.locator("pre").inner_text()
+    assert "rb.read_ratings(" in report.locator("#method pre").inner_text()
+    report.close()
+
+
+def test_hostile_names_do_nothing(opened: Callable[..., Page]) -> None:
+    page = opened()
+    title = page.title()
+    rows = [f"{who},{i},{i % 3}" for i in range(6) for who in (SCRIPT, f'"{IMAGE[:-1]}"', "C")]
+    names = f'{SCRIPT.replace(",", "")},"<b>item</b>","$\\alpha$ **bold**"'
+    paste(page, "\n".join([names, *[row.replace('=""', "=") for row in rows]]))
+    go_to(page, "Agreement")
+    press(page, "Compute")
+    page.locator("#finding").wait_for()
+    go_to(page, "Your ratings")
+    page.get_by_text("The first rows").wait_for()
+
+    assert page.title() == title
+    assert page.locator("img[src=x]").count() == 0
+
+
+def test_agreement_truth_and_simulations_have_their_answers(opened: Callable[..., Page]) -> None:
+    page = opened()
+    frame = rb.datasets.load("dawid_skene_1979").drop_duplicates(["item", "rater"])
+    frame["rating"] = frame["rating"].map("grade {}".format)
+    paste(page, frame.to_csv(index=False, sep="\t"))
+    go_to(page, "Who is right")
+    press(page, "Fit")
+    page.locator("#headline").wait_for()
+    assert "labels" in headline(page)
+    page.get_by_label("Show").select_option("Items")
+    page.get_by_text("Items (DawidSkene)").wait_for()
+    go_to(page, "Agreement")
+    press(page, "Compute")
+    page.get_by_text("alpha (nominal) is").wait_for()
+    go_to(page, "Groups")
+    page.get_by_text("Choose the column “Pool”").wait_for()
+    go_to(page, "Simulate")
+    press(page, "Simulate and estimate")
+    page.get_by_text("True parameters of the simulation").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1000), ("dark", 1000), ("light", 390), ("dark", 390)]
+)
+def test_the_page_is_accessible_and_fits_a_phone(
+    scheme: str, width: int, opened: Callable[..., Page]
+) -> None:
+    page = opened(color_scheme=scheme, viewport={"width": width, "height": 844})
+    found: dict[str, Any] = {}
+
+    def look(name: str) -> None:
+        page.wait_for_timeout(600)  # in which the page labels what has just appeared
+        found[name] = (violations(page), too_wide(page))
+
+    look("Your ratings")
+    fitted(page)
+    look("Reliability")
+    go_to(page, "Agreement")
+    press(page, "Compute")
+    page.locator("#finding").wait_for()
+    look("Agreement")
+    for tab in ("Who is right", "Simulate", "Report", "Your ratings"):
+        go_to(page, tab)
+        look(tab)
+    paste(page, FAULTY)
+    go_to(page, "Groups")
+    go_to(page, "Your ratings")
+    page.get_by_role("alert").wait_for()
+    look("faults")
+
+    assert found == dict.fromkeys(found, ([], 0))
+
+
+def test_a_hundred_thousand_ratings_have_an_answer(
+    opened: Callable[..., Page], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    item, rater = np.divmod(np.arange(100_000), 4)
+    rater = (rater * 25 + rng.integers(0, 25, len(item))).astype(int)
+    rating = (
+        rng.normal(size=25_000)[item] + rng.normal(size=100)[rater] + rng.normal(size=len(item))
+    )
+    rows = [f"{i},R{r},{x:.2f}" for i, r, x in zip(item, rater, rating, strict=True)]
+    path = tmp_path / "ratings.csv"
+    path.write_text("\n".join(["item,rater,rating", *rows]))
+    page = opened()
+
+    page.locator("marimo-file input").set_input_files(path)
+    page.get_by_text("Read 100,000 ratings of 25,000 items by 100 raters").wait_for()
+    go_to(page, "Reliability")
+    press(page, "Fit")
+    page.locator("#headline").wait_for()
+
+    # A third of the variance of a rating is due to each source: 4 ratings give 4/3 / (1 + 1/3).
+    reached = float(page.locator(".value").first.inner_text())
+    assert reached == pytest.approx(4 / 6, abs=0.03)
