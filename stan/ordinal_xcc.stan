@@ -48,11 +48,15 @@ parameters {
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
   
-  vector<offset=expected_means(average_mean, stretches(sd_item, known_sd_item, widening), reference_cuts(step, reference)),
-         multiplier=sd_means(sd_rater, average_variance, stretches(sd_item, known_sd_item, widening), pool_size)>[G] mean; // log odds
+  vector<offset=expected_means(average_mean, stretches(sd_item, known_sd_item, widening),
+                               reference_cuts(step, reference)),
+         multiplier=sd_means(sd_rater, average_variance,
+                             stretches(sd_item, known_sd_item, widening), pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, stretches(sd_item, known_sd_item, widening), reference_cuts(step, reference), pool, level_mean, level_variance),
-         multiplier=sd_levels(sd_rater, stretches(sd_item, known_sd_item, widening), pool, level_variance)>[R] level; // mean plus rater effect
+  vector<offset=expected_levels(mean, sd_rater, stretches(sd_item, known_sd_item, widening),
+                                reference_cuts(step, reference), pool, level_mean, level_variance),
+         multiplier=sd_levels(sd_rater, stretches(sd_item, known_sd_item, widening), pool,
+                              level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {
   matrix[K - 1, G] cut;

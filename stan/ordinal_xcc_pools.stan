@@ -40,7 +40,8 @@ parameters {
   vector<offset=expected_means(average_mean, level_stretch, reference_cuts(step, reference)),
          multiplier=sd_means(sd_rater, average_variance, level_stretch, pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, level_stretch, reference_cuts(step, reference), pool, level_mean, level_variance),
+  vector<offset=expected_levels(mean, sd_rater, level_stretch, reference_cuts(
+                                step, reference), pool, level_mean, level_variance),
          multiplier=sd_levels(sd_rater, level_stretch, pool, level_variance)>[R] level; // mean plus rater effect
   array[G] vector[D] score; // of items, by pool: near standard normal given the data
 }

@@ -1,4 +1,4 @@
-"""A short run of the sampler before a fit: what it finds of the numbers that raters have in common."""
+"""A short run of the sampler before a fit, and what it finds that raters have in common."""
 
 from __future__ import annotations
 
