@@ -42,25 +42,18 @@ parameters {
   real<lower=0> sd_item; // between items, in log odds
   real<lower=0> sd_rater; // between raters
   vector<lower=0>[K - 2] step; // from one cut point to the next
-  real<offset=levels_from_first(stretched_means(average_mean, {1},
-                                                stretches([sd_item]', known_sd_item, widening)),
-                                {1}, {step}, reference)[1],
-       multiplier=sd_means([sd_rater]',
-                           stretched_variances(average_variance, {1},
-                                               stretches([sd_item]', known_sd_item, widening)),
-                           [R]')[1]> mean; // log odds
+  real<offset=expected_means(average_mean, stretches([sd_item]', known_sd_item, widening),
+                             reference_cuts({step}, reference))[1],
+       multiplier=sd_means([sd_rater]', average_variance,
+                           stretches([sd_item]', known_sd_item, widening), [
+                           R]')[1]> mean; // log odds
   
-  vector<offset=expected_levels([mean]', [sd_rater]', one_pool,
-                                levels_from_first(stretched_means(level_mean, one_pool,
-                                                                  stretches(
-                                                                  [sd_item]', known_sd_item,
-                                                                  widening)),
-                                                  one_pool, {step}, reference),
-                                stretched_variances(level_variance, one_pool,
-                                                    stretches([sd_item]', known_sd_item, widening))),
-         multiplier=sd_levels([sd_rater]', one_pool,
-                              stretched_variances(level_variance, one_pool,
-                                                  stretches([sd_item]', known_sd_item, widening)))>[R] level; // mean plus rater effect
+  vector<offset=expected_levels([mean]', [sd_rater]',
+                                stretches([sd_item]', known_sd_item, widening),
+                                reference_cuts({step}, reference), one_pool, level_mean,
+                                level_variance),
+         multiplier=sd_levels([sd_rater]', stretches([sd_item]', known_sd_item, widening),
+                              one_pool, level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {
   vector[K - 1] cut = append_row(0, cumulative_sum(step)) - mean;

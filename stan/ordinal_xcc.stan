@@ -38,7 +38,6 @@ data {
   real<lower=0> widening; // of the residuals' distribution by normal effects
 }
 transformed data {
-  array[G] int every_pool = linspaced_int_array(G, 1, G);
   vector[G] pool_size = pool_sizes(pool, G); // raters
   vector[G] average_mean = pool_means(level_mean, pool, G); // over the raters of a pool
   vector[G] average_variance = pool_means(level_variance, pool, G); // the same
@@ -49,24 +48,15 @@ parameters {
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
   
-  vector<offset=levels_from_first(stretched_means(average_mean, every_pool,
-                                                  stretches(sd_item, known_sd_item, widening)),
-                                  every_pool, step, reference),
-         multiplier=sd_means(sd_rater,
-                             stretched_variances(average_variance, every_pool,
-                                                 stretches(sd_item, known_sd_item, widening)),
-                             pool_size)>[G] mean; // log odds
+  vector<offset=expected_means(average_mean, stretches(sd_item, known_sd_item, widening),
+                               reference_cuts(step, reference)),
+         multiplier=sd_means(sd_rater, average_variance,
+                             stretches(sd_item, known_sd_item, widening), pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, pool,
-                                levels_from_first(stretched_means(level_mean, pool,
-                                                                  stretches(
-                                                                  sd_item, known_sd_item, widening)),
-                                                  pool, step, reference),
-                                stretched_variances(level_variance, pool,
-                                                    stretches(sd_item, known_sd_item, widening))),
-         multiplier=sd_levels(sd_rater, pool,
-                              stretched_variances(level_variance, pool,
-                                                  stretches(sd_item, known_sd_item, widening)))>[R] level; // mean plus rater effect
+  vector<offset=expected_levels(mean, sd_rater, stretches(sd_item, known_sd_item, widening),
+                                reference_cuts(step, reference), pool, level_mean, level_variance),
+         multiplier=sd_levels(sd_rater, stretches(sd_item, known_sd_item, widening), pool,
+                              level_variance)>[R] level; // mean plus rater effect
 }
 transformed parameters {
   matrix[K - 1, G] cut;

@@ -26,10 +26,10 @@ data {
   array[G] vector[D] effect_weighted_mean; // precision times mean
 }
 transformed data {
-  array[G] int every_pool = linspaced_int_array(G, 1, G);
   vector[G] pool_size = pool_sizes(pool, G); // raters
   vector[G] average_mean = pool_means(level_mean, pool, G); // over the raters of a pool
   vector[G] average_variance = pool_means(level_variance, pool, G); // the same
+  vector[G] level_stretch = ones_vector(G); // levels lie where they were found
 }
 parameters {
   vector<lower=0>[G] sd_item; // between items, in log odds
@@ -37,13 +37,12 @@ parameters {
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
   
-  vector<offset=levels_from_first(average_mean, every_pool, step, reference),
-         multiplier=sd_means(sd_rater, average_variance, pool_size)>[G] mean; // log odds
+  vector<offset=expected_means(average_mean, level_stretch, reference_cuts(step, reference)),
+         multiplier=sd_means(sd_rater, average_variance, level_stretch, pool_size)>[G] mean; // log odds
   
-  vector<offset=expected_levels(mean, sd_rater, pool,
-                                levels_from_first(level_mean, pool, step, reference),
-                                level_variance),
-         multiplier=sd_levels(sd_rater, pool, level_variance)>[R] level; // mean plus rater effect
+  vector<offset=expected_levels(mean, sd_rater, level_stretch, reference_cuts(
+                                step, reference), pool, level_mean, level_variance),
+         multiplier=sd_levels(sd_rater, level_stretch, pool, level_variance)>[R] level; // mean plus rater effect
   array[G] vector[D] score; // of items, by pool: near standard normal given the data
 }
 transformed parameters {

@@ -190,8 +190,10 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
   const std::array<Vector, 2> score{node, conditional.second()};
 
   const PoolsOfRaters raters(data.pool);
+  const SplitEntries entries(data, raters, cut.rows() + 1);
   const auto table = [&](int g) {
-    return OrdinalTable(raters.select(level, g), sd(g) * score[g].array(), cut.col(g), probit);
+    return OrdinalTable(raters.select(level, g), sd(g) * score[g].array(), cut.col(g), probit,
+                        entries.cells(g));
   };
   const std::array<OrdinalTable, 2> tables{table(0), table(1)};
   std::array<Matrix, 2> by_table;
@@ -229,7 +231,6 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
     of_first.add_to(by_table[0], state);
   };
 
-  const SplitEntries entries(data, raters, cut.rows() + 1);
   std::vector<PoolEntries> of_second(batch);
   std::vector<int> which;  // of the batch, by item
   for (std::size_t i = 0, next = 0; i < data.multiplicity.size(); i = next) {

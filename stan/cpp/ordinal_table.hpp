@@ -10,11 +10,13 @@
 // Logistic odds of exceeding a cut point are products of a rater's, a state's and the cut point's.
 #pragma once
 #include "factor_table.hpp"
+#include "widest.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace reliabayes {
 
@@ -64,16 +66,99 @@ struct CategoryProbability {
         by_lower(lower.density / probability) {}
 };
 
-// The table (rows: states, columns: by category, then by rater) and its derivatives.
+// A rater's ratings in a category, both numbered from 0.
+struct OrdinalCell {
+  int rater, category;
+};
+
+// Boundaries of categories seen from all states, and cells between them, in loops for the widest vectors.
+WIDEST static void fill_odds(Eigen::Index states, const double* __restrict of_state, double factor,
+                             double* __restrict odds, double* __restrict inverse) {
+  for (Eigen::Index h = 0; h < states; ++h) {
+    odds[h] = of_state[h] * factor;
+    inverse[h] = 1 / (1 + odds[h]);
+  }
+}
+
+WIDEST static void fill_lowest(Eigen::Index states, const double* __restrict lower,
+                               const double* __restrict lower_inverse, double least,
+                               double* __restrict probability, double* __restrict by_upper,
+                               double* __restrict by_lower) {
+  for (Eigen::Index h = 0; h < states; ++h) {
+    probability[h] = lower_inverse[h] > least ? lower_inverse[h] : least;
+    by_upper[h] = 0;
+    by_lower[h] = lower[h] * lower_inverse[h];
+  }
+}
+
+WIDEST static void fill_highest(Eigen::Index states, const double* __restrict upper,
+                                const double* __restrict upper_inverse, double least,
+                                double* __restrict probability, double* __restrict by_upper,
+                                double* __restrict by_lower) {
+  for (Eigen::Index h = 0; h < states; ++h) {
+    const double above = upper[h] * upper_inverse[h];
+    probability[h] = above > least ? above : least;
+    by_upper[h] = upper_inverse[h];
+    by_lower[h] = 0;
+  }
+}
+
+WIDEST static void fill_between(Eigen::Index states, const double* __restrict upper,
+                                const double* __restrict upper_inverse,
+                                const double* __restrict lower,
+                                const double* __restrict lower_inverse, double gap, double ratio,
+                                double least, double* __restrict probability,
+                                double* __restrict by_upper, double* __restrict by_lower) {
+  const double inverse_gap = 1 / gap;
+  for (Eigen::Index h = 0; h < states; ++h) {
+    const double between = upper[h] * upper_inverse[h] * gap * lower_inverse[h];
+    probability[h] = between > least ? between : least;
+    by_upper[h] = (1 + lower[h]) * upper_inverse[h] * inverse_gap;
+    by_lower[h] = (ratio + lower[h]) * lower_inverse[h] * inverse_gap;
+  }
+}
+
+// Adds the derivatives by the effects of states, and gives those by both ends of a category.
+WIDEST static std::pair<double, double> add_slopes(Eigen::Index states,
+                                                   const double* __restrict adjoint,
+                                                   const double* __restrict by_upper,
+                                                   const double* __restrict by_lower,
+                                                   double* __restrict by_effect) {
+  constexpr Eigen::Index lanes = 4;
+  double uppers[lanes] = {}, lowers[lanes] = {}, rest_upper = 0, rest_lower = 0;
+  Eigen::Index h = 0;
+  for (; h + lanes <= states; h += lanes)
+    for (Eigen::Index lane = 0; lane < lanes; ++lane) {
+      const double upper = adjoint[h + lane] * by_upper[h + lane];
+      const double lower = adjoint[h + lane] * by_lower[h + lane];
+      uppers[lane] += upper;
+      lowers[lane] += lower;
+      by_effect[h + lane] += upper - lower;
+    }
+  for (; h < states; ++h) {
+    const double upper = adjoint[h] * by_upper[h], lower = adjoint[h] * by_lower[h];
+    rest_upper += upper;
+    rest_lower += lower;
+    by_effect[h] += upper - lower;
+  }
+  return {(uppers[0] + uppers[1]) + (uppers[2] + uppers[3]) + rest_upper,
+          (lowers[0] + lowers[1]) + (lowers[2] + lowers[3]) + rest_lower};
+}
+
+// The table (rows: states, columns: cells, those of a rater side by side from the lowest category) and its
+// derivatives.
 struct OrdinalTable {
+  const std::vector<OrdinalCell>& cells;
   Eigen::Index raters, cuts;
   FactorTable probability;
   Matrix by_upper, by_lower;
 
-  OrdinalTable(const Vector& level, const Values& effect, const Vector& cut, bool probit)
-      : raters(level.size()),
+  OrdinalTable(const Vector& level, const Values& effect, const Vector& cut, bool probit,
+               const std::vector<OrdinalCell>& cells)
+      : cells(cells),
+        raters(level.size()),
         cuts(cut.size()),
-        by_upper(effect.size(), raters * (cuts + 1)),
+        by_upper(effect.size(), cells.size()),
         by_lower(by_upper.rows(), by_upper.cols()) {
     Matrix found(by_upper.rows(), by_upper.cols());
     const double farthest = level.lpNorm<Eigen::Infinity>() + effect.abs().maxCoeff() +
@@ -92,52 +177,50 @@ struct OrdinalTable {
     const Values of_state = effect.exp(), of_rater = level.array().exp();
     const Values of_cut = (-cut.array()).exp();
     const Values step = cut.tail(cuts - 1) - cut.head(cuts - 1), ratio = (-step).exp();
-    const Values gap = (-(-step).expm1()).max(std::numeric_limits<double>::min());
-    Values upper, upper_inverse, lower(effect.size()), lower_inverse(effect.size());
-    for (Eigen::Index rater = 0; rater < raters; ++rater) {
-      for (Eigen::Index k = 0; k <= cuts; ++k) {
-        auto category = found.col(k * raters + rater).array();
-        auto by_up = by_upper.col(k * raters + rater).array();
-        auto by_low = by_lower.col(k * raters + rater).array();
-        if (k < cuts) {
-          lower = of_state * (of_rater(rater) * of_cut(k));
-          lower_inverse = 1 / (1 + lower);
-        }
-        if (k == 0) {
-          category = lower_inverse;
-          by_up = 0;
-          by_low = lower * lower_inverse;
-        } else if (k == cuts) {
-          category = upper * upper_inverse;
-          by_up = upper_inverse;
-          by_low = 0;
-        } else {
-          category = upper * upper_inverse * gap(k - 1) * lower_inverse;
-          by_up = (1 + lower) * upper_inverse / gap(k - 1);
-          by_low = (ratio(k - 1) + lower) * lower_inverse / gap(k - 1);
-        }
-        category = category.max(std::numeric_limits<double>::min());
-        upper = lower;
-        upper_inverse = lower_inverse;
+    constexpr double least = std::numeric_limits<double>::min();
+    const Values gap = (-(-step).expm1()).max(least);
+    const Eigen::Index states = effect.size();
+    Matrix upper(states, 2), lower(states, 2);  // odds, and the inverse of one plus odds
+    const auto set = [&](Matrix& boundary, int rater, int k) {
+      fill_odds(states, of_state.data(), of_rater(rater) * of_cut(k), boundary.data(),
+                boundary.data() + states);
+    };
+    OrdinalCell last{-1, 0};  // the boundary in `lower`
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      const auto [rater, k] = cells[cell];
+      if (k > 0) {
+        if (last.rater == rater && last.category == k - 1) upper.swap(lower);
+        else set(upper, rater, k - 1);
       }
+      if (k < cuts) {
+        set(lower, rater, k);
+        last = {rater, k};
+      }
+      const double *const u = upper.data(), *const v = lower.data();
+      double* const p = found.col(cell).data();
+      double *const by_up = by_upper.col(cell).data(), *const by_low = by_lower.col(cell).data();
+      if (k == 0) fill_lowest(states, v, v + states, least, p, by_up, by_low);
+      else if (k == cuts) fill_highest(states, u, u + states, least, p, by_up, by_low);
+      else
+        fill_between(states, u, u + states, v, v + states, gap(k - 1), ratio(k - 1), least, p,
+                     by_up, by_low);
     }
   }
 
   void fill_by_boundaries(const Vector& level, const Values& effect, const Vector& cut, bool probit,
                           Matrix& found) {
-    for (Eigen::Index rater = 0; rater < raters; ++rater) {
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      const auto [rater, k] = cells[cell];
       const Values location = level(rater) + effect;
-      Boundary upper = Boundary::outermost(effect.size(), 1);
-      for (Eigen::Index k = 0; k <= cuts; ++k) {
-        const Boundary lower = k < cuts ? Boundary::at(location - cut(k), probit)
-                                        : Boundary::outermost(effect.size(), -1);
-        const CategoryProbability category(upper, lower);
-        const Eigen::Index cell = k * raters + rater;
-        found.col(cell) = category.probability;
-        by_upper.col(cell) = category.by_upper;
-        by_lower.col(cell) = category.by_lower;
-        upper = lower;
-      }
+      const auto at = [&](Eigen::Index boundary) {
+        return Boundary::at(location - cut(boundary), probit);
+      };
+      const CategoryProbability category(
+          k > 0 ? at(k - 1) : Boundary::outermost(effect.size(), 1),
+          k < cuts ? at(k) : Boundary::outermost(effect.size(), -1));
+      found.col(cell) = category.probability;
+      by_upper.col(cell) = category.by_upper;
+      by_lower.col(cell) = category.by_lower;
     }
   }
 };
@@ -150,17 +233,34 @@ struct OrdinalGradient {
       : by_level(Vector::Zero(table.raters)),
         by_effect(Vector::Zero(by_table.rows())),
         by_cut(Vector::Zero(table.cuts)) {
-    Values upper(by_table.rows()), lower(by_table.rows());
-    for (Eigen::Index cell = 0; cell < by_table.cols(); ++cell) {
-      const Eigen::Index rater = cell % table.raters, category = cell / table.raters;
-      const auto state = by_table.col(cell).array();
-      upper = state * table.by_upper.col(cell).array();
-      lower = state * table.by_lower.col(cell).array();
-      by_level(rater) += (upper - lower).sum();
-      by_effect.array() += upper - lower;
-      if (category > 0) by_cut(category - 1) -= upper.sum();
-      if (category < table.cuts) by_cut(category) += lower.sum();
+    for (std::size_t cell = 0; cell < table.cells.size(); ++cell) {
+      const auto [rater, category] = table.cells[cell];
+      const auto [upper, lower] =
+          add_slopes(by_table.rows(), by_table.col(cell).data(), table.by_upper.col(cell).data(),
+                     table.by_lower.col(cell).data(), by_effect.data());
+      by_level(rater) += upper - lower;
+      if (category > 0) by_cut(category - 1) -= upper;
+      if (category < table.cuts) by_cut(category) += lower;
     }
+  }
+};
+
+// The cells that have ratings, which in crowds are few of all, and where they stand in a table.
+struct UsedCells {
+  std::vector<OrdinalCell> cells;
+  Integers column;  // of each rating's cell, from 1
+
+  // Of numbers of cells from 1, by category and then by rater.
+  UsedCells(const Integers& cell, int raters, int categories) : column(cell.size()) {
+    Integers place(raters * categories, 0);
+    for (const int each : cell) place[each - 1] = 1;
+    for (int rater = 0; rater < raters; ++rater)
+      for (int category = 0; category < categories; ++category)
+        if (int& at = place[category * raters + rater]; at > 0) {
+          cells.push_back({rater, category});
+          at = cells.size();
+        }
+    for (std::size_t c = 0; c < cell.size(); ++c) column[c] = place[cell[c] - 1];
   }
 };
 

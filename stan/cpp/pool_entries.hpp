@@ -62,18 +62,19 @@ class SplitEntries {
  public:
   SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
       : first_(data.first), column_(data.cell.size()), count_(data.cell.size()) {
-    Integers column;  // of a cell, negative for the second pool
-    for (int category = 0; category < categories; ++category)
-      for (std::size_t rater = 0; rater < data.pool.size(); ++rater) {
-        const int which = data.pool[rater] - 1;
-        const int number = category * raters.size[which] + raters.within[rater] + 1;
-        column.push_back(which == 0 ? number : -number);
-      }
+    const UsedCells used(data.cell, data.pool.size(), categories);
+    Integers column;  // of a used cell, negative for the second pool
+    for (const auto& [rater, category] : used.cells) {
+      const int which = data.pool[rater] - 1;
+      cells_[which].push_back({raters.within[rater], category});
+      const int number = cells_[which].size();
+      column.push_back(which == 0 ? number : -number);
+    }
     for (std::size_t i = 0; i + 1 < first_.size(); ++i) {
       int front = first_[i] - 1, back = first_[i + 1] - 1;
       bool of_one_each = true;
       for (int c = first_[i] - 1; c < first_[i + 1] - 1; ++c) {
-        const int of_cell = column[data.cell[c] - 1], at = of_cell > 0 ? front++ : --back;
+        const int of_cell = column[used.column[c] - 1], at = of_cell > 0 ? front++ : --back;
         column_[at] = std::abs(of_cell);
         count_[at] = data.count[c];
         of_one_each = of_one_each && data.count[c] == 1;
@@ -83,6 +84,8 @@ class SplitEntries {
     }
   }
 
+  // Cells of a pool that have ratings, raters numbered within the pool.
+  const std::vector<OrdinalCell>& cells(int pool) const { return cells_[pool]; }
   PoolEntries of_first(std::size_t item) const { return of(first_[item] - 1, second_[item], item); }
   PoolEntries of_second(std::size_t item) const {
     return of(second_[item], first_[item + 1] - 1, item);
@@ -96,6 +99,7 @@ class SplitEntries {
   const Integers& first_;
   Integers column_, second_, of_one_each_;
   std::vector<double> count_;
+  std::array<std::vector<OrdinalCell>, 2> cells_;
 };
 
 // A product of many numbers, each between 1e-230 and 1e230.

@@ -42,13 +42,18 @@ class CategoryProbabilities(NamedTuple):
     @classmethod
     def of(cls, location: Array, cut: Array, link: Link) -> CategoryProbabilities:
         """Of ratings at locations (...), with K - 1 cut points."""
-        edge = location[..., None] - cut
-        end = np.full((*np.shape(location), 1), np.inf)
-        upper, lower = np.concatenate([end, edge], axis=-1), np.concatenate([edge, -end], axis=-1)
-        cdf, density = _CDF[link], _DENSITY[link]
+        # Category by category, so that whatever has many values lies side by side.
+        location = np.asarray(location)
+        edge = location - np.moveaxis(np.broadcast_to(cut, (*location.shape, cut.shape[-1])), -1, 0)
+        above, below = _CDF[link](edge), _CDF[link](-edge)
+        density = above * below if link == "logit" else _normal_density(edge)
+        probability, upper, lower = np.zeros((3, len(edge) + 1, *location.shape))
+        probability[0], probability[-1] = below[0], above[-1]
         # Differences of small numbers lose no digits: take the tails.
-        probability = np.where(lower > 0, cdf(-lower) - cdf(-upper), cdf(upper) - cdf(lower))
-        return cls(np.maximum(probability, TINY), density(upper), density(lower))
+        probability[1:-1] = np.where(edge[1:] > 0, np.diff(below, axis=0), -np.diff(above, axis=0))
+        upper[1:], lower[:-1] = density, density
+        found = np.maximum(probability, TINY), upper, lower
+        return cls(*(np.moveaxis(each, 0, -1) for each in found))
 
     @property
     def information(self) -> Array:
@@ -71,16 +76,11 @@ def log_between(location: Array, lower: Array, upper: Array, link: Link) -> Arra
     return np.asarray(np.log(np.maximum(_CDF[link](far) - _CDF[link](near), TINY)))
 
 
-def _logistic_density(x: Array) -> Array:
-    return np.asarray(expit(x) * expit(-x))
-
-
 def _normal_density(x: Array) -> Array:
     return np.asarray(np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi))
 
 
 _CDF: dict[Link, Any] = {"logit": expit, "probit": ndtr}
-_DENSITY: dict[Link, Any] = {"logit": _logistic_density, "probit": _normal_density}
 
 
 class Observed(NamedTuple):

@@ -88,7 +88,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     adapts_metric: ClassVar[bool] = True
     target_acceptance: ClassVar[float] = 0.98
-    crowd_acceptance: ClassVar[float] = 0.7
+    crowd_acceptance: ClassVar[float] = 0.8
 
     difficulty: bool = True
     nodes: int | None = None

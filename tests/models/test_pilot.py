@@ -1,0 +1,128 @@
+"""A short run of the sampler before a fit, and what it finds that raters have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.inference import stan
+from reliabayes.inference.commands import MAX_DENSE
+from reliabayes.inference.knowledge_centring import KnowledgeCentring
+from reliabayes.inference.problem import stan_data
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases.difficulty import LatentTAPProblem
+from reliabayes.models.bases.multimodal import MultimodalModel
+from reliabayes.models.bases.pilot import after_pilot
+
+MODEL, CATEGORIES = rb.LatentTAP(), 3
+
+
+def problem_of(raters: int, items: int) -> LatentTAPProblem:
+    """Items that three raters rate, drawn at random."""
+    rng = np.random.default_rng(3)
+    rater = np.concatenate([rng.choice(raters, 3, replace=False) for _ in range(items)])
+    design = pd.DataFrame({"item": np.repeat(np.arange(items), 3), "rater": rater})
+    truth = {"sd_alpha": np.array(1.0)}
+    ratings = MODEL.simulate(design, rng, parameters=truth, categories=range(CATEGORIES))
+    return MODEL.problem(ratings)
+
+
+def mode_of(problem: LatentTAPProblem) -> WarmStart:
+    """The heaviest mode, in units of EM."""
+    return MultimodalModel.starts(MODEL, problem)[0]
+
+
+@pytest.fixture(scope="module")
+def crowd() -> tuple[LatentTAPProblem, WarmStart, WarmStart]:
+    """A problem of 40 raters, its mode, and the same after a short run."""
+    problem = problem_of(raters=40, items=200)
+    mode = mode_of(problem)
+    return problem, mode, after_pilot(MODEL, problem, mode)
+
+
+def core_draws(problem: LatentTAPProblem, start: WarmStart) -> Array:
+    """Draws (N, G) of what raters have in common, as standard scores."""
+    assert isinstance(start.centring, KnowledgeCentring)
+    points = start.create_inits(seed=5, chains=2)
+    run = stan.sample(
+        MODEL.program(problem),
+        stan_data(problem, start.centring),
+        chains=2,
+        warmup=150,
+        draws=750,
+        seed=5,
+        inits=[MODEL.for_program(point, start.centring) for point in points],
+        geometry=start.geometry,
+        acceptance=0.8,
+        progress=False,
+    )
+    core = run.parameters["core"]
+    return core.reshape(-1, core.shape[-1])
+
+
+def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
+    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
+) -> None:
+    problem, _, after = crowd
+
+    core = core_draws(problem, after)
+
+    # Of 240 dependent draws, means err by some .15 sds and variances by a third.
+    assert np.abs(core.mean(axis=0)).max() < 0.7
+    spread = np.linalg.eigvalsh(np.cov(core, rowvar=False))
+    assert spread.min() > 0.2
+    assert spread.max() < 4
+
+
+def test_a_short_run_changes_units_and_not_what_is_sampled(
+    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
+) -> None:
+    _, mode, after = crowd
+    before, found = mode.centring, after.centring
+    assert isinstance(before, KnowledgeCentring)
+    assert isinstance(found, KnowledgeCentring)
+
+    point = mode.create_inits(seed=1, chains=1)[0]
+
+    # The same point in both units differs by the linear map between them alone.
+    shift = np.linalg.solve(found.core_root, before.core_mean - found.core_mean)
+    turn = np.linalg.solve(found.core_root, before.core_root)
+    assert found.core(point) == pytest.approx(shift + turn @ before.core(point), abs=1e-8)
+    for name in ("alpha_mean", "alpha_precision", "guessed", "spread_scale"):
+        assert getattr(found, name) is getattr(before, name)
+    assert not after.adapt_metric
+
+
+def test_chains_start_around_what_a_short_run_found(
+    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
+) -> None:
+    _, _, after = crowd
+    assert isinstance(after.centring, KnowledgeCentring)
+
+    core = np.array([after.centring.core(p) for p in after.create_inits(seed=2, chains=4)])
+
+    assert np.abs(core).max() < 2.01  # twice the posterior sd of 1
+    assert np.ptp(core, axis=0).min() > 0.1
+
+
+def test_the_same_ratings_have_the_same_start() -> None:
+    problem = problem_of(raters=32, items=60)
+    mode = mode_of(problem)
+
+    one, other = (after_pilot(MODEL, problem, mode).centring for _ in range(2))
+
+    assert isinstance(one, KnowledgeCentring)
+    assert isinstance(other, KnowledgeCentring)
+    assert (one.core_root == other.core_root).all()
+    assert (one.core_mean == other.core_mean).all()
+
+
+def test_few_parameters_need_no_short_run() -> None:
+    problem = problem_of(raters=12, items=40)
+    mode = mode_of(problem)
+
+    assert mode.size <= MAX_DENSE
+    assert after_pilot(MODEL, problem, mode) is mode
