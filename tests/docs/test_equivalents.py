@@ -435,7 +435,8 @@ def test_posteriors_of_brms(
 def test_icc_of_performance_is_that_at_the_means_of_standard_deviations() -> None:
     fit = rb.LogitICC(link="probit").fit(binary(), seed=1, draws=2000)
 
-    item, rater = (float(fit.summary().loc[name, "mean"]) ** 2 for name in ("sd_item", "sd_rater"))
+    means: Any = fit.summary()["mean"]
+    item, rater = means["sd_item"] ** 2, means["sd_rater"] ** 2
 
     # performance 0.10.2, icc(fit, by_group = TRUE) of the fit by brms; and icc(fit), their sum
     total = item + rater + 1
