@@ -24,8 +24,8 @@ import pytest
 import reliabayes as rb
 from reliabayes.app.in_browser import MOST_RATINGS
 from reliabayes.app.static_page import write_page
+from tests.chromium import launched, violations
 from tests.conftest import ROOT
-from tests.html_report.test_in_browser import browser, violations  # noqa: F401
 from tests.monte_carlo import standard_errors
 from tests.test_without_stan import FIT, NEEDS_STAN, WORK, check_same_work, write_labels
 
@@ -81,6 +81,13 @@ def served(folder: Path) -> Iterator[str]:
         thread.join()
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium."""
+    with launched() as found:
+        yield found
+
+
 @pytest.fixture(scope="module", params=ENGINES)
 def address(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -94,7 +101,7 @@ def address(
 
 
 @pytest.fixture
-def opened(browser: Browser, address: str) -> Iterator[Opened]:  # noqa: F811
+def opened(browser: Browser, address: str) -> Iterator[Opened]:
     """The page, ready; at the end of the test it had no errors, and asked no other server."""
     messages: list[str] = []
     contexts = []
@@ -301,7 +308,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield where
 
 
-def test_the_package_imports_in_pyodide(core: str, browser: Browser) -> None:  # noqa: F811
+def test_the_package_imports_in_pyodide(core: str, browser: Browser) -> None:
     page = browser.new_page()
     page.goto(f"{core}page.css")
 
@@ -323,7 +330,7 @@ def test_the_package_imports_in_pyodide(core: str, browser: Browser) -> None:  #
     page.close()
 
 
-def test_a_wheel_that_is_missing_is_named(core: str, browser: Browser) -> None:  # noqa: F811
+def test_a_wheel_that_is_missing_is_named(core: str, browser: Browser) -> None:
     page = browser.new_page()
     page.goto(f"{core}index.html")
     page.get_by_text("This page cannot compute here").wait_for(timeout=60_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 import pytest
 
 import reliabayes as rb
-from reliabayes.app import where_it_runs
 from reliabayes.app.in_browser import MOST_RATINGS, StaticPage, serve
 from reliabayes.app.static_page import ASSETS, write_page
 from tests.conftest import ROOT
@@ -26,7 +26,7 @@ LABELS = "item,rater,rating\n" + "\n".join(
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> StaticPage:
     """The page as inside a browser."""
-    monkeypatch.setattr(where_it_runs, "IN_BROWSER", True)
+    monkeypatch.setattr(sys, "platform", "wasi")
     monkeypatch.setattr("reliabayes.models.bases.sampling.IN_BROWSER", True)
     return StaticPage()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +18,8 @@ from reliabayes.app.tasks import Answered
 from reliabayes.app.where_it_runs import privacy, refusal
 from reliabayes.app.worker import outcome
 from reliabayes.errors import RatingsError
-from reliabayes.html_report import answer_fragment, blocks_fragment
-from reliabayes.html_report.blocks import Block, Section, Text
-from reliabayes.html_report.fits import ReportFit
-from reliabayes.html_report.sections.diagnostics import diagnostics
-from reliabayes.html_report.sections.quantities import quantities
-from reliabayes.html_report.sections.raters_and_items import items, raters
+from reliabayes.html_report import blocks_fragment
+from reliabayes.html_report.blocks import Block, Text
 from reliabayes.html_report.tables import table
 from reliabayes.ratings import Ratings
 
@@ -38,13 +34,6 @@ ESTIMATES = (
     "Estimates by EM, without intervals: {model} is sampled by compiled code, which does not run "
     "inside a browser. On a computer, `reliabayes app` adds the uncertainty."
 )
-
-SECTIONS: Mapping[str, Callable[[Sequence[ReportFit]], Section]] = {
-    "Raters": raters,
-    "Items": items,
-    "All quantities": quantities,
-    "Diagnostics": diagnostics,
-}
 
 Json = dict[str, Any]
 
@@ -130,11 +119,7 @@ class StaticPage:
     def show(self, question: str, part: str, reliability: float) -> str:
         """A part of an answer, for a target reliability."""
         answered = self.answers.get(question)
-        if answered is None:
-            return ""
-        if part not in SECTIONS:
-            return answer_fragment(answered.aiming_at(reliability))
-        return blocks_fragment(SECTIONS[part]([answered.report_fit]).blocks)
+        return "" if answered is None else panels.part(answered, part, reliability)
 
     def agreement(self) -> str:
         """Classical coefficients with intervals."""
@@ -213,7 +198,7 @@ class StaticPage:
             return {"models": [], "none": ""}
         choices = self._choices(question)
         models = [
-            {"name": name, "why": panels.message(each.reason), "refusal": refusal(each.model)}
+            {"name": name, "why": panels.message(each.sentence), "refusal": refusal(each.model)}
             for name, each in choices.items()
         ]
         models.sort(key=lambda each: bool(each["refusal"]))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
-from reliabayes.inference.host import IN_BROWSER
+from reliabayes.inference.host import WEBASSEMBLY
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-WITHOUT_STAN = ("GaussianICC",)  # models that NumPy samples where Stan cannot run
 NEEDS_STAN = (
     "{model} is sampled by Stan, which does not run inside a browser. On your own computer it "
     "does: install reliabayes with its extra app, and run `reliabayes app`."
@@ -21,7 +21,7 @@ _host = LOOPBACK[0]  # where this process serves the page
 
 def runs_stan() -> bool:
     """Whether Stan's compiled programs can run here; they cannot inside a browser."""
-    return not IN_BROWSER
+    return sys.platform not in WEBASSEMBLY
 
 
 def refusal(model: RatingModel[Any]) -> str:
@@ -37,8 +37,9 @@ def refusal(model: RatingModel[Any]) -> str:
     str
         A sentence for the page; empty if the model can be fitted.
     """
-    name = type(model).__name__
-    return "" if runs_stan() or name in WITHOUT_STAN else NEEDS_STAN.format(model=name)
+    if runs_stan() or model.samples_in_numpy:
+        return ""
+    return NEEDS_STAN.format(model=type(model).__name__)
 
 
 def privacy() -> str:

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,8 @@ def failure_text(error: Exception) -> str:
 
 def _folders() -> Iterator[Path]:
     """Folders that messages do not name; inside a browser there are none."""
-    for find in (lambda: Path(sys.prefix), Path.home, Path.cwd):
+    finders: Sequence[Callable[[], Path]] = (lambda: Path(sys.prefix), Path.home, Path.cwd)
+    for find in finders:
         with suppress(OSError, RuntimeError):
             yield find()
 

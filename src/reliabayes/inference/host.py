@@ -5,4 +5,5 @@ from __future__ import annotations
 import sys
 
 # WebAssembly, as Pyodide and others have it, starts neither processes nor threads.
-IN_BROWSER = sys.platform in {"emscripten", "wasi"}
+WEBASSEMBLY = frozenset({"emscripten", "wasi"})
+IN_BROWSER = sys.platform in WEBASSEMBLY
