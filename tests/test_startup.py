@@ -17,7 +17,7 @@ NAMES: list[str] = rb.__all__  # type: ignore[attr-defined]
 HELP = """
 import sys
 from reliabayes.cli import main
-for command in ([], ["fit"], ["compare"], ["report"], ["agree"], ["simulate"], ["demo"]):
+for command in ([], ["fit"], ["compare"], ["report"], ["agree"], ["simulate"], ["demo"], ["app"]):
     sys.argv = ["reliabayes", *command, "--help"]
     try:
         main()

@@ -104,7 +104,7 @@ def _option(name: str) -> str:
 
 
 def arranged(form: mo.ui.dictionary) -> mo.Html:
-    """The form of the columns: those that its layout has, and what is seldom needed.
+    """The form of the columns: those that its layout has, and last what is seldom needed.
 
     Parameters
     ----------
@@ -121,12 +121,7 @@ def arranged(form: mo.ui.dictionary) -> mo.Html:
     more: list[object] = [form[name] for name in seldom]
     more += [] if is_wide else [form["facets"]]
     first = [form[name] for name in ("shape", *columns, "gold", "scale")]
-    return mo.vstack(
-        [
-            mo.hstack(first, justify="start", wrap=True, gap=1),
-            mo.accordion({"More options": mo.hstack(more, justify="start", wrap=True, gap=1)}),
-        ]
-    )
+    return mo.hstack([*first, *more], justify="start", wrap=True, gap=1)
 
 
 def reading_of(chosen: Mapping[str, Any]) -> Reading:

@@ -136,7 +136,8 @@ def what_was_read(found: Ratings) -> str:
     if reason := likely_scale(found).reason:
         notes.append(f"{reason[0].upper()}{reason[1:]}; “Kind of ratings” says otherwise.")
     if found.n_missing:
-        notes.append(f"Left out {found.n_missing:,} rows without a rating.")
+        rows = f"{found.n_missing:,} row{'s' * (found.n_missing != 1)}"
+        notes.append(f"Left out {rows}: no rating.")
     return blocks_fragment([*map(Text, notes), Facts([*facts(found)])])
 
 
