@@ -152,7 +152,7 @@ def test_model_without_gibbs_sampling_says_so() -> None:
 
 def test_independence_sampling_is_refused_where_it_does_not_suit() -> None:
     with pytest.raises(
-        ValueError, match=r"TAP has no independence sampler for these ratings: .GStudy"
+        ValueError, match=r"TAP has no independence sampler for these ratings: .GaussianICC"
     ):
         rb.TAP().fit(crowd(40, 8, 4, 2), sampler="independence")
     with pytest.raises(ValueError, match="leave warm_start out"):
