@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.special import log_softmax, softmax, xlogy
+from scipy.special import softmax, xlogy
 
 from reliabayes.arrays import Array
 from reliabayes.inference.conjugate import Conjugate
@@ -21,6 +21,7 @@ from reliabayes.inference.log_odds import (
     errors_of,
     improved_spread,
     information,
+    log_total,
     newton_steps,
     own_log_odds,
     spread_weights,
@@ -153,8 +154,11 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
 
     def table(self, point: Point, problem: HierarchicalProblem) -> Array:
         """Log-probabilities (K, V) of a rating, even where they are too small to differ from 0."""
-        rows = log_softmax(error_matrices(_log_odds(point), problem.n_categories), axis=-1)
-        return np.asarray(rows.transpose(1, 2, 0).reshape(problem.n_categories, -1))
+        n_categories, by_error = problem.n_categories, _log_odds(point)
+        rows = np.zeros((n_categories, n_categories, len(by_error)))
+        rows[~np.eye(n_categories, dtype=bool)] = by_error.T
+        rows -= log_total(by_error.reshape(-1, n_categories, n_categories - 1)).T[:, None]
+        return rows.reshape(n_categories, -1)
 
     def more_quantities(
         self, point: Point, problem: HierarchicalProblem
