@@ -157,7 +157,7 @@ def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """No plots and no coefficients, and few simulations."""
     make_quick(monkeypatch, *DRAWN, *CHECKS)
-    monkeypatch.setattr(f"{SECTIONS}.data._coefficients", lambda ratings, prob: [])
+    monkeypatch.setattr(f"{SECTIONS}.data.coefficients", lambda ratings, prob: ("", []))
 
 
 @pytest.fixture(scope="module")
