@@ -65,7 +65,8 @@ def served() -> Iterator[str]:
 
     from reliabayes.app.server import made
 
-    server = uvicorn.Server(uvicorn.Config(made(), port=0, log_level="error"))
+    config = uvicorn.Config(made(), port=0, log_level="error", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

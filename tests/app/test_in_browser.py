@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -41,7 +44,8 @@ def address() -> Iterator[str]:
 
     from reliabayes.app.server import made
 
-    server = uvicorn.Server(uvicorn.Config(made(), port=0, log_level="error"))
+    config = uvicorn.Config(made(), port=0, log_level="error", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
@@ -314,6 +318,27 @@ def test_the_page_is_accessible_and_fits_a_phone(
     look("faults")
 
     assert found == dict.fromkeys(found, ([], 0))
+
+
+def test_an_interrupt_ends_the_app_also_while_a_page_is_open(browser: Browser) -> None:
+    main = "from reliabayes.cli import main; main()"
+    command = [sys.executable, "-c", main, "app", "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        page = browser.new_page()
+        page.goto(said.split(" at ")[1].split()[0])
+        page.get_by_role("textbox").first.wait_for()
+        children = psutil.Process(process.pid).children(recursive=True)
+
+        process.send_signal(signal.SIGINT)
+        code = process.wait(30)
+
+    page.close()
+    assert code == 130
+    assert len(children) == 1
+    psutil.wait_procs(children, 10)
+    assert not any(child.is_running() for child in children)
 
 
 def test_a_hundred_thousand_ratings_have_an_answer(

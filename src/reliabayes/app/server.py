@@ -46,7 +46,14 @@ class Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+
+            async def ending() -> MutableMapping[str, Any]:
+                message = await receive()
+                if message["type"] == "lifespan.shutdown":
+                    await _end_sessions(self._app)
+                return message
+
+            await self._app(scope, ending, send)
             return
         if not _is_own(scope):
             await _refuse(scope, send, 403, "This page is served for its own address only.")
@@ -167,6 +174,12 @@ def _tell(server: Any, ready: Callable[[str], None], address: str) -> None:
     while not server.started:
         time.sleep(0.05)
     ready(address)
+
+
+async def _end_sessions(app: Any) -> None:
+    """End the sessions of pages that are still open, whose threads would outlive the server."""
+    for route in app.routes:
+        await route.app.state.session_manager.shutdown()
 
 
 def _is_chunked(scope: Scope) -> bool:
