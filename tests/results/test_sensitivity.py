@@ -40,6 +40,17 @@ def test_weights_give_the_moments_of_the_other_distribution() -> None:
     assert weights @ x**2 == pytest.approx(1.25, abs=0.1)
 
 
+def test_weights_of_a_tail_without_end_are_cut_off() -> None:
+    log_ratio = np.full(200, -1000.0)
+    log_ratio[::10] = np.linspace(-400, 0, 20)
+
+    weights, k = smoothed(log_ratio)
+
+    assert k > 20
+    assert np.isfinite(weights).all()
+    assert weights.sum() == pytest.approx(1)
+
+
 @pytest.mark.slow
 def test_medians_under_half_and_twice_the_scale_are_those_of_other_fits() -> None:
     ratings = three_raters()

@@ -130,7 +130,8 @@ def smoothed(log_ratio: Array) -> tuple[Array, float]:
         return weight / weight.sum(), -np.inf
     k, scale = _generalised_pareto(excess)
     at = (np.arange(size) + 0.5) / size
-    spread = -np.log1p(-at) if abs(k) < 1e-9 else np.expm1(-k * np.log1p(-at)) / k
+    with np.errstate(over="ignore"):  # of a tail without end, which is cut off
+        spread = -np.log1p(-at) if abs(k) < 1e-9 else np.expm1(-k * np.log1p(-at)) / k
     weight[tail] = np.minimum(cutoff + scale * spread, 1.0)
     return weight / weight.sum(), k
 
