@@ -1,15 +1,12 @@
 """Draw two screens of the app, for README and docs: ``python -m docs.pictures.app``."""
 
 import io
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image
 
 from docs.generate.reports import ARGUMENTS, CHROMIUM
+from tests.app.serving import served
 
 COLOURS = 64  # which make a small file
 SCREEN = {"width": 1000, "height": 860}
@@ -56,24 +53,6 @@ def save(screen: bytes, name: str) -> None:
     """Write a screenshot beside this file, with few colours."""
     image = Image.open(io.BytesIO(screen)).quantize(COLOURS)
     image.save(Path(__file__).with_name(name), optimize=True)
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """Serve the app, and return its address."""
-    import uvicorn
-
-    from reliabayes.app.server import made
-
-    config = uvicorn.Config(made(), port=0, log_level="error", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import psutil
 import pytest
 
 import reliabayes as rb
+from tests.app.serving import served
 from tests.app.tables import FAULTY, IMAGE, SCRIPT, SHROUT_FLEISS
 from tests.chromium import launched, violations
 
@@ -40,19 +40,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Where the app is served."""
-    import uvicorn
-
-    from reliabayes.app.server import made
-
-    config = uvicorn.Config(made(), port=0, log_level="error", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    with served() as found:
+        yield found
 
 
 @pytest.fixture
