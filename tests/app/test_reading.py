@@ -58,6 +58,7 @@ def test_all_formats_give_the_same_ratings(suffix: str) -> None:
     frame = rb.datasets.load("shrout_fleiss_1979")
     written = io.BytesIO()
     if suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
         frame.to_excel(written, index=False)
     elif suffix == ".jsonl":
         frame.to_json(written, orient="records", lines=True)
@@ -143,6 +144,7 @@ def test_columns_of_one_name_are_no_surprise() -> None:
 
 
 def test_lines_are_those_that_messages_number() -> None:
+    pytest.importorskip("openpyxl")
     frame = pd.DataFrame({"item": [1, 2], "rater": ["A", "B"], "rating": [3.0, np.nan]})
     spreadsheet = io.BytesIO()
     frame.to_excel(spreadsheet, index=False)

@@ -28,6 +28,7 @@ def test_without_the_extra_the_command_says_how_to_install_it(
 
 
 def test_an_address_that_is_not_of_this_computer_is_a_message() -> None:
+    pytest.importorskip("marimo")
     result = CliRunner().invoke(app, ["app", "--host", "192.0.2.1", "--no-browser"])
 
     assert result.exit_code == 1
