@@ -53,30 +53,28 @@ def finished(session: Session) -> Job:
 
 
 def own_processes() -> list[psutil.Process]:
-    return [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if child.status() != psutil.STATUS_ZOMBIE
+    """Processes of sessions with their chains; other tests may have left some of their own."""
+    workers = [
+        child for child in psutil.Process().children() if "reliabayes.app.worker" in _command(child)
     ]
+    found = [*workers, *(each for worker in workers for each in worker.children(recursive=True))]
+    return [each for each in found if _command(each)]
 
 
 def long_job(session: Session, ratings: rb.Ratings) -> list[psutil.Process]:
     """A job whose chains run."""
     model = rb.OrdinalICC()
     session.start("long", _long_fit, model, ratings)
-    wait_until(lambda: any("ordinal_icc" in " ".join(each.cmdline()) for each in _alive()))
+    wait_until(lambda: any("ordinal_icc" in _command(each) for each in own_processes()))
     return own_processes()
 
 
-def _alive() -> list[psutil.Process]:
-    found = []
-    for each in own_processes():
-        try:
-            each.cmdline()
-        except psutil.Error:
-            continue
-        found.append(each)
-    return found
+def _command(process: psutil.Process) -> str:
+    """Its command; empty if it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 def _long_fit(model: rb.OrdinalICC, ratings: rb.Ratings) -> rb.Fit:
