@@ -27,6 +27,14 @@ class MeanPrior(NamedTuple):
         return cls(mean - center, sd**-2)
 
 
+class Marginal(NamedTuple):
+    """Log density of the ratings, and mean and sd of the mean given them; numbers or (N,)."""
+
+    log_density: Any
+    mean: Any
+    sd_mean: Any
+
+
 class Conditional(NamedTuple):
     """Normal distribution of the effects of the columns, and of the means last, given the data.
 

@@ -20,7 +20,7 @@ from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
-from reliabayes.likelihoods.gaussian_conditional import Conditional, MeanPrior
+from reliabayes.likelihoods.gaussian_conditional import Conditional, Marginal, MeanPrior
 
 CHUNK = 500_000  # cells of precision matrices at once, one matrix for each draw: 4 MB
 
@@ -71,14 +71,6 @@ class Approximation(NamedTuple):
     step_size: float | None
     target_acceptance: float
     path: tuple[float, ...]
-
-
-class Marginal(NamedTuple):
-    """Log density of the ratings, and mean and sd of the mean given them; numbers or (S,) draws."""
-
-    log_density: Any
-    mean: Any
-    sd_mean: Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.errors import RatingsError
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.estimation import anova
-from reliabayes.likelihoods.marginal_effects import Marginal, MarginalEffects, Reduced, Solved
+from reliabayes.likelihoods.gaussian_conditional import Marginal
+from reliabayes.likelihoods.marginal_effects import MarginalEffects, Reduced, Solved
 
 DEGREE = 5  # of the polynomials, in all coordinates together
 MAX_NODES = 130

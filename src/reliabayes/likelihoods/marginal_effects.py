@@ -15,17 +15,10 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.facets.effect_blocks import MAX_REST, too_large
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.inference.time_limit import check_time
+from reliabayes.likelihoods.gaussian_conditional import Marginal
 
 MAX_PAIRS = 300_000_000  # of effects that share a level of the source that is eliminated first
 MAX_CROSSED = 60_000_000  # of effects in blocks and others; 0.5 GB
-
-
-class Marginal(NamedTuple):
-    """Log density of the ratings, and mean and sd of the grand mean given them; one, or (N,)."""
-
-    log_density: Any
-    mean: Any
-    sd_mean: Any
 
 
 class Solved(NamedTuple):

@@ -81,11 +81,7 @@ def _note_on_icc(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
             f"{number} {units} say little about how much {units} differ, so the prior of {prior} "
             f"counts for the {name}"
         )
-        end = (
-            f": its median is {row['median']:.2f}, with half the prior's scale "
-            f"{row['half']:.2f}, with twice {row['twice']:.2f}."
-        )
-        sentences.append(start + (end if row["pareto_k"] <= MAX_K else UNKNOWN))
+        sentences.append(start + _medians(row, "scale"))
     return " ".join(sentences)
 
 
@@ -100,16 +96,21 @@ def _note_on_accuracy(
     table = sensitivity(posterior, mean.to_dataset(name=MEAN_ACCURACY), parameters)
     prior, row = max(table.xs(MEAN_ACCURACY, level="quantity").iterrows(), key=_moves)
     kind = "weight" if _is_probability(str(prior), parameters) else "scale"
-    half, twice = (f"{row[column]:.2f}" for column in ("half", "twice"))
-    is_known = row["pareto_k"] <= MAX_K
-    if row["sensitivity"] < NOTICEABLE or (is_known and half == twice):
+    looks_alike = row["pareto_k"] <= MAX_K and f"{row['half']:.2f}" == f"{row['twice']:.2f}"
+    if row["sensitivity"] < NOTICEABLE or looks_alike:
         return ""
     start = f"With {n_raters} raters the prior of {prior} counts for their {MEAN_ACCURACY}"
-    end = (
-        f": its median is {row['median']:.2f}, with half the prior's {kind} {half}, "
-        f"with twice {twice}."
+    return start + _medians(row, kind)
+
+
+def _medians(row: Any, kind: str) -> str:
+    """The end of a sentence: medians under other scales or weights, as far as draws tell them."""
+    if row["pareto_k"] > MAX_K:
+        return UNKNOWN
+    return (
+        f": its median is {row['median']:.2f}, with half the prior's {kind} {row['half']:.2f}, "
+        f"with twice {row['twice']:.2f}."
     )
-    return start + (end if is_known else UNKNOWN)
 
 
 def _moves(row: tuple[Any, Any]) -> float:
