@@ -19,6 +19,7 @@ ORDER = (
     ("files", "finding_table", "jobs", "wording"),
     ("guidelines",),
     ("ratings",),
+    ("partitions",),
     ("facets",),
     ("datasets",),
     ("agreement",),
