@@ -37,6 +37,7 @@ from reliabayes.models.bases.annotation import AnnotationModel
 ROUNDS = 3
 ITEMS, PER_ITEM, RATERS = 40_000, 5, 100
 ITERATIONS = 21
+MOST_OF_NUMPYRO = 100_000  # ratings
 
 Estimated = tuple[int, "pd.Series[int]"]  # iterations done, and the category of each item
 RunEM = Callable[[pd.DataFrame, int, int], Estimated]  # of a table, categories, iterations
@@ -148,11 +149,13 @@ def peers() -> None:
     cases: tuple[tuple[AnnotationModel, int, int, int, int, int], ...] = (
         (rb.DawidSkene(), 800, 160, 10, 2, CHAINS),
         (rb.DawidSkene(), 2_000, 50, 5, 4, CHAINS),
+        (rb.DawidSkene(), 2_000, 50, 5, 10, 2),  # others: many minutes
         (rb.MACE(), 800, 160, 10, 2, CHAINS),
         (rb.DawidSkene(), ITEMS, RATERS, PER_ITEM, 4, 2),  # textbook: minutes per chain
     )
     for model, items, raters, per_item, categories, chains in cases:
-        rated = ratings(annotate(items, raters, per_item, categories), categories)
+        frame = annotate(items, raters, per_item, categories)
+        rated = ratings(frame, categories)
         problem = model.problem(rated)
         start = model.start(problem)
         inits = start.create_inits(seed=0, chains=chains)
@@ -161,17 +164,30 @@ def peers() -> None:
             program = build_textbook(type(model), Path(folder))
             samplers = {
                 "reliabayes": ours(model, chains),
+                "reliabayes, NUTS": ours(model, chains, "nuts"),
                 "textbook Stan": textbook_sampler(model, problem, program, inits),
             }
-            if chains == CHAINS:
+            if len(rated) < MOST_OF_NUMPYRO:
                 samplers |= {
-                    "numpyro": numpyro_sampler(model, problem, start.point),
+                    "numpyro": numpyro_sampler(model, problem, start.point, chains),
                     "numpyro, compilation only": numpyro_sampler(
-                        model, problem, start.point, draws=4
+                        model, problem, start.point, chains, draws=4
                     ),
                 }
             ours(model, chains)(rated, 0)  # warm-up: imports and caches
             alternate(samplers, rated, rounds=1)
+        _print_point(model, frame, categories)
+
+
+def _print_point(model: AnnotationModel, frame: pd.DataFrame, categories: int) -> None:
+    """Seconds of crowd-kit, which estimates a point and no posterior."""
+    import crowdkit.aggregation
+
+    theirs = getattr(crowdkit.aggregation, type(model).__name__)
+    began = time.perf_counter(), time.process_time()
+    _theirs(lambda n: theirs(n_iter=n), frame, categories, ITERATIONS)
+    seconds = time.perf_counter() - began[0], time.process_time() - began[1]
+    print(f"{'crowd-kit, a point by EM':32}{seconds[0]:9.2f}{seconds[1]:9.2f}", flush=True)
 
 
 if __name__ == "__main__":

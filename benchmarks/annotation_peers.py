@@ -35,11 +35,11 @@ numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 Inits = Sequence[Mapping[str, Any]]  # parameters by name, one mapping per chain
 
 
-def ours(model: AnnotationModel, chains: int) -> Sampler:
-    """A fit by NUTS of this package with default options, from a warm start."""
+def ours(model: AnnotationModel, chains: int, sampler: Any = "auto") -> Sampler:
+    """A fit of this package with default options, from a warm start."""
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
-        fit = model.fit(ratings, chains=chains, seed=seed, sampler="nuts", progress=False)
+        fit = model.fit(ratings, chains=chains, seed=seed, sampler=sampler, progress=False)
         return fit.posterior[[parameter.name for parameter in model.parameters()]]
 
     return sample
@@ -76,6 +76,7 @@ def numpyro_sampler(
     model: AnnotationModel,
     problem: CategoricalProblem,
     start: Mapping[str, Any],
+    chains: int,
     draws: int = DRAWS,
 ) -> Sampler:
     """NUTS of numpyro, a chain per device, as much warmup as draws; every call compiles anew."""
@@ -89,7 +90,7 @@ def numpyro_sampler(
             kernel,
             num_warmup=draws,
             num_samples=draws,
-            num_chains=CHAINS,
+            num_chains=chains,
             chain_method="parallel",
             progress_bar=False,
         )

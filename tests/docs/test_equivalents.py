@@ -407,6 +407,18 @@ BRMS_POOLS = {
     "normalized_xcc[a, b]": (0.395, 0.181, 0.0032),
     "sd_residual": (0.939, 0.0407, 0.00045),
 }
+# The same with sigma ~ 0 + pool, and the prior of sigma on its own scale.
+BRMS_POOLS_AND_RESIDUALS = {
+    "mean[a]": (4.3654, 0.1822, 0.0044),
+    "mean[b]": (4.6659, 0.2774, 0.0060),
+    "sd_item[a]": (0.9115, 0.1351, 0.0028),
+    "sd_item[b]": (0.6987, 0.1128, 0.0021),
+    "sd_rater[a]": (0.1156, 0.1115, 0.0017),
+    "sd_rater[b]": (0.5057, 0.2330, 0.0051),
+    "normalized_xcc[a, b]": (0.3979, 0.1840, 0.0040),
+    "sd_residual[a]": (0.9198, 0.0601, 0.00081),
+    "sd_residual[b]": (0.9578, 0.0554, 0.00071),
+}
 
 
 @pytest.mark.slow
@@ -418,8 +430,9 @@ BRMS_POOLS = {
         (rb.LogitICC(link="probit"), binary, BRMS_PROBIT),
         (rb.OrdinalICC(), graded, BRMS_CUMULATIVE),
         (rb.GaussianXCC(), pooled, BRMS_POOLS),
+        (rb.GaussianXCC(residual="per_pool"), pooled, BRMS_POOLS_AND_RESIDUALS),
     ],
-    ids=["gaussian", "bernoulli", "probit", "cumulative", "pools"],
+    ids=["gaussian", "bernoulli", "probit", "cumulative", "pools", "residuals"],
 )
 def test_posteriors_of_brms(
     model: Any, ratings: Any, by_brms: dict[str, tuple[float, float, float]]
