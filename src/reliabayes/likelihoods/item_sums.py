@@ -108,22 +108,23 @@ class ItemSums:
         n, pattern = distinct_rows(np.vstack([self.n, other.n]))
         mine, others = np.split(pattern, [len(self.n)])
 
-        def add(one: Array, another: Array) -> Array:
-            out = np.zeros((len(n), *one.shape[1:]), np.result_type(one, np.float64))
+        same = len(self.n) == len(other.n) == len(n)
+
+        def add(one: Any, another: Any, kind: Any = np.float64) -> Any:
+            if same:
+                return np.add(one, another, dtype=kind)
+            out = np.zeros((len(n), *one.shape[1:]), kind)
             out[mine] = one
             out[others] += another
             return out
 
-        pairs = np.zeros((len(n), self.pairs.shape[1]), np.int64)
-        pairs[mine] = self.pairs
-        pairs[others] += other.pairs
         return ItemSums(
             self.pool,
             tuple(map(Moments.__add__, self.moments, other.moments)),
             n,
             add(self.multiplicity, other.multiplicity),
             add(self.per_rater, other.per_rater),
-            pairs,
+            add(self.pairs, other.pairs, np.int64),
             add(self.moment, other.moment),
             add(self.total, other.total),
             add(self.square, other.square),

@@ -14,6 +14,7 @@ import xarray as xr
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.interpolated_density import InterpolatedDensity
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
@@ -39,6 +40,7 @@ from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
+MANY, MANY_AT_ONCE = 8, 512  # iterations for each draw of an interpolated density, and at once
 Margin = Literal["item", "rater"]
 
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
@@ -166,10 +168,12 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """Independence sampling of the log standard deviations, unless columns are very many.
 
         Their density is quick, and found for many points at once, so that proposals need not be
-        good: chains of hundreds of thousands of them give a thousand draws.
+        good: chains of hundreds of thousands of them give a thousand draws. With hundreds of
+        columns it is slow, and interpolated.
         """
+        is_large = problem.is_large
         cells = (problem.sums.n_columns + 1) ** 2
-        if cells * (problem.sums.n_patterns + 1) > MOST_CELLS:
+        if not is_large and cells * (problem.sums.n_patterns + 1) > MOST_CELLS:
             return None
         prior, center = problem.mean_prior, problem.center
 
@@ -188,12 +192,16 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             sds = np.moveaxis(np.exp(log_sd), -1, 0)
             return dict(zip(SDS, sds, strict=True)) | {"mean": drawn}
 
+        at, sd = (np.array([each[name] for name in SDS]) for each in (mode.mode, mode.sd))
+        quick = InterpolatedDensity.of(evaluate, at, sd) if is_large else None
+        if quick:
+            return NearNormal(quick, finish, at, np.diag(sd**2), thinning=MANY, block=MANY_AT_ONCE)
         return NearNormal(
             evaluate,
             finish,
-            np.array([mode.mode[name] for name in SDS]),
-            np.diag([mode.sd[name] ** 2 for name in SDS]),
-            prefers_nuts=True,
+            at,
+            np.diag(sd**2),
+            prefers_nuts=not is_large,
             thinning=int(np.clip(THINNED_CELLS // cells, 1, MOST_THINNING)),
             block=max(1, CHUNK_OF_CELLS // cells),
         )

@@ -11,6 +11,9 @@ from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums
 
+MANY_COLUMNS = 200  # from which on densities are interpolated where they are smooth
+MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrossedProblem(Problem):
@@ -45,6 +48,11 @@ class CrossedProblem(Problem):
         return self.design
 
     @property
+    def is_large(self) -> bool:
+        """Whether columns are so many that a density takes long, of which few must do."""
+        return isinstance(self.sums, CrossedSums) and self.sums.n_columns >= MANY_COLUMNS
+
+    @property
     def equal_sd(self) -> float:
         """Standard deviation of each source if all three had a third of the variance."""
         return math.sqrt(self.sums.sum_of_squares / self.sums.n_ratings / 3)
@@ -68,5 +76,7 @@ def integrates_out(design: CrossedDesign) -> bool:
     """
     columns, patterns = len(design.column_total), len(design.patterns[0])
     cells = design.counts.nnz
+    if columns >= MANY_COLUMNS and columns**2 * (patterns + 1) <= min(20 * cells, MOST_SUMS):
+        return True  # of densities that are interpolated few are computed
     # With less data the sampled levels mix badly, and a fit takes no time anyway.
     return cells < 1000 or columns**2 * (columns + 4 * patterns) <= 20 * cells

@@ -12,12 +12,12 @@ from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import near
+from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
-MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
 
 
 def leading(dataset: RatingsDataset) -> Ratings:
