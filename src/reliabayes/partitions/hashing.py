@@ -29,7 +29,7 @@ def item_hashes(ids: Any) -> Hashes:
     array of uint64, shape (N,)
         Starts with the number of bytes of the text in UTF-8. For each 8 bytes, of which the first
         is the lowest and those beyond the end are 0, adds SplitMix64's constant, takes the
-        exclusive or with the bytes, and mixes.
+        exclusive or with the bytes, and mixes; an empty text has 8 such bytes, too.
     """
     texts = ids.cast(pa.large_string())
     _, ends, content = texts.buffers()
@@ -43,11 +43,11 @@ def item_hashes(ids: Any) -> Hashes:
     start, length = offsets[:-1], np.diff(offsets)
     hashes = length.astype(np.uint64)
     rows: Any = slice(None)
-    for at in range(0, int(length.max(initial=0)), WORD):
+    for at in range(0, int(length.max(initial=1)), WORD):
         if at:
             rows = np.flatnonzero(length > at)
         left = np.minimum(length[rows] - at, WORD)
-        word = words[start[rows] + at] & _LOWEST[np.maximum(left, 0)]
+        word = words[start[rows] + at] & _LOWEST[left]
         hashes[rows] = mixed((hashes[rows] + STEP) ^ word)
     return hashes
 

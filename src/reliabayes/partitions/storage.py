@@ -127,6 +127,11 @@ def stored_dataset(folder: Path) -> RatingsDataset:
         scale=manifest.scale,
         pools=manifest.index("pools"),
         rater_pool=manifest.pool_codes(),
+        facets=ByFacet({name: manifest.index(name) for name in manifest.facets}),
+        limits=None if manifest.limits is None else (manifest.limits[0], manifest.limits[1]),
+        n_missing=manifest.n_missing,
+        scale_is_guess=manifest.scale_is_guess,
+        categories_are_given=manifest.categories_are_given,
     )
 
 
