@@ -159,6 +159,8 @@ def _unreadable(error: Exception) -> RatingsError:
 
 
 def _of_frame(frame: Any) -> Source:
+    if type(frame).__module__.partition(".")[0] == "dask" and hasattr(frame, "to_parquet"):
+        return _of_dask(frame)
     known: Any = nw.from_native(frame, pass_through=True)
     if isinstance(known, nw.DataFrame):
         return _of_memory(known)
@@ -179,6 +181,17 @@ def _of_frame(frame: Any) -> Source:
     return Source(identity, list(schema.names()), False, write)
 
 
+def _of_dask(frame: Any) -> Source:
+    """A frame of Dask, whose name is a checksum of what it does."""
+    schema = {name: str(kind) for name, kind in frame.dtypes.items()}
+    identity = {"frame": "dask", "query": str(frame._name), "schema": schema}
+
+    def write(columns: Sequence[str], path: Path) -> None:
+        frame[list(columns)].to_parquet(path, write_index=False)
+
+    return Source(identity, list(schema), False, write)
+
+
 def _query(frame: nw.LazyFrame[Any]) -> str:
     """What a frame that is not computed yet will do; its result may differ later."""
     native: Any = frame.to_native()
@@ -186,8 +199,6 @@ def _query(frame: nw.LazyFrame[Any]) -> str:
         return str(native.explain(optimized=False))
     if frame.implementation.is_duckdb():
         return str(native.sql_query())
-    if frame.implementation.is_dask():
-        return str(native._name)
     return ""
 
 
