@@ -191,6 +191,19 @@ def test_ratings_of_any_scale_stay_what_they_are(
     assert dataset.scale_is_guess == expected.scale_is_guess
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_categorical_columns_declare_their_categories(
+    is_ordered: bool, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    texts = frame["score"].map({1: "low", 2: "low", 3: "mid", 4: "high", 5: "high"})
+    levels = ["low", "mid", "high", "top"]
+    frame["score"] = pd.Categorical(texts, categories=levels, ordered=is_ordered)
+
+    dataset = rb.partition(frame, tmp_path / "parts", **COLUMNS)
+
+    assert dataset.to_ratings() == rb.Ratings.from_frame(frame, **COLUMNS)
+
+
 def test_numbers_of_a_continuous_scale_keep_seven_digits(
     frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,8 @@ import math
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.files import write_whole
 from reliabayes.jobs import run_jobs
+from reliabayes.partitions.column_types import type_faults
 from reliabayes.partitions.dictionaries import Coding, coding_of
 from reliabayes.partitions.manifest import NAME, Manifest, read_manifest
 from reliabayes.partitions.part_files import MadePart, PartPlan, make_part
 from reliabayes.partitions.runs import Plan, chunks, read_summary, write_run
 from reliabayes.partitions.sources import Source
-from reliabayes.partitions.storage import part_name
 from reliabayes.partitions.unions import merged
 from reliabayes.ratings.design_checks import fault_of_no_overlap
 from reliabayes.ratings.frames import columns_and_faults
@@ -145,9 +145,15 @@ def _locked(work: Path) -> Iterator[None]:
 def _parts(request: Request) -> Manifest:
     """Write what is missing of runs and parts, and return what is known of all."""
     files = _files(request)
+    faults = [*_type_faults(request, files)]
+    every = list(chunks(files))
+    if not every:
+        faults.append(Fault("table", "it must hold ratings", "none", "Pass a table with ratings."))
+    if faults:
+        _remove(request)
+        raise RatingsError(faults)
     n_parts = request.arguments["partitions"] or _default_number(files)
     plan = Plan(request.columns, n_parts, request.arguments["missing"], request.work)
-    every = list(chunks(files))
     tasks = [partial(write_run, plan, number, chunk) for number, chunk in enumerate(every)]
     _all(run_jobs(tasks, request.n_jobs))
     runs = [plan.path(number) for number in range(len(every))]
@@ -194,18 +200,38 @@ def _made(request: Request, runs: Sequence[Path], coding: Coding, n_parts: int) 
     faults = [*coding.faults, *merged(fault for part in made for fault in part.faults)]
     faults += _design_faults(request, made, coding)
     if faults:
-        for number in range(n_parts):
-            shutil.rmtree(request.folder / part_name(number), ignore_errors=True)
-        shutil.rmtree(request.work)
-        raise RatingsError(faults)
+        _remove(request)
+        raise RatingsError(map(_for_parts, faults))
     return made
+
+
+def _for_parts(fault: Fault) -> Fault:
+    """The fault with a remedy that `partition` has."""
+    if 'twins="join"' not in fault.remedy:
+        return fault
+    remedy = "Rename them, or list all in categories=[...] if they are different."
+    return replace(fault, remedy=remedy)
+
+
+def _type_faults(request: Request, files: Sequence[str]) -> Iterator[Fault]:
+    are_given = request.arguments["categories"] is not None
+    schemas = list(dict.fromkeys(map(pq.read_schema, files)))
+    for schema in schemas:
+        yield from type_faults(schema, request.columns, are_given)
+
+
+def _remove(request: Request) -> None:
+    """Remove what was written, and the folder unless others have put something there."""
+    for part in request.folder.glob("part-*"):
+        shutil.rmtree(part)
+    shutil.rmtree(request.work)
+    with suppress(OSError):
+        request.folder.rmdir()
 
 
 def _design_faults(request: Request, made: Sequence[MadePart], coding: Coding) -> Iterator[Fault]:
     """Yield the faults that show in all parts together."""
     n_items, n_raters = sum(part.n_items for part in made), len(coding.ids["rater"])
-    if not n_items and not coding.faults:
-        yield Fault("table", "it must hold ratings", "none", "Pass a table with ratings.")
     if n_items == 1:
         yield Fault(
             request.columns["item"],

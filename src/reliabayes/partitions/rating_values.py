@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.arrays import Array
+from reliabayes.choices import Scale
 from reliabayes.errors import Fault
 from reliabayes.partitions.runs import MOST_VALUES
 from reliabayes.partitions.unions import Union, row_numbers
@@ -81,9 +82,10 @@ def coded_values(
     number = len(rating.missing)
     if not number:
         return _nothing(unions)
-    table = _table(rating, None, options)
-    with_gold = table if gold is None else _table(rating, gold, options)
-    faults = [unions["rating"].in_source(fault) for fault in _faults(table, columns["rating"])]
+    counts = unions["rating"].counts
+    table = _table(rating, None, counts, options)
+    with_gold = table if gold is None else _table(rating, gold, counts, options)
+    faults = [unions["rating"].in_source(fault) for fault in _faults(table, counts)]
     if gold is not None:
         faults += [
             _gold_in_source(fault, number, unions["gold"])
@@ -93,7 +95,7 @@ def coded_values(
     if not faults:
         faults += _storage_faults(table, unions["rating"])
     if faults:
-        return replace(_nothing(unions), faults=tuple(map(_for_parts, faults)))
+        return replace(_nothing(unions), faults=tuple(faults))
     return _coded(unions, coded_fields(with_gold), options["categories"] is not None)
 
 
@@ -151,15 +153,24 @@ def _columns(
     return found
 
 
-def _table(rating: Column, gold: Column | None, options: Mapping[str, Any]) -> Table:
+def _table(rating: Column, gold: Column | None, counts: Any, options: Mapping[str, Any]) -> Table:
     """A table with the distinct ratings, and below them the distinct golds of another item each."""
     number = len(rating.missing)
+    scale = options["scale"] or _inferred(rating, counts)
     if gold is not None:
         n_gold = len(gold.missing)
         rating = rating.take(np.minimum(np.arange(number + n_gold), number - 1))
         gold = _below(gold, number)
     ids = row_numbers(len(rating.missing))
-    return Table.of(ids, ids, rating, gold=gold, **options)
+    table = Table.of(ids, ids, rating, gold=gold, scale=scale, categories=options["categories"])
+    return replace(table, asked=options["scale"])
+
+
+def _inferred(rating: Column, counts: Any) -> Scale | None:
+    """Numeric for texts that are numbers in more than half of the rows, as in memory."""
+    if not isinstance(rating, Labels) or rating.declared is not None or rating.kind != "string":
+        return None
+    return "numeric" if counts[~np.isnan(rating.floats)].sum() > counts.sum() / 2 else "nominal"
 
 
 def _below(column: Column, number: int) -> Column:
@@ -169,10 +180,13 @@ def _below(column: Column, number: int) -> Column:
     return replace(column, floats=np.append(np.full(number, np.nan), column.floats))
 
 
-def _faults(table: Table, name: str) -> Iterator[Fault]:
-    for fault in (*value_faults(table), *design.equal_ratings(table)):
-        if fault.place in (name, "categories"):
+def _faults(table: Table, counts: Any) -> Iterator[Fault]:
+    for fault in value_faults(table):
+        if fault.place in (table.rating.name, "categories"):
             yield fault
+    for fault in design.equal_ratings(table):
+        value = table.rating.at(np.zeros(1, np.intp))[0]
+        yield replace(fault, found=f"{value} in all {counts.sum()} rows")
 
 
 def _gold_in_source(fault: Fault, number: int, union: Union) -> Fault:
@@ -204,11 +218,3 @@ def _storage_faults(table: Table, union: Union) -> Iterator[Fault]:
 
 def _is_continuous(numbers: Array, union: Union) -> bool:
     return not union.are_all or len(np.unique(numbers)) > MOST_VALUES
-
-
-def _for_parts(fault: Fault) -> Fault:
-    """The fault with a remedy that `partition` has."""
-    if 'twins="join"' not in fault.remedy:
-        return fault
-    remedy = "Rename them, or list all in categories=[...] if they are different."
-    return replace(fault, remedy=remedy)

@@ -17,13 +17,13 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliabayes.choices import Missing
 from reliabayes.files import write_whole
+from reliabayes.partitions.column_types import VALUES, plain
 from reliabayes.partitions.hashing import item_hashes, part_of
 from reliabayes.ratings.text_values import WHOLE_NUMBER
 
 CHUNK = 2**21  # ratings of a run; it takes some 0.4 GB to make one
 MOST_VALUES = 2**15 - 1  # distinct numbers, from which on they are a continuous scale
 FIRST = 5  # examples
-VALUES = ("rating", "gold")  # roles that may hold numbers
 
 Rows = npt.NDArray[np.int64]
 
@@ -181,18 +181,6 @@ def read_part(path: Path, part: int) -> Any:
     """Return the rows of a part in a run, as a record batch."""
     with pa.memory_map(str(path)) as mapped:
         return pa.ipc.open_file(mapped).get_batch(part)
-
-
-def plain(column: Any) -> Any:
-    """Return a column as int64, float64, bool or large_string, whatever the source had."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return plain(column.cast(kind.value_type))
-    if pa.types.is_integer(kind):
-        return column.cast(pa.int64())
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return column.cast(pa.float64())
-    return column if pa.types.is_boolean(kind) else column.cast(pa.large_string())
 
 
 def _is_known(column: Any) -> npt.NDArray[np.bool_]:

@@ -37,11 +37,10 @@ def partition(
     """Write a table of ratings in parts."""
     needed_package("pyarrow")
     roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
-    given = None if categories is None else categories
     check_arguments(
         roles,
         scale=scale,
-        categories=given,
+        categories=categories,
         replicates=replicates,
         missing=missing,
         facets=facets,
@@ -53,6 +52,10 @@ def partition(
     from reliabayes.partitions.partitioning import Request, write_parts
     from reliabayes.partitions.sources import open_source
 
+    opened = open_source(source, delimiter)
+    if categories is None and rating in opened.declared:
+        declared, categories = opened.declared[rating]
+        scale = scale or declared
     named = {role: name for role, name in roles.items() if name is not None}
     columns = named | facet_columns(facets)
     arguments = {
@@ -64,7 +67,7 @@ def partition(
         "partitions": partitions,
     }
     folder = Path(path)
-    write_parts(Request(open_source(source, delimiter), columns, arguments, folder, n_jobs))
+    write_parts(Request(opened, columns, arguments, folder, n_jobs))
     return scan_ratings(folder)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,11 @@ import narwhals as nw
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
+from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions.extra import needed_package
+from reliabayes.ratings.column_reading import read_values
+from reliabayes.ratings.columns import Labels
 from reliabayes.ratings.file_formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
 from reliabayes.wording import listed
 
@@ -40,6 +43,8 @@ class Source:
         Writes some of its columns to a Parquet file, or to a folder of them, if `files` is empty.
     files : list of str
         Parquet files that hold it.
+    declared : mapping from str to tuple
+        Of categorical columns in memory, the scale and the categories.
     """
 
     identity: dict[str, Any]
@@ -47,6 +52,7 @@ class Source:
     is_text: bool
     write: Callable[[Sequence[str], Path], None]
     files: Sequence[str] = ()
+    declared: Mapping[str, tuple[Scale, list[Any]]] = field(default_factory=dict)
 
 
 def open_source(source: Any, delimiter: str | None) -> Source:
@@ -218,7 +224,18 @@ def _of_memory(frame: nw.DataFrame[Any]) -> Source:
 
     for batch in table_of(names).to_batches():
         digest.update(batch.serialize())
-    return Source({"frame": names, "checksum": digest.hexdigest()}, names, False, write)
+    identity = {"frame": names, "checksum": digest.hexdigest()}
+    return Source(identity, names, False, write, declared=_declared(frame))
+
+
+def _declared(frame: nw.DataFrame[Any]) -> dict[str, tuple[Scale, list[Any]]]:
+    found: dict[str, tuple[Scale, list[Any]]] = {}
+    for name, kind in frame.schema.items():
+        if isinstance(kind, (nw.Categorical, nw.Enum)):
+            column = read_values(frame.get_column(name), name)
+            if isinstance(column, Labels) and column.declared is not None:
+                found[name] = column.declared, column.ids.tolist()
+    return found
 
 
 def _nothing(columns: Sequence[str], path: Path) -> None:
