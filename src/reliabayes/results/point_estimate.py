@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from reliabayes.ratings import Ratings
+from reliabayes.partitions import AnyRatings
 from reliabayes.results import quantities
 from reliabayes.results.ignored_facets import cautions
-from reliabayes.results.model import PointModel
+from reliabayes.results.model import PointModel, problem_of
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import not_of_raters, scalars
 
@@ -26,7 +26,7 @@ class PointEstimate:
     ----------
     model : RatingModel
         The model.
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The data.
     parameters : Dataset
         The parameters, with the user's ids as coords.
@@ -39,7 +39,7 @@ class PointEstimate:
     """
 
     model: PointModel
-    ratings: Ratings
+    ratings: AnyRatings
     parameters: xr.Dataset
     log_likelihood: float
     path: tuple[float, ...]
@@ -103,4 +103,4 @@ class PointEstimate:
         """The parameters as if they were a single draw."""
         known = self.parameters.assign(log_likelihood=self.log_likelihood)
         draws = known.expand_dims(("chain", "draw"))
-        return Posterior(draws, self.ratings, self.model.problem(self.ratings))
+        return Posterior(draws, self.ratings, problem_of(self.model, self.ratings))

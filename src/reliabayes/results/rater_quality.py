@@ -9,6 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.summaries import interval_bounds
 
@@ -55,7 +56,7 @@ def rater_quality(own: Mapping[str, Array], ratings: Ratings, prob: float | None
     return table
 
 
-def by_pool(quantities: xr.Dataset, ratings: Ratings) -> xr.Dataset:
+def by_pool(quantities: xr.Dataset, ratings: AnyRatings) -> xr.Dataset:
     """Quantities of raters as those of a rating of each pool: means weighted by their ratings.
 
     Parameters

@@ -280,7 +280,7 @@ class AnnotationModel(TrueCategoryModel[P]):
             for name, draws in quantities.items()
             if draws.dims == ("chain", "draw", "rater")
         }
-        return rater_quality(own, posterior.ratings, prob)
+        return rater_quality(own, posterior.ratings_in_memory, prob)
 
     # Simulation.
 

@@ -20,9 +20,11 @@ from reliabayes.inference.densities import half_t
 from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
 from reliabayes.likelihoods.gaussian_pools_design import Components, cells
+from reliabayes.likelihoods.moments import Moments
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 from reliabayes.results.posterior import Posterior
@@ -83,7 +85,7 @@ class GaussianModel(RatingModel[P]):
         )
 
     @abstractmethod
-    def pool_of_raters(self, ratings: Ratings) -> Codes:
+    def pool_of_raters(self, ratings: AnyRatings) -> Codes:
         """Position (R,) of each rater's pool."""
 
     @abstractmethod
@@ -102,7 +104,7 @@ class GaussianModel(RatingModel[P]):
 
     def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given levels drawn for the raters."""
-        ratings = posterior.ratings
+        ratings = posterior.ratings_in_memory
         items = NormalItems.of(ratings, self.pool_of_raters(ratings))
         found = np.empty((posterior.n_draws, ratings.n_items))
         drawn = self._drawn(posterior, np.random.default_rng(SEED))
@@ -112,7 +114,8 @@ class GaussianModel(RatingModel[P]):
 
     def replicates(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Array]:
         """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
-        items = NormalItems.of(posterior.ratings, self.pool_of_raters(posterior.ratings))
+        ratings = posterior.ratings_in_memory
+        items = NormalItems.of(ratings, self.pool_of_raters(ratings))
         for level, at in self._drawn(posterior, rng):
             yield items.draw(level, at, rng)
 
@@ -199,10 +202,19 @@ def _blank(design: pd.DataFrame | Ratings) -> Ratings:
     return rated(design, np.arange(float(len(design))))
 
 
-def sd_of_ratings(ratings: Ratings) -> float:
-    """Standard deviation of all ratings; refuse ratings whose variance over- or underflows."""
-    with np.errstate(over="ignore", under="ignore"):
-        sd = float(ratings.values.std())
+def moments_of(values: Array) -> Moments:
+    """Mean and standard deviation of ratings, and sums that they come from."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return Moments.of(values)
+
+
+def moments_by_pool(values: Array, pool: Codes) -> tuple[Moments, ...]:
+    """Moments of the ratings of each pool, of ratings (N,) with their pools (N,)."""
+    return tuple(moments_of(values[pool == g]) for g in range(int(pool.max()) + 1))
+
+
+def check_sd(sd: float) -> float:
+    """The standard deviation of all ratings; refuse ratings whose variance over- or underflows."""
     if not 0 < sd < math.inf:
         rule = "their sd must be a number above 0"
         raise RatingsError([Fault("rating", rule, f"{sd:g}", "Rescale the ratings.")])

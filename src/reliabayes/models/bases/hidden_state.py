@@ -284,7 +284,7 @@ class HiddenStateModel(RatingModel[P]):
     def replicates(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Codes]:
         """Categories (N,) of new ratings at each draw, one draw at a time; see `replicate`."""
         for point in posterior.points():
-            yield self.replicate(point, posterior.ratings, posterior.problem, rng)
+            yield self.replicate(point, posterior.ratings_in_memory, posterior.problem, rng)
 
     # Simulation.
 
