@@ -1,4 +1,4 @@
-"""Draw the ranks of the page on statistics: ``python -m docs.pictures.calibration``, 20 minutes."""
+"""Draw the ranks of the page on statistics: ``python -m docs.pictures.calibration``, an hour."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ LIMITS = (0.005, 0.995)  # of the number in a bin, by chance
 
 def main() -> None:
     """Models that Gibbs sampling suits, and designs of G studies."""
-    _picture("calibration.svg", BY_GIBBS, calibrate_gibbs, 250, rows=3)
+    _picture("calibration.svg", BY_GIBBS, calibrate_gibbs, 1000, rows=3)
     _picture("calibration_gstudy.svg", [*G_STUDIES], partial(calibrate_g_study, seed=7), 1000)
 
 

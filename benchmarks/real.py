@@ -1,0 +1,83 @@
+"""Whole fits of the real data sets, by each model that suits them.
+
+python -m benchmarks.real [SET ...]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from typing import Any
+
+import reliabayes as rb
+from benchmarks.annotation_crowds import fitted, timed
+
+SECONDS = 10  # that a fit may take on two idle processors
+
+TRUE_CATEGORIES = (
+    rb.DawidSkene(),
+    rb.HierarchicalDawidSkene(),
+    rb.MACE(),
+    rb.TAP(),
+    rb.RaterTAP(),
+    rb.LatentTAP(),
+)
+BINARY = (*TRUE_CATEGORIES, rb.LogitICC())
+GRADED = (*TRUE_CATEGORIES, rb.OrdinalICC())
+NUMBERS = (rb.GaussianICC(),)
+NOMINAL = {"scale": "nominal"}
+POOLS = {"pool": "pool"}
+VISION = ("1st grade", "2nd grade", "3rd grade", "4th Grade")
+
+# Data set, options of reading it, and models.
+RUNS: tuple[tuple[str, dict[str, Any], tuple[Any, ...]], ...] = (
+    ("shrout_fleiss_1979", {}, NUMBERS),
+    ("anxiety", {}, NUMBERS),
+    ("wordsim353_set1", {}, NUMBERS),
+    ("wordsim353_set2", {}, NUMBERS),
+    ("snow2008_wordsim", {}, NUMBERS),
+    ("wordsim_two_pools", POOLS, (rb.GaussianXCC(),)),
+    ("dawid_skene_1979", {"replicates": "keep", **NOMINAL}, TRUE_CATEGORIES),
+    ("diagnoses", NOMINAL, TRUE_CATEGORIES),
+    ("snow2008_rte", NOMINAL, BINARY),
+    ("snow2008_temp", NOMINAL, BINARY),
+    ("bluebirds", NOMINAL, BINARY),
+    ("caries", NOMINAL, BINARY),
+    ("ptsd", NOMINAL, BINARY),
+    ("wine", {"scale": "ordered"}, GRADED),
+    ("vision", {"scale": "ordered", "categories": VISION}, GRADED),
+    ("crowd_web", {"scale": "ordered"}, GRADED),
+    ("crowd_ms", NOMINAL, TRUE_CATEGORIES),
+    ("hs_brexit", {"rating": "hate_speech", **POOLS}, (rb.LogitXCC(),)),
+    ("hs_brexit", {"rating": "aggressive", **POOLS}, (rb.LogitXCC(),)),
+    ("hs_brexit", {"rating": "offensive", **POOLS}, (rb.LogitXCC(),)),
+    ("alttest_10k_prompts", POOLS, (rb.GaussianXCC(), rb.OrdinalXCC())),
+)
+
+
+def main(names: list[str]) -> None:
+    """Print a row for each set and model."""
+    print(f"Target: no warning, and {SECONDS} s on two idle processors")
+    print(f"{'':44}  ratings  raters       s   CPU s  R-hat  bulk ESS  in doubt")
+    for name, options, models in RUNS:
+        if names and name not in names:
+            continue
+        ratings = rb.read_ratings(rb.datasets.folder() / f"{name}.csv", **options)
+        for model in models:
+            began = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # modes and doubts are counted below
+                cpu, fit = timed(fitted, model, ratings)
+            wall = time.perf_counter() - began
+            checks = fit.diagnostics()
+            print(
+                f"{name:20}{type(model).__name__:24}{len(ratings):9,}{ratings.n_raters:8}"
+                f"{wall:8.1f}{cpu:8.1f}{checks.r_hat:7.3f}{checks.ess_bulk:10.0f}"
+                f"{len(checks.problems):10}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
