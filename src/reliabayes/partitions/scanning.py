@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
@@ -16,8 +19,10 @@ from reliabayes.partitions.extra import needed_package
 from reliabayes.partitions.manifest import NAME as MANIFEST
 from reliabayes.partitions.manifest import WORK
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
-from reliabayes.ratings.facets import Facets, facet_columns
+from reliabayes.ratings.facets import Facets, argument, facet_columns
 from reliabayes.wording import shown
+
+MOST_PARTS = 2**16
 
 
 def partition(
@@ -119,9 +124,10 @@ def partition(
         facets=facets,
         needed=NEEDED,
     )
-    if partitions is not None and not (isinstance(partitions, int) and 1 <= partitions < 2**20):
-        rule, remedy = "it must be a number of parts, 1 or more", "Pass partitions=64, for example."
-        raise RatingsError([Fault("partitions", rule, shown(partitions), remedy)])
+    named = {role: name for role, name in roles.items() if name is not None}
+    columns = named | facet_columns(facets)
+    if faults := [*_argument_faults(columns, partitions)]:
+        raise RatingsError(faults)
     from reliabayes.partitions.partitioning import Request, write_parts
     from reliabayes.partitions.sources import open_source
 
@@ -129,15 +135,13 @@ def partition(
     if categories is None and rating in opened.declared:
         declared, categories = opened.declared[rating]
         scale = scale or declared
-    named = {role: name for role, name in roles.items() if name is not None}
-    columns = named | facet_columns(facets)
     arguments = {
         "columns": columns,
         "scale": scale,
-        "categories": None if categories is None else list(categories),
+        "categories": None if categories is None else pd.Index(categories).tolist(),
         "replicates": replicates,
         "missing": missing,
-        "partitions": partitions,
+        "partitions": None if partitions is None else int(partitions),
     }
     folder = Path(path).absolute()
     write_parts(Request(opened, columns, arguments, folder, n_jobs, progress))
@@ -186,6 +190,17 @@ def scan_ratings(
     if not (folder / MANIFEST).exists():
         raise _no_parts(folder)
     return replace(stored_dataset(folder), executor=executor, progress=progress)
+
+
+def _argument_faults(columns: Mapping[str, Any], partitions: Any) -> Iterator[Fault]:
+    for role, name in columns.items():
+        if not isinstance(name, str):
+            rule, remedy = "it must be the name of a column, a text", "Rename the column."
+            yield Fault(argument(role), rule, shown(name), remedy)
+    is_number = isinstance(partitions, Integral) and not isinstance(partitions, bool)
+    if partitions is not None and not (is_number and 1 <= partitions < MOST_PARTS):
+        rule = f"it must be a number of parts, from 1 to {MOST_PARTS - 1:,}"
+        yield Fault("partitions", rule, shown(partitions), "Pass partitions=64, for example.")
 
 
 def _no_parts(path: Path) -> Exception:
