@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import psutil
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -82,13 +83,18 @@ def main() -> None:
     parser.add_argument("--ratings", type=float, nargs="+", default=[1e6, 1e7])
     parser.add_argument("--kind", choices=["grades", "scores"], default="grades")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--csv", action="store_true", help="partition a CSV file")
     given = parser.parse_args()
-    for number in given.ratings:
+    for number in [1e4, *given.ratings]:  # the first imports what is needed
         own = given.folder / f"partitions-{int(number)}"
         own.mkdir(parents=True)
         try:
-            simulate(own / "ratings.parquet", int(number), given.kind)
-            measured(own / "ratings.parquet", own / "parts", given.jobs)
+            source = own / "ratings.parquet"
+            simulate(source, int(number), given.kind)
+            if given.csv:
+                pl.scan_parquet(source).sink_csv(own / "ratings.csv")
+                source = own / "ratings.csv"
+            measured(source, own / "parts", given.jobs)
         finally:
             shutil.rmtree(own)
 

@@ -15,6 +15,7 @@ from reliabayes.results import quantities
 MODULES: Mapping[str, ModuleType] = {
     "reliabayes": rb,
     "agreement": rb.agreement,
+    "partitions": rb.partitions,
     "plots": rb.plots,
     "simulate": rb.simulate,
     "quantities": quantities,

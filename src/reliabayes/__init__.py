@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes import datasets as datasets
     from reliabayes import guidelines as guidelines
     from reliabayes import models as models
+    from reliabayes import partitions as partitions
     from reliabayes import plots as plots
     from reliabayes import simulate as simulate
     from reliabayes.errors import ConvergenceWarning as ConvergenceWarning
@@ -43,6 +44,7 @@ else:
         "datasets": "reliabayes.datasets",
         "guidelines": "reliabayes.guidelines",
         "models": "reliabayes.models",
+        "partitions": "reliabayes.partitions",
         "plots": "reliabayes.plots",
         "quantities": "reliabayes.results.quantities",
         "simulate": "reliabayes.simulate",

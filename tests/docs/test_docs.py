@@ -39,6 +39,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
         "errata",
         "errors",
         "install",
+        pytest.param("large", marks=pytest.mark.slow),
         *(
             pytest.param(page, marks=pytest.mark.docs)
             for page in ("facets", "index", "quickstart", "words")

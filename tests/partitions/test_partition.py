@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from collections.abc import Callable
 from itertools import chain, pairwise
 from pathlib import Path
@@ -15,7 +16,7 @@ import polars as pl
 import pytest
 
 import reliabayes as rb
-from reliabayes.partitions import runs
+from reliabayes.partitions import runs, sources
 
 COLUMNS: dict[str, Any] = {"item": "ad", "rater": "who", "rating": "score", "pool": "team"}
 
@@ -51,6 +52,11 @@ def as_semicolons(frame: pd.DataFrame, folder: Path) -> Path:
 
 def as_parquet(frame: pd.DataFrame, folder: Path) -> Path:
     frame.to_parquet(folder / "ratings.parquet", row_group_size=70)
+    return folder / "ratings.parquet"
+
+
+def as_one_block(frame: pd.DataFrame, folder: Path) -> Path:
+    frame.to_parquet(folder / "ratings.parquet")
     return folder / "ratings.parquet"
 
 
@@ -132,7 +138,20 @@ def test_parts_are_the_same_bytes_whatever_the_source(
     assert files_of(tmp_path / "other") == files_of(tmp_path / "usual")
 
 
-@pytest.mark.parametrize("number", [1, 3, 64, 1000])
+def test_large_blocks_are_read_in_pieces(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rb.partition(frame, tmp_path / "usual", **COLUMNS, partitions=4)
+    monkeypatch.setattr(sources, "LARGEST_BLOCK", 100)
+    monkeypatch.setattr(sources, "BLOCK", 50)
+    monkeypatch.setattr(runs, "CHUNK", 50)
+
+    rb.partition(as_one_block(frame, tmp_path), tmp_path / "other", **COLUMNS, partitions=4)
+
+    assert files_of(tmp_path / "other") == files_of(tmp_path / "usual")
+
+
+@pytest.mark.parametrize("number", [1, 3, 200])
 def test_items_have_one_order_for_any_number_of_parts(
     frame: pd.DataFrame, tmp_path: Path, number: int
 ) -> None:
@@ -317,6 +336,38 @@ def test_a_rating_takes_at_most_ten_bytes(tmp_path: Path) -> None:
 
     size = sum(path.stat().st_size for path in (tmp_path / "parts").rglob("ratings.parquet"))
     assert size <= 10 * 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "remedy"),
+    [
+        ("ratings.parquet", "a file or a pattern", r"reliabayes\.partition\('ratings.parquet', "),
+        ("*.parquet", "a file or a pattern", r"reliabayes\.partition\('\*.parquet', "),
+        ("", "another folder", "reliabayes.partition"),
+    ],
+)
+def test_only_folders_of_parts_are_scanned(
+    name: str, found: str, remedy: str, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    as_one_block(frame, tmp_path)
+
+    with pytest.raises(rb.RatingsError, match=f"found {found}.*{remedy}"):
+        rb.scan_ratings(tmp_path / name)
+
+
+def test_a_folder_that_is_not_there_is_not_scanned(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        rb.scan_ratings(tmp_path / "parts")
+
+
+def test_without_its_packages_the_extra_is_named(
+    frame: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    csv = as_csv(frame, tmp_path)
+    monkeypatch.setitem(sys.modules, "polars", None)
+
+    with pytest.raises(ImportError, match=r"polars; run pip install 'reliabayes\[large\]'"):
+        rb.partition(csv, tmp_path / "parts", **COLUMNS)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

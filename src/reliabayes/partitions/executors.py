@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, Protocol
 
@@ -93,26 +94,31 @@ class _Processes:
     number: int
 
     def __call__(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
-        from joblib.externals.loky import (  # type: ignore[import-untyped]
-            BrokenProcessPool,
-            get_reusable_executor,
-        )
+        from joblib.externals.loky import BrokenProcessPool  # type: ignore[import-untyped]
 
-        threads = str(max(1, (os.cpu_count() or 1) // self.number))
-        options = {"timeout": 300, "env": dict.fromkeys(THREADS, threads)}
         done = deaths = 0
         while done < len(parts):
-            pool = get_reusable_executor(self.number, **options)
+            pool = _pool(self.number)
             calls = ((pool.submit, function, part) for part in islice(parts, done, None))
             try:
                 for result in _in_order(calls, AT_ONCE * self.number):
                     done += 1
                     yield result
             except BrokenProcessPool as error:
+                _pool.cache_clear()
                 deaths += 1
                 if deaths > MOST_DEATHS:
                     text = f"a process ended for the {deaths}th time, at or after {parts[done]}"
                     raise WorkerError(f"{text}: {error}") from error
+
+
+@cache
+def _pool(number: int) -> Any:
+    """So many processes, which end if they have nothing to do for five minutes."""
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    threads = str(max(1, (os.cpu_count() or 1) // number))
+    return ProcessPoolExecutor(number, timeout=300, env=dict.fromkeys(THREADS, threads))
 
 
 @dataclass(frozen=True)

@@ -243,8 +243,7 @@ def _by_part(
     """The content of a file with one record batch for each part."""
     hashes = item_hashes(items)
     part = part_of(hashes, n_parts)
-    small = part.astype(np.uint16) if n_parts < 2**16 else part  # which numpy sorts by radix
-    order = np.argsort(small, kind="stable")
+    order = np.argsort(part.astype(np.uint16), kind="stable")  # two bytes are sorted by radix
     ends = np.concatenate([[0], np.cumsum(np.bincount(part, minlength=n_parts))]).tolist()
     data = {"item": items.take(pa.array(order)), "hash": pa.array(hashes[order])}
     data |= {role: pa.array(values[order]) for role, values in columns.items()}

@@ -24,6 +24,8 @@ from reliabayes.wording import listed
 
 DELIMITERS = ",;\t|"
 COMPRESSED = (".gz", ".zst")
+BLOCK = 2**20  # rows of a block of a Parquet file that is written anew
+LARGEST_BLOCK = 2**23  # rows that are read at once, some 1.5 GB with what is made of them
 ENDS = 2**20  # bytes at both ends of a file that its checksum is of
 
 
@@ -54,6 +56,12 @@ class Source:
     files: Sequence[str] = ()
     declared: Mapping[str, tuple[Scale, list[Any]]] = field(default_factory=dict)
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether its files are others than when it was opened."""
+        files = self.identity.get("files", [])
+        return any(_identity(Path(file["path"])) != file for file in files)
+
 
 def open_source(source: Any, delimiter: str | None) -> Source:
     """Return the source that a user means.
@@ -82,7 +90,7 @@ def open_source(source: Any, delimiter: str | None) -> Source:
     suffixes = {_suffix(Path(file)) for file in files}
     identity = {"files": [_identity(Path(file)) for file in files]}
     if suffixes <= set(PARQUET_SUFFIXES):
-        return Source(identity, pq.read_schema(files[0]).names, False, _nothing, files)
+        return _of_parquet(files, identity)
     if suffixes <= {
         f"{suffix}{packed}" for suffix in TEXT_SUFFIXES for packed in ("", *COMPRESSED)
     }:
@@ -115,7 +123,7 @@ def _suffix(path: Path) -> str:
 
 
 def _identity(path: Path) -> dict[str, Any]:
-    """Name, size, time of the last change, and a checksum of both ends.
+    """Path, size, time of the last change, and a checksum of both ends.
 
     The end of a Parquet file has the place and the size of each block, and the extremes of each
     column. A change elsewhere that keeps the size has a time; reading all would cost minutes.
@@ -126,11 +134,38 @@ def _identity(path: Path) -> dict[str, Any]:
         opened.seek(max(0, state.st_size - ENDS))
         digest.update(opened.read(ENDS))
     return {
-        "name": path.name,
+        "path": str(path.resolve()),
         "bytes": state.st_size,
         "changed": state.st_mtime_ns,
         "ends": digest.hexdigest(),
     }
+
+
+def _of_parquet(files: list[str], identity: dict[str, Any]) -> Source:
+    """Parquet files, which are written anew if they have blocks that would take too much memory."""
+
+    def write(columns: Sequence[str], path: Path) -> None:
+        first = pq.ParquetFile(files[0])
+        schema = pa.schema([first.schema_arrow.field(name) for name in columns])
+        with pq.ParquetWriter(path, schema) as writer:
+            for file in files:
+                opened = pq.ParquetFile(file, buffer_size=2**20)
+                for batch in opened.iter_batches(BLOCK, columns=columns, use_threads=False):
+                    writer.write_batch(batch.select(columns).cast(schema))
+
+    return Source(
+        identity,
+        pq.read_schema(files[0]).names,
+        False,
+        write,
+        () if max(map(_largest_block, files)) > LARGEST_BLOCK else files,
+    )
+
+
+def _largest_block(file: str) -> int:
+    """Rows of the largest row group of a file."""
+    metadata = pq.read_metadata(file)
+    return max((metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)), default=0)
 
 
 def _of_text(files: list[str], identity: dict[str, Any], delimiter: str | None) -> Source:
@@ -236,7 +271,3 @@ def _declared(frame: nw.DataFrame[Any]) -> dict[str, tuple[Scale, list[Any]]]:
             if isinstance(column, Labels) and column.declared is not None:
                 found[name] = column.declared, column.ids.tolist()
     return found
-
-
-def _nothing(columns: Sequence[str], path: Path) -> None:
-    """Write nothing: the source is in Parquet files."""
