@@ -18,13 +18,13 @@ from reliabayes.agreement.conger import conger_kappa
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
 from reliabayes.agreement.icc_names import IccName
-from reliabayes.agreement.icc_sums import is_once_each
 from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval, check_interval_options
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.joint_bootstrap import percentile_intervals
 from reliabayes.agreement.percent import percent_agreement
 from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
+from reliabayes.agreement.whole import whole_of
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 from reliabayes.choices import Method, Over, Scale
 from reliabayes.errors import Fault, RatingsError
@@ -167,7 +167,7 @@ def _views(ratings: Ratings) -> tuple[Scale, ...]:
 def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coefficient:
     """ICC(2, .) or ICC(3, .), unless its interval would take minutes."""
     most = MAX_RATERS_OF_BOOTSTRAP if bootstrapped else MAX_RATERS
-    if ratings.n_raters > most and not is_once_each(ratings):
+    if ratings.n_raters > most and not whole_of(ratings).is_once_each:
         rule = f"an incomplete design must have {most} or fewer raters for this interval"
         remedy = 'Pass method="model", or fit GaussianICC.' if bootstrapped else "Fit GaussianICC."
         raise RatingsError([Fault("rater", rule, str(ratings.n_raters), remedy)])
