@@ -245,6 +245,25 @@ def test_categories_of_a_continuous_scale_are_refused(graded: rb.Ratings) -> Non
         agreement.krippendorff_alpha(parted(ratings, 2), "nominal")
 
 
+@pytest.mark.parametrize("scale", ["nominal", "ordered", "continuous"])
+def test_table_of_coefficients_is_that_in_memory(graded: rb.Ratings, scale: str) -> None:
+    ratings = of_scale(graded, scale)
+
+    found = parted(ratings, 7).agreement()
+
+    pd.testing.assert_frame_equal(found, ratings.agreement(), rtol=1e-9)
+
+
+def test_table_of_coefficients_has_intervals_by_the_bootstrap(graded: rb.Ratings) -> None:
+    options: dict[str, Any] = {"over": "items", "method": "percentile", "replicates": 100}
+
+    found = in_parts(of_scale(graded, "nominal"), 7).agreement(**options)
+
+    one = agreement.krippendorff_alpha(of_scale(graded, "nominal")).interval(**options)
+    row = found.loc["alpha (nominal)"]
+    assert [row["lower_95"], row["upper_95"]] == pytest.approx([one.lower, one.upper])
+
+
 @dataclass(frozen=True)
 class ContinuousPart:
     """A part that does not know the values that ratings can have."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -12,7 +12,7 @@ import pandas as pd
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.item_rows import Rows
 from reliabayes.agreement.parted_statistics import AllRows, RowsOfPart, StatisticsOfParts
-from reliabayes.agreement.whole import Whole, as_part
+from reliabayes.agreement.whole import Whole, ratings_in_memory
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions import RatingsDataset
@@ -69,7 +69,7 @@ def coefficients_of(dataset: RatingsDataset, function: Callable[[Ratings], Any])
         coefficients are computed together.
     """
     whole = Whole(dataset)
-    example = function(as_part(dataset.parts[0].read(), whole))
+    example = function(ratings_in_memory(whole))
     one = isinstance(example, Coefficient)
     by_name: Mapping[Any, Coefficient] = {None: example} if one else example
     cheap = {name: each.total for name, each in by_name.items() if each.total is not None}
@@ -83,11 +83,28 @@ def coefficients_of(dataset: RatingsDataset, function: Callable[[Ratings], Any])
             rows=_unavailable,
             total=None,
             n_paired=None,
-            over_parts=StatisticsOfParts(shared, name),
+            over_parts=StatisticsOfParts(shared, name, partial(_rows_of_one, function, name)),
         )
         for name, each in by_name.items()
     }
     return found[None] if one else found
+
+
+@dataclass(frozen=True)
+class Several:
+    """Functions that compute one coefficient each.
+
+    Attributes
+    ----------
+    functions : mapping from str to callable
+        By the name of the coefficient; can be pickled.
+    """
+
+    functions: Mapping[str, Callable[[Ratings], Coefficient]]
+
+    def __call__(self, ratings: Ratings) -> dict[str, Coefficient]:
+        """Return all of them."""
+        return {name: function(ratings) for name, function in self.functions.items()}
 
 
 @dataclass(frozen=True)
@@ -111,3 +128,9 @@ def _rows_of_part(function: Callable[[Ratings], Any], part: Ratings) -> dict[Any
     found = function(part)
     by_name = {None: found} if isinstance(found, Coefficient) else found
     return {name: RowsOfPart(each.rows, each.total) for name, each in by_name.items()}
+
+
+def _rows_of_one(function: Callable[[Ratings], Any], name: Hashable, part: Ratings) -> RowsOfPart:
+    if isinstance(function, Several):  # the others need not be computed
+        return _rows_of_part(function.functions[str(name)], part)[None]
+    return _rows_of_part(function, part)[name]

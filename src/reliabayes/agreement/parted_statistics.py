@@ -89,10 +89,13 @@ class StatisticsOfParts:
         Those of all coefficients that were computed together.
     name : Hashable
         Which of the coefficients.
+    rows : callable
+        Its statistics of the ratings of a part; can be pickled.
     """
 
     all_rows: AllRows
     name: Hashable
+    rows: Callable[[Ratings], RowsOfPart]
 
     @cached_property
     def distinct(self) -> DistinctRows:
@@ -109,7 +112,7 @@ class StatisticsOfParts:
     def total(self) -> Array:
         """(S,) sums over all items."""
         if self.name in self.all_rows.cheap:
-            return self.all_rows.add_up(partial(_total, self._rows))
+            return self.all_rows.add_up(partial(_total, self.rows))
         return self.all_rows.sums[self.name].total
 
     @property
@@ -129,11 +132,11 @@ class StatisticsOfParts:
 
     def sums(self, weights: Weighting) -> Array:
         """(B, S) sums over items, given B times how often each rater (R,) occurs."""
-        return self.all_rows.add_up(partial(_weighted, self._rows, weights))
+        return self.all_rows.add_up(partial(_weighted, self.rows, weights))
 
     def sums_by_group(self, weights: Sequence[Array | None], n_groups: int) -> Array:
         """(B, H, S) sums over every H-th item, from each of the first H items on."""
-        return self.all_rows.add_up(partial(_grouped, self._rows, weights, n_groups))
+        return self.all_rows.add_up(partial(_grouped, self.rows, weights, n_groups))
 
     def sums_of_samples(self, weights: Weighting, rng: np.random.Generator) -> Array:
         """(B, S) sums over items, each of which occurs as often as its hash says.
@@ -142,7 +145,7 @@ class StatisticsOfParts:
         raters: Owen & Eckles (2012), https://doi.org/10.1214/12-AOAS547.
         """
         keys = rng.integers(0, 2**64, len(weights), np.uint64)
-        return self.all_rows.add_up(partial(_sampled, self._rows, weights, keys))
+        return self.all_rows.add_up(partial(_sampled, self.rows, weights, keys))
 
     def joined(self, others: Sequence[PartedStatistics]) -> StatisticsOfParts:
         """Return the columns of these statistics and of others, side by side."""
@@ -152,13 +155,11 @@ class StatisticsOfParts:
             rule = "both coefficients must be of the same dataset"
             remedy = "Partition the ratings together."
             raise RatingsError([Fault("difference", rule, "two datasets", remedy)])
-        build = partial(_joined_rows, [each._rows for each in every])
-        width = sum(each.width for each in every)
-        return StatisticsOfParts(AllRows(self.all_rows.whole, build, {None: width}), None)
-
-    @property
-    def _rows(self) -> Callable[[Ratings], RowsOfPart]:
-        return partial(_named, self.all_rows.build, self.name)
+        rows = partial(_joined_rows, [each.rows for each in every])
+        width = {None: sum(each.width for each in every)}
+        return StatisticsOfParts(
+            AllRows(self.all_rows.whole, partial(_alone, rows), width), None, rows
+        )
 
 
 class _Sums(NamedTuple):
@@ -190,19 +191,17 @@ def _n_elements(kept: Iterable[DistinctRows]) -> int:
     return sum(each.n_elements for each in kept)
 
 
-def _named(build: Build, name: Hashable, part: Ratings) -> RowsOfPart:
-    return build(part)[name]
-
-
-def _joined_rows(
-    each: Sequence[Callable[[Ratings], RowsOfPart]], part: Ratings
-) -> dict[Hashable, RowsOfPart]:
+def _joined_rows(each: Sequence[Callable[[Ratings], RowsOfPart]], part: Ratings) -> RowsOfPart:
     several = [rows_of(part) for rows_of in each]
 
     def rows(weights: Array | None) -> Rows:
         return join_columns([one.rows(weights) for one in several])
 
-    return {None: RowsOfPart(rows, None)}
+    return RowsOfPart(rows, None)
+
+
+def _alone(rows_of: Callable[[Ratings], RowsOfPart], part: Ratings) -> dict[Hashable, RowsOfPart]:
+    return {None: rows_of(part)}
 
 
 def _sums(build: Build, part: Ratings) -> dict[Hashable, _Sums]:

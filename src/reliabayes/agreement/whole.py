@@ -115,6 +115,25 @@ def whole_of(ratings: Ratings) -> Whole:
     return ratings.whole if isinstance(ratings, RatingsOfPart) else Whole(ratings)
 
 
+def ratings_in_memory(whole: Whole) -> Ratings:
+    """Return all ratings if they are in memory, or those of the first part.
+
+    Parameters
+    ----------
+    whole : Whole
+        All ratings.
+
+    Returns
+    -------
+    Ratings
+        With all raters and categories.
+    """
+    if isinstance(whole.source, RatingsDataset):
+        return as_part(whole.source.parts[0].read(), whole)
+    assert whole.source is not None
+    return whole.source
+
+
 def as_part(ratings: Ratings, whole: Whole) -> RatingsOfPart:
     """Return the ratings of a part, together with what is known of all parts.
 

@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pandas as pd
 
 from reliabayes.arrays import Codes
-from reliabayes.choices import Scale
+from reliabayes.choices import Method, Over, Scale
 from reliabayes.partitions.executors import Executor, in_turn
 from reliabayes.ratings import Ratings
+
+if TYPE_CHECKING:
+    from reliabayes.guidelines import Guideline
 
 Result = TypeVar("Result")
 
@@ -81,6 +84,52 @@ class RatingsDataset:
     def n_raters(self) -> int:
         """Number R of raters."""
         return len(self.raters)
+
+    def agreement(
+        self,
+        *,
+        prob: float = 0.95,
+        over: Over | None = None,
+        method: Method | None = None,
+        replicates: int = 2000,
+        seed: int = 0,
+        guideline: str | Guideline | None = None,
+    ) -> pd.DataFrame:
+        """Return the classical coefficients that suit the scale and the design, with intervals.
+
+        Parameters
+        ----------
+        prob, over, method, replicates, seed, guideline
+            As for `Ratings.agreement`.
+
+        Returns
+        -------
+        DataFrame
+            As of `Ratings.agreement`.
+
+        Notes
+        -----
+        Values and intervals are those of all ratings in memory, except for ``over="both"`` with
+        ``method="percentile"`` or ``"bca"``: the number of times that an item occurs in a sample
+        then has a Poisson distribution, and follows from the hash of its position. Whether a
+        guessed scale is likely is judged by the first part.
+
+        References
+        ----------
+        Owen & Eckles (2012), bootstrap of items and raters. https://doi.org/10.1214/12-AOAS547
+        """
+        from reliabayes.agreement.table import agreement_table
+
+        return agreement_table(
+            self,
+            prob=prob,
+            over=over,
+            method=method,
+            replicates=replicates,
+            seed=seed,
+            n_jobs=1,
+            guideline=guideline,
+        )
 
     def on(self, executor: Executor) -> RatingsDataset:
         """Return the same ratings, with functions of parts called by another executor."""
