@@ -156,7 +156,7 @@ class StatisticsOfParts:
             remedy = "Partition the ratings together."
             raise RatingsError([Fault("difference", rule, "two datasets", remedy)])
         rows = partial(_joined_rows, [each.rows for each in every])
-        width = {None: sum(each.width for each in every)}
+        width: dict[Hashable, int] = {None: sum(each.width for each in every)}
         return StatisticsOfParts(
             AllRows(self.all_rows.whole, partial(_alone, rows), width), None, rows
         )
