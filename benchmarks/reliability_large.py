@@ -20,6 +20,7 @@ import reliabayes as rb
 from benchmarks.pooled import Pool, binary, read
 from benchmarks.reliability_peers import numpyro_chain
 from benchmarks.textbook import build_textbook, chain_seconds, textbook_data
+from reliabayes.partitions import in_memory
 
 MODEL = rb.LogitICC()
 ITEMS, POOL = 40_000, Pool(300, 5)
@@ -52,7 +53,8 @@ def _textbook(fit: rb.Fit) -> tuple[Any, Any]:
     }
     population = drawn["mean"], np.log(drawn["sd_item"]), np.log(drawn["sd_rater"])
     metric = [*(float(x.var()) for x in population), *items["sd"] ** 2, *raters["sd"] ** 2]
-    data = textbook_data(MODEL.problem(fit.ratings), fit.ratings)
+    ratings = in_memory(fit.ratings, "textbook")
+    data = textbook_data(MODEL.problem(ratings), ratings)
     cmdstanpy.disable_logging()
     with tempfile.TemporaryDirectory() as folder:
         program = build_textbook(rb.LogitICC, Path(folder), "--O1")
@@ -98,7 +100,7 @@ def _numpyro(fit: rb.Fit) -> tuple[Any, Any]:
         **{name: float(np.log(drawn[name]).var()) for name in sds},
     }
     metric = np.concatenate([np.ravel(variances[name]) for name in sorted(variances)])
-    chain = numpyro_chain(MODEL, fit.ratings, start, metric, WARMUP, DRAWS)
+    chain = numpyro_chain(MODEL, in_memory(fit.ratings, "numpyro"), start, metric, WARMUP, DRAWS)
     chain.warmup(jax.random.PRNGKey(1))
     before = _cpu_seconds()
     chain.run(jax.random.PRNGKey(2))

@@ -138,7 +138,7 @@ def test_without_known_answers_it_has_its_prior(sampler: Any) -> None:
 
     draws = fit.quantities["misleading"]
     assert float(draws.mean()) == pytest.approx(0.05, abs=4 * standard_error(draws.to_numpy()))
-    assert "known answers (gold) can tell" in model.caution(fit.ratings)
+    assert "known answers (gold) can tell" in fit.summary().attrs["caution"]
     probability = fit.category_probabilities().to_numpy()
     plain = rb.MACE().fit(rated(known=0.0), seed=1, chains=2, sampler=sampler)
     followed = plain.category_probabilities().to_numpy()

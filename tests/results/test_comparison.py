@@ -20,6 +20,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.finding_table import FindingTable
 from reliabayes.models.bases import gaussian
 from reliabayes.models.tap import TAPProblem
+from reliabayes.partitions import in_memory
 from reliabayes.results.comparison import stacking_weights
 from reliabayes.results.leave_one_out import LeaveOneOut
 from reliabayes.results.posterior import Posterior
@@ -202,7 +203,7 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
 
     posterior = Posterior(fit.posterior, fit.ratings, model.problem(fit.ratings))
     levels = list(model.levels(posterior, np.random.default_rng(gaussian.SEED)))
-    given_levels = dense(point | {"sd_rater": [0.0]}, fit.ratings)
+    given_levels = dense(point | {"sd_rater": [0.0]}, posterior.ratings_in_memory)
     assert np.abs(levels[0] - levels[1]).max() > 0.1
     for densities, level in zip(found, levels, strict=True):
         for code, density in enumerate(densities):
@@ -217,12 +218,13 @@ def test_elpd_of_numbers_is_the_exact_conditional_density(
     model: Any, point: dict[str, Any], shape: tuple[int, int]
 ) -> None:
     fit = drawn_at(model, point, shape, draws=1000)
-    rating, item = fit.ratings.values, fit.ratings.item
+    ratings = in_memory(fit.ratings, "loo")
+    rating, item = ratings.values, ratings.item
 
     loo = fit.loo(warn=False)
 
-    mean = np.resize(point["mean"], 2)[pools_of(fit.ratings)]
-    covariance = dense(point, fit.ratings)
+    mean = np.resize(point["mean"], 2)[pools_of(ratings)]
+    covariance = dense(point, ratings)
     of_all = multivariate_normal(mean, covariance).logpdf(rating)
     for code, found in enumerate(loo.elpd_by_item):
         rest = np.flatnonzero(item != code)

@@ -13,6 +13,7 @@ import xarray as xr
 
 import reliabayes as rb
 from reliabayes import datasets
+from reliabayes.partitions import in_memory
 from reliabayes.results import storage
 
 FORMAT_2 = Path(__file__).with_name("format_2.nc.gz")  # written before files had checksums
@@ -96,7 +97,7 @@ def test_levels_that_a_file_does_not_name_are_refused(
 
 
 def test_ratings_without_facets_are_stored_as_ever(fit: rb.Fit, old: Path) -> None:
-    packed = storage.pack(fit.ratings)
+    packed = storage.pack(in_memory(fit.ratings, "pack"))
 
     assert set(packed.variables) == set(storage.read(old.read_bytes())[0]["ratings"].variables)
     assert not any("facet" in name for name in packed.attrs)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
+    from reliabayes.partitions import AnyRatings
+
 SHOWN = ("mean", "sd", "median", "lower", "upper", "ess_bulk", "ess_tail", "r_hat")
 SHOWN_IF_NARROW = ("median", "lower", "upper", "r_hat")  # where names would be broken
 
@@ -120,14 +122,14 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
     is_recommended : bool, default False
         Whether the model was recommended, with a hint at models of grades if it is for numbers.
     """
-    from reliabayes.results.ignored_facets import ignored_facets
+    from reliabayes.results.ignored_facets import ignored_facets, own_caution
 
     if ignored := ignored_facets(fitted.model, fitted.ratings):
         print_message(in_options(ignored))
     is_said = is_recommended and fitted.model.continuous
-    if (caution := fitted.model.caution(fitted.ratings)) and not is_said:
+    if (caution := own_caution(fitted.model, fitted.ratings)) and not is_said:
         print_message(in_options(caution))
-    if fitted.ratings.gold is not None and not fitted.model.has_true_categories:
+    if getattr(fitted.ratings, "gold", None) is not None and not fitted.model.has_true_categories:
         print_message(f"{fitted.model.name()} has no true categories; it makes no use of --gold.")
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
@@ -179,7 +181,7 @@ def json_report(
     }
 
 
-def json_design(ratings: rb.Ratings) -> dict[str, Any]:
+def json_design(ratings: AnyRatings) -> dict[str, Any]:
     """Return the size and the design of ratings for JSON.
 
     Parameters

@@ -24,14 +24,14 @@ from reliabayes.html_report.templates import template, text_of
 from reliabayes.results.summaries import size_text
 
 if TYPE_CHECKING:
-    from reliabayes.ratings import Ratings
+    from reliabayes.partitions import AnyRatings
     from reliabayes.results.fit import Fit
 
 BUDGET = 10_000_000  # bytes of the tables of items and raters of all fits
 
 
 def report(
-    ratings: Ratings,
+    ratings: AnyRatings,
     fits: Fit | Mapping[str, Fit],
     path: str | os.PathLike[str],
     *,
@@ -52,7 +52,7 @@ def report(
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings that the models were fitted to.
     fits : Fit or mapping of str to Fit
         One fit, or several by name. If the models can be compared, the best comes first.
@@ -109,7 +109,7 @@ def report(
     write_whole(path, html.encode("utf-8", errors="replace"))
 
 
-def _check(ratings: Ratings, fits: Mapping[str, Fit], **probabilities: float) -> None:
+def _check(ratings: AnyRatings, fits: Mapping[str, Fit], **probabilities: float) -> None:
     if not fits:
         raise ValueError("fits: at least one fit is needed.")
     for name, value in probabilities.items():

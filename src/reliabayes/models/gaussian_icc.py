@@ -31,6 +31,7 @@ from reliabayes.models.bases.gaussian import (
     sd_of_ratings,
 )
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
@@ -297,9 +298,10 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             return sd, np.column_stack([levels - means[:, None], means])
         return sd, problem.crossed.draw_columns(sd, means, prior, rng)
 
-    def pool_of_raters(self, ratings: Ratings) -> Codes:
+    def pool_of_raters(self, ratings: AnyRatings) -> Codes:
         """All raters are one population."""
-        ratings.require_known_raters("GaussianICC")
+        if isinstance(ratings, Ratings):
+            ratings.require_known_raters("GaussianICC")
         return np.zeros(ratings.n_raters, np.intp)
 
     def shapes(self, pools: int) -> dict[str, tuple[int, ...]]:

@@ -38,6 +38,7 @@ from reliabayes.models.bases.gaussian_pools import (
 )
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import Normal
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
@@ -289,7 +290,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         pooled = PooledSums.of(problem.design) if isinstance(sums, PooledCrowdSums) else sums
         return at, pooled.draw_raters(at, offsets, prior, rng)
 
-    def pool_of_raters(self, ratings: Ratings) -> Codes:
+    def pool_of_raters(self, ratings: AnyRatings) -> Codes:
         """Position (R,) of each rater's pool."""
         return pool_of_raters(self, ratings)
 

@@ -66,7 +66,7 @@ class RatingsDataset:
 
     parts: Sequence[Part]
     raters: pd.Index[Any]
-    categories: pd.Index[Any] | None
+    categories: Any
     scale: Scale
     pools: pd.Index[Any] = field(default_factory=lambda: pd.Index([]))
     rater_pool: Codes | None = None
@@ -84,6 +84,16 @@ class RatingsDataset:
     def n_raters(self) -> int:
         """Number R of raters."""
         return len(self.raters)
+
+    @property
+    def n_ratings(self) -> int:
+        """Number N of ratings."""
+        return len(self)
+
+    @property
+    def anonymous_raters(self) -> bool:
+        """False: parts know who gave each rating."""
+        return False
 
     def agreement(
         self,
@@ -142,6 +152,15 @@ class RatingsDataset:
     def sum(self, function: Callable[[Ratings], Result]) -> Result:
         """Return the sum of a function of the parts, added in their order by ``+``."""
         return reduce(add, self.map(function))
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what to do instead, where only ratings in memory have an attribute."""
+        if hasattr(Ratings, name) or name in Ratings.__dataclass_fields__:
+            raise AttributeError(
+                f"A RatingsDataset has no {name}, which needs all ratings in memory. Use map or "
+                f"sum to compute it part by part, or dataset.parts[0].read().{name}."
+            )
+        raise AttributeError(f"A RatingsDataset has no {name!r}.")
 
 
 def _of_part(function: Callable[[Ratings], Result], part: Part) -> Result:

@@ -14,6 +14,7 @@ from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.finding_table import FindingTable
 from reliabayes.inference.em import Point, climb
+from reliabayes.partitions import AnyRatings, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.results.leave_one_out import LeaveOneOut, standard_error_of_sum, warn_of_high_k
 from reliabayes.results.model import Model
@@ -29,7 +30,7 @@ class ComparableFit(Protocol):
         """The model."""
 
     @property
-    def ratings(self) -> Ratings:
+    def ratings(self) -> AnyRatings:
         """The ratings that it was fitted to."""
 
     def loo(self, draws: int | None = None, *, warn: bool = True) -> LeaveOneOut:
@@ -218,13 +219,14 @@ def _check(fits: Mapping[str, ComparableFit]) -> None:
             raise TypeError(f"fits: {name!r} must be a Fit, not {type(fit).__name__}.")
     if reason := refuses_comparison({name: type(fit.model) for name, fit in fits.items()}):
         raise ValueError(f"fits: {reason}")
-    (name, first), *others = fits.items()
-    for other, fit in others:
-        if fit.ratings != first.ratings:
+    of = {name: in_memory(fit.ratings, "fits") for name, fit in fits.items()}
+    (name, first), *others = of.items()
+    for other, ratings in others:
+        if ratings != first:
             rule = "all models must be fitted to the same ratings"
             found = (
-                f"{first.ratings!r} in {name!r} and {fit.ratings!r} in {other!r}, which differ in "
-                f"{', '.join(_differing_fields(first.ratings, fit.ratings))}"
+                f"{first!r} in {name!r} and {ratings!r} in {other!r}, which differ in "
+                f"{', '.join(_differing_fields(first, ratings))}"
             )
             remedy = "Fit all models to one Ratings object."
             raise RatingsError([Fault("fits", rule, found, remedy)])

@@ -19,6 +19,7 @@ from reliabayes.results.fitted_decisions import FittedDecisions
 from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
+from reliabayes.results.model import problem_of
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.saved_file import check_model
 from reliabayes.results.settings import chain_number, whole_number
@@ -117,13 +118,14 @@ class Fit(FittedDecisions):
             and the entropy in bits. Models of several pools have a row for each item and pool.
             ``attrs["draws"]`` says how many draws were used.
         """
+        ratings = self._in_memory("items", "fit.write_items(folder) writes tables of parts.")
         rng = np.random.default_rng(self.settings.seed)
         posterior = self._draws(self._affordable(draws))
         if self.model.has_true_categories:
             table = label_table(self.category_probabilities(draws))
         else:
             table = self.model.items(posterior, prob, rng)
-        table.insert(0, "ratings", ratings_of(table.index, self.ratings))
+        table.insert(0, "ratings", ratings_of(table.index, ratings))
         table.attrs["draws"] = posterior.n_draws
         return table
 
@@ -145,7 +147,7 @@ class Fit(FittedDecisions):
         """
         by_distinct, distinct = self._log_likelihood(draws)
         by_item = by_distinct.isel(distinct_item=xr.DataArray(distinct, dims="item"))
-        return by_item.assign_coords(item=self.ratings.items)
+        return by_item.assign_coords(item=self._in_memory("log_likelihood").items)
 
     def _log_likelihood(self, draws: int | None) -> tuple[xr.DataArray, Codes]:
         """Log-likelihood of distinct items, and which of them each item is."""
@@ -183,8 +185,8 @@ class Fit(FittedDecisions):
         ----------
         Vehtari, Gelman & Gabry (2017). https://doi.org/10.1007/s11222-016-9696-4
         """
-        log_likelihood, distinct = self._log_likelihood(draws)
-        found = LeaveOneOut.of(log_likelihood, distinct, self.ratings)
+        ratings = self._in_memory("loo")
+        found = LeaveOneOut.of(*self._log_likelihood(draws), ratings)
         if warn and found.problem:
             warn_of_high_k(f"{type(self.model).__name__} has {found.problem}", stacklevel=3)
         return found
@@ -216,13 +218,14 @@ class Fit(FittedDecisions):
         ----------
         Gelman, Meng & Stern (1996). https://www.jstor.org/stable/24306036
         """
+        ratings = self._in_memory("check")
         if seed is None:
             seed = self.settings.seed
         rng = np.random.default_rng(whole_number("seed", seed, least=0))
         replicates = self.model.replicates(self._draws(draws), rng)
         if self.model.continuous:
-            return PredictiveChecks.of_numbers(self.ratings, replicates, prob)
-        return PredictiveChecks.of_categories(self.ratings, replicates, prob)
+            return PredictiveChecks.of_numbers(ratings, replicates, prob)
+        return PredictiveChecks.of_categories(ratings, replicates, prob)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points for another fit: random draws, one dict for each chain."""
@@ -322,7 +325,7 @@ class Fit(FittedDecisions):
         """
         with storage.load(path) as saved:
             drawn = {name: saved.draws[name].values for name in saved.parameters}
-            problem = saved.model.problem(saved.ratings)
+            problem = problem_of(saved.model, saved.ratings)
             posterior = saved.model.labelled(drawn, problem)
             fit = cls(
                 saved.model,

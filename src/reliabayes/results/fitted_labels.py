@@ -191,10 +191,11 @@ class FittedLabels(FittedQuantities):
         ValueError
             No true category is known.
         """
-        if not len(known_answers.known_items(self.ratings)):
+        ratings = self._in_memory("against_gold")
+        if not len(known_answers.known_items(ratings)):
             raise ValueError("no true category is known: pass gold=... with the ratings.")
         draws, _ = self._rating_probabilities(LEAST_DRAWS)
-        return known_answers.accuracy_table(self.ratings, draws, prob)
+        return known_answers.accuracy_table(ratings, draws, prob)
 
     def pools(self, prob: float = 0.9) -> pd.DataFrame:
         """Accuracy, information and agreement of each pool of raters, the worst first.

@@ -13,13 +13,14 @@ import xarray as xr
 
 from reliabayes.errors import ConvergenceWarning, ModesWarning
 from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.partitions import READ_A_PART, AnyRatings, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.contrast import Contrast
 from reliabayes.results.convergence import Convergence
 from reliabayes.results.diagnostics import Diagnostics
 from reliabayes.results.ignored_facets import cautions
-from reliabayes.results.model import Model
+from reliabayes.results.model import Model, problem_of
 from reliabayes.results.modes import (
     are_weighed,
     differences_in_words,
@@ -41,7 +42,7 @@ class FittedQuantities:
     """Quantities of a fit and their summaries: a base of `Fit`, which documents the fields."""
 
     model: Model
-    ratings: Ratings
+    ratings: AnyRatings
     posterior: xr.Dataset
     sample_stats: xr.Dataset
     settings: Settings
@@ -54,7 +55,8 @@ class FittedQuantities:
     @cached_property
     def problem(self) -> Problem:
         """What the posterior depends on: data reduced to what the likelihood needs, and priors."""
-        return self.model.problem(self.ratings)
+        found: Problem = problem_of(self.model, self.ratings)
+        return found
 
     @cached_property
     def quantities(self) -> xr.Dataset:
@@ -267,6 +269,10 @@ class FittedQuantities:
         if wanted is None:
             return posterior
         return posterior.thinned(whole_number("draws", wanted, least=1))
+
+    def _in_memory(self, purpose: str, remedy: str = READ_A_PART) -> Ratings:
+        """The ratings, for what needs all of them at once; those in parts are refused."""
+        return in_memory(self.ratings, purpose, remedy)
 
     def _affordable(self, wanted: int | None) -> int | None:
         """The wanted number of draws; by default all, or fewer if there are many ratings."""

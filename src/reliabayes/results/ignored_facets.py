@@ -5,36 +5,52 @@ from __future__ import annotations
 import numpy as np
 
 from reliabayes.facets.suited_design import suited_design
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
 from reliabayes.results.model import Model
 from reliabayes.wording import joined
 
 
-def cautions(model: Model, ratings: Ratings) -> str:
+def cautions(model: Model, ratings: AnyRatings) -> str:
     """What to say beside the results of a model, in sentences; empty if there is nothing to say.
 
     Parameters
     ----------
     model : Model
         Any model.
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The data of the fit.
     """
-    return " ".join(filter(None, (ignored_facets(model, ratings), model.caution(ratings))))
+    return " ".join(filter(None, (ignored_facets(model, ratings), own_caution(model, ratings))))
 
 
-def ignored_facets(model: Model, ratings: Ratings) -> str:
+def own_caution(model: Model, ratings: AnyRatings) -> str:
+    """What the model says beside its results; nothing of a dataset, whose scale was declared.
+
+    Parameters
+    ----------
+    model : Model
+        Any model.
+    ratings : Ratings or RatingsDataset
+        The data of the fit.
+    """
+    return "" if isinstance(ratings, RatingsDataset) else model.caution(ratings)
+
+
+def ignored_facets(model: Model, ratings: AnyRatings) -> str:
     """That a model takes ratings as independent that differ in facets only; empty if none do.
 
     Parameters
     ----------
     model : Model
         Any model.
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The data of the fit.
     """
-    if model.has_facets or not ratings.facets or ratings.n_pairs == ratings.n_cells:
+    if isinstance(ratings, RatingsDataset) or model.has_facets:
+        return ""
+    if not ratings.facets or ratings.n_pairs == ratings.n_cells:
         return ""
     pair = np.unique(
         ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater, return_inverse=True

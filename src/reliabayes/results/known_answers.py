@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from scipy.special import betaincinv
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
@@ -73,18 +74,21 @@ def accuracy_table(
     return pd.DataFrame(columns | bounds, index=index)
 
 
-def known_items(ratings: Ratings) -> Codes:
+def known_items(ratings: AnyRatings) -> Codes:
     """Positions of the items whose true category is known.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any ratings in categories.
 
     Returns
     -------
     array of int, shape (G,)
+        None of a dataset.
     """
+    if isinstance(ratings, RatingsDataset):
+        return np.zeros(0, np.int32)
     gold = ratings.gold_category
     return np.flatnonzero([] if gold is None else gold >= 0).astype(np.int32)
 

@@ -14,6 +14,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Decision
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
@@ -29,6 +30,7 @@ class Model(Protocol):
     conditional: ClassVar[bool]
     has_true_categories: ClassVar[bool]
     has_facets: ClassVar[bool]
+    takes_parts: ClassVar[bool]
 
     @classmethod
     def name(cls) -> str: ...
@@ -37,6 +39,8 @@ class Model(Protocol):
     def fit(self) -> Callable[..., Any]: ...
 
     def problem(self, ratings: Ratings) -> Problem: ...
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> Problem | None: ...
 
     def parameters(self) -> tuple[Parameter, ...]: ...
 
@@ -79,6 +83,25 @@ class Model(Protocol):
     def caution(self, ratings: Ratings) -> str: ...
 
     def integration_error(self, posterior: Posterior[Any]) -> tuple[int, float]: ...
+
+
+def problem_of(model: Model, ratings: AnyRatings) -> Any:
+    """What a posterior depends on, of ratings in memory or in parts.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    ratings : Ratings or RatingsDataset
+        The data; in parts if the model takes them.
+
+    Returns
+    -------
+    Problem
+    """
+    if isinstance(ratings, RatingsDataset):
+        return model.problem_of_parts(ratings)
+    return model.problem(ratings)
 
 
 class PointModel(Model, Protocol):

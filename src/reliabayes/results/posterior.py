@@ -11,6 +11,7 @@ import xarray as xr
 
 from reliabayes.arrays import Array, Mask
 from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.partitions import AnyRatings, in_memory
 from reliabayes.ratings import Ratings
 
 P_co = TypeVar("P_co", bound=Problem, covariant=True)
@@ -24,7 +25,7 @@ class Posterior(Generic[P_co]):
     ----------
     draws : Dataset
         Parameters of the program, dims (chain, draw, ...).
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The data.
     problem : Problem
         What the posterior depends on.
@@ -35,7 +36,7 @@ class Posterior(Generic[P_co]):
     """
 
     draws: xr.Dataset
-    ratings: Ratings
+    ratings: AnyRatings
     problem: P_co
     centring: StanPart | None = None
     quantities: xr.Dataset | None = None
@@ -49,6 +50,11 @@ class Posterior(Generic[P_co]):
     def n_draws(self) -> int:
         """Number S of draws of all chains."""
         return int(np.prod(self.shape))
+
+    @property
+    def ratings_in_memory(self) -> Ratings:
+        """The ratings, for results that need all of them at once; those in parts are refused."""
+        return in_memory(self.ratings, "ratings")
 
     def thinned(self, wanted: int) -> Posterior[P_co]:
         """At least so many draws, if there are, spread evenly over the chains."""

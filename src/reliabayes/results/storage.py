@@ -18,6 +18,7 @@ import xarray as xr
 
 from reliabayes.files import write_whole
 from reliabayes.inference.problem import StanPart
+from reliabayes.partitions import AnyRatings, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
 from reliabayes.results.model import Model
@@ -48,7 +49,7 @@ class SavedFit(NamedTuple):
     ----------
     model : RatingModel
         The model, with its hyperparameters.
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The data.
     draws : Dataset
         Parameters and quantities, dims (chain, draw, ...).
@@ -63,7 +64,7 @@ class SavedFit(NamedTuple):
     """
 
     model: Model
-    ratings: Ratings
+    ratings: AnyRatings
     draws: xr.Dataset
     parameters: tuple[str, ...]
     sample_stats: xr.Dataset
@@ -76,7 +77,7 @@ def save(path: str | os.PathLike[str], fit: SavedFit) -> None:
     groups = {
         "posterior": fit.draws,
         "sample_stats": fit.sample_stats,
-        "ratings": pack(fit.ratings),
+        "ratings": pack(in_memory(fit.ratings, "save")),
     }
     if fit.centring is not None:
         groups["centring"] = pack_arrays(fit.centring)

@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes.arrays import blocks
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 
 Interval = Literal["equal_tailed", "hdi"]
@@ -217,12 +218,12 @@ def chosen_names(names: Sequence[str] | None, quantities: xr.Dataset, model: str
     return list(names)
 
 
-def size_text(ratings: Ratings) -> str:
+def size_text(ratings: AnyRatings) -> str:
     """Numbers of ratings, items and raters.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any ratings.
 
     Returns

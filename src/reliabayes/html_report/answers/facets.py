@@ -16,6 +16,7 @@ from reliabayes.html_report.answers.figures import (
     percentage_figure,
 )
 from reliabayes.html_report.answers.phrases import misfit_caution, percentage
+from reliabayes.partitions import in_memory
 from reliabayes.results.estimates import estimate_text
 from reliabayes.wording import counted, joined, several
 
@@ -47,7 +48,7 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     Answer
     """
     decision = fit.decision()
-    now = levels_now(Effects.of(fit.ratings, decision.design))
+    now = levels_now(Effects.of(in_memory(fit.ratings, "report"), decision.design))
     reached = fit.d_study(now).draws["phi"].values.ravel()
     single, relative = (fit.quantities[name].values.ravel() for name in ("phi", "g"))
     error = {
@@ -112,7 +113,9 @@ def study_around(fit: Fit) -> DStudy:
     fit : Fit
         Fit of a model that reports phi.
     """
-    levels: dict[str, Any] = dict(levels_now(Effects.of(fit.ratings, fit.decision().design)))
+    levels: dict[str, Any] = dict(
+        levels_now(Effects.of(in_memory(fit.ratings, "report"), fit.decision().design))
+    )
     first, *second = list(levels)[:2]
     levels[first] = range(1, 1 + max(FEW_LEVELS, 2 * levels[first]))
     for name in second:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.phrases import percentage, rater_names
+from reliabayes.partitions import in_memory
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.rater_quality import by_pool
 from reliabayes.wording import joined, shown
@@ -137,7 +138,7 @@ def pool_sentences(fit: Fit, prob: float, draws: int) -> list[str]:
     -------
     list of str
     """
-    ratings, share = fit.ratings, fit.correct_share("pool", draws)
+    ratings, share = in_memory(fit.ratings, "report"), fit.correct_share("pool", draws)
     of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
     given = ratings.to_frame().groupby("pool", observed=True)["rating"]
     rates = given.value_counts(normalize=True).unstack("pool", fill_value=0)

@@ -28,7 +28,7 @@ from reliabayes.results import quantities
 from reliabayes.results.estimates import estimate_text, observed_suffix, scalar_draws
 
 if TYPE_CHECKING:
-    from reliabayes.ratings import Ratings
+    from reliabayes.partitions import AnyRatings
     from reliabayes.results.fit import Fit
 
 SURE = 0.95  # probability from which on the verdict is plain
@@ -97,7 +97,7 @@ def reliability_answer(
     )
 
 
-def _reached(icc: Array, severity: Array, ratings: Ratings, now: int) -> Array:
+def _reached(icc: Array, severity: Array, ratings: AnyRatings, now: int) -> Array:
     """Draws of the reliability of the mean of the ratings of a typical item.
 
     Ratings of an item by the same rater share the rater's severity.
@@ -110,7 +110,7 @@ def _reached(icc: Array, severity: Array, ratings: Ratings, now: int) -> Array:
     return found
 
 
-def _have(ratings: Ratings, now: int) -> str:
+def _have(ratings: AnyRatings, now: int) -> str:
     """How many ratings a typical item has, as the subject of a sentence with its verb."""
     by = ""
     if len(ratings) > ratings.n_pairs:
@@ -119,7 +119,7 @@ def _have(ratings: Ratings, now: int) -> str:
     return f"{number_of_ratings(str(now))} an item{by} {'gives' if now == 1 else 'give'}"
 
 
-def _times(ratings: Ratings) -> sp.csr_array:
+def _times(ratings: AnyRatings) -> sp.csr_array:
     """How often (I, R) each rater rated each item, with an entry for each pair."""
     times = ratings.incidence.copy()
     times.sum_duplicates()
@@ -150,7 +150,7 @@ def _on_few(fit: Fit, prob: float) -> str:
     )
 
 
-def _ratings_per_item(ratings: Ratings, median: int) -> str:
+def _ratings_per_item(ratings: AnyRatings, median: int) -> str:
     counts = ratings.ratings_per_item
     which = "Each" if counts.min() == counts.max() else "The median"
     each = "which has" if median == 1 else "whose mean has"

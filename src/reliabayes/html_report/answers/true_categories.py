@@ -32,6 +32,7 @@ from reliabayes.results.estimates import (
     scalar_draws,
     whole_median_interval,
 )
+from reliabayes.results.ignored_facets import own_caution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,7 +65,7 @@ def true_categories_answer(
     """
     correct = fit.correct_share(draws=DRAWS).values.ravel()
     unknown = _without_gold(fit, items)
-    caution = fit.model.caution(fit.ratings).rstrip(".") if len(unknown) == len(items) else ""
+    caution = own_caution(fit.model, fit.ratings).rstrip(".") if len(unknown) == len(items) else ""
     pool, raters = poor_claims(fit)
     found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
     others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
@@ -201,7 +202,7 @@ def knowledge_answer(fit: Fit, prob: float) -> Answer:
     known = fit.quantities["a"]
     draws = (known.mean("rater") if "rater" in known.dims else known).values.ravel()
     figures = (percentage_figure("of true categories are known", draws, prob),)
-    caution = fit.model.caution(fit.ratings)
+    caution = own_caution(fit.model, fit.ratings)
     if caution:
         claim = Claim("This model cannot show how often raters know the true category", caution)
         return Answer(

@@ -12,18 +12,21 @@ from reliabayes.html_report.blocks import Block, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import recorded_warnings
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings.likely_scale import likely_scale
+from reliabayes.wording import counted, listed
 
 if TYPE_CHECKING:
+    from reliabayes.partitions import AnyRatings
     from reliabayes.ratings import Ratings
 
 
-def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
+def data(ratings: AnyRatings, source: Mapping[str, str], prob: float) -> Section:
     """Size and design of the ratings, and classical coefficients.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings of the report.
     source : mapping of str to str
         More facts about the data, by name.
@@ -34,6 +37,8 @@ def data(ratings: Ratings, source: Mapping[str, str], prob: float) -> Section:
     -------
     Section
     """
+    if isinstance(ratings, RatingsDataset):
+        return Section("data", "Data", [Facts([*source.items(), *_facts_of_parts(ratings)])])
     blocks: list[Block] = [Facts([*source.items(), *facts(ratings)])]
     if not ratings.anonymous_raters:
         if ratings.is_complete:
@@ -107,6 +112,15 @@ def facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
                 fact,
                 f"{least:,} to {most:,}, median {middle:,g}" if least < most else f"{most:,}",
             )
+
+
+def _facts_of_parts(dataset: RatingsDataset) -> Iterator[tuple[str, str]]:
+    """Size of ratings in parts."""
+    yield "items", f"{dataset.n_items:,}"
+    yield "raters", f"{dataset.n_raters:,}"
+    yield "ratings", f"{len(dataset):,}, in {counted(len(dataset.parts), 'part')}"
+    yield "scale", dataset.scale
+    yield "pools", listed(dataset.pools, 10)
 
 
 def _fact_text(value: Any) -> str:

@@ -23,6 +23,7 @@ from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 from reliabayes.results.posterior import Posterior
@@ -83,7 +84,7 @@ class GaussianModel(RatingModel[P]):
         )
 
     @abstractmethod
-    def pool_of_raters(self, ratings: Ratings) -> Codes:
+    def pool_of_raters(self, ratings: AnyRatings) -> Codes:
         """Position (R,) of each rater's pool."""
 
     @abstractmethod
@@ -102,7 +103,7 @@ class GaussianModel(RatingModel[P]):
 
     def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given levels drawn for the raters."""
-        ratings = posterior.ratings
+        ratings = posterior.ratings_in_memory
         items = NormalItems.of(ratings, self.pool_of_raters(ratings))
         found = np.empty((posterior.n_draws, ratings.n_items))
         drawn = self._drawn(posterior, np.random.default_rng(SEED))
@@ -112,7 +113,8 @@ class GaussianModel(RatingModel[P]):
 
     def replicates(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Array]:
         """Ratings (N,) of new items by the same raters at each draw, one draw at a time."""
-        items = NormalItems.of(posterior.ratings, self.pool_of_raters(posterior.ratings))
+        ratings = posterior.ratings_in_memory
+        items = NormalItems.of(ratings, self.pool_of_raters(ratings))
         for level, at in self._drawn(posterior, rng):
             yield items.draw(level, at, rng)
 

@@ -273,7 +273,7 @@ class LatentScoreModel(HiddenStateModel[P]):
 
     def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
         """Effects of the items on the latent scale: mean, sd, median and interval."""
-        mixture, index = posterior.problem.mixture, self.item_index(posterior.ratings)
+        mixture, index = posterior.problem.mixture, self.item_index(posterior.ratings_in_memory)
         drawn, each = list(posterior.points()), len(index) // posterior.ratings.n_items
         block = CHUNK // (len(drawn) * each)
 

@@ -17,6 +17,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
@@ -27,8 +28,14 @@ P = TypeVar("P", bound=Problem, default=Any)
 class OptionalResults(Generic[P]):
     """Base of all models: what a model without these answers."""
 
+    has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
+    takes_parts: ClassVar[bool] = False  # whether ratings may be a `RatingsDataset`
     samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> P | None:
+        """As `problem`, of ratings in parts; None unless the model takes them."""
+        return None
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the program, where the model works with their supports."""

@@ -12,16 +12,18 @@ import xarray as xr
 
 from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 
 XCC = ("normalized_xcc", "unnormalized_xcc")
 
 
-def pool_of_raters(model: object, ratings: Ratings) -> Codes:
+def pool_of_raters(model: object, ratings: AnyRatings) -> Codes:
     """Position (R,) of each rater's pool; refuse ratings that are not by two pools or more."""
     name = type(model).__name__
-    ratings.require_known_raters(name)
+    if isinstance(ratings, Ratings):
+        ratings.require_known_raters(name)
     if ratings.rater_pool is None or len(ratings.pools) < 2:
         pools = ratings.pools.tolist()
         found = f"one pool, {pools[0]!r}" if pools else "no pools"

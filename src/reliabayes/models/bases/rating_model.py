@@ -32,8 +32,10 @@ from reliabayes.models.bases.sampling import (
     own_sampler,
     sampled,
 )
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
+from reliabayes.results.model import problem_of
 from reliabayes.results.modes import Combined
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
@@ -52,7 +54,6 @@ class RatingModel(OptionalResults[P], ABC):
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
-    has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
     thinning: ClassVar[int] = 1  # iterations of NUTS that make a draw
 
     @classmethod
@@ -239,7 +240,7 @@ class RatingModel(OptionalResults[P], ABC):
     @within_timeout
     def fit(
         self,
-        ratings: Ratings,
+        ratings: AnyRatings,
         *,
         chains: int = 4,
         warmup: int | None = None,
@@ -256,8 +257,8 @@ class RatingModel(OptionalResults[P], ABC):
 
         Parameters
         ----------
-        ratings : Ratings
-            The data.
+        ratings : Ratings or RatingsDataset
+            The data, in memory or in parts.
         chains : int, default 4
             Markov chains; at least 2 to show whether they agree.
         warmup : int, optional
@@ -266,9 +267,8 @@ class RatingModel(OptionalResults[P], ABC):
         draws : int, default 1000
             Draws kept of each chain.
         seed : int, optional
-            From 0 to 2**31 - 1. The same seed gives the same draws of one build of the package,
-            however many chains run at once; elsewhere rounding and draws differ. None takes a fresh
-            one, which the fit keeps.
+            From 0 to 2**31 - 1; by default a fresh one. The same seed gives the same draws of one
+            build of the package, however many chains run at once; elsewhere rounding differs.
         warm_start : bool or Fit, default True
             Start around the mode, with metric and step size from its curvature; dispersed, with
             full adaptation; or, with an earlier `Fit`, from its draws.
@@ -311,7 +311,7 @@ class RatingModel(OptionalResults[P], ABC):
         )
         settings = replace(settings, warm_start=warm_start is not False)
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
-            problem = self.problem(ratings)
+            problem: P = problem_of(self, ratings)
             modes = self.starts(problem)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)

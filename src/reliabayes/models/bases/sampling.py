@@ -18,9 +18,12 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.models.bases.optional_results import OptionalResults
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings, whole_number
+from reliabayes.wording import joined
 
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
@@ -43,6 +46,7 @@ class SampledModel(Protocol):
 
     thinning: ClassVar[int]
     samples_in_numpy: ClassVar[bool]
+    takes_parts: ClassVar[bool]
 
     def program(self, problem: Any) -> str:
         """Stan program."""
@@ -227,11 +231,7 @@ def check_arguments(
     """Refuse arguments of a fit that mean nothing, and models that cannot be fitted here."""
     if not model.samples_in_numpy:
         stan.require_computer(f"The sampler of {type(model).__name__}")
-    if not isinstance(ratings, Ratings):
-        raise TypeError(
-            f"ratings must be Ratings, not {type(ratings).__name__}. Make them with "
-            "Ratings.from_frame(table, item=..., rater=..., rating=...)."
-        )
+    check_kind(model, ratings)
     if not isinstance(warm_start, bool) and not hasattr(warm_start, "create_inits"):
         raise TypeError(f"warm_start must be True, False or a fit, not {warm_start!r}.")
     if parallel_chains is not None:
@@ -242,6 +242,29 @@ def check_arguments(
         )
     if timeout is not None and not _is_positive(timeout):
         raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}.")
+
+
+def check_kind(model: SampledModel, ratings: object) -> None:
+    """Refuse what are no ratings, and ratings in parts where a model needs them in memory."""
+    if isinstance(ratings, RatingsDataset) and not model.takes_parts:
+        names = sorted(kind.__name__ for kind in _kinds_of(type(model)) if kind.takes_parts)
+        raise TypeError(
+            f"{type(model).__name__} needs all ratings in memory, and found a RatingsDataset. "
+            f"Models of ratings in parts are {joined(names)}."
+        )
+    if not isinstance(ratings, (Ratings, RatingsDataset)):
+        raise TypeError(
+            f"ratings must be Ratings, not {type(ratings).__name__}. Make them with "
+            "Ratings.from_frame(table, item=..., rater=..., rating=...)."
+        )
+
+
+def _kinds_of(kind: type[Any]) -> list[type[Any]]:
+    """The models of the package."""
+    found: list[type[Any]] = [OptionalResults]
+    for each in found:
+        found += each.__subclasses__()
+    return [each for each in found if each.__module__.startswith("reliabayes.models.")]
 
 
 def _is_positive(number: object) -> bool:
