@@ -16,7 +16,7 @@ LONGEST = 350  # lines of a source file
 # From the lowest up; what stands together does not import each other.
 ORDER = (
     ("arrays", "choices", "errors"),
-    ("files", "finding_table", "jobs", "wording"),
+    ("files", "finding_table", "jobs", "progress", "wording"),
     ("guidelines",),
     ("ratings",),
     ("partitions",),

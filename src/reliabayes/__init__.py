@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.errors import SamplingError as SamplingError
     from reliabayes.html_report import report as report
     from reliabayes.models import *  # noqa: F403
+    from reliabayes.partitions.dataset import RatingsDataset as RatingsDataset
+    from reliabayes.partitions.scanning import partition as partition
+    from reliabayes.partitions.scanning import scan_ratings as scan_ratings
     from reliabayes.ratings import Ratings as Ratings
     from reliabayes.ratings.reading import read_ratings as read_ratings
     from reliabayes.recommendation import Recommendation as Recommendation
@@ -53,13 +56,16 @@ else:
         "PointEstimate": "reliabayes.results.point_estimate",
         "PredictiveChecks": "reliabayes.results.predictive",
         "Ratings": "reliabayes.ratings",
+        "RatingsDataset": "reliabayes.partitions.dataset",
         "RatingsError": "reliabayes.errors",
         "Recommendation": "reliabayes.recommendation",
         "SamplingError": "reliabayes.errors",
         "compare": "reliabayes.results.comparison",
+        "partition": "reliabayes.partitions.scanning",
         "recommend": "reliabayes.recommendation",
         "read_ratings": "reliabayes.ratings.reading",
         "report": "reliabayes.html_report",
+        "scan_ratings": "reliabayes.partitions.scanning",
     }
 
     def __getattr__(name: str) -> object:

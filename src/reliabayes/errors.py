@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the command line catches these errors even where it needs no numbers
@@ -85,6 +85,8 @@ class Fault:
         Number of all rows that break the rule, at least ``len(rows)``.
     unit : str, default "row"
         What `rows` counts: ``"row"`` or ``"line"``.
+    mask : array of bool, shape (N,), or None
+        All rows of the table that break the rule, if it is one of rows.
     """
 
     place: str
@@ -95,6 +97,7 @@ class Fault:
     values: tuple[str, ...] = ()
     n_rows: int = 0
     unit: str = "row"
+    mask: npt.NDArray[np.bool_] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def in_rows(
@@ -139,6 +142,7 @@ class Fault:
             rows=tuple(first.tolist()),
             values=() if values_at is None else values_at(first),
             n_rows=n_rows,
+            mask=mask,
         )
 
     def __str__(self) -> str:

@@ -47,7 +47,7 @@ def write_whole(path: str | os.PathLike[str], data: bytes | memoryview) -> None:
             os.replace(partial, target)
         finally:
             partial.unlink(missing_ok=True)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except OSError as error:
         raise _named(error, path, target, len(data)) from error
 
@@ -69,7 +69,7 @@ def _write_all(descriptor: int, data: memoryview) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name last; some file systems cannot, and the file is there all the same."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

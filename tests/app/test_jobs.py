@@ -16,7 +16,7 @@ import reliabayes as rb
 from reliabayes.app import tasks, where_it_runs, worker
 from reliabayes.app.jobs import ENDED, Job, Session
 from reliabayes.errors import SamplingError
-from reliabayes.inference.progress import progress_bar, progress_told
+from reliabayes.progress import progress_bar, progress_told
 
 LONG = 60.0  # seconds that nothing here takes
 

@@ -20,6 +20,7 @@ from reliabayes.inference.log_density import log_densities
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
+from reliabayes.likelihoods.moments import Moments
 from reliabayes.models import gaussian_icc
 from reliabayes.results.posterior import Posterior
 from tests.designs import (
@@ -311,12 +312,14 @@ def test_default_prior_of_raters_has_a_smaller_scale_and_a_longer_tail_than_the_
 
 def test_priors_lists_given_and_default_priors() -> None:
     ratings = simulated(items=60, raters=15, per_item=4)
-    sd = ratings.values.std()
+    moments = Moments.of(ratings.values)
+    mean, sd = moments.mean, moments.sd
 
     priors = rb.GaussianICC(prior_sd_rater=rb.HalfStudentT(4, 1)).priors(ratings)
 
+    assert (mean, sd) == pytest.approx((ratings.values.mean(), ratings.values.std()), rel=1e-14)
     assert priors == {
-        "mean": rb.Normal(ratings.values.mean(), 2.5 * sd),
+        "mean": rb.Normal(mean, 2.5 * sd),
         "sd_item": rb.HalfStudentT(3, sd),
         "sd_rater": rb.HalfStudentT(4, 1),
         "sd_residual": rb.HalfStudentT(3, sd),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.errors import RatingsError, SamplingError
-from reliabayes.inference.progress import progress_told
+from reliabayes.progress import progress_told
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -18,10 +18,10 @@ from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
 from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Slots
-from reliabayes.inference.progress import progress_bar
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.threads import run_threads
 from reliabayes.inference.time_limit import seconds_left
+from reliabayes.progress import progress_bar
 
 LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at whether to stop

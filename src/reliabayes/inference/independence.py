@@ -19,10 +19,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array, Codes, blocks
-from reliabayes.inference.progress import progress_bar
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.threads import run_threads
 from reliabayes.inference.time_limit import seconds_left
+from reliabayes.progress import progress_bar
 
 DF = 9  # of proposals, whose tails must be heavier than those of the posterior
 ROUNDS = 2  # of adaptation

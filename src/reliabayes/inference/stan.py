@@ -19,11 +19,12 @@ from reliabayes.errors import SamplingError
 from reliabayes.inference.chain_failures import failure, system_failure
 from reliabayes.inference.commands import Geometry, sampler_commands
 from reliabayes.inference.host import IN_BROWSER
+from reliabayes.inference.iterations import iterations
 from reliabayes.inference.processes import run_all
-from reliabayes.inference.progress import iterations, progress_bar
 from reliabayes.inference.stan_csv import read_settings, read_variables
 from reliabayes.inference.temporary import temporary_folder
 from reliabayes.inference.time_limit import TOO_LONG, seconds_left
+from reliabayes.progress import progress_bar
 
 if TYPE_CHECKING:
     import cmdstanpy

@@ -98,6 +98,11 @@ class CrowdSums:
         return int(self.design.counts.shape[1])
 
     @property
+    def n_patterns(self) -> int:
+        """Distinct numbers D of ratings of a row."""
+        return len(self.design.patterns[0])
+
+    @property
     def n_ratings(self) -> float:
         """Number of ratings."""
         n, _, multiplicity = self.design.patterns

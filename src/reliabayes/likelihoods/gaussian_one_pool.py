@@ -227,6 +227,11 @@ class CrossedSums:
         return len(self.moment[0]) - 1
 
     @property
+    def n_patterns(self) -> int:
+        """Distinct numbers D of ratings of a row."""
+        return len(self.n)
+
+    @property
     def n_ratings(self) -> float:
         """Number of ratings."""
         return float(self.gram[0, -1, -1])

@@ -145,6 +145,11 @@ class PooledSums:
         """(G,) numbers of ratings."""
         return self.n.T @ self.multiplicity
 
+    @property
+    def sum_of_squares(self) -> float:
+        """Sum of the squared centred ratings."""
+        return float(np.trace(self.square[0]))
+
     @cached_property
     def _blocks(self) -> list[tuple[int, int, Any, Array]]:
         """Of each two pools: which they are, where their cells are in gram, (D + 1, cells)."""

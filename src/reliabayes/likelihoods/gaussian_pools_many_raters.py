@@ -134,6 +134,11 @@ class PooledCrowdSums:
         """(G,) numbers of ratings."""
         return np.asarray(self.design.n.sum(axis=0), float)
 
+    @property
+    def sum_of_squares(self) -> float:
+        """Sum of the squared centred ratings."""
+        return float(self.design.square.sum())
+
     @cached_property
     def _member(self) -> Array:
         """(R, G) 1 where a rater is in a pool, else 0."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,76 +14,39 @@ import xarray as xr
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.independence import NearNormal
-from reliabayes.inference.problem import Problem, StanData, StanPart
+from reliabayes.inference.interpolated_density import InterpolatedDensity
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
+from reliabayes.likelihoods.moments import Moments
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
     Point,
     check_mean,
     check_residual,
-    sd_of_ratings,
+    check_sd,
+    moments_of,
 )
+from reliabayes.models.bases.gaussian_crossed import CrossedProblem, integrates_out
+from reliabayes.models.bases.gaussian_parts import leading, sums_of_parts
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
-from reliabayes.partitions import AnyRatings
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
+MANY, MANY_AT_ONCE = 8, 512  # iterations for each draw of an interpolated density, and at once
 Margin = Literal["item", "rater"]
 
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
 # Of independence sampling: cells of the sums at most, 160 MB; of precision matrices at once, 4 MB;
 # and proposals for each draw, which are more where the matrices are small.
 MOST_CELLS, CHUNK_OF_CELLS, THINNED_CELLS, MOST_THINNING = 20_000_000, 500_000, 2_500, 32
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CrossedProblem(Problem):
-    """Gaussian ratings with crossed effects, reduced to sums.
-
-    Attributes
-    ----------
-    swapped : bool
-        Whether raters make the rows of the design, because there are more of them than items.
-    center : float
-        Subtracted from every rating before the sums.
-    design : CrossedDesign
-        Who rated what.
-    sums : CrossedSums or CrowdSums
-        Sums of the centred ratings, to integrate out the effects of the columns or to sample them.
-    """
-
-    swapped: bool
-    center: float
-    design: CrossedDesign
-    sums: CrossedSums | CrowdSums
-
-    @cached_property
-    def crossed(self) -> CrossedSums:
-        """Sums to integrate out the effects of the columns."""
-        return CrossedSums.of(self.design) if isinstance(self.sums, CrowdSums) else self.sums
-
-    @property
-    def equal_sd(self) -> float:
-        """Standard deviation of each source if all three had a third of the variance."""
-        return math.sqrt(self.sums.sum_of_squares / self.sums.n_ratings / 3)
-
-    @property
-    def mean_prior(self) -> MeanPrior:
-        """Prior of the mean relative to the centre."""
-        return MeanPrior.of(self.priors["mean"], self.center)
-
-    def stan_data(self) -> StanData:
-        """Sums, centre and priors."""
-        own = StanData(values={"swapped": int(self.swapped), "center": self.center})
-        return super().stan_data() | self.sums.stan_data() | own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,37 +84,61 @@ class GaussianICC(GaussianModel[CrossedProblem]):
 
     summary: ClassVar[str] = "ICC of ratings on a continuous scale"
     samples_in_numpy: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 
     def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
-        sd = sd_of_ratings(ratings)
+        return self._priors(moments_of(ratings.values))
+
+    def _priors(self, moments: Moments) -> dict[str, Normal | HalfNormal | HalfStudentT]:
+        sd = check_sd(moments.sd)
         return {
-            "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
+            "mean": self.prior_mean or Normal(moments.mean, 2.5 * sd),
             **self.sd_priors(sd),
         }
 
     def problem(self, ratings: Ratings) -> CrossedProblem:
         """Sums of the centred ratings, and priors."""
         ratings.require_known_raters("GaussianICC")
-        priors = self.priors(ratings)
-        check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
+        moments = moments_of(ratings.values)
+        priors = self._checked_priors(moments)
         check_residual(ratings.item, ratings.rater, ratings.values)
-        center = float(ratings.values.mean())
         row, column = ratings.item, ratings.rater
         swapped = ratings.n_raters > ratings.n_items
         if swapped:
             row, column = column, row
-        design = CrossedDesign.of(row, column, ratings.values - center)
+        design = CrossedDesign.of(row, column, ratings.values - moments.centre)
         columns = pd.RangeIndex(len(design.column_total))
         return CrossedProblem(
             coords={"item": ratings.items, "rater": ratings.raters, "column": columns},
-            priors={name: prior.stan for name, prior in priors.items()},
+            priors=priors,
             swapped=swapped,
-            center=center,
-            design=design,
+            center=moments.centre,
             sums=CrossedSums.of(design) if integrates_out(design) else CrowdSums.of(design),
+            design=design,
         )
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> CrossedProblem:
+        """The same sums, added up over the parts; effects of the raters are integrated out."""
+        first = leading(dataset)
+        sums = sums_of_parts(dataset, self.pool_of_raters(dataset), first)
+        (moments,) = sums.moments
+        priors = self._checked_priors(moments)
+        check_residual(first.item, first.rater, first.values)
+        columns = pd.RangeIndex(dataset.n_raters)
+        return CrossedProblem(
+            coords={"rater": dataset.raters, "column": columns},
+            priors=priors,
+            swapped=False,
+            center=moments.centre,
+            sums=sums.crossed(moments.centre),
+        )
+
+    def _checked_priors(self, moments: Moments) -> dict[str, Array]:
+        priors = self._priors(moments)
+        check_mean(priors["mean"], moments.mean, moments.sd)
+        return {name: prior.stan for name, prior in priors.items()}
 
     def program(self, problem: CrossedProblem) -> str:
         """The program that integrates out the effects of the columns, or the one that samples."""
@@ -182,11 +168,12 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """Independence sampling of the log standard deviations, unless columns are very many.
 
         Their density is quick, and found for many points at once, so that proposals need not be
-        good: chains of hundreds of thousands of them give a thousand draws.
+        good: chains of hundreds of thousands of them give a thousand draws. With hundreds of
+        columns it is slow, and interpolated.
         """
-        columns = len(problem.design.column_total)
-        cells = (columns + 1) ** 2
-        if cells * (len(problem.design.patterns[0]) + 1) > MOST_CELLS:
+        is_large = problem.is_large
+        cells = (problem.sums.n_columns + 1) ** 2
+        if not is_large and cells * (problem.sums.n_patterns + 1) > MOST_CELLS:
             return None
         prior, center = problem.mean_prior, problem.center
 
@@ -205,12 +192,16 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             sds = np.moveaxis(np.exp(log_sd), -1, 0)
             return dict(zip(SDS, sds, strict=True)) | {"mean": drawn}
 
+        at, sd = (np.array([each[name] for name in SDS]) for each in (mode.mode, mode.sd))
+        quick = InterpolatedDensity.of(evaluate, at, sd) if is_large else None
+        if quick:
+            return NearNormal(quick, finish, at, np.diag(sd**2), thinning=MANY, block=MANY_AT_ONCE)
         return NearNormal(
             evaluate,
             finish,
-            np.array([mode.mode[name] for name in SDS]),
-            np.diag([mode.sd[name] ** 2 for name in SDS]),
-            prefers_nuts=True,
+            at,
+            np.diag(sd**2),
+            prefers_nuts=not is_large,
             thinning=int(np.clip(THINNED_CELLS // cells, 1, MOST_THINNING)),
             block=max(1, CHUNK_OF_CELLS // cells),
         )
@@ -259,8 +250,8 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         problem = posterior.problem
         sd, columns = self._column_effects(posterior, rng)
         is_column = (margin == "rater") != problem.swapped
-        design = problem.design
-        chunks = [columns[:, :-1]] if is_column else design.draw_rows(sd, columns, CHUNK, rng)
+        rows = None if is_column else problem.rows()
+        chunks = rows.draw_rows(sd, columns, CHUNK, rng) if rows else [columns[:, :-1]]
         ids, start = problem.coords[margin], 0
         for chunk in chunks:
             stop = start + chunk.shape[1]
@@ -282,7 +273,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             if problem.swapped:
                 one = Deviations(*(values[[draw]] for values in sd))
                 n_raters = problem.size("rater")
-                (chunk,) = problem.design.draw_rows(one, row[None], n_raters, rng)
+                (chunk,) = problem.rows().draw_rows(one, row[None], n_raters, rng)
                 effect = chunk[0]
             yield problem.center + row[-1] + effect
 
@@ -327,18 +318,6 @@ def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:
             for chunk in chunks
         ]
     )
-
-
-def integrates_out(design: CrossedDesign) -> bool:
-    """Whether integrating out the effects of the columns is cheaper than sampling them.
-
-    The first costs a Cholesky factor and a sum over patterns for each gradient, the second a pass
-    over the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
-    """
-    columns, patterns = len(design.column_total), len(design.patterns[0])
-    cells = design.counts.nnz
-    # With less data the sampled levels mix badly, and a fit takes no time anyway.
-    return cells < 1000 or columns**2 * (columns + 4 * patterns) <= 20 * cells
 
 
 def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -19,14 +19,17 @@ from reliabayes.inference.warm_start import WarmStart, curvature, repeat_em
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
 from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
+from reliabayes.likelihoods.moments import Moments
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
     Point,
     check_mean,
     check_residual,
-    sd_of_ratings,
+    check_sd,
+    moments_by_pool,
 )
+from reliabayes.models.bases.gaussian_parts import leading, sums_of_parts
 from reliabayes.models.bases.gaussian_pools import (
     PooledGaussianProblem,
     by_name,
@@ -38,7 +41,7 @@ from reliabayes.models.bases.gaussian_pools import (
 )
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import Normal
-from reliabayes.partitions import AnyRatings
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.posterior import Posterior
@@ -90,6 +93,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     """
 
     summary: ClassVar[str] = "agreement between pools of raters on a continuous scale"
+    takes_parts: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = (
         *XCC,
         "icc",
@@ -111,42 +115,60 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
 
     def priors(self, ratings: Ratings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter; of the means a tuple, by pool."""
-        means = _means(ratings, pool_of_raters(self, ratings))
-        return {**self._priors(ratings, means), "lkj": self.prior_lkj}
+        pool = pool_of_raters(self, ratings)
+        return self._priors(moments_by_pool(ratings.values, pool[ratings.rater]))
 
-    def _priors(self, ratings: Ratings, means: Array) -> dict[str, Any]:
-        sd = sd_of_ratings(ratings)
+    def _priors(self, moments: Sequence[Moments]) -> dict[str, Any]:
+        first, *others = moments
+        of_all = sum((of.about(first.pivot) for of in others), first)
+        sd = check_sd(of_all.sd)
         return {
-            "mean": tuple(self.prior_mean or Normal(mean, 2.5 * sd) for mean in means.tolist()),
+            "mean": tuple(self.prior_mean or Normal(of.mean, 2.5 * sd) for of in moments),
             **self.sd_priors(sd),
+            "lkj": self.prior_lkj,
         }
 
     def problem(self, ratings: Ratings) -> PooledGaussianProblem:
         """Sums of the ratings, centred by pool, and priors."""
         pool = pool_of_raters(self, ratings)
-        center = _means(ratings, pool)
+        moments = moments_by_pool(ratings.values, pool[ratings.rater])
+        center = np.array([of.centre for of in moments])
         centred = center[pool][ratings.rater]
         np.subtract(ratings.values, centred, out=centred)
         design = PooledDesign.of(ratings.item, ratings.rater, centred, pool)
         self._check_residual(ratings)
-        priors = self._priors(ratings, center)
-        sums = PooledSums.of(design) if integrates_out(design) else PooledCrowdSums.of(design)
-        sd = np.sqrt(design.square / sums.ratings)
-        for of_pool in zip(priors["mean"], center, sd, strict=True):
-            check_mean(*of_pool)
-        pools = ratings.pools
         return PooledGaussianProblem(
-            coords={"item": ratings.items, "rater": ratings.raters, "pool": pools},
-            priors={
-                "mean": np.array([prior.stan for prior in priors["mean"]], float),
-                **{name: priors[name].stan for name in SDS},
-                "lkj": np.array(self.prior_lkj),
-            },
+            coords={"item": ratings.items, "rater": ratings.raters, "pool": ratings.pools},
+            priors=self._checked_priors(moments),
             center=center,
-            n_residuals=1 if self.residual == "shared" else len(pools),
+            n_residuals=1 if self.residual == "shared" else len(moments),
+            sums=PooledSums.of(design) if integrates_out(design) else PooledCrowdSums.of(design),
             design=design,
-            sums=sums,
         )
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> PooledGaussianProblem:
+        """The same sums, added up over the parts; effects of the raters are integrated out."""
+        first = leading(dataset)
+        sums = sums_of_parts(dataset, pool_of_raters(self, dataset), first)
+        self._check_residual(first)
+        center = np.array([of.centre for of in sums.moments])
+        return PooledGaussianProblem(
+            coords={"rater": dataset.raters, "pool": dataset.pools},
+            priors=self._checked_priors(sums.moments),
+            center=center,
+            n_residuals=1 if self.residual == "shared" else len(center),
+            sums=sums.pooled(center),
+        )
+
+    def _checked_priors(self, moments: Sequence[Moments]) -> dict[str, Array]:
+        priors = self._priors(moments)
+        for prior, of in zip(priors["mean"], moments, strict=True):
+            check_mean(prior, of.mean, of.sd)
+        return {
+            "mean": np.array([prior.stan for prior in priors["mean"]], float),
+            **{name: priors[name].stan for name in SDS},
+            "lkj": np.array(self.prior_lkj),
+        }
 
     def _check_residual(self, ratings: Ratings) -> None:
         """Refuse ratings that effects explain completely, be they one per item or one per pool."""
@@ -239,7 +261,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items in each pool, in units of the rating: mean, sd, median, interval."""
-        ratings, parts, start = posterior.ratings, [], 0
+        ratings, parts, start = posterior.ratings_in_memory, [], 0
         for chunk in self.item_effects(posterior, rng):
             items = ratings.items[start : start + chunk.shape[1]]
             index = pd.MultiIndex.from_product([items, ratings.pools], names=["item", "pool"])
@@ -264,14 +286,14 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
     ) -> Iterator[Array]:
         """Exact draws of the effects given the parameters: (S, chunk, G) of items in order."""
         at, effects = self._rater_effects(posterior, rng)
-        return posterior.problem.design.draw_items(at, effects, CHUNK, rng)
+        return posterior.problem.items().draw_items(at, effects, CHUNK, rng)
 
     def levels(
         self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator
     ) -> Iterator[Array]:
         """Levels (R,) of the raters, drawn given each draw in turn."""
         problem = posterior.problem
-        pool = problem.design.pool
+        pool = problem.pool
         _, drawn = self._rater_effects(posterior, rng)
         for effects, means in zip(*np.split(drawn, [len(pool)], axis=1), strict=True):
             yield effects + (problem.center + means)[pool]
@@ -286,9 +308,8 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         offsets = means - problem.center
         if isinstance(sums, PooledCrowdSums) and "score" in draws:
             levels = sums.levels(draws["score"], at, prior)
-            return at, np.hstack([levels - offsets[:, problem.design.pool], offsets])
-        pooled = PooledSums.of(problem.design) if isinstance(sums, PooledCrowdSums) else sums
-        return at, pooled.draw_raters(at, offsets, prior, rng)
+            return at, np.hstack([levels - offsets[:, problem.pool], offsets])
+        return at, problem.pooled.draw_raters(at, offsets, prior, rng)
 
     def pool_of_raters(self, ratings: AnyRatings) -> Codes:
         """Position (R,) of each rater's pool."""
@@ -320,12 +341,6 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
             "score": ("rater",),
             "mean": ("pool",),
         }
-
-
-def _means(ratings: Ratings, pool: Codes) -> Array:
-    """(G,) means of the ratings by raters whose pools (R,) are given."""
-    total = np.bincount(ratings.rater, ratings.values)
-    return np.asarray(np.bincount(pool, total) / np.bincount(pool, ratings.ratings_per_rater))
 
 
 def _squeezed(sds: xr.Dataset) -> xr.Dataset:

@@ -22,7 +22,7 @@ from reliabayes.inference.warm_start import WarmStart, curvature
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.models.bases.explained_ratings import check_residual
-from reliabayes.models.bases.gaussian import check_mean, sd_of_ratings
+from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
 from reliabayes.models.bases.random_effects import EffectsProblem, RandomEffectsModel
 from reliabayes.models.bases.simulation import require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
@@ -143,7 +143,7 @@ class GStudy(RandomEffectsModel):
         return self._priors(ratings, self.effects(ratings))
 
     def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:
-        sd = sd_of_ratings(ratings)
+        sd = check_sd(moments_of(ratings.values).sd)
         return {
             "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
             "sd": {

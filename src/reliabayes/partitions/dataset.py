@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
+from html import escape
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -12,8 +13,14 @@ import pandas as pd
 
 from reliabayes.arrays import Codes
 from reliabayes.choices import Method, Over, Scale
+from reliabayes.partitions.describing import Design
 from reliabayes.partitions.executors import Executor, in_turn
+from reliabayes.partitions.gathering import together
+from reliabayes.progress import progress_bar
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.facets import NO_FACETS, facets_in_words
+from reliabayes.ratings.likely_scale import likely_scale
+from reliabayes.wording import listed
 
 if TYPE_CHECKING:
     from reliabayes.guidelines import Guideline
@@ -46,6 +53,8 @@ class Part(Protocol):
 class RatingsDataset:
     """Ratings in parts, each with all ratings of its items.
 
+    `partition` writes them, and `scan_ratings` opens what it has written.
+
     Attributes
     ----------
     parts : sequence of Part
@@ -62,6 +71,18 @@ class RatingsDataset:
         Position in ``pools`` of each rater's pool.
     executor : Executor
         What calls a function for every part.
+    facets : mapping from str to Index
+        The user's ids of the levels of each facet.
+    limits : tuple of float, or None
+        The smallest and the largest rating, if they are numbers and this is known.
+    n_missing : int
+        Number of rows without a rating that were left out.
+    scale_is_guess : bool
+        Whether the scale was inferred from the values.
+    categories_are_given : bool
+        Whether the user declared the numbers that a rating can have.
+    progress : bool or None
+        Whether a bar shows how many parts are done; by default in terminals and notebooks.
     """
 
     parts: Sequence[Part]
@@ -71,8 +92,29 @@ class RatingsDataset:
     pools: pd.Index[Any] = field(default_factory=lambda: pd.Index([]))
     rater_pool: Codes | None = None
     executor: Executor = in_turn
+    facets: Mapping[str, pd.Index[Any]] = field(default_factory=lambda: NO_FACETS)
+    limits: tuple[float, float] | None = None
+    n_missing: int = 0
+    scale_is_guess: bool = False
+    categories_are_given: bool = False
+    progress: bool | None = None
 
     def __len__(self) -> int:
+        return self.n_ratings
+
+    def __repr__(self) -> str:
+        pools = f" in {len(self.pools)} pools" if len(self.pools) else ""
+        size = f"{len(self)} ratings of {self.n_items} items by {self.n_raters} raters{pools}"
+        parts = f"in {len(self.parts)} part{'s' * (len(self.parts) != 1)}"
+        values = f"{self.scale} {self._values}".rstrip()
+        return f"RatingsDataset({size}{facets_in_words(self.facets)}, {values}, {parts})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+    @property
+    def n_ratings(self) -> int:
+        """Number N of ratings."""
         return sum(part.n_ratings for part in self.parts)
 
     @property
@@ -86,14 +128,34 @@ class RatingsDataset:
         return len(self.raters)
 
     @property
-    def n_ratings(self) -> int:
-        """Number N of ratings."""
-        return len(self)
-
-    @property
     def anonymous_raters(self) -> bool:
         """False: parts know who gave each rating."""
         return False
+
+    @cached_property
+    def design(self) -> Design:
+        """Who rated how much, for which all parts are read once."""
+        return self.sum(Design.of)
+
+    @property
+    def ratings_per_rater(self) -> Codes:
+        """Number (R,) of ratings by each rater."""
+        return self.design.per_rater
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of (item, rater) pairs that have a rating."""
+        return self.design.n_pairs
+
+    @property
+    def n_cells(self) -> int:
+        """Number of combinations of item, rater and levels of facets that have a rating."""
+        return self.design.n_cells
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every rater rated every item."""
+        return self.n_pairs == self.n_items * self.n_raters
 
     def agreement(
         self,
@@ -146,12 +208,93 @@ class RatingsDataset:
         return replace(self, executor=executor)
 
     def map(self, function: Callable[[Ratings], Result]) -> Iterator[Result]:
-        """Yield a function of each part, in the order of the parts."""
-        return self.executor(partial(_of_part, function), self.parts)
+        """Yield a function of each part, in the order of the parts.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the ratings of a part. For other processes, it must be one that can be pickled.
+
+        Yields
+        ------
+        Any
+            What the function returns. An error that it raises has a note that names the part.
+        """
+        done, number = 0, len(self.parts)
+        with progress_bar("parts", number, lambda: done, self.progress, "parts") as update:
+            for result in self.executor(partial(_of_part, function), self.parts):
+                done += 1
+                update()
+                yield result
 
     def sum(self, function: Callable[[Ratings], Result]) -> Result:
         """Return the sum of a function of the parts, added in their order by ``+``."""
         return reduce(add, self.map(function))
+
+    def describe(self) -> pd.Series[Any]:
+        """Return the size and the design of the ratings, for which all parts are read.
+
+        Returns
+        -------
+        Series of object
+            The entries of `Ratings.describe` except the design of facets, and the number of parts.
+        """
+        design = self.design
+        sizes = {"items": self.n_items, "raters": self.n_raters, "ratings": len(self)}
+        facets = [
+            f"{name} ({len(ids):,} level{'s' * (len(ids) > 1)})"
+            for name, ids in self.facets.items()
+        ]
+        lines: dict[str, Any] = {
+            "parts": len(self.parts),
+            **sizes,
+            **({"facets": ", ".join(facets)} if facets else {}),
+            **({"rows without a rating": self.n_missing} if self.n_missing else {}),
+            **({"items with a known answer": design.n_known} if design.n_known else {}),
+            **design.per_item(),
+            **design.of_raters(),
+            "share of cells filled": design.n_pairs / (self.n_items * self.n_raters),
+            "replicates": len(self) - design.n_cells,
+            "connected parts": design.n_components,
+            "scale": self.scale,
+            **self._guess(),
+            "range" if self.scale == "numeric" else "categories": self._values
+            if self.scale == "numeric"
+            else listed(self.categories if self.categories is not None else [], 10),
+            "pools": listed(self.pools, 10),
+        }
+        return pd.Series(lines, name="ratings", dtype=object)
+
+    def to_ratings(self) -> Ratings:
+        """Return all ratings in memory, as `Ratings.from_frame` builds them from the same table.
+
+        Numbers of a continuous scale are as exact as parts hold them, to 7 digits.
+
+        Returns
+        -------
+        Ratings
+            Items in the order of their ids.
+        """
+        is_kept = self.scale != "numeric" or self.categories_are_given
+        return together(
+            list(self.map(_itself)),
+            [part.item_ids() for part in self.parts],
+            n_missing=self.n_missing,
+            given_categories=self.categories if is_kept else None,
+        )
+
+    @property
+    def _values(self) -> str:
+        """Range of numbers, or number of categories."""
+        if self.scale != "numeric":
+            return f"in {len(self.categories if self.categories is not None else [])} categories"
+        return "" if self.limits is None else f"{self.limits[0]:g}..{self.limits[1]:g}"
+
+    def _guess(self) -> dict[str, str]:
+        """That the scale was guessed, and what the ratings are more probably, from one part."""
+        if not self.scale_is_guess:
+            return {}
+        return {"scale guessed": likely_scale(self.parts[0].read()).reason or "from the values"}
 
     def __getattr__(self, name: str) -> Any:
         """Say what to do instead, where only ratings in memory have an attribute."""
@@ -163,5 +306,13 @@ class RatingsDataset:
         raise AttributeError(f"A RatingsDataset has no {name!r}.")
 
 
+def _itself(part: Ratings) -> Ratings:
+    return part
+
+
 def _of_part(function: Callable[[Ratings], Result], part: Part) -> Result:
-    return function(part.read())
+    try:
+        return function(part.read())
+    except Exception as error:
+        error.add_note(f"This happened in {part}.")
+        raise

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
+
+AT_ONCE = 2  # parts per worker that wait, are computed, or have a result that was not yet taken
+MOST_DEATHS = 3  # of workers in one pass, before it is given up
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Executor(Protocol):
@@ -13,6 +21,122 @@ class Executor(Protocol):
         """Yield the results in the order of the parts."""
 
 
+class WorkerError(RuntimeError):
+    """Processes that computed functions of parts ended again and again. The message has a part."""
+
+
 def in_turn(function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
     """Yield a function of each part, in this process."""
     return map(function, parts)
+
+
+def processes(n_jobs: int) -> Executor:
+    """Return an executor that calls functions in processes of this machine.
+
+    The processes are kept for later calls, and divide the processors among their threads. If one of
+    them ends, such as for want of memory, new ones go on with the parts that are left.
+
+    Parameters
+    ----------
+    n_jobs : int
+        Number of processes; -1 for all processors. One is this process.
+
+    Returns
+    -------
+    Executor
+
+    Raises
+    ------
+    ValueError
+        If it is neither -1 nor 1 or more.
+
+    Examples
+    --------
+    >>> from reliabayes.partitions import processes
+    >>> executor = processes(2)
+    """
+    if n_jobs == 1:
+        return in_turn
+    if n_jobs != -1 and n_jobs < 1:
+        raise ValueError(f"n_jobs: it must be -1 or a number of processes; found {n_jobs}")
+    return _Processes(n_jobs if n_jobs > 0 else os.cpu_count() or 1)
+
+
+def cluster(client: Any) -> Executor:
+    """Return an executor that calls functions on the workers of a Dask cluster.
+
+    The workers must read the same folder under the same path, and have the same version of this
+    package. The scheduler computes parts again whose worker was lost.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The connection to the cluster.
+
+    Returns
+    -------
+    Executor
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if not (hasattr(client, "submit") and hasattr(client, "nthreads")):
+        kind = type(client).__name__
+        raise TypeError(f"client: it must be a distributed.Client of Dask; found a {kind}")
+    return _Cluster(client)
+
+
+@dataclass(frozen=True)
+class _Processes:
+    number: int
+
+    def __call__(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
+        from joblib.externals.loky import (  # type: ignore[import-untyped]
+            BrokenProcessPool,
+            get_reusable_executor,
+        )
+
+        threads = str(max(1, (os.cpu_count() or 1) // self.number))
+        options = {"timeout": 300, "env": dict.fromkeys(THREADS, threads)}
+        done = deaths = 0
+        while done < len(parts):
+            pool = get_reusable_executor(self.number, **options)
+            calls = ((pool.submit, function, part) for part in islice(parts, done, None))
+            try:
+                for result in _in_order(calls, AT_ONCE * self.number):
+                    done += 1
+                    yield result
+            except BrokenProcessPool as error:
+                deaths += 1
+                if deaths > MOST_DEATHS:
+                    text = f"a process ended for the {deaths}th time, at or after {parts[done]}"
+                    raise WorkerError(f"{text}: {error}") from error
+
+
+@dataclass(frozen=True)
+class _Cluster:
+    client: Any
+
+    def __call__(self, function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
+        def submit(part: Any) -> Any:
+            # Equal calls may differ in what a file holds by now, so their results are not reused.
+            return self.client.submit(function, part, pure=False)
+
+        number = max(1, sum(self.client.nthreads().values()))
+        return _in_order(((submit, part) for part in parts), AT_ONCE * number)
+
+
+def _in_order(calls: Iterable[tuple[Any, ...]], at_once: int) -> Iterator[Any]:
+    """Yield results of calls that return futures, of which at most so many are there at once."""
+    left = iter(calls)
+    waiting = deque(submit(*given) for submit, *given in islice(left, at_once))
+    try:
+        while waiting:
+            result = waiting.popleft().result()
+            waiting.extend(submit(*given) for submit, *given in islice(left, 1))
+            yield result
+    finally:
+        for future in waiting:
+            future.cancel()

@@ -120,13 +120,18 @@ def no_overlap(table: Table) -> Iterator[Fault]:
     n_pairs = np.count_nonzero(np.diff(pair[pair >= 0], prepend=-1))
     n_items, n_raters = len(table.item.used.ids), len(table.rater.used.ids)
     if n_pairs == n_items and n_items > 1 and n_raters > 1:
-        yield Fault(
-            place=f"{table.item.name} and {table.rater.name}",
-            rule="at least one item must be rated by two raters",
-            found=f"{n_items} items with one rater each",
-            remedy="Check that the two columns are not swapped; otherwise have some items rated by "
-            "several raters.",
-        )
+        yield fault_of_no_overlap(table.item.name, table.rater.name, n_items)
+
+
+def fault_of_no_overlap(item: str, rater: str, n_items: int) -> Fault:
+    """Return the fault of so many items that one rater each has rated."""
+    return Fault(
+        place=f"{item} and {rater}",
+        rule="at least one item must be rated by two raters",
+        found=f"{n_items} items with one rater each",
+        remedy="Check that the two columns are not swapped; otherwise have some items rated by "
+        "several raters.",
+    )
 
 
 def _differs_from_first(groups: Labels, values: Any, known: Mask) -> Mask:

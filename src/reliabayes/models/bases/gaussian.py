@@ -20,6 +20,7 @@ from reliabayes.inference.densities import half_t
 from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
 from reliabayes.likelihoods.gaussian_pools_design import Components, cells
+from reliabayes.likelihoods.moments import Moments
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
@@ -201,10 +202,19 @@ def _blank(design: pd.DataFrame | Ratings) -> Ratings:
     return rated(design, np.arange(float(len(design))))
 
 
-def sd_of_ratings(ratings: Ratings) -> float:
-    """Standard deviation of all ratings; refuse ratings whose variance over- or underflows."""
-    with np.errstate(over="ignore", under="ignore"):
-        sd = float(ratings.values.std())
+def moments_of(values: Array) -> Moments:
+    """Mean and standard deviation of ratings, and sums that they come from."""
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return Moments.of(values)
+
+
+def moments_by_pool(values: Array, pool: Codes) -> tuple[Moments, ...]:
+    """Moments of the ratings of each pool, of ratings (N,) with their pools (N,)."""
+    return tuple(moments_of(values[pool == g]) for g in range(int(pool.max()) + 1))
+
+
+def check_sd(sd: float) -> float:
+    """The standard deviation of all ratings; refuse ratings whose variance over- or underflows."""
     if not 0 < sd < math.inf:
         rule = "their sd must be a number above 0"
         raise RatingsError([Fault("rating", rule, f"{sd:g}", "Rescale the ratings.")])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.inference.warm_start import WarmStart
@@ -32,16 +33,16 @@ class PooledGaussianProblem(Problem):
         Subtracted from the ratings of each pool before the sums.
     n_residuals : int
         Standard deviations of residuals: 1 if all pools share it, or G.
-    design : PooledDesign
-        Who rated what.
     sums : PooledSums or PooledCrowdSums
         Sums of the centred ratings, to integrate out the effects of the raters or to sample them.
+    design : PooledDesign or None
+        Who rated what; None of ratings in parts.
     """
 
     center: Array
     n_residuals: int
-    design: PooledDesign
     sums: PooledSums | PooledCrowdSums
+    design: PooledDesign | None = None
 
     @property
     def n_pools(self) -> int:
@@ -51,7 +52,25 @@ class PooledGaussianProblem(Problem):
     @property
     def equal_sd(self) -> float:
         """Standard deviation of each source if all three had a third of the variance."""
-        return math.sqrt(self.design.square.sum() / self.sums.ratings.sum() / 3)
+        return math.sqrt(self.sums.sum_of_squares / self.sums.ratings.sum() / 3)
+
+    @property
+    def pool(self) -> Codes:
+        """(R,) pool of each rater."""
+        sums = self.sums
+        return sums.design.pool if isinstance(sums, PooledCrowdSums) else sums.pool
+
+    @cached_property
+    def pooled(self) -> PooledSums:
+        """Sums to integrate out the effects of the raters."""
+        sums = self.sums
+        return PooledSums.of(sums.design) if isinstance(sums, PooledCrowdSums) else sums
+
+    def items(self) -> PooledDesign:
+        """Who rated what, to draw the effects of the items."""
+        if self.design is None:
+            raise ValueError("the effects of items of a dataset are drawn part by part.")
+        return self.design
 
     @property
     def mean_prior(self) -> MeanPrior:

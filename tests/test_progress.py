@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from reliabayes.inference.progress import progress_bar
+from reliabayes.progress import progress_bar
 
 
 def test_a_bar_has_no_time_left_which_waiting_chains_make_wrong(

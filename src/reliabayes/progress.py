@@ -1,17 +1,14 @@
-"""Progress of samplers, for whoever watches a terminal or a notebook."""
+"""Progress of long computations, for whoever watches a terminal or a notebook."""
 
 from __future__ import annotations
 
-import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any, TypeAlias
 
-END = 2000  # bytes of a log that are looked at
 Listener: TypeAlias = Callable[[str, float], None]  # takes a title, and how much is done, 0 to 1
 BAR = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}"  # chains that wait make a time left wrong
 
@@ -36,20 +33,26 @@ def progress_told(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(
-    title: str, total: int, done: Callable[[], int], show: bool | None
+    title: str,
+    total: int,
+    done: Callable[[], int],
+    show: bool | None,
+    unit: str = "iterations",
 ) -> Iterator[Callable[[], None]]:
-    """Show how many iterations the chains have done, in one line.
+    """Show how much is done, such as iterations of chains, in one line.
 
     Parameters
     ----------
     title : str
         Name beside the bar.
     total : int
-        Iterations of all chains.
+        How much there is to do, such as iterations of all chains.
     done : callable
-        How many of them are done; not called if nothing is shown.
+        How much of it is done; not called if nothing is shown.
     show : bool or None
         Whether to; by default in terminals and notebooks.
+    unit : str, default "iterations"
+        What is counted.
 
     Yields
     ------
@@ -63,7 +66,7 @@ def progress_bar(
     if not (sys.stderr.isatty() or is_notebook if show is None else show):
         yield lambda: None
         return
-    with (_line if is_notebook else _bar)(title, total, done) as update:
+    with _line(title, total, done, unit) if is_notebook else _bar(title, total, done) as update:
         yield update
 
 
@@ -90,7 +93,9 @@ def _bar(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[
 
 
 @contextmanager
-def _line(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[[], None]]:
+def _line(
+    title: str, total: int, done: Callable[[], int], unit: str
+) -> Iterator[Callable[[], None]]:
     """An output of a notebook, which changes in place, and at the end says how long it took."""
     from IPython.display import display
 
@@ -104,20 +109,4 @@ def _line(title: str, total: int, done: Callable[[], int]) -> Iterator[Callable[
             shown = text
 
     yield lambda: write(f"{title}: {100 * done() // total}%")
-    write(f"{title}: {total:,} iterations in {time.monotonic() - began:.1f} s")
-
-
-def iterations(logs: Sequence[Path]) -> int:
-    """How many iterations chains have done, by what Stan's programs say of their progress."""
-    return sum(map(_iterations, logs))
-
-
-def _iterations(log: Path) -> int:
-    try:
-        with open(log, "rb") as opened:
-            opened.seek(0, 2)
-            opened.seek(max(0, opened.tell() - END))
-            found = re.findall(rb"Iteration:\s*(\d+) /", opened.read())
-    except FileNotFoundError:  # it waits for its turn
-        return 0
-    return int(found[-1]) if found else 0
+    write(f"{title}: {total:,} {unit} in {time.monotonic() - began:.1f} s")

@@ -1,0 +1,62 @@
+"""Gaussian ratings in parts, reduced to sums in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.arrays import Codes
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.likelihoods.item_sums import ItemSums
+from reliabayes.likelihoods.moments import near
+from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
+from reliabayes.partitions import RatingsDataset
+from reliabayes.ratings import Ratings
+from reliabayes.ratings.facets import ByFacet
+
+ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
+
+
+def leading(dataset: RatingsDataset) -> Ratings:
+    """The ratings of as many parts, from the first, as have 100,000 ratings together."""
+    parts: list[Ratings] = []
+    for part in dataset.parts:
+        parts.append(part.read())
+        if sum(map(len, parts)) >= ENOUGH:
+            break
+    if len(parts) == 1:
+        return parts[0]
+    first = np.cumsum([0, *(part.n_items for part in parts)])
+    codes = [part.item + np.int32(start) for part, start in zip(parts, first, strict=False)]
+    return replace(
+        parts[0],
+        item=np.concatenate(codes),
+        rater=np.concatenate([part.rater for part in parts]),
+        rating=np.concatenate([part.rating for part in parts]),
+        items=pd.RangeIndex(first[-1]),
+        gold=None,
+        facet=ByFacet(
+            {name: np.concatenate([part.facet[name] for part in parts]) for name in parts[0].facet}
+        ),
+    )
+
+
+def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemSums:
+    """Sums over all parts, by raters whose pools (R,) are given.
+
+    Pivots are near the ratings of each pool among the first.
+    """
+    patterns = len(np.unique(first.ratings_per_item))
+    size = (patterns + 1) * (dataset.n_raters + 1) ** 2
+    if size > MOST_SUMS:
+        rule = "sums over pairs of raters must fit in memory"
+        found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
+        remedy = "Fit the most active raters, or an ICC of a sample of the items."
+        raise RatingsError([Fault("raters", rule, found, remedy)])
+    values, of_rating = first.values, pool[first.rater]
+    own = (values[of_rating == g] for g in range(int(pool.max()) + 1))
+    pivots = tuple(near(some if len(some) else values) for some in own)
+    return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))

@@ -1,0 +1,242 @@
+"""Sources of ratings: Parquet files, and whatever can be written to them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from reliabayes.choices import Scale
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.partitions.extra import needed_package
+from reliabayes.ratings.column_reading import read_values
+from reliabayes.ratings.columns import Labels
+from reliabayes.ratings.file_formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
+from reliabayes.wording import listed
+
+DELIMITERS = ",;\t|"
+COMPRESSED = (".gz", ".zst")
+ENDS = 2**20  # bytes at both ends of a file that its checksum is of
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table of ratings, outside of memory as a rule.
+
+    Attributes
+    ----------
+    identity : dict
+        What tells it from another one, or from itself after a change.
+    names : list of str
+        Names of its columns.
+    is_text : bool
+        Whether all its values are texts, some of which may be numbers.
+    write : callable
+        Writes some of its columns to a Parquet file, or to a folder of them, if `files` is empty.
+    files : list of str
+        Parquet files that hold it.
+    declared : mapping from str to tuple
+        Of categorical columns in memory, the scale and the categories.
+    """
+
+    identity: dict[str, Any]
+    names: list[str]
+    is_text: bool
+    write: Callable[[Sequence[str], Path], None]
+    files: Sequence[str] = ()
+    declared: Mapping[str, tuple[Scale, list[Any]]] = field(default_factory=dict)
+
+
+def open_source(source: Any, delimiter: str | None) -> Source:
+    """Return the source that a user means.
+
+    Parameters
+    ----------
+    source : str, path or data frame
+        Files, by their path or a pattern; or a frame in memory or not.
+    delimiter : str or None
+        Character between fields of text files.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    FileNotFoundError
+        If there are no such files.
+    RatingsError
+        If it is none of these.
+    """
+    if not isinstance(source, (str, os.PathLike)):
+        return _of_frame(source)
+    files = _files(os.fspath(source))
+    suffixes = {_suffix(Path(file)) for file in files}
+    identity = {"files": [_identity(Path(file)) for file in files]}
+    if suffixes <= set(PARQUET_SUFFIXES):
+        return Source(identity, pq.read_schema(files[0]).names, False, _nothing, files)
+    if suffixes <= {
+        f"{suffix}{packed}" for suffix in TEXT_SUFFIXES for packed in ("", *COMPRESSED)
+    }:
+        return _of_text(files, identity, delimiter)
+    rule = f"names of files must end in {listed((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))}, all alike"
+    remedy = "Convert them to Parquet, or pass a frame of polars, pandas, DuckDB or Dask."
+    raise RatingsError([Fault("source", rule, listed(sorted(suffixes)), remedy)])
+
+
+def _files(pattern: str) -> list[str]:
+    path = Path(pattern)
+    if path.is_dir():
+        found = [str(file) for file in path.iterdir() if _suffix(file) in PARQUET_SUFFIXES]
+    else:
+        found = [pattern] if path.exists() else glob(pattern, recursive=True)
+    if not found:
+        raise FileNotFoundError(f"{pattern}: there is no such file")
+    return sorted(found)
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return (
+        "".join(suffixes[-2:])
+        if suffixes[-1:] and suffixes[-1] in COMPRESSED
+        else suffixes[-1]
+        if suffixes
+        else ""
+    )
+
+
+def _identity(path: Path) -> dict[str, Any]:
+    """Name, size, time of the last change, and a checksum of both ends.
+
+    The end of a Parquet file has the place and the size of each block, and the extremes of each
+    column. A change elsewhere that keeps the size has a time; reading all would cost minutes.
+    """
+    state = path.stat()
+    with path.open("rb") as opened:
+        digest = hashlib.blake2b(opened.read(ENDS), digest_size=16)
+        opened.seek(max(0, state.st_size - ENDS))
+        digest.update(opened.read(ENDS))
+    return {
+        "name": path.name,
+        "bytes": state.st_size,
+        "changed": state.st_mtime_ns,
+        "ends": digest.hexdigest(),
+    }
+
+
+def _of_text(files: list[str], identity: dict[str, Any], delimiter: str | None) -> Source:
+    pl = needed_package("polars")
+    try:
+        with open(files[0], "rb") as opened:
+            is_packed = _suffix(Path(files[0])).endswith(COMPRESSED)
+            head = b"" if is_packed else opened.readline()
+        if delimiter is None:
+            is_tab = ".tsv" in _suffix(Path(files[0]))
+            text = head.decode("utf-8-sig", "replace")
+            delimiter = "\t" if is_tab else max(DELIMITERS, key=text.count)
+        frame = pl.scan_csv(files, separator=delimiter, infer_schema=False)
+        names = frame.collect_schema().names()
+    except pl.exceptions.PolarsError as error:
+        raise _unreadable(error) from error
+
+    def write(columns: Sequence[str], path: Path) -> None:
+        try:
+            frame.select(columns).sink_parquet(path)
+        except pl.exceptions.PolarsError as error:
+            raise _unreadable(error) from error
+
+    return Source(identity | {"delimiter": delimiter}, names, True, write)
+
+
+def _unreadable(error: Exception) -> RatingsError:
+    rule = "each line must have as many fields as the header, in UTF-8, and all quotes be closed"
+    found = str(error).strip().partition("\n")[0]
+    remedy = "Correct the file, or pass delimiter=... if fields have another one."
+    return RatingsError([Fault("source", rule, found, remedy)])
+
+
+def _of_frame(frame: Any) -> Source:
+    if type(frame).__module__.partition(".")[0] == "dask" and hasattr(frame, "to_parquet"):
+        return _of_dask(frame)
+    known: Any = nw.from_native(frame, pass_through=True)
+    if isinstance(known, nw.DataFrame):
+        return _of_memory(known)
+    if not isinstance(known, nw.LazyFrame):
+        rule = "it must be a file, a pattern of files, or a frame of polars, pandas, DuckDB or Dask"
+        fault = Fault("source", rule, f"a {type(frame).__name__}", "Pass the path of a file.")
+        raise RatingsError([fault])
+    schema = known.collect_schema()
+    identity = {
+        "frame": type(frame).__name__,
+        "query": _query(known),
+        "schema": {name: str(kind) for name, kind in schema.items()},
+    }
+
+    def write(columns: Sequence[str], path: Path) -> None:
+        known.select(*columns).sink_parquet(path)
+
+    return Source(identity, list(schema.names()), False, write)
+
+
+def _of_dask(frame: Any) -> Source:
+    """A frame of Dask, whose name is a checksum of what it does."""
+    schema = {name: str(kind) for name, kind in frame.dtypes.items()}
+    identity = {"frame": "dask", "query": str(frame._name), "schema": schema}
+
+    def write(columns: Sequence[str], path: Path) -> None:
+        frame[list(columns)].to_parquet(path, write_index=False)
+
+    return Source(identity, list(schema), False, write)
+
+
+def _query(frame: nw.LazyFrame[Any]) -> str:
+    """What a frame that is not computed yet will do; its result may differ later."""
+    native: Any = frame.to_native()
+    if frame.implementation.is_polars():
+        return str(native.explain(optimized=False))
+    if frame.implementation.is_duckdb():
+        return str(native.sql_query())
+    return ""
+
+
+def _of_memory(frame: nw.DataFrame[Any]) -> Source:
+    digest = hashlib.blake2b(digest_size=16)
+    names = list(frame.columns)
+
+    def table_of(columns: Sequence[str]) -> Any:
+        try:
+            return frame.select(*columns).to_arrow()
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            rule, remedy = "all values of a column must have the same type", "Convert the column."
+            raise RatingsError([Fault("source", rule, str(error), remedy)]) from error
+
+    def write(columns: Sequence[str], path: Path) -> None:
+        pq.write_table(table_of(columns), path)
+
+    for batch in table_of(names).to_batches():
+        digest.update(batch.serialize())
+    identity = {"frame": names, "checksum": digest.hexdigest()}
+    return Source(identity, names, False, write, declared=_declared(frame))
+
+
+def _declared(frame: nw.DataFrame[Any]) -> dict[str, tuple[Scale, list[Any]]]:
+    found: dict[str, tuple[Scale, list[Any]]] = {}
+    for name, kind in frame.schema.items():
+        if isinstance(kind, (nw.Categorical, nw.Enum)):
+            column = read_values(frame.get_column(name), name)
+            if isinstance(column, Labels) and column.declared is not None:
+                found[name] = column.declared, column.ids.tolist()
+    return found
+
+
+def _nothing(columns: Sequence[str], path: Path) -> None:
+    """Write nothing: the source is in Parquet files."""
