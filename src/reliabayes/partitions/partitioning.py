@@ -87,6 +87,13 @@ def write_parts(request: Request) -> None:
     _begin(request)
     with _locked(request.work):
         manifest = _parts(request)
+        if request.source.has_changed:
+            _remove(request)
+            rule, remedy = (
+                "the source must stay as it is",
+                "Partition it once it is complete.",
+            )
+            raise RatingsError([Fault("source", rule, "that it has changed meanwhile", remedy)])
         manifest.write(folder)
         shutil.rmtree(request.work)
 
