@@ -17,6 +17,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.partitions import part_files, partitioning, runs
+from reliabayes.partitions.manifest import WORK
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["reliabayes.partitions.partitioning", __name__])
@@ -55,7 +56,7 @@ def test_a_killed_run_is_completed_by_the_next(tmp_path: Path) -> None:
     for number in range(10):
         folder = tmp_path / f"killed-{number}"
         ran_in_process(source, folder, rng.uniform(0, usual))
-        were_unfinished.append((folder / partitioning.WORK).exists())
+        were_unfinished.append((folder / WORK).exists())
         ran_in_process(source, folder, None)
         assert content(folder) == expected
 
@@ -205,7 +206,7 @@ def test_two_runs_do_not_write_into_one_folder(
 ) -> None:
     partition_or_stop(source, tmp_path / "parts", False, monkeypatch)
 
-    with open(tmp_path / "parts" / partitioning.WORK / partitioning.PLAN) as other:
+    with open(tmp_path / "parts" / WORK / partitioning.PLAN) as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         with pytest.raises(BlockingIOError, match="another process is partitioning"):
             rb.partition(source, tmp_path / "parts", partitions=3)
