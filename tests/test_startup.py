@@ -13,12 +13,25 @@ import reliabayes as rb
 from reliabayes import models
 from tests.conftest import ROOT
 
-SLOW = ("arviz", "cmdstanpy", "matplotlib", "narwhals", "numpy", "pandas", "scipy", "xarray")
+SLOW = (
+    "arviz",
+    "cmdstanpy",
+    "matplotlib",
+    "narwhals",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy",
+    "xarray",
+)
 NAMES: list[str] = rb.__all__  # type: ignore[attr-defined]
 HELP = """
 import sys
 from reliabayes.cli import main
-for command in ([], ["fit"], ["compare"], ["report"], ["agree"], ["simulate"], ["demo"], ["app"]):
+for command in (
+    [], ["fit"], ["compare"], ["report"], ["agree"], ["partition"], ["simulate"], ["demo"], ["app"]
+):
     sys.argv = ["reliabayes", *command, "--help"]
     try:
         main()
@@ -26,6 +39,8 @@ for command in ([], ["fit"], ["compare"], ["report"], ["agree"], ["simulate"], [
         assert not end.code, command
 """
 FIT = """
+import sys
+sys.modules["dask"] = None  # which xarray imports, with others, where it is installed
 import reliabayes as rb
 table = rb.datasets.load("shrout_fleiss_1979")
 fit = rb.GaussianICC().fit(rb.Ratings.from_frame(table), seed=1)
@@ -47,7 +62,7 @@ def test_help_of_no_command_imports_what_computes() -> None:
 
 @pytest.mark.slow
 def test_a_fit_imports_neither_plots_nor_arviz() -> None:
-    slow = ("arviz", "jinja2", "matplotlib", "pooch", "scipy.stats")
+    slow = ("arviz", "duckdb", "jinja2", "matplotlib", "polars", "pooch", "scipy.stats")
 
     assert imported_by(FIT, slow) == set()
 

@@ -21,6 +21,7 @@ from reliabayes.cli.output import (
     warnings_as_messages,
 )
 from reliabayes.cli.overview_commands import demo, describe, models
+from reliabayes.cli.partition_command import partition
 from reliabayes.cli.ratings_file import with_option_names
 from reliabayes.cli.report_command import report
 
@@ -82,6 +83,6 @@ def options(
     """Estimate the reliability and validity of human ratings."""
 
 
-for command in (fit, compare, report, agree, simulate, describe, models, demo):
+for command in (fit, compare, report, agree, partition, simulate, describe, models, demo):
     app.command()(command)
 app.command("app")(open_app)

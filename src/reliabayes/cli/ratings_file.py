@@ -36,6 +36,7 @@ ARGUMENTS = (
     "decimal",
     "encoding",
     "over",
+    "partitions",
 )
 
 
@@ -157,7 +158,7 @@ class RatingsFile:
         from reliabayes.ratings.facets import facet_columns
 
         roles = {role: name for role, name in asdict(self).items() if role in ROLES}
-        return roles | facet_columns(_facets(self.facet or []))
+        return roles | facet_columns(given_facets(self.facet or []))
 
     def read(self) -> rb.Ratings:
         """Return the ratings, and say which scale was guessed for them.
@@ -165,9 +166,9 @@ class RatingsFile:
         A file that cannot be read ends the program as bad input.
         """
         options = asdict(self)
-        options["facets"] = _facets(options.pop("facet") or [])
+        options["facets"] = given_facets(options.pop("facet") or [])
         if self.categories is not None:
-            options["categories"] = _categories(self.categories)
+            options["categories"] = given_categories(self.categories)
         try:
             with _on_disk(options.pop("file")) as file:
                 ratings = rb.read_ratings(file, **options)
@@ -275,16 +276,36 @@ def _guess(ratings: rb.Ratings) -> str:
     return f"{reason or f'the ratings are read as {scale} {value_range(ratings)}'}{hint}"
 
 
-def _facets(texts: list[str]) -> list[str] | dict[str, str]:
-    """Return the columns of facets, by names if some are to have other names."""
+def given_facets(texts: list[str]) -> list[str] | dict[str, str]:
+    """Return the columns of facets, by names if some are to have other names.
+
+    Parameters
+    ----------
+    texts : list of str
+        Values of the option: ``COLUMN`` or ``NAME=COLUMN``.
+
+    Returns
+    -------
+    list of str, or dict from str to str
+    """
     pairs = [(name, column or name) for name, _, column in (text.partition("=") for text in texts)]
     columns = dict(pairs)
     is_renamed = any(name != column for name, column in pairs)
     return columns if is_renamed and len(columns) == len(pairs) else [name for name, _ in pairs]
 
 
-def _categories(text: str) -> list[str] | list[float]:
-    """Return categories separated by commas, as numbers if all of them are."""
+def given_categories(text: str) -> list[str] | list[float]:
+    """Return categories separated by commas, as numbers if all of them are.
+
+    Parameters
+    ----------
+    text : str
+        Value of the option.
+
+    Returns
+    -------
+    list of str or of float
+    """
     names = [name.strip() for name in text.split(",")]
     try:
         return [float(name) for name in names]

@@ -17,6 +17,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.files import write_whole
 
 NAME = "manifest.json"
+WORK = ".unfinished"  # folder of what is there until all parts are
 FORMAT = 1
 
 

@@ -27,7 +27,7 @@ from reliabayes.ratings.columns import Labels, Numbers
 from reliabayes.ratings.design_checks import conflicting_gold, replicate_ratings
 from reliabayes.ratings.table import Table
 
-N_PAIRS = b"pairs"
+N_PAIRS = "pairs"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def make_part(plan: PartPlan, number: int) -> MadePart:
         role: pa.array(values.astype(plan.coding.dtypes[role], copy=False))
         for role, values in stored.items()
     }
-    _write_parquet(draft / RATINGS, ratings, {N_PAIRS: str(n_pairs).encode()})
+    _write_parquet(draft / RATINGS, ratings, {N_PAIRS: str(n_pairs)})
     sync_folder(draft)
     draft.rename(folder)
     sync_folder(plan.folder)
@@ -124,7 +124,7 @@ def _made(folder: Path) -> MadePart:
     """Sizes of a part that is there."""
     ratings = pq.read_metadata(folder / RATINGS)
     n_items = pq.read_metadata(folder / ITEMS).num_rows
-    return MadePart(ratings.num_rows, n_items, int(ratings.metadata[N_PAIRS]))
+    return MadePart(ratings.num_rows, n_items, int(ratings.metadata[N_PAIRS.encode()]))
 
 
 def _gathered(plan: PartPlan, number: int) -> tuple[dict[str, npt.NDArray[Any]], Any] | None:
@@ -228,17 +228,14 @@ def _gold_of(
 
 def _write_parquet(path: Path, columns: Mapping[str, Any], metadata: Any = None) -> None:
     """Write columns; the first of them, which ascends, as differences."""
-    schema = pa.schema({name: values.type for name, values in columns.items()})
-    table = pa.Table.from_arrays(list(columns.values()), schema=schema.with_metadata(metadata))
-    name = schema.names[0]
-    kind = "DELTA_BINARY_PACKED" if pa.types.is_integer(schema[0].type) else "DELTA_BYTE_ARRAY"
-    sink = pa.BufferOutputStream()
-    pq.write_table(
-        table,
-        sink,
-        compression="zstd",
-        use_dictionary=schema.names[1:],
-        column_encoding={name: kind},
-        store_schema=False,
+    table = pa.table(dict(columns))
+    first, *others = table.column_names
+    kind = (
+        "DELTA_BINARY_PACKED" if pa.types.is_integer(table.schema[0].type) else "DELTA_BYTE_ARRAY"
     )
+    options = {"use_dictionary": others, "column_encoding": {first: kind}, "compression": "zstd"}
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, table.schema, store_schema=False, **options) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata(metadata or {})
     write_whole(path, memoryview(sink.getvalue()))

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,15 +22,15 @@ from reliabayes.files import write_whole
 from reliabayes.jobs import run_jobs
 from reliabayes.partitions.column_types import type_faults
 from reliabayes.partitions.dictionaries import Coding, coding_of
-from reliabayes.partitions.manifest import NAME, Manifest, read_manifest
+from reliabayes.partitions.manifest import NAME, WORK, Manifest, read_manifest
 from reliabayes.partitions.part_files import MadePart, PartPlan, make_part
 from reliabayes.partitions.runs import Plan, chunks, read_summary, write_run
 from reliabayes.partitions.sources import Source
 from reliabayes.partitions.unions import merged
+from reliabayes.progress import progress_bar
 from reliabayes.ratings.design_checks import fault_of_no_overlap
 from reliabayes.ratings.frames import columns_and_faults
 
-WORK = ".unfinished"
 PLAN = "plan.json"
 PART_SIZE = 2_000_000  # ratings
 
@@ -51,6 +51,8 @@ class Request:
         Where parts are to be.
     n_jobs : int
         Number of processes.
+    progress : bool or None
+        Whether bars show how much is done; by default in terminals and notebooks.
     """
 
     source: Source
@@ -58,6 +60,7 @@ class Request:
     arguments: dict[str, Any]
     folder: Path
     n_jobs: int
+    progress: bool | None
 
     @property
     def work(self) -> Path:
@@ -87,6 +90,13 @@ def write_parts(request: Request) -> None:
     _begin(request)
     with _locked(request.work):
         manifest = _parts(request)
+        if request.source.has_changed:
+            _remove(request)
+            rule, remedy = (
+                "the source must stay as it is",
+                "Partition it once it is complete.",
+            )
+            raise RatingsError([Fault("source", rule, "that it has changed meanwhile", remedy)])
         manifest.write(folder)
         shutil.rmtree(request.work)
 
@@ -155,7 +165,7 @@ def _parts(request: Request) -> Manifest:
     n_parts = request.arguments["partitions"] or _default_number(files)
     plan = Plan(request.columns, n_parts, request.arguments["missing"], request.work)
     tasks = [partial(write_run, plan, number, chunk) for number, chunk in enumerate(every)]
-    _all(run_jobs(tasks, request.n_jobs))
+    _all("reading", tasks, request)
     runs = [plan.path(number) for number in range(len(every))]
     coding = coding_of(
         [read_summary(path) for path in runs],
@@ -196,7 +206,7 @@ def _made(request: Request, runs: Sequence[Path], coding: Coding, n_parts: int) 
     replicates = request.arguments["replicates"]
     plan = PartPlan(runs, request.columns, coding, replicates, request.folder, request.work)
     tasks = [partial(make_part, plan, number) for number in range(n_parts)]
-    made = _all(run_jobs(tasks, request.n_jobs))
+    made = _all("writing parts", tasks, request)
     faults = [*coding.faults, *merged(fault for part in made for fault in part.faults)]
     faults += _design_faults(request, made, coding)
     if faults:
@@ -243,5 +253,12 @@ def _design_faults(request: Request, made: Sequence[MadePart], coding: Coding) -
         yield fault_of_no_overlap(request.columns["item"], request.columns["rater"], n_items)
 
 
-def _all(results: Iterable[Any]) -> list[Any]:
-    return list(results)
+def _all(title: str, tasks: Sequence[Callable[[], Any]], request: Request) -> list[Any]:
+    """Results of tasks, with a bar that counts them."""
+    found: list[Any] = []
+    counted = progress_bar(title, len(tasks), lambda: len(found), request.progress, "steps")
+    with counted as update:
+        for result in run_jobs(tasks, request.n_jobs):
+            found.append(result)
+            update()
+    return found

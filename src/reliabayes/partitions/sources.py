@@ -54,6 +54,12 @@ class Source:
     files: Sequence[str] = ()
     declared: Mapping[str, tuple[Scale, list[Any]]] = field(default_factory=dict)
 
+    @property
+    def has_changed(self) -> bool:
+        """Whether its files are others than when it was opened."""
+        files = self.identity.get("files", [])
+        return any(_identity(Path(file["path"])) != file for file in files)
+
 
 def open_source(source: Any, delimiter: str | None) -> Source:
     """Return the source that a user means.
@@ -115,7 +121,7 @@ def _suffix(path: Path) -> str:
 
 
 def _identity(path: Path) -> dict[str, Any]:
-    """Name, size, time of the last change, and a checksum of both ends.
+    """Path, size, time of the last change, and a checksum of both ends.
 
     The end of a Parquet file has the place and the size of each block, and the extremes of each
     column. A change elsewhere that keeps the size has a time; reading all would cost minutes.
@@ -126,7 +132,7 @@ def _identity(path: Path) -> dict[str, Any]:
         opened.seek(max(0, state.st_size - ENDS))
         digest.update(opened.read(ENDS))
     return {
-        "name": path.name,
+        "path": str(path.resolve()),
         "bytes": state.st_size,
         "changed": state.st_mtime_ns,
         "ends": digest.hexdigest(),

@@ -1,0 +1,194 @@
+"""Functions of parts give the same results wherever they are called, and also if a worker dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.arrays import Codes
+from reliabayes.partitions import cluster, processes
+from reliabayes.partitions.executors import WorkerError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Folder of 2,000 ratings of 500 items by 20 raters, in 12 parts."""
+    rng = np.random.default_rng(1)
+    raters = np.argsort(rng.random((500, 20)))[:, :4].ravel()
+    frame = pd.DataFrame({"item": np.arange(2000) // 4, "rater": raters})
+    rb.partition(frame.assign(rating=rng.integers(0, 3, 2000)), tmp_path / "parts", partitions=12)
+    return tmp_path / "parts"
+
+
+def sums_by_rater(part: rb.Ratings) -> Codes:
+    return np.asarray(np.bincount(part.rater, part.values, minlength=part.n_raters), np.int64)
+
+
+def first_item(part: rb.Ratings) -> int:
+    return int(part.items[0])
+
+
+@dataclass(frozen=True)
+class DyingOnce:
+    """Sums by rater, except that the process dies at one part, the first time."""
+
+    mark: Path
+    item: int
+
+    def __call__(self, part: rb.Ratings) -> Codes:
+        time.sleep(0.02)
+        if first_item(part) == self.item and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sums_by_rater(part)
+
+
+def dying(part: rb.Ratings) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def failing(part: rb.Ratings) -> None:
+    if part.items[0] > 0:
+        raise ZeroDivisionError("nothing to divide by")
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_results_in_the_same_order(folder: Path) -> None:
+    alone, dataset = rb.scan_ratings(folder), rb.scan_ratings(folder, n_jobs=2)
+
+    assert [*dataset.map(first_item)] == [*alone.map(first_item)]
+    np.testing.assert_array_equal(dataset.sum(sums_by_rater), alone.sum(sums_by_rater))
+
+
+@pytest.mark.slow
+def test_other_processes_go_on_for_one_that_died(folder: Path, tmp_path: Path) -> None:
+    alone = rb.scan_ratings(folder)
+    third = int(alone.parts[3].read().items[0])
+
+    found = alone.on(processes(2)).sum(DyingOnce(tmp_path / "died", third))
+
+    assert (tmp_path / "died").exists()
+    np.testing.assert_array_equal(found, alone.sum(sums_by_rater))
+
+
+@pytest.mark.slow
+def test_processes_that_always_die_are_given_up_and_the_part_is_named(folder: Path) -> None:
+    dataset = rb.scan_ratings(folder, n_jobs=2)
+
+    with pytest.raises(WorkerError, match=r"at or after .*part-00000"):
+        dataset.sum(dying)
+
+
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_an_error_names_its_part(n_jobs: int, folder: Path) -> None:
+    dataset = rb.scan_ratings(folder, n_jobs=n_jobs)
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        [*dataset.map(failing)]
+
+    assert raised.value.__notes__ == [f"This happened in {folder / 'part-00001'}."]
+
+
+def test_a_damaged_part_is_named(folder: Path) -> None:
+    path = folder / "part-00002" / "ratings.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+
+    with pytest.raises(rb.RatingsError, match=r"part-00002/ratings.parquet: it must be whole"):
+        rb.scan_ratings(folder).sum(sums_by_rater)
+
+
+def test_few_parts_are_on_their_way_at_once(folder: Path) -> None:
+    client = OwnClient()
+    results = rb.scan_ratings(folder, client=client).map(first_item)
+
+    most = max(client.waiting for _ in results)
+
+    assert most <= 2 * OwnClient.workers
+    assert client.waiting == 0
+
+
+class OwnClient:
+    """A client like Dask's, which counts the futures whose result was not yet taken."""
+
+    workers = 2
+
+    def __init__(self) -> None:
+        self.waiting = 0
+
+    def nthreads(self) -> dict[str, int]:
+        return {"a worker": self.workers}
+
+    def submit(self, function: Any, part: Any, pure: bool) -> Any:
+        self.waiting += 1
+        client = self
+
+        class Future:
+            def result(self) -> Any:
+                client.waiting -= 1
+                return function(part)
+
+        return Future()
+
+
+@pytest.mark.parametrize("number", [0, -2])
+def test_a_number_of_processes_must_be_one(number: int) -> None:
+    with pytest.raises(ValueError, match="n_jobs: it must be -1 or a number of processes"):
+        processes(number)
+
+
+def test_a_client_must_be_one() -> None:
+    with pytest.raises(TypeError, match=r"it must be a distributed\.Client of Dask; found a str"):
+        cluster("tcp://127.0.0.1:8786")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Client of two processes on this machine."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+    with (
+        distributed.LocalCluster(processes=True, dashboard_address=None, **options) as made,
+        distributed.Client(made) as client,
+    ):
+        yield client
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_results_in_the_same_order(folder: Path, client: Any) -> None:
+    alone, dataset = rb.scan_ratings(folder), rb.scan_ratings(folder, client=client)
+
+    assert [*dataset.map(first_item)] == [*alone.map(first_item)]
+    np.testing.assert_array_equal(dataset.sum(sums_by_rater), alone.sum(sums_by_rater))
+
+
+@pytest.mark.slow
+def test_a_cluster_goes_on_for_a_worker_that_died(
+    folder: Path, client: Any, tmp_path: Path
+) -> None:
+    alone = rb.scan_ratings(folder)
+    third = int(alone.parts[3].read().items[0])
+
+    found = alone.on(cluster(client)).sum(DyingOnce(tmp_path / "died", third))
+
+    assert (tmp_path / "died").exists()
+    np.testing.assert_array_equal(found, alone.sum(sums_by_rater))
+
+
+@pytest.mark.slow
+def test_an_error_on_a_cluster_names_its_part(folder: Path, client: Any) -> None:
+    dataset = rb.scan_ratings(folder, client=client)
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        [*dataset.map(failing)]
+
+    assert raised.value.__notes__ == [f"This happened in {folder / 'part-00001'}."]
