@@ -40,6 +40,7 @@ ORDER = (
 # Methods that users look for where they are: each imports what lies above it.
 DOORS = {
     ("ratings.ratings", "agreement"),
+    ("partitions.dataset", "agreement"),
     ("results.fit", "html_report"),
 }
 

@@ -110,7 +110,7 @@ def test_k_columns_equals_k_ratings_in_complete_data(dataset: Load, name: IccNam
 def test_restricted_deviance_equals_the_dense_computation(
     table: LongTable, one: Array, other: Array
 ) -> None:
-    design = Design.of(table.row, table.column, table.ratings)
+    design = design_of(table)
     products = design.products(design.totals())
 
     found = products.deviance(one) - products.deviance(other)
@@ -122,7 +122,7 @@ def test_restricted_deviance_equals_the_dense_computation(
 @given(seed=st.integers(0, 2**16))
 def test_no_variances_fit_better_than_the_reml_estimates(seed: int) -> None:
     table = LongTable.simulated(items=7, raters=4, ratings=25, seed=seed)
-    design = Design.of(table.row, table.column, table.ratings)
+    design = design_of(table)
     best, _ = design.products(design.totals()).best_ratios()
 
     def dense(root: Any) -> float:
@@ -135,7 +135,7 @@ def test_no_variances_fit_better_than_the_reml_estimates(seed: int) -> None:
 
 def test_reml_of_complete_data_equals_the_analysis_of_variance(dataset: Load) -> None:
     ratings = rb.Ratings.from_frame(dataset("shrout_fleiss_1979"))
-    design = Design.of(ratings.item, ratings.rater, ratings.values)
+    design = design_of(LongTable(ratings.item, ratings.rater, ratings.values))
 
     item, rater, residual = design.products(design.totals()).components()
 
@@ -145,7 +145,7 @@ def test_reml_of_complete_data_equals_the_analysis_of_variance(dataset: Load) ->
 
 @given(table=long_tables())
 def test_rows_of_items_add_up_to_the_totals(table: LongTable) -> None:
-    design = Design.of(table.row, table.column, table.ratings)
+    design = design_of(table)
 
     rows = design.rows().toarray()
 
@@ -256,7 +256,9 @@ def test_perfect_agreement_gives_one(name: IccName, proportion: float) -> None:
 
 def test_with_perfect_agreement_the_item_variance_is_that_of_the_ratings() -> None:
     item = np.array([0, 0, 1, 1, 1, 2], np.int32)
-    design = Design.of(item, np.array([0, 1, 0, 1, 2, 2], np.int32), np.array([1.0, 4, 9])[item])
+    design = design_of(
+        LongTable(item, np.array([0, 1, 0, 1, 2, 2], np.int32), np.array([1.0, 4, 9])[item])
+    )
 
     found = design.products(design.totals()).components()
 
@@ -443,3 +445,9 @@ def test_raters_with_one_item_each_leave_the_one_way_iccs() -> None:
     assert table.index.tolist() == ["ICC(1,1)", "ICC(1,k)"]
     assert table.notna().all(axis=None)
     assert len(caught) == 1
+
+
+def design_of(table: LongTable) -> Design:
+    sizes = np.unique(np.bincount(table.row))
+    centred = table.ratings - table.ratings.mean()
+    return Design.of(table.row, table.column, centred, sizes, int(table.column.max()) + 1)

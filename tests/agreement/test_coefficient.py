@@ -19,7 +19,8 @@ from scipy import stats
 
 from reliabayes import Ratings, RatingsError, agreement
 from reliabayes.agreement import Coefficient
-from reliabayes.agreement.resampling import DistinctRows, resample_raters
+from reliabayes.agreement.distinct_rows import DistinctRows
+from reliabayes.agreement.resampling import resample_raters
 from reliabayes.arrays import Array
 from reliabayes.choices import Method
 from tests import pairwise

@@ -2,8 +2,9 @@
 
 from reliabayes.agreement.alpha import krippendorff_alpha
 from reliabayes.agreement.anova import icc_table
-from reliabayes.agreement.coefficient import Coefficient, difference
+from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa, light_kappa, scott_pi
+from reliabayes.agreement.comparing import difference
 from reliabayes.agreement.conger import conger_kappa, iota
 from reliabayes.agreement.fleiss import fleiss_kappa, fleiss_kappa_by_category, fleiss_z
 from reliabayes.agreement.generalizability import GStudyTable, g_study

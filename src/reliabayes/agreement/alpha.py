@@ -11,9 +11,11 @@ from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable, pairs_within_items
-from reliabayes.agreement.distance import Custom, Distance, Nominal, Pairwise, Squared, margins
+from reliabayes.agreement.distance import Custom, Distance, Nominal, Pairwise, margins
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
-from reliabayes.agreement.scales import category_positions, category_values
+from reliabayes.agreement.over_parts import of_datasets
+from reliabayes.agreement.scales import category_positions, category_values, squared
+from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -28,6 +30,7 @@ DEFAULT_METRIC: dict[str, Metric] = {
 }
 
 
+@of_datasets
 def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None) -> Coefficient:
     r"""Krippendorff's alpha, at most 1; 0 at chance level.
 
@@ -40,7 +43,7 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric | Pairwise | None = None
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design; raters may be anonymous.
     metric : str or callable, optional
         Distance delta of two ratings c and k; adjacent ordered categories are 1 apart. By default
@@ -138,6 +141,9 @@ class AlphaSums:
 
 
 def _distance(ratings: Ratings, metric: Metric | Pairwise) -> Distance:
+    if metric == "interval":
+        return squared(ratings)
+    require_shared_categories(ratings)
     if metric == "nominal":
         return Nominal(len(ratings.categories))
     if callable(metric):
@@ -151,8 +157,6 @@ def _distance(ratings: Ratings, metric: Metric | Pairwise) -> Distance:
         remedy = 'If they are numbers, read them with scale="numeric".'
         raise RatingsError([Fault("rating", rule, found, remedy)])
     values = category_positions(ratings)
-    if metric == "interval":
-        return Squared(values - values.mean())
     if metric == "ratio" and values[0] < 0:
         rule = 'ratings must be non-negative numbers for the metric "ratio"'
         raise RatingsError([Fault("rating", rule, listed(ratings.categories), 'Pass "interval".')])
@@ -173,10 +177,11 @@ def _ordinal(ratings: Ratings, name: str) -> Coefficient:
     Columns: number of ratings in each category; coincidences of each pair of categories that occurs
     within an item.
     """
+    require_shared_categories(ratings)
     table, size = CountTable.from_ratings(ratings), len(category_positions(ratings))
     one, other = pairs_within_items(table.item)
-    key = table.category[one] * size + table.category[other]
-    pairs, column = np.unique(key, return_inverse=True)
+    pairs = whole_of(ratings).category_pairs
+    column = np.searchsorted(pairs, table.category[one] * size + table.category[other])
     low, high = np.divmod(pairs, size)
 
     def rows(weights: Array | None) -> Rows:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows
-from reliabayes.agreement.resampling import Formula
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 

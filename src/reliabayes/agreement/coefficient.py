@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.interval import (
     Interval,
     NormalModel,
@@ -18,10 +19,15 @@ from reliabayes.agreement.interval import (
     check_interval_options,
 )
 from reliabayes.agreement.interval_methods import Intervals
-from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.item_rows import Rows, n_columns
+from reliabayes.agreement.item_statistics import (
+    ItemStatistics,
+    PartedStatistics,
+    StatisticsInMemory,
+    joined_parts,
+)
 from reliabayes.agreement.joined_sums import joined
 from reliabayes.agreement.rater_pools import pool_by_rater, union_of_raters
-from reliabayes.agreement.resampling import Formula
 from reliabayes.agreement.sampling_distribution import SamplingDistribution
 from reliabayes.arrays import Array
 from reliabayes.choices import Method, Over
@@ -67,6 +73,8 @@ class Coefficient:
         Interval under a model of normal effects, which is then the default.
     n_paired : int, optional
         Number of items with at least two ratings; by default that of all items.
+    over_parts : StatisticsOfParts, optional
+        The statistics, if the items are those of a `RatingsDataset`; ``rows`` are then unavailable.
     """
 
     name: str
@@ -81,6 +89,7 @@ class Coefficient:
     limit: float | None = 1.0
     model: NormalModel | None = None
     n_paired: int | None = None
+    over_parts: PartedStatistics | None = None
 
     @classmethod
     def of(
@@ -111,7 +120,7 @@ class Coefficient:
     @cached_property
     def value(self) -> float:
         """The coefficient; nan, with a warning that gives the reason, if it is undefined."""
-        total = self._sampling.distinct_rows.total if self.total is None else self.total()
+        total = self._statistics.total if self.total is None else self.total()
         value = float(self.formula(total))
         if np.isnan(value):
             warnings.warn(f"{self.name} is undefined: {self.undefined}.", stacklevel=3)
@@ -268,8 +277,21 @@ class Coefficient:
         return combined(f"{self.name} less {other.name}", np.subtract, self, other)
 
     @cached_property
+    def _statistics(self) -> ItemStatistics:
+        return StatisticsInMemory(self.rows) if self.over_parts is None else self.over_parts
+
+    @cached_property
     def _sampling(self) -> SamplingDistribution:
-        return SamplingDistribution(self.raters, self.rows, self.formula)
+        return SamplingDistribution(self.raters, self._statistics, self.formula)
+
+    @property
+    def width(self) -> int:
+        """Number S of statistics of an item."""
+        return n_columns(self.rows(None)) if self.over_parts is None else self.over_parts.width
+
+    def _n_paired(self) -> int:
+        found = self.n_paired if self.over_parts is None else self.over_parts.n_paired
+        return len(self.items) if found is None else found
 
     @cached_property
     def _intervals(self) -> Intervals:
@@ -280,40 +302,8 @@ class Coefficient:
             degrees_lost=self.degrees_lost,
             limit=self.limit,
             model=self.model,
-            n_paired=len(self.items) if self.n_paired is None else self.n_paired,
+            n_paired=self._n_paired,
         )
-
-
-def difference(one: Coefficient, other: Coefficient) -> Coefficient:
-    r"""Difference of two coefficients, with items and raters paired by id.
-
-    .. math:: \kappa_1 - \kappa_2
-
-    Both coefficients are computed on the same samples of items, so that errors they share cancel:
-    the interval is shorter than two separate intervals suggest. Items that only one of them has
-    are resampled as well.
-
-    Parameters
-    ----------
-    one, other : Coefficient
-        Of the same ratings or of different ones, such as before and after a new guideline.
-
-    Returns
-    -------
-    Coefficient
-        The difference; also written ``one - other``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import reliabayes as rb
-    >>> ratings = rb.Ratings.from_wide(np.array([[1, 1], [2, 2], [3, 4], [4, 4]]))
-    >>> nominal = rb.agreement.krippendorff_alpha(ratings, "nominal")
-    >>> interval = rb.agreement.krippendorff_alpha(ratings, "interval")
-    >>> round(float(rb.agreement.difference(interval, nominal)), 3)
-    0.231
-    """
-    return one - other
 
 
 def combined(
@@ -346,5 +336,6 @@ def combined(
         raters=raters,
         rows=rows,
         formula=formula,
+        over_parts=joined_parts([c.over_parts for c in coefficients]),
         **{"limit": None, **others},
     )

@@ -5,14 +5,16 @@ from __future__ import annotations
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.distinct_rows import Formula
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
-from reliabayes.agreement.resampling import Formula
 from reliabayes.agreement.scales import Weights, weight_table
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Cohen's kappa of two raters, at most 1; 0 at chance level.
 
@@ -24,7 +26,7 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         By two raters; select them with ``ratings.subset(raters=[...])``.
     weights : {"linear", "quadratic"} or array (K, K), optional
         Agreement weight of two categories. By default 1 for the same category and 0 otherwise.
@@ -60,6 +62,7 @@ def cohen_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
     return _of_two_raters(ratings, "Cohen's kappa", _cohen(ratings, weights))
 
 
+@of_datasets
 def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Scott's pi of two raters, at most 1; 0 at chance level.
 
@@ -70,7 +73,7 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         By two raters.
     weights : {"linear", "quadratic"} or array (K, K), optional
         As for `cohen_kappa`.
@@ -108,6 +111,7 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     return _of_two_raters(ratings, "Scott's pi", correction)
 
 
+@of_datasets
 def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Light's kappa: Cohen's kappa, averaged over all pairs of raters, at most 1.
 
@@ -118,7 +122,7 @@ def light_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         By at least two raters.
     weights : {"linear", "quadratic"} or array (K, K), optional
         As for `cohen_kappa`.

@@ -12,6 +12,7 @@ from reliabayes.agreement.coefficient import Coefficient, combined
 from reliabayes.agreement.count_table import CountTable
 from reliabayes.agreement.distance import Distance, Pairwise, margins
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.scales import (
     DistanceName,
     Weights,
@@ -22,6 +23,7 @@ from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def conger_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Conger's kappa of any number of raters, at most 1; 0 at chance level.
 
@@ -34,7 +36,7 @@ def conger_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         By at least two raters.
     weights : {"linear", "quadratic"} or array (K, K), optional
         As for `cohen_kappa`.
@@ -65,6 +67,7 @@ def conger_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     return _conger(ratings, "Conger's kappa", distance_from_weights(ratings, weights))
 
 
+@of_datasets
 def iota(
     ratings: Ratings, *others: Ratings, distance: DistanceName | Pairwise | None = None
 ) -> Coefficient:

@@ -11,6 +11,8 @@ from reliabayes.agreement.arithmetic import sum_by_index
 from reliabayes.arrays import Array, Codes, Mask
 from reliabayes.ratings import Ratings
 
+MAX_CELLS = 4  # of a table per rating, up to which a table of all cells is quicker than sorting
+
 
 @dataclass(frozen=True, eq=False)
 class CountTable:
@@ -40,7 +42,12 @@ class CountTable:
     ) -> CountTable:
         """Table of ratings (N,) given by their codes."""
         key = item.astype(np.int64) * shape[1] + category
-        filled, cell = np.unique(key, return_inverse=True)
+        if shape[0] * shape[1] > MAX_CELLS * len(key):
+            filled, cell = np.unique(key, return_inverse=True)
+        else:  # most cells are filled, and need no sorting
+            is_filled = np.zeros(shape[0] * shape[1], np.bool_)
+            is_filled[key] = True
+            filled, cell = np.flatnonzero(is_filled), (np.cumsum(is_filled) - 1)[key]
         return cls(*np.divmod(filled, shape[1]), cell, rater, shape)
 
     @classmethod

@@ -33,13 +33,14 @@ class Design:
     sizes: Array
 
     @classmethod
-    def of(cls, item: Codes, rater: Codes | None, values: Array) -> Design:
-        """Design of ratings in long form; one-way without raters."""
-        shape = (len(values), 0 if rater is None else int(rater.max()) + 1)
+    def of(
+        cls, item: Codes, rater: Codes | None, values: Array, sizes: Codes, n_raters: int
+    ) -> Design:
+        """Design of centred ratings in long form; one-way without raters."""
+        shape = (len(values), 0 if rater is None else n_raters)
         ones = np.empty(0) if rater is None else np.ones(len(values))
         place = np.arange(len(ones)), np.empty(0, int) if rater is None else rater
-        sizes = np.unique(np.bincount(item)).astype(float)
-        return cls(item, sp.csr_array((ones, place), shape), values - values.mean(), sizes)
+        return cls(item, sp.csr_array((ones, place), shape), values, sizes.astype(float))
 
     @property
     def matrix_size(self) -> int:

@@ -13,6 +13,7 @@ from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable
 from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions, ratio_of_sums
 from reliabayes.agreement.scales import Weights, distance_from_weights
 from reliabayes.arrays import Array
@@ -20,6 +21,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Fleiss' kappa, at most 1; 0 at chance level.
 
@@ -31,7 +33,7 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
     weights : {"linear", "quadratic"} or array (K, K), optional
         As for `percent_agreement`, which is P_o.
@@ -63,6 +65,7 @@ def fleiss_kappa(ratings: Ratings, weights: Weights | None = None) -> Coefficien
     )
 
 
+@of_datasets
 def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
     r"""Fleiss' kappa of each category against all others, at most 1; 0 at chance level.
 
@@ -71,7 +74,7 @@ def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
 
     Returns

@@ -8,12 +8,14 @@ import numpy as np
 
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.item_rows import column_sums, join_columns
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions
 from reliabayes.agreement.scales import Weights, weight_table
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Brennan & Prediger's S, with equal chances of all categories, at most 1.
 
@@ -24,7 +26,7 @@ def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coeffi
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
     weights : {"linear", "quadratic"} or array (K, K), optional
         As for `percent_agreement`, which is P_o.
@@ -52,6 +54,7 @@ def brennan_prediger(ratings: Ratings, weights: Weights | None = None) -> Coeffi
     )
 
 
+@of_datasets
 def gwet_ac1(ratings: Ratings) -> Coefficient:
     r"""Gwet's AC1, at most 1.
 
@@ -63,7 +66,7 @@ def gwet_ac1(ratings: Ratings) -> Coefficient:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
 
     Returns
@@ -87,6 +90,7 @@ def gwet_ac1(ratings: Ratings) -> Coefficient:
     return _gwet(ratings, "Gwet's AC1", None)
 
 
+@of_datasets
 def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
     r"""Gwet's AC2, which is AC1 with partial agreement of different categories, at most 1.
 
@@ -95,7 +99,7 @@ def gwet_ac2(ratings: Ratings, weights: Weights = "quadratic") -> Coefficient:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
     weights : {"linear", "quadratic"} or array (K, K), default "quadratic"
         As for `percent_agreement`, which is P_o.

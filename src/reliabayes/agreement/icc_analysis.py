@@ -12,10 +12,11 @@ from scipy.special import chdtri, fdtrc, fdtri
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.icc_names import Averaged, IccName
-from reliabayes.agreement.icc_sums import design_of, has_severity, is_once_each
+from reliabayes.agreement.icc_sums import design_of, has_severity
 from reliabayes.agreement.resampling import COMPLEX_STEP
 from reliabayes.agreement.spearman_brown import step_up
 from reliabayes.agreement.variance_components import MeanSquares, Products
+from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
@@ -53,10 +54,10 @@ class Analysis:
     @classmethod
     def of(cls, ratings: Ratings, name: IccName, k: Averaged) -> Analysis:
         """Analysis of some ratings for one ICC."""
-        design = design_of(ratings, name)
-        products = design.products(design.totals())
+        design, whole = design_of(ratings, name), whole_of(ratings)
+        products = design.products(np.sum(whole.ask(_totals, name), axis=0))
         is_two_way = design.matrix_size > 2
-        is_balanced = is_once_each(ratings) if is_two_way else len(design.sizes) == 1
+        is_balanced = whole.is_once_each if is_two_way else len(design.sizes) == 1
         return cls(
             name=name,
             published=k == "columns" or is_balanced,
@@ -236,3 +237,7 @@ class Analysis:
             return deviance(-math.inf)
         found = scipy.optimize.minimize_scalar(deviance, bounds=LOG_RATIOS, method="bounded")
         return min(float(found.fun), deviance(-math.inf))
+
+
+def _totals(ratings: Ratings, name: IccName) -> Array:
+    return design_of(ratings, name).totals()

@@ -11,6 +11,7 @@ import numpy as np
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.design import Design
 from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -37,22 +38,6 @@ class IccSums(Protocol):
         """(...) number k of ratings that a mean averages."""
 
 
-def is_once_each(ratings: Ratings) -> bool:
-    """Whether every rater rated every item exactly once.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Any design.
-
-    Returns
-    -------
-    bool
-        Whether the design is complete and without replicates.
-    """
-    return ratings.is_complete and len(ratings) == ratings.n_pairs
-
-
 def require_several_items_per_rater(ratings: Ratings, name: str) -> None:
     """Raise unless severity can be told from residuals.
 
@@ -68,7 +53,7 @@ def require_several_items_per_rater(ratings: Ratings, name: str) -> None:
     RatingsError
         No rater has two ratings.
     """
-    if len(ratings) == ratings.n_raters:
+    if whole_of(ratings).n_ratings == ratings.n_raters:
         rule = "some rater must have two ratings, so that severity can be told from residuals"
         found = f"{ratings.n_raters} raters with one rating each"
         raise RatingsError([Fault(name, rule, found, "Use ICC(1,1) or ICC(1,k).")])
@@ -95,7 +80,9 @@ def design_of(ratings: Ratings, name: str) -> Design:
         The products do not fit into memory.
     """
     raters = None if name.startswith("ICC(1") else ratings.rater
-    design = Design.of(ratings.item, raters, ratings.values)
+    whole = whole_of(ratings)
+    centred = ratings.values - whole.mean
+    design = Design.of(ratings.item, raters, centred, whole.sizes, ratings.n_raters)
     _require_memory((len(design.sizes) + 1) * design.matrix_size**2, ratings, name)
     return design
 
@@ -105,7 +92,7 @@ def _require_memory(
 ) -> None:
     if elements > largest:
         rule = "tables of pairs of raters, and of ratings of an item, must fit into memory"
-        most = ratings.ratings_per_item.max()
+        most = whole_of(ratings).sizes[-1]
         found = (
             f"{ratings.n_raters} raters and up to {most} ratings per item, which would take "
             f"{8 * elements / 1e9:.2g} GB"
@@ -149,7 +136,7 @@ class OneWaySums:
 
     def ratings_averaged(self, sums: Array) -> Array | float:
         """(...) number k of ratings that a mean averages."""
-        return float(self.ratings.ratings_per_item[0])
+        return float(whole_of(self.ratings).sizes[0])
 
 
 @dataclass(frozen=True)
@@ -305,7 +292,7 @@ def difference_of_squares(one: Array, other: Array) -> Array:
 
 def _weighted(ratings: Ratings, weights: Array | None) -> tuple[Codes, Array, Array]:
     """Item (N,), centred rating (N,) and weight (N,) of each rating."""
-    values = ratings.values - ratings.values.mean()
+    values = ratings.values - whole_of(ratings).mean
     weight = np.ones(len(values)) if weights is None else np.asarray(weights, float)[ratings.rater]
     return ratings.item, values, weight
 

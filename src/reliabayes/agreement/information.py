@@ -7,11 +7,13 @@ from scipy.special import xlogy
 
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def information_agreement(ratings: Ratings) -> Coefficient:
     r"""P_I: information in agreement as a proportion of the raters' entropy, at most 1.
 
@@ -24,7 +26,7 @@ def information_agreement(ratings: Ratings) -> Coefficient:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         By at least two raters.
 
     Returns

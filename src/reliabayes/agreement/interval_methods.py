@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -45,8 +45,8 @@ class Intervals:
         As for `Coefficient`.
     model : NormalModel or None
         As for `Coefficient`.
-    n_paired : int
-        Number of items with at least two ratings.
+    n_paired : callable
+        Function without arguments that returns the number of items with at least two ratings.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Intervals:
     degrees_lost: int
     limit: float | None
     model: NormalModel | None
-    n_paired: int
+    n_paired: Callable[[], int]
 
     def interval(
         self,
@@ -138,9 +138,9 @@ class Intervals:
     def _units(self, over: Over) -> int:
         """Number of units of which ratings that all agree are a sample."""
         if over == "items" or self.sampling.raters is None:
-            return self.n_paired
+            return self.n_paired()
         n_raters = len(self.sampling.raters)
-        return n_raters if over == "raters" else min(self.n_paired, n_raters)
+        return n_raters if over == "raters" else min(self.n_paired(), n_raters)
 
 
 def warn_of_few_raters(raters: pd.Series[Any] | None, over: Over, method: Method) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import get_args
 
-import numpy as np
-
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.icc_analysis import Analysis
 from reliabayes.agreement.icc_names import NAMES, UNDEFINED, Averaged, IccName
@@ -17,15 +15,17 @@ from reliabayes.agreement.icc_sums import (
     OneWaySums,
     RestrictedSums,
     TwoWaySums,
-    is_once_each,
     require_several_items_per_rater,
 )
 from reliabayes.agreement.interval import NormalModel
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.spearman_brown import step_up
+from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings") -> Coefficient:
     r"""Intraclass correlation: proportion of the variance that is between items, at most 1.
 
@@ -39,7 +39,7 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Numeric, of any design. Raters may be anonymous for ICC(1, .).
     name : {"ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"}
         One of the six of Shrout & Fleiss. Default "ICC(2,1)".
@@ -114,8 +114,8 @@ def _sums(ratings: Ratings, name: IccName, k: Averaged) -> IccSums:
         require_several_items_per_rater(ratings, name)
     if k == "columns":
         return ColumnSums(ratings, name)
-    if is_one_way and np.ptp(ratings.ratings_per_item) == 0:
+    if is_one_way and len(whole_of(ratings).sizes) == 1:
         return OneWaySums(ratings)
-    if not is_one_way and is_once_each(ratings):
+    if not is_one_way and whole_of(ratings).is_once_each:
         return TwoWaySums(ratings, name)
     return RestrictedSums(ratings, name)

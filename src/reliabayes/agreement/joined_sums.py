@@ -8,8 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from reliabayes.agreement.item_rows import Rows, align_items, join_columns, n_columns
-from reliabayes.agreement.resampling import Formula
+from reliabayes.agreement.distinct_rows import Formula
+from reliabayes.agreement.item_rows import Rows, align_items, join_columns
 from reliabayes.arrays import Array
 
 
@@ -27,6 +27,10 @@ class FormulaOfSums(Protocol):
     @property
     def rows(self) -> Callable[[Array | None], Rows]:
         """Statistics (I, S) of each item, given how often each rater occurs."""
+
+    @property
+    def width(self) -> int:
+        """Number S of statistics."""
 
     @property
     def formula(self) -> Formula:
@@ -59,7 +63,7 @@ def joined(
     formula : callable
         Formula of their sums.
     """
-    edges = np.cumsum([n_columns(c.rows(None)) for c in coefficients])[:-1]
+    edges = np.cumsum([c.width for c in coefficients])[:-1]
 
     def own_rows(one: FormulaOfSums, weights: Array | None) -> Rows:
         if weights is not None and raters is not None and one.raters is not None:

@@ -11,6 +11,7 @@ import pandas as pd
 from reliabayes.agreement.alpha import krippendorff_alpha
 from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.distinct_rows import MAX_ELEMENTS
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.replications import (
     Aggregate,
@@ -19,7 +20,6 @@ from reliabayes.agreement.replications import (
     Replications,
     replications_of_shared_items,
 )
-from reliabayes.agreement.resampling import MAX_ELEMENTS
 from reliabayes.agreement.spearman_brown import spearman_brown
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings

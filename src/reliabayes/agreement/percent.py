@@ -10,13 +10,15 @@ from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable
+from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
-from reliabayes.agreement.resampling import Formula
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.scales import Weights, distance_from_weights
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
 
+@of_datasets
 def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
     r"""Percent agreement: proportion of agreeing pairs of ratings, averaged over items, in [0, 1].
 
@@ -26,7 +28,7 @@ def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coeff
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
     weights : {"linear", "quadratic"} or array (K, K), optional
         Partial agreement of different categories, as for `cohen_kappa`. None by default.
@@ -47,6 +49,7 @@ def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coeff
     return Coefficient.of(ratings, "Percent agreement", _rows(ratings, weights), ratio_of_sums)
 
 
+@of_datasets
 def unanimous_agreement(ratings: Ratings) -> Coefficient:
     r"""Unanimous agreement: proportion of items on which all ratings agree, in [0, 1].
 
@@ -55,7 +58,7 @@ def unanimous_agreement(ratings: Ratings) -> Coefficient:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
 
     Returns

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from reliabayes.agreement.arithmetic import ratio
-from reliabayes.agreement.count_table import pairs_within_items
+from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows, rows_from_entries
-from reliabayes.agreement.resampling import Formula
+from reliabayes.agreement.whole import pairs_of_raters, require_shared_categories, whole_of
 from reliabayes.arrays import Array, Codes
 from reliabayes.ratings import Ratings
 
@@ -47,13 +47,11 @@ class RaterPairTables:
     def of(cls, ratings: Ratings, purpose: str) -> RaterPairTables:
         """Tables of all pairs of raters who share an item."""
         ratings.require_known_raters(purpose)
-        one, other = pairs_within_items(ratings.item)
-        is_pair = ratings.rater[one] != ratings.rater[other]
-        one, other = one[is_pair], other[is_pair]
+        require_shared_categories(ratings)
+        one, other = pairs_of_raters(ratings)
         first, second = ratings.rater[one], ratings.rater[other]
-        pairs, pair = np.unique(
-            first.astype(np.int64) * ratings.n_raters + second, return_inverse=True
-        )
+        pairs = whole_of(ratings).rater_pairs
+        pair = np.searchsorted(pairs, first.astype(np.int64) * ratings.n_raters + second)
         size = len(ratings.categories)
         cell = ratings.category[one].astype(np.intp) * size + ratings.category[other]
         item = ratings.item[one].astype(np.intp)

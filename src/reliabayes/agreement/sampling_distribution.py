@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 
 from reliabayes.agreement import resampling
 from reliabayes.agreement.arithmetic import ratio
-from reliabayes.agreement.item_rows import Rows, column_sums, n_columns, to_dense
+from reliabayes.agreement.distinct_rows import MAX_ELEMENTS, DistinctRows, Formula
+from reliabayes.agreement.item_rows import n_columns
+from reliabayes.agreement.item_statistics import ItemStatistics
 from reliabayes.agreement.rater_pools import require_resamplable
-from reliabayes.agreement.resampling import DistinctRows, Formula
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Over
 from reliabayes.errors import RatingsError
@@ -80,33 +79,31 @@ class SamplingDistribution:
     ----------
     raters : Series, shape (R,), or None
         Pool of each rater; None if raters are anonymous.
-    rows : callable
-        Statistics of the items, as for `Coefficient`.
+    statistics : ItemStatistics
+        What the formula is of.
     formula : callable
         Function from sums (..., S) to values (...).
     """
 
     raters: pd.Series[Any] | None
-    rows: Callable[[Array | None], Rows]
+    statistics: ItemStatistics
     formula: Formula
 
-    @cached_property
+    @property
     def distinct_rows(self) -> DistinctRows:
         """Statistics of the items, each rater occurring once."""
-        return DistinctRows.of(self.rows(None))
+        return self.statistics.distinct
 
     def bootstrap(self, over: Over, replicates: int, seed: int, n_jobs: int) -> Array:
         """(replicates,) values of bootstrap samples; nan where undefined."""
         if replicates < 2:
             raise ValueError(f"replicates must be at least 2, not {replicates}.")
-        sampler = {
-            "items": self._sample_items,
-            "raters": self._sample_raters,
-            "both": self._sample_both,
-        }[over]
-        if over != "items":
+        if over == "items":
+            sampler, block_size = self._sample_items, self.distinct_rows.block_size
+        else:
             require_resamplable(self.raters)
-        block_size = self.distinct_rows.block_size
+            sampler = self._sample_raters if over == "raters" else self._sample_both
+            block_size = self.statistics.samples_at_once
         return resampling.bootstrap(sampler, replicates, block_size, seed, n_jobs)
 
     def jackknife_influences(self, over: Over) -> Array:
@@ -159,15 +156,12 @@ class SamplingDistribution:
     def without_raters(self) -> WithoutRaters:
         """Values without each group of raters."""
         group, pool = resampling.groups_of_raters(self._rater_pool)
-        rows = self.rows(None)
-        n_items = rows.shape[0]
-        fitting = resampling.MAX_ELEMENTS // (len(pool) * n_columns(rows))
-        n_groups = min(n_items, resampling.MAX_GROUPS, max(2, fitting))
-        place = np.arange(n_items) % n_groups, np.arange(n_items)
-        member = sp.csr_array((np.ones(n_items), place))
-        whole = to_dense(member @ rows)
-        present = (group != left_out for left_out in range(len(pool)))
-        rest = np.array([to_dense(member @ self.rows(each.astype(float))) for each in present])
+        distinct = self.distinct_rows
+        fitting = MAX_ELEMENTS // (len(pool) * n_columns(distinct.rows))
+        n_groups = min(distinct.n_items, resampling.MAX_GROUPS, max(2, fitting))
+        present = [(group != left_out).astype(float) for left_out in range(len(pool))]
+        whole, *others = self.statistics.sums_by_group([None, *present], n_groups)
+        rest = np.array(others)
         return WithoutRaters(self.formula(rest.sum(axis=1)), pool, whole - rest)
 
     def _without_each_item(self) -> Array:
@@ -175,7 +169,7 @@ class SamplingDistribution:
 
     def _without_each_rater(self) -> Array:
         present = 1.0 - np.eye(len(require_resamplable(self.raters)))
-        return self.formula(np.array([column_sums(self.rows(weights)) for weights in present]))
+        return self.formula(self.statistics.sums(present))
 
     def _sample_items(self, rng: np.random.Generator, replicates: int) -> Array:
         distinct = self.distinct_rows
@@ -183,14 +177,11 @@ class SamplingDistribution:
 
     def _sample_raters(self, rng: np.random.Generator, replicates: int) -> Array:
         drawn = resampling.resample_raters(self._rater_pool, rng, replicates)
-        return self.formula(np.array([column_sums(self.rows(weights)) for weights in drawn]))
+        return self.formula(self.statistics.sums(drawn))
 
     def _sample_both(self, rng: np.random.Generator, replicates: int) -> Array:
         drawn = resampling.resample_raters(self._rater_pool, rng, replicates)
-        size = self.distinct_rows.n_items
-        counts = rng.multinomial(size, np.full(size, 1 / size), replicates)
-        pairs = zip(counts, drawn, strict=True)
-        return self.formula(np.array([count @ self.rows(weights) for count, weights in pairs]))
+        return self.formula(self.statistics.sums_of_samples(drawn, rng))
 
     @cached_property
     def _rater_pool(self) -> Codes:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reliabayes.agreement.distance import Absolute, Custom, Distance, Nominal, Pairwise, Squared
+from reliabayes.agreement.whole import require_shared_categories, whole_of
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -45,16 +46,37 @@ def distance_between(ratings: Ratings, distance: DistanceName | Pairwise | None)
     ValueError
         There is no such distance.
     """
+    name = DEFAULT_DISTANCE[ratings.scale] if distance is None else distance
+    if name == "squared":
+        return squared(ratings)
+    require_shared_categories(ratings)
     if callable(distance):
         return Custom.of(category_values(ratings), distance)
-    name = DEFAULT_DISTANCE[ratings.scale] if distance is None else distance
     if name not in get_args(DistanceName):
         known = ", ".join(get_args(DistanceName))
         raise ValueError(f"distance must be one of {known}, or a function, not {distance!r}.")
     if name == "nominal":
         return Nominal(len(ratings.categories))
+    return Absolute(category_positions(ratings))
+
+
+def squared(ratings: Ratings) -> Squared:
+    """Return the squared difference of two ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Ordered or numeric.
+
+    Returns
+    -------
+    Squared
+        Squared differences, with positions centred for precision; the origin is the same in all
+        parts of a dataset.
+    """
     position = category_positions(ratings)
-    return Absolute(position) if name == "absolute" else Squared(position - position.mean())
+    is_shared = ratings.scale != "numeric" or ratings.given_categories is not None
+    return Squared(position - (position.mean() if is_shared else whole_of(ratings).mean))
 
 
 def category_values(ratings: Ratings) -> NDArray[Any]:
@@ -118,6 +140,7 @@ def distance_from_weights(ratings: Ratings, weights: Weights | None) -> Distance
     Distance
         Distance between the K categories.
     """
+    require_shared_categories(ratings)
     if weights is None:
         return Nominal(len(ratings.categories))
     return Custom(1 - weight_table(ratings, weights))
@@ -145,6 +168,7 @@ def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
     ValueError
         There are no such weights, or they are no valid array.
     """
+    require_shared_categories(ratings)
     size = len(ratings.categories)
     if weights is None:
         return np.eye(size)

@@ -10,6 +10,7 @@ import numpy as np
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable
 from reliabayes.agreement.item_rows import Rows
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import ratio_of_sums
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
@@ -17,6 +18,7 @@ from reliabayes.ratings import Ratings
 CATEGORY_NOT_USED = "no item with at least two ratings has the category (0/0)"
 
 
+@of_datasets
 def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
     r"""Probability that another rating of an item is in a category, given that one is, in [0, 1].
 
@@ -26,7 +28,7 @@ def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
 
     Returns

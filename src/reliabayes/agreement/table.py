@@ -18,18 +18,20 @@ from reliabayes.agreement.conger import conger_kappa
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
 from reliabayes.agreement.icc_names import IccName
-from reliabayes.agreement.icc_sums import is_once_each
 from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval, check_interval_options
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.joint_bootstrap import percentile_intervals
+from reliabayes.agreement.over_parts import Several, coefficients_of
 from reliabayes.agreement.percent import percent_agreement
 from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
+from reliabayes.agreement.whole import Whole, ratings_in_memory, whole_of
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 from reliabayes.choices import Method, Over, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.finding_table import FindingTable
 from reliabayes.guidelines import Guideline, interpret, named
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.few_categories import require_few_categories
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
@@ -49,7 +51,7 @@ TELLING: Mapping[Scale, tuple[str, ...]] = {
 
 
 def agreement_table(
-    ratings: Ratings,
+    ratings: Ratings | RatingsDataset,
     *,
     prob: float,
     over: Over | None,
@@ -63,7 +65,7 @@ def agreement_table(
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
     prob : float
         As for `Ratings.agreement`, like all further parameters.
@@ -83,10 +85,11 @@ def agreement_table(
         over, method and, with a guideline, word. ``attrs["finding"]`` is a sentence.
     """
     check_interval_options(prob, over or "items", method or "log")
+    example = ratings_in_memory(Whole(ratings))
     if ratings.scale != "numeric":
-        require_few_categories(ratings, "the table takes at most {most} categories")
+        require_few_categories(example, "the table takes at most {most} categories")
     if over in ("raters", "both"):
-        require_resamplable(pool_by_rater(ratings))
+        require_resamplable(pool_by_rater(example))
     found = suitable(ratings, bootstrapped=method in ("percentile", "bca"))
     table = pd.DataFrame({"value": {label: each.value for label, each in found.items()}})
     words = {} if guideline is None else {"word": _words(table["value"], guideline)}
@@ -108,7 +111,7 @@ def agreement_table(
         chosen = named(guideline)
         table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
     whole = table.assign(**words).rename_axis("coefficient")
-    return FindingTable.of(whole, _finding(whole, level, TELLING[likely_scale(ratings).scale]))
+    return FindingTable.of(whole, _finding(whole, level, TELLING[likely_scale(example).scale]))
 
 
 def _finding(table: pd.DataFrame, level: str, telling: Sequence[str]) -> str:
@@ -125,12 +128,12 @@ def _finding(table: pd.DataFrame, level: str, telling: Sequence[str]) -> str:
     return f"{found}; 1 is perfect agreement, 0 agreement by chance"
 
 
-def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
+def suitable(ratings: Ratings | RatingsDataset, *, bootstrapped: bool) -> dict[str, Coefficient]:
     """Compute the coefficients that suit the scale and the design.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         Any design.
     bootstrapped : bool
         Whether to leave out coefficients whose bootstrap would take minutes.
@@ -140,6 +143,18 @@ def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
     dict from str to Coefficient
         Coefficients by label; a warning names those left out, with the reason.
     """
+    example = ratings_in_memory(Whole(ratings))
+    functions = _suitable_functions(example, bootstrapped)
+    found = _apply_where_possible(functions, lambda function: function(example), "left out")
+    if isinstance(ratings, RatingsDataset):
+        found = coefficients_of(ratings, Several({label: functions[label] for label in found}))
+    return {label: replace(each, name=label) for label, each in found.items()}
+
+
+def _suitable_functions(
+    ratings: Ratings, bootstrapped: bool
+) -> dict[str, Callable[[Ratings], Coefficient]]:
+    """Functions that compute the coefficients, by label; they can be pickled."""
     functions: dict[str, Callable[[Ratings], Coefficient]] = {}
     for scale in _views(ratings):
         functions |= FOR_ANY_RATERS[scale]
@@ -152,8 +167,7 @@ def suitable(ratings: Ratings, *, bootstrapped: bool) -> dict[str, Coefficient]:
     if ratings.rater_pool is not None:
         distance = "nominal" if likely_scale(ratings).scale == "nominal" else None
         functions |= {name: partial(of, distance=distance) for name, of in FOR_TWO_POOLS.items()}
-    found = _apply_where_possible(functions, lambda function: function(ratings), "left out")
-    return {label: replace(each, name=label) for label, each in found.items()}
+    return functions
 
 
 def _views(ratings: Ratings) -> tuple[Scale, ...]:
@@ -167,7 +181,7 @@ def _views(ratings: Ratings) -> tuple[Scale, ...]:
 def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coefficient:
     """ICC(2, .) or ICC(3, .), unless its interval would take minutes."""
     most = MAX_RATERS_OF_BOOTSTRAP if bootstrapped else MAX_RATERS
-    if ratings.n_raters > most and not is_once_each(ratings):
+    if ratings.n_raters > most and not whole_of(ratings).is_once_each:
         rule = f"an incomplete design must have {most} or fewer raters for this interval"
         remedy = 'Pass method="model", or fit GaussianICC.' if bootstrapped else "Fit GaussianICC."
         raise RatingsError([Fault("rater", rule, str(ratings.n_raters), remedy)])
@@ -225,14 +239,14 @@ def _words(values: pd.Series[float], guideline: str | Guideline) -> pd.Series[st
 
 
 def _intervals(
-    ratings: Ratings,
+    ratings: Ratings | RatingsDataset,
     coefficients: Mapping[str, Coefficient],
     prob: float,
     method: Method | None,
     sampling: Mapping[str, Any],
 ) -> dict[str, Interval]:
     """Interval of each coefficient; a warning names those without one, with the reason."""
-    if method != "percentile":
+    if method != "percentile" or isinstance(ratings, RatingsDataset):
         intervals = _apply_where_possible(
             coefficients,
             lambda each: each.interval(prob, method=_known(method, each), **sampling),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,16 +10,19 @@ from reliabayes.agreement.alpha import AlphaSums
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.count_table import CategoryCounts, CountTable
+from reliabayes.agreement.count_table import CountTable
 from reliabayes.agreement.distance import Distance, Pairwise, margins
 from reliabayes.agreement.item_rows import Rows, join_columns
+from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.scales import DistanceName, distance_between
+from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.wording import shown
 
 
+@of_datasets
 def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -> Coefficient:
     r"""Cross-replication reliability (xRR) of two pools, at most 1; 0 at chance level.
 
@@ -33,7 +35,7 @@ def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         With two pools; select them with ``ratings.subset(pools=[...])``. Any design.
     distance : {"nominal", "absolute", "squared"} or callable, optional
         Distance D of two ratings: 0 or 1, |x - y|, (x - y)^2, or a function of two arrays, of
@@ -76,6 +78,7 @@ def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -
     return sums.correction.coefficient(ratings, name, sums.rows)
 
 
+@of_datasets
 def normalized_kappa_x(
     ratings: Ratings, distance: DistanceName | Pairwise | None = None
 ) -> Coefficient:
@@ -90,7 +93,7 @@ def normalized_kappa_x(
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         With two pools. Each alpha is that of all items with at least two ratings by the pool.
     distance : {"nominal", "absolute", "squared"} or callable, optional
         As for `kappa_x`.
@@ -121,8 +124,8 @@ def normalized_kappa_x(
     cross = CrossSums.of(ratings, distance_between(ratings, distance))
     alpha = AlphaSums(cross.by_item, cross.distance)
     is_in = np.eye(2)[:, _two_pools(ratings)]
-    for pool, inside in zip(ratings.pools, is_in, strict=True):
-        _require_pairs(cross.by_item.counts(inside), pool)
+    for pool in range(2):
+        _require_pairs(ratings, pool)
 
     def rows(weights: Array | None) -> Rows:
         blocks = [alpha.rows(inside if weights is None else inside * weights) for inside in is_in]
@@ -178,12 +181,12 @@ class CrossSums:
     def of(cls, ratings: Ratings, distance: Distance) -> CrossSums:
         """Statistics of all ratings."""
         pool = _two_pools(ratings)
+        _require_shared_item(ratings)
         size = len(ratings.categories)
         unit = 2 * ratings.item.astype(np.int64) + pool[ratings.rater]
         by_item_and_pool = CountTable.from_codes(
             unit, ratings.category, ratings.rater, (2 * ratings.n_items, size)
         )
-        _require_shared_item(by_item_and_pool)
         return cls(CountTable.from_ratings(ratings), by_item_and_pool, distance)
 
     @property
@@ -229,15 +232,25 @@ def _two_pools(ratings: Ratings) -> Codes:
     return ratings.rater_pool
 
 
-def _require_shared_item(by_item_and_pool: CountTable) -> None:
-    n = by_item_and_pool.counts(None).n_ratings.reshape(-1, 2)
-    if not (n > 0).all(axis=1).any():
+def _require_shared_item(ratings: Ratings) -> None:
+    if not any(whole_of(ratings).ask(_has_shared_item)):
         rule = "at least one item must have ratings by both pools"
         raise RatingsError([Fault("pool", rule, "none", "Let both pools rate the same items.")])
 
 
-def _require_pairs(counts: CategoryCounts, pool: Any) -> None:
-    if not (counts.n_pairs > 0).any():
-        rule = f"at least one item must have two ratings by pool {shown(pool)}"
+def _has_shared_item(ratings: Ratings) -> bool:
+    of_pool = _two_pools(ratings)[ratings.rater] == 1
+    n_second = np.bincount(ratings.item, of_pool)
+    return bool(((n_second > 0) & (n_second < ratings.ratings_per_item)).any())
+
+
+def _require_pairs(ratings: Ratings, pool: int) -> None:
+    if not any(whole_of(ratings).ask(_has_pairs, pool)):
+        rule = f"at least one item must have two ratings by pool {shown(ratings.pools[pool])}"
         remedy = "Use kappa_x, which does not correct for disagreement within pools."
         raise RatingsError([Fault("pool", rule, "none", remedy)])
+
+
+def _has_pairs(ratings: Ratings, pool: int) -> bool:
+    is_in = _two_pools(ratings)[ratings.rater] == pool
+    return bool((np.bincount(ratings.item, is_in) > 1).any())

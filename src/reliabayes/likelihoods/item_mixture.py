@@ -9,6 +9,7 @@ this is the same in NumPy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -40,6 +41,10 @@ class Expected(NamedTuple):
     ratings: Array
     items: Array
     misled: Array = np.zeros(2)
+
+    def plus(self, other: Expected) -> Expected:
+        """Those of the items of two parts."""
+        return Expected(*map(np.add, self, other))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +82,33 @@ class ItemMixture:
             multiplicity.astype(float),
             kind[example],
             distinct.ravel().astype(np.int32),
+        )
+
+    @classmethod
+    def unmerged(cls, item: Codes, cell: Codes, n_cells: int, kind: Codes) -> ItemMixture:
+        """All items, each stored by itself and without a search for others like it.
+
+        Ratings are sorted by item.
+        """
+        first = np.searchsorted(item, np.arange(len(kind) + 1, dtype=item.dtype))
+        shape = (len(kind), n_cells)
+        counts = sp.csr_array((np.ones(len(item)), cell, first.astype(np.int32)), shape=shape)
+        return cls(counts, np.ones(len(kind)), kind, np.empty(0, np.int32))
+
+    @classmethod
+    def merged(cls, several: Sequence[ItemMixture]) -> ItemMixture:
+        """Distinct items of several parts."""
+        counts = sp.csr_array(sp.vstack([each.counts for each in several]))
+        kind = np.concatenate([each.kind for each in several])
+        multiplicity = np.concatenate([each.multiplicity for each in several])
+        _, example, distinct = np.unique(
+            _hash(counts, kind), return_index=True, return_inverse=True
+        )
+        return cls(
+            counts[example],
+            np.bincount(distinct.ravel(), multiplicity).astype(float),
+            kind[example],
+            np.empty(0, np.int32),
         )
 
     def stan_data(self) -> StanData:

@@ -16,13 +16,14 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.items_in_parts import ItemsInParts
 from reliabayes.models.bases.prior_checks import DirichletRows
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
 from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class DawidSkene(ConjugateModel[CategoricalProblem]):
+class DawidSkene(ItemsInParts[CategoricalProblem], ConjugateModel[CategoricalProblem]):
     r"""True categories of items, and a confusion matrix of each rater.
 
     .. math:: \Pr(\text{ratings of } i) = \sum_h w_h \prod_n \pi_{r_n, h, y_n}

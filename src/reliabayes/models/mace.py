@@ -11,6 +11,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES
+from reliabayes.models.bases.items_in_parts import ItemsInParts
 from reliabayes.models.bases.know_or_guess import (
     GuessingModel,
     PrevalenceProblem,
@@ -21,7 +22,7 @@ from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class MACE(GuessingModel):
+class MACE(ItemsInParts[PrevalenceProblem], GuessingModel):
     r"""Multi-annotator competence estimation: raters copy the true category, or spam.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = \theta_j\,[h = k] + (1-\theta_j)\,\xi_{jk}

@@ -9,6 +9,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES
+from reliabayes.models.bases.items_in_parts import ItemsInParts
 from reliabayes.models.bases.know_or_guess import (
     GuessingModel,
     PrevalenceProblem,
@@ -21,7 +22,7 @@ from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class RaterTAP(GuessingModel):
+class RaterTAP(ItemsInParts[PrevalenceProblem], GuessingModel):
     r"""Accuracy of each rater, who knows the true category or else guesses.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}

@@ -17,6 +17,7 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, SHARED
 from reliabayes.models.bases.conjugate import ConjugateModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.items_in_parts import ItemsInParts
 from reliabayes.models.bases.know_or_guess import known_and_guessed, known_if_right
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
@@ -43,7 +44,7 @@ class TAPProblem(CategoricalProblem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TAP(ConjugateModel[TAPProblem]):
+class TAP(ItemsInParts[TAPProblem], ConjugateModel[TAPProblem]):
     r"""Average accuracy of raters who know the true category, or else guess.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a\,[h = k] + (1 - a)\, p_k

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from html import escape
 from operator import add
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import pandas as pd
 
 from reliabayes.arrays import Codes
-from reliabayes.choices import Scale
+from reliabayes.choices import Method, Over, Scale
 from reliabayes.partitions.describing import Design
 from reliabayes.partitions.executors import Executor, in_turn
 from reliabayes.partitions.gathering import together
@@ -21,6 +21,9 @@ from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import NO_FACETS, facets_in_words
 from reliabayes.ratings.likely_scale import likely_scale
 from reliabayes.wording import listed
+
+if TYPE_CHECKING:
+    from reliabayes.guidelines import Guideline
 
 Result = TypeVar("Result")
 
@@ -153,6 +156,52 @@ class RatingsDataset:
     def is_complete(self) -> bool:
         """Whether every rater rated every item."""
         return self.n_pairs == self.n_items * self.n_raters
+
+    def agreement(
+        self,
+        *,
+        prob: float = 0.95,
+        over: Over | None = None,
+        method: Method | None = None,
+        replicates: int = 2000,
+        seed: int = 0,
+        guideline: str | Guideline | None = None,
+    ) -> pd.DataFrame:
+        """Return the classical coefficients that suit the scale and the design, with intervals.
+
+        Parameters
+        ----------
+        prob, over, method, replicates, seed, guideline
+            As for `Ratings.agreement`.
+
+        Returns
+        -------
+        DataFrame
+            As of `Ratings.agreement`.
+
+        Notes
+        -----
+        Values and intervals are those of all ratings in memory, except for ``over="both"`` with
+        ``method="percentile"`` or ``"bca"``: the number of times that an item occurs in a sample
+        then has a Poisson distribution, and follows from the hash of its position. Whether a
+        guessed scale is likely is judged by the first part.
+
+        References
+        ----------
+        Owen & Eckles (2012), bootstrap of items and raters. https://doi.org/10.1214/12-AOAS547
+        """
+        from reliabayes.agreement.table import agreement_table
+
+        return agreement_table(
+            self,
+            prob=prob,
+            over=over,
+            method=method,
+            replicates=replicates,
+            seed=seed,
+            n_jobs=1,
+            guideline=guideline,
+        )
 
     def on(self, executor: Executor) -> RatingsDataset:
         """Return the same ratings, with functions of parts called by another executor."""

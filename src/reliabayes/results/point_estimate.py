@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import io
+import math
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 
-from reliabayes.partitions import AnyRatings
+from reliabayes.files import write_whole
+from reliabayes.inference.problem import Problem
+from reliabayes.partitions import AnyRatings, RatingsDataset, in_memory
+from reliabayes.partitions.dataset import Part
 from reliabayes.results import quantities
 from reliabayes.results.ignored_facets import cautions
 from reliabayes.results.model import PointModel, problem_of
 from reliabayes.results.posterior import Posterior
+from reliabayes.results.rater_quality import ratings_by_category
 from reliabayes.results.summaries import not_of_raters, scalars
 
 
@@ -36,6 +44,8 @@ class PointEstimate:
         Objective after each iteration, which never decreases.
     converged : bool
         Whether the last iteration changed no parameter by more than the tolerance.
+    problem : Problem or None
+        The ratings as the model sees them, if that is known.
     """
 
     model: PointModel
@@ -44,6 +54,7 @@ class PointEstimate:
     log_likelihood: float
     path: tuple[float, ...]
     converged: bool
+    problem: Problem | None = None
 
     def __repr__(self) -> str:
         state = "converged" if self.converged else "not converged"
@@ -84,14 +95,33 @@ class PointEstimate:
 
     def items(self) -> pd.DataFrame:
         """Estimates for each item, by the user's ids; columns as of `Fit.items`."""
+        remedy = "estimate.write_items(folder) writes tables of parts."
+        ratings = in_memory(self.ratings, "items", remedy)
         table = self.model.items(self._posterior, None)
-        table.insert(0, "ratings", self.ratings.ratings_per_item)
+        table.insert(0, "ratings", ratings.ratings_per_item)
         return table
+
+    def write_items(self, folder: str | os.PathLike[str]) -> None:
+        """Write the tables of `items` to a folder, a Parquet file for each part of a dataset.
+
+        Parameters
+        ----------
+        folder : str or path
+            Is made if it does not exist. The files are ``part-00000.parquet`` and so on, with the
+            column item for the user's ids.
+        """
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        if isinstance(self.ratings, RatingsDataset):
+            of_part = partial(_write_part, self.model, self.parameters, Path(folder))
+            for _ in self.ratings.executor(of_part, [*enumerate(self.ratings.parts)]):
+                pass
+        else:
+            _write(self.items(), Path(folder), 0)
 
     def raters(self) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids; columns as of `Fit.raters`."""
         table = self.model.raters(self._posterior, None)
-        table.insert(0, "ratings", self.ratings.ratings_per_rater)
+        table.insert(0, "ratings", ratings_by_category(self.ratings).sum(axis=1))
         return table
 
     def category_probabilities(self) -> pd.DataFrame:
@@ -103,4 +133,19 @@ class PointEstimate:
         """The parameters as if they were a single draw."""
         known = self.parameters.assign(log_likelihood=self.log_likelihood)
         draws = known.expand_dims(("chain", "draw"))
-        return Posterior(draws, self.ratings, problem_of(self.model, self.ratings))
+        problem = self.problem or problem_of(self.model, self.ratings)
+        return Posterior(draws, self.ratings, problem)
+
+
+def _write_part(
+    model: PointModel, parameters: xr.Dataset, folder: Path, numbered: tuple[int, Part]
+) -> None:
+    number, part = numbered
+    ratings = replace(part.read(), items=part.item_ids())
+    _write(PointEstimate(model, ratings, parameters, math.nan, (), True).items(), folder, number)
+
+
+def _write(items: pd.DataFrame, folder: Path, number: int) -> None:
+    content = io.BytesIO()
+    items.reset_index().to_parquet(content, index=False)
+    write_whole(folder / f"part-{number:05}.parquet", content.getbuffer())

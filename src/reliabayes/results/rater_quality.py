@@ -7,23 +7,25 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from reliabayes.arrays import Array
-from reliabayes.partitions import AnyRatings
-from reliabayes.ratings import Ratings
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.results.summaries import interval_bounds
 
 LOW = 0.5  # proportion of a typical rater's information below which a rater is called poor
 
 
-def rater_quality(own: Mapping[str, Array], ratings: Ratings, prob: float | None) -> pd.DataFrame:
+def rater_quality(
+    own: Mapping[str, Array], ratings: AnyRatings, prob: float | None
+) -> pd.DataFrame:
     """Table of raters: medians of their quantities, information lost, and most used category.
 
     Parameters
     ----------
     own : mapping of str to array of shape (S, R)
         Draws of each rater's quantities by name.
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings.
     prob : float or None
         Probability of the interval of the first quantity; None for a point estimate.
@@ -49,11 +51,25 @@ def rater_quality(own: Mapping[str, Array], ratings: Ratings, prob: float | None
         table["information_lost"] = np.median(typical - information, axis=0)
         if prob is not None:
             table["pr_poor"] = (information < LOW * typical).mean(axis=0)
-        counts = np.zeros((ratings.n_raters, len(ratings.categories)))
-        np.add.at(counts, (ratings.rater, ratings.category), 1)
+        counts = ratings_by_category(ratings)
         table["most_used"] = ratings.categories[counts.argmax(axis=1)]
         table["share_most_used"] = counts.max(axis=1) / counts.sum(axis=1)
     return table
+
+
+def ratings_by_category(ratings: AnyRatings) -> NDArray[np.int64]:
+    """Number (R, K) of ratings by each rater in each category.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        The ratings.
+    """
+    if isinstance(ratings, RatingsDataset):
+        return ratings.sum(ratings_by_category)
+    shape = ratings.n_raters, len(ratings.categories)
+    cell = ratings.rater.astype(np.int64) * shape[1] + ratings.category
+    return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def by_pool(quantities: xr.Dataset, ratings: AnyRatings) -> xr.Dataset:

@@ -21,11 +21,14 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.misleading import MISLEADING, mixed
 from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rater_tables import rater_tables
+from reliabayes.models.bases.sampling import check_kind
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.models.bases.true_categories import TrueCategoryModel
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.label_table import label_table
+from reliabayes.results.model import problem_of
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.rater_quality import rater_quality
@@ -87,7 +90,7 @@ class AnnotationModel(TrueCategoryModel[P]):
 
     def em(
         self,
-        ratings: Ratings,
+        ratings: AnyRatings,
         *,
         priors: bool = False,
         restarts: int = 0,
@@ -99,8 +102,9 @@ class AnnotationModel(TrueCategoryModel[P]):
 
         Parameters
         ----------
-        ratings : Ratings
-            The data.
+        ratings : Ratings or RatingsDataset
+            The data. Of ratings in parts each iteration reads all parts, unless their distinct
+            items fit into memory.
         priors : bool, default False
             Maximise the posterior density instead, as it is on Stan's unconstrained scale.
         restarts : int, default 0
@@ -132,11 +136,15 @@ class AnnotationModel(TrueCategoryModel[P]):
         ----------
         Dempster, Laird & Rubin (1977), https://doi.org/10.1111/j.2517-6161.1977.tb01600.x
         """
-        problem = self.problem(ratings) if priors else self.without_priors(self.problem(ratings))
+        check_kind(self, ratings)
+        given: P = problem_of(self, ratings)
+        problem = given if priors else self.without_priors(given)
         random = (np.random.default_rng([seed, start]) for start in range(restarts))
         runs = [self.run_em(problem, rng, max_iterations, tolerance) for rng in [None, *random]]
         best = max(runs, key=lambda found: found.path[-1])
-        point = self.aligned(best.point, runs[0].point, problem)
+        point = best.point
+        if best is not runs[0]:
+            point = self.aligned(point, runs[0].point, problem)
         if not best.converged:
             text = (
                 f"{type(self).__name__}: EM had not converged after {best.progress}. Raise "
@@ -151,6 +159,7 @@ class AnnotationModel(TrueCategoryModel[P]):
             self.log_likelihood(point, problem),
             best.path,
             best.converged,
+            given,
         )
 
     def aligned(self, point: Point, like: Point, problem: P) -> Point:
@@ -280,7 +289,7 @@ class AnnotationModel(TrueCategoryModel[P]):
             for name, draws in quantities.items()
             if draws.dims == ("chain", "draw", "rater")
         }
-        return rater_quality(own, posterior.ratings_in_memory, prob)
+        return rater_quality(own, posterior.ratings, prob)
 
     # Simulation.
 

@@ -38,6 +38,11 @@ class EMModel(HiddenStateModel[P]):
     def initial_states(self, problem: P, rng: np.random.Generator | None) -> Array:
         """Probabilities (D, H) of the states of each item to start EM from; random given rng."""
 
+    def initial(self, problem: P, rng: np.random.Generator | None) -> Expected:
+        """Sufficient statistics that EM starts from."""
+        states = self.initial_states(problem, rng)
+        return self.expected(self.midpoint(problem), states, problem)
+
     def without_priors(self, problem: P) -> P:
         """The same problem with priors that add nothing to the ratings."""
         none = {name: np.zeros_like(prior) for name, prior in problem.priors.items()}
@@ -59,9 +64,8 @@ class EMModel(HiddenStateModel[P]):
         self, problem: P, rng: np.random.Generator | None, max_iterations: int, tolerance: float
     ) -> Climb:
         """EM from the votes, or from random states; the objective is the posterior density."""
-        states = self.initial_states(problem, rng)
         middle = self.midpoint(problem)
-        first = self.maximise(middle, self.expected(middle, states, problem), problem)
+        first = self.maximise(middle, self.initial(problem, rng), problem)
         return self.climb_from(first, problem, max_iterations, tolerance)
 
     def quick_em(
@@ -72,14 +76,11 @@ class EMModel(HiddenStateModel[P]):
 
     def climb_from(self, start: Point, problem: P, max_iterations: int, tolerance: float) -> Climb:
         """EM from a point."""
-        mixture = problem.mixture
 
         def evaluate(point: Point) -> tuple[float, Callable[[], Point]]:
-            log_probability, state = mixture.posterior(*self.columns(point, problem))
-            objective = mixture.total(log_probability) + self.log_prior(point, problem)
-            return objective, lambda: self.maximise(
-                point, self.expected(point, state, problem), problem
-            )
+            log_likelihood, expected = self.e_step(point, problem)
+            objective = log_likelihood + self.log_prior(point, problem)
+            return objective, lambda: self.maximise(point, expected(), problem)
 
         return climb(
             evaluate,

@@ -16,7 +16,8 @@ from reliabayes.inference.conjugate import Outcomes
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData, extended
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.hidden_state import CategoricalProblem, Cells
+from reliabayes.models.bases.cells import Cells
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.know_or_guess import KnowOrGuessModel, known_if_right
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.ratings import Ratings

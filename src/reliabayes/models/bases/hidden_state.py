@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -19,35 +19,12 @@ from reliabayes.inference.problem import Problem, StanData, StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases.category_checks import check_categories
+from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import blank_ratings, rated, require_known
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
-
-
-class Cells(NamedTuple):
-    """What the likelihood needs of a rating: its cell, which has a category and a rater.
-
-    Attributes
-    ----------
-    of_rating : array of int, shape (N,)
-        Cell of each rating.
-    category, rater : array of int, shape (V,)
-        Category and rater of the ratings in each cell.
-    """
-
-    of_rating: Codes
-    category: Codes
-    rater: Codes
-
-    @classmethod
-    def of(cls, ratings: Ratings, *, exchangeable_raters: bool) -> Cells:
-        """A cell for each category and rater, category by category; or for each category."""
-        n_raters = 1 if exchangeable_raters else ratings.n_raters
-        every = np.arange(n_raters * len(ratings.categories), dtype=np.int32)
-        category, rater = np.divmod(every, np.int32(n_raters))
-        own = 0 if exchangeable_raters else ratings.rater
-        return cls(ratings.category * np.int32(n_raters) + own, category, rater)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -62,11 +39,14 @@ class CategoricalProblem(Problem):
         Distinct items by their ratings in each cell.
     misleads : bool
         Whether the true category of an item may be another one than that which its ratings follow.
+    parts : RatingsDataset or None
+        Where the items are, if they are too many for memory; ``mixture`` then has none of them.
     """
 
     cells: Cells
     mixture: ItemMixture
     misleads: bool = False
+    parts: RatingsDataset | None = None
 
     @property
     def n_categories(self) -> int:
@@ -221,8 +201,16 @@ class HiddenStateModel(RatingModel[P]):
 
     def expected_at(self, point: Point, problem: P) -> Expected:
         """Sufficient statistics that are expected at a point: the E step."""
-        _, state = problem.mixture.posterior(*self.columns(point, problem))
-        return self.expected(point, state, problem)
+        return self.e_step(point, problem)[1]()
+
+    def e_step(self, point: Point, problem: P) -> tuple[float, Callable[[], Expected]]:
+        """Log-probability of all ratings, and sufficient statistics that are expected at a point.
+
+        The two share their work.
+        """
+        log_probability, state = problem.mixture.posterior(*self.columns(point, problem))
+        total = problem.mixture.total(log_probability)
+        return total, lambda: self.expected(point, state, problem)
 
     def expected(self, point: Point, state: Array, problem: P) -> Expected:
         """Sufficient statistics, given a point and the probabilities (D, H) of states there."""

@@ -1,0 +1,130 @@
+"""Models of true categories whose items are in parts: expected counts add up over the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+from typing_extensions import TypeVar
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference.em import Point
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
+from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.bases.cells import Cells
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.partitions import RatingsDataset
+from reliabayes.ratings import Ratings
+
+P = TypeVar("P", bound=CategoricalProblem, default=Any)
+
+MOST_COUNTS = 10_000_000  # of distinct items that are held in memory: 120 MB
+
+
+class ItemsInParts(AnnotationModel[P]):
+    """A model whose items may be in parts, if all that EM needs of them are expected counts."""
+
+    takes_parts: ClassVar[bool] = True
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> P:
+        """Distinct items of all parts, or where they are if they are too many for memory."""
+        first = dataset.parts[0].read()
+        base = self.problem(first)
+        problem = replace(
+            base,
+            coords={**base.coords, "item": pd.RangeIndex(dataset.n_items)},
+            cells=base.cells._replace(of_rating=np.empty(0, np.int32)),
+        )
+        merged = self._merged(dataset, base.mixture)
+        if merged is not None:
+            return replace(problem, mixture=merged)
+        return replace(problem, mixture=base.mixture.part(slice(0)), parts=dataset)
+
+    def _merged(self, dataset: RatingsDataset, first: ItemMixture) -> ItemMixture | None:
+        """Distinct items of all parts; None if they are too many."""
+        few_alike = 2 * len(first.multiplicity) > first.multiplicity.sum()
+        if few_alike and len(dataset) > MOST_COUNTS:
+            return None
+        kept: list[ItemMixture] = []
+        for each in dataset.map(partial(_distinct_items, self)):
+            kept.append(each)
+            if sum(some.counts.nnz for some in kept) > MOST_COUNTS:
+                kept = [ItemMixture.merged(kept)]
+            if sum(some.counts.nnz for some in kept) > MOST_COUNTS:
+                return None
+        return ItemMixture.merged(kept)
+
+    def e_step(self, point: Point, problem: P) -> tuple[float, Callable[[], Expected]]:
+        """Log-probability of all ratings, and sufficient statistics expected at a point."""
+        if problem.parts is None:
+            return super().e_step(point, problem)
+        own = replace(problem, parts=None)
+        found = problem.parts.sum(partial(_e_step, self, own, point))
+        return found.log_probability, lambda: found.expected
+
+    def initial(self, problem: P, rng: np.random.Generator | None) -> Expected:
+        """Sufficient statistics that EM starts from."""
+        if problem.parts is None:
+            return super().initial(problem, rng)
+        if rng is not None:
+            rule = "EM of so many ratings in parts starts from the votes"
+            raise RatingsError([Fault("restarts", rule, "random starts", "Pass restarts=0.")])
+        return problem.parts.sum(partial(_initial, self, replace(problem, parts=None))).expected
+
+    def log_likelihood(self, point: Point, problem: P) -> float:
+        """Log-probability of all ratings, with hidden states marginalised."""
+        if problem.parts is None:
+            return super().log_likelihood(point, problem)
+        return self.e_step(point, problem)[0]
+
+    def starts(self, problem: P) -> tuple[WarmStart, ...]:
+        """A start at each mode that may hold a share of the posterior, the heaviest first."""
+        if problem.parts is not None:
+            rule = "distinct items must fit into memory to sample from the posterior"
+            found = f"{problem.size('item'):,} items, most of them rated differently"
+            name = type(self).__name__
+            remedy = f"{name}().em(dataset) has a point estimate; or fit a sample of the items."
+            raise RatingsError([Fault("items", rule, found, remedy)])
+        return super().starts(problem)
+
+    def of_part(self, problem: P, part: Ratings) -> P:
+        """The problem of a part, given that of all parts."""
+        return replace(problem, mixture=_items(self, part))
+
+
+class _Step(NamedTuple):
+    """What the E step finds in one part, or in several."""
+
+    log_probability: float
+    expected: Expected
+
+    def __add__(self, other: Any) -> _Step:
+        return _Step(
+            self.log_probability + other.log_probability, self.expected.plus(other.expected)
+        )
+
+
+def _distinct_items(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
+    cells = Cells.of(part, exchangeable_raters=model.exchangeable_raters)
+    found = ItemMixture.of(part.item, cells.of_rating, len(cells.category), model.kinds(part))
+    return replace(found, distinct=np.empty(0, np.int32))
+
+
+def _items(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
+    cells = Cells.of(part, exchangeable_raters=model.exchangeable_raters)
+    return ItemMixture.unmerged(part.item, cells.of_rating, len(cells.category), model.kinds(part))
+
+
+def _e_step(model: ItemsInParts[Any], problem: Any, point: Point, part: Ratings) -> _Step:
+    own = model.of_part(problem, part)
+    log_probability, expected = model.e_step(point, own)
+    return _Step(log_probability, expected())
+
+
+def _initial(model: ItemsInParts[Any], problem: Any, part: Ratings) -> _Step:
+    return _Step(0.0, model.initial(model.of_part(problem, part), None))
