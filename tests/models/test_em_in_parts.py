@@ -96,8 +96,17 @@ def test_items_of_ratings_in_memory_are_written_to_one_file(
 def test_tables_of_items_in_parts_are_not_returned(ratings: rb.Ratings) -> None:
     found = rb.DawidSkene().em(in_parts(ratings, 3))
 
-    with pytest.raises(rb.RatingsError, match=r"write_items\(folder\)"):
-        found.items()
+    for table in found.items, found.category_probabilities:
+        with pytest.raises(rb.RatingsError, match=r"write_items\(folder\)"):
+            table()
+
+
+def test_tables_of_items_of_a_fit_name_the_estimates(ratings: rb.Ratings) -> None:
+    fit = rb.TAP().fit(in_parts(ratings, 3), seed=1, progress=False)
+
+    for table in fit.items, fit.category_probabilities:
+        with pytest.raises(rb.RatingsError, match=r"em\(dataset\).write_items\(folder\)"):
+            table()
 
 
 @pytest.mark.usefixtures("few_in_memory")

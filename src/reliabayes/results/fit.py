@@ -118,7 +118,7 @@ class Fit(FittedDecisions):
             and the entropy in bits. Models of several pools have a row for each item and pool.
             ``attrs["draws"]`` says how many draws were used.
         """
-        ratings = self._in_memory("items", "fit.write_items(folder) writes tables of parts.")
+        ratings = self._items_in_memory("items")
         rng = np.random.default_rng(self.settings.seed)
         posterior = self._draws(self._affordable(draws))
         if self.model.has_true_categories:

@@ -11,6 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array
+from reliabayes.partitions import ESTIMATES_BY_PART, READ_A_PART
+from reliabayes.ratings import Ratings
 from reliabayes.results import known_answers, quantities, rating_probabilities
 from reliabayes.results.fitted_quantities import LEAST_DRAWS, FittedQuantities
 from reliabayes.results.rater_quality import by_pool
@@ -42,13 +44,22 @@ class FittedLabels(FittedQuantities):
         ------
         AttributeError
             The model has no true categories.
+        RatingsError
+            The ratings are in parts.
         """
+        if self.model.has_true_categories:
+            self._items_in_memory("category_probabilities")
         posterior = self._draws(self._affordable(draws))
         found = self.model.category_probabilities(posterior)
         if found is None:
             raise self._no_true_categories()
         found.attrs["draws"] = posterior.n_draws
         return found
+
+    def _items_in_memory(self, purpose: str) -> Ratings:
+        """The ratings, for results that have a row for each item."""
+        is_em = self.model.has_true_categories
+        return self._in_memory(purpose, ESTIMATES_BY_PART if is_em else READ_A_PART)
 
     def correct_share(
         self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None

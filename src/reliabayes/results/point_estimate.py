@@ -16,7 +16,7 @@ import xarray as xr
 
 from reliabayes.files import write_whole
 from reliabayes.inference.problem import Problem
-from reliabayes.partitions import AnyRatings, RatingsDataset, in_memory
+from reliabayes.partitions import ESTIMATES_BY_PART, AnyRatings, RatingsDataset, in_memory
 from reliabayes.partitions.dataset import Part
 from reliabayes.results import quantities
 from reliabayes.results.ignored_facets import cautions
@@ -95,8 +95,7 @@ class PointEstimate:
 
     def items(self) -> pd.DataFrame:
         """Estimates for each item, by the user's ids; columns as of `Fit.items`."""
-        remedy = "estimate.write_items(folder) writes tables of parts."
-        ratings = in_memory(self.ratings, "items", remedy)
+        ratings = in_memory(self.ratings, "items", ESTIMATES_BY_PART)
         table = self.model.items(self._posterior, None)
         table.insert(0, "ratings", ratings.ratings_per_item)
         return table
@@ -126,6 +125,7 @@ class PointEstimate:
 
     def category_probabilities(self) -> pd.DataFrame:
         """Probability (I, K) of each true category of each item, by the user's ids."""
+        in_memory(self.ratings, "category_probabilities", ESTIMATES_BY_PART)
         return self.model.category_probabilities(self._posterior)
 
     @cached_property

@@ -247,7 +247,7 @@ def check_arguments(
 def check_kind(model: SampledModel, ratings: object) -> None:
     """Refuse what are no ratings, and ratings in parts where a model needs them in memory."""
     if isinstance(ratings, RatingsDataset) and not model.takes_parts:
-        names = sorted(kind.__name__ for kind in _kinds_of(type(model)) if kind.takes_parts)
+        names = sorted(kind.__name__ for kind in _models() if kind.takes_parts)
         raise TypeError(
             f"{type(model).__name__} needs all ratings in memory, and found a RatingsDataset. "
             f"Models of ratings in parts are {joined(names)}."
@@ -259,12 +259,13 @@ def check_kind(model: SampledModel, ratings: object) -> None:
         )
 
 
-def _kinds_of(kind: type[Any]) -> list[type[Any]]:
-    """The models of the package."""
+def _models() -> set[type[Any]]:
+    """The models of the package: each says in a line what it is."""
     found: list[type[Any]] = [OptionalResults]
     for each in found:
         found += each.__subclasses__()
-    return [each for each in found if each.__module__.startswith("reliabayes.models.")]
+    own = (each for each in found if each.__module__.startswith("reliabayes.models."))
+    return {each for each in own if "summary" in vars(each)}
 
 
 def _is_positive(number: object) -> bool:
