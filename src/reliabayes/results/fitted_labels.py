@@ -58,8 +58,8 @@ class FittedLabels(FittedQuantities):
 
     def _items_in_memory(self, purpose: str) -> Ratings:
         """The ratings, for results that have a row for each item."""
-        is_em = self.model.has_true_categories
-        return self._in_memory(purpose, ESTIMATES_BY_PART if is_em else READ_A_PART)
+        remedy = ESTIMATES_BY_PART if self.model.has_true_categories else READ_A_PART
+        return self._in_memory(purpose, remedy)
 
     def correct_share(
         self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None

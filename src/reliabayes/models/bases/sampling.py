@@ -260,7 +260,7 @@ def check_kind(model: SampledModel, ratings: object) -> None:
 
 
 def _models() -> set[type[Any]]:
-    """The models of the package: each says in a line what it is."""
+    """The models of the package: their bases have no summary."""
     found: list[type[Any]] = [OptionalResults]
     for each in found:
         found += each.__subclasses__()
