@@ -102,7 +102,7 @@ class TAP(ItemsInParts[TAPProblem], ConjugateModel[TAPProblem]):
                     f"{name} must be 'shared' or 'by_category', not {getattr(self, name)!r}."
                 )
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: TAPProblem) -> bool:
         """Unless the ratings leave a ridge, along which each sweep makes a small step."""
         return self.accuracy == self.guessing == "shared"
 

@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array
 from reliabayes.facets import Decision
 from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
@@ -65,7 +66,7 @@ class OptionalResults(Generic[P]):
         """How raters rate at each draw; None unless ratings are categories of their own."""
         return None
 
-    def conjugate(self, problem: P) -> Conjugate | None:
+    def conjugate(self, problem: P) -> Conjugate | CrossedEffects | None:
         """What Gibbs sampling needs; None if only NUTS can sample from the posterior."""
         return None
 
@@ -73,7 +74,7 @@ class OptionalResults(Generic[P]):
         """What independence sampling needs; None if the posterior is not known to be so simple."""
         return None
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: P) -> bool:
         """Whether Gibbs sampling, where there is one, gives more effective draws a second."""
         return True
 

@@ -10,9 +10,10 @@ from numbers import Real
 from typing import Any, ClassVar, Protocol, TypeAlias, get_args
 
 from reliabayes.choices import Sampler
-from reliabayes.inference import gibbs, independence, stan
+from reliabayes.inference import crossed_gibbs, gibbs, independence, stan
 from reliabayes.inference.commands import Geometry
 from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart, stan_data
@@ -38,7 +39,7 @@ WITHOUT = {
     "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
 }
 
-Own: TypeAlias = Conjugate | NearNormal
+Own: TypeAlias = Conjugate | CrossedEffects | NearNormal
 
 
 class SampledModel(Protocol):
@@ -51,10 +52,10 @@ class SampledModel(Protocol):
     def program(self, problem: Any) -> str:
         """Stan program."""
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: Any) -> bool:
         """Whether it gives more effective draws a second than NUTS."""
 
-    def conjugate(self, problem: Any) -> Conjugate | None:
+    def conjugate(self, problem: Any) -> Conjugate | CrossedEffects | None:
         """What Gibbs sampling needs."""
 
     def near_normal(self, problem: Any, mode: WarmStart) -> NearNormal | None:
@@ -94,6 +95,8 @@ def sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
+    if isinstance(own, CrossedEffects):
+        return crossed_gibbs.sample(own, inits=points, **chains, **options)
     if own is not None:
         run = gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
@@ -153,7 +156,9 @@ def own_sampler(
             "sampler='nuts'."
         )
     found: Own | None = None
-    if sampler == "gibbs" or (sampler == "auto" and not keeps_files and model.prefers_gibbs()):
+    if sampler == "gibbs" or (
+        sampler == "auto" and not keeps_files and model.prefers_gibbs(problem)
+    ):
         found = model.conjugate(problem)
     if sampler == "independence" or (
         sampler == "auto" and not keeps_files and from_mode and found is None
