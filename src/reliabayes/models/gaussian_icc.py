@@ -36,8 +36,8 @@ from reliabayes.models.bases.gaussian import (
 from reliabayes.models.bases.gaussian_crossed import CrossedProblem, sums_of
 from reliabayes.models.bases.gaussian_parts import (
     effects_of_parts,
-    fits_in_sums,
     leading,
+    suits_sums,
     sums_of_parts,
 )
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
@@ -128,7 +128,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         first = leading(dataset)
         check_residual(first.item, first.rater, first.values)
         sums: CrossedSums | EffectSums
-        if fits_in_sums(dataset, first):
+        if suits_sums(dataset, first):
             found = sums_of_parts(dataset, self.pool_of_raters(dataset), first)
             (moments,) = found.moments
             center = moments.centre

@@ -114,13 +114,16 @@ def effect_sums(design: CrossedDesign, center: float) -> EffectSums:
 
 
 def integrates_out(design: CrossedDesign) -> bool:
-    """Whether integrating out the effects of the columns is cheaper than sampling them.
+    """Whether integrating out the effects of the columns is cheaper than sampling them."""
+    return are_cheap_sums(len(design.column_total), len(design.patterns[0]), design.counts.nnz)
 
-    The first costs a Cholesky factor and a sum over patterns for each gradient, the second a pass
-    over the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
+
+def are_cheap_sums(columns: int, patterns: int, cells: int) -> bool:
+    """Whether densities of sums over pairs of columns cost less than passes over the cells.
+
+    A gradient of such a density costs a Cholesky factor and a sum over patterns, and few are
+    needed; ``benchmarks/README.md`` has the measurements.
     """
-    columns, patterns = len(design.column_total), len(design.patterns[0])
-    cells = design.counts.nnz
     if columns >= MANY_COLUMNS and columns**2 * (patterns + 1) <= min(20 * cells, MOST_SUMS):
         return True  # of densities that are interpolated few are computed
     # With less data the sampled levels mix badly, and a fit takes no time anyway.

@@ -17,7 +17,7 @@ from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import near
 from reliabayes.likelihoods.row_effects import RowEffects
-from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
+from reliabayes.models.bases.gaussian_crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
@@ -50,19 +50,10 @@ def leading(dataset: RatingsDataset) -> Ratings:
     )
 
 
-def fits_in_sums(dataset: RatingsDataset, first: Ratings) -> bool:
-    """Whether sums over pairs of raters, by pattern, fit in memory."""
+def suits_sums(dataset: RatingsDataset, first: Ratings) -> bool:
+    """Whether sums over pairs of raters are cheaper than passes over the ratings."""
     patterns = len(np.unique(first.ratings_per_item))
-    return (patterns + 1) * (dataset.n_raters + 1) ** 2 <= MOST_SUMS
-
-
-def require_sums(dataset: RatingsDataset, first: Ratings) -> None:
-    """Refuse raters that are too many for sums over pairs of them."""
-    if not fits_in_sums(dataset, first):
-        rule = "sums over pairs of raters must fit in memory"
-        found = f"{dataset.n_raters:,} raters"
-        remedy = "Fit the most active raters, or GaussianICC, which takes any number."
-        raise RatingsError([Fault("raters", rule, found, remedy)])
+    return are_cheap_sums(dataset.n_raters, patterns, len(dataset))
 
 
 def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemSums:
@@ -70,7 +61,13 @@ def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemS
 
     Pivots are near the ratings of each pool among the first.
     """
-    require_sums(dataset, first)
+    patterns = len(np.unique(first.ratings_per_item))
+    size = (patterns + 1) * (dataset.n_raters + 1) ** 2
+    if size > MOST_SUMS:
+        rule = "sums over pairs of raters must fit in memory"
+        found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
+        remedy = "Fit the most active raters, or GaussianICC, which takes any number."
+        raise RatingsError([Fault("raters", rule, found, remedy)])
     values, of_rating = first.values, pool[first.rater]
     own = (values[of_rating == g] for g in range(int(pool.max()) + 1))
     pivots = tuple(near(some if len(some) else values) for some in own)
