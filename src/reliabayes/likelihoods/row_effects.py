@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array
 from reliabayes.inference.crossed_effects import RowState, RowTotals
-from reliabayes.inference.gibbs import _library, _pointer
+from reliabayes.inference.gibbs import library, pointer
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 
 MANY_CELLS, BLOCKS = 200_000, 4  # rows of so many cells are drawn in blocks, however many threads
@@ -104,16 +104,16 @@ class RowEffects:
         own = _Rows(
             stop - start,
             self.offset + start,
-            *(_pointer(each) for each in (self.first[start:], self.column, self.count)),
-            _pointer(self.total[start:]),
+            *(pointer(each) for each in (self.first[start:], self.column, self.count)),
+            pointer(self.total[start:]),
         )
         sds = [np.ascontiguousarray(sd, float) for sd in (state.row_sd, state.residual_sd)]
-        _library().reliabayes_draw_rows(
+        library().reliabayes_draw_rows(
             ctypes.byref(own),
             ctypes.c_uint32(state.seed),
             ctypes.c_uint32(state.sweep),
             ctypes.c_int64(chains),
-            *map(_pointer, (*sds, level, found.crossed, found.sums)),
+            *map(pointer, (*sds, level, found.crossed, found.sums)),
         )
         return found
 

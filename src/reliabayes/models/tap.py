@@ -104,7 +104,7 @@ class TAP(ItemsInParts[TAPProblem], ConjugateModel[TAPProblem]):
 
     def prefers_gibbs(self, problem: TAPProblem) -> bool:
         """Unless the ratings leave a ridge, along which each sweep makes a small step."""
-        return self.accuracy == self.guessing == "shared"
+        return problem.parts is not None or self.accuracy == self.guessing == "shared"
 
     def problem(self, ratings: Ratings) -> TAPProblem:
         """Distinct items by their ratings, priors, and what depends on the true category."""
