@@ -47,6 +47,15 @@ def dawid_skene(dataset: RatingsDataset) -> str:
     return f"{estimate!r}"[:80]
 
 
+def dawid_skene_posterior(dataset: RatingsDataset, **sampling: Any) -> str:
+    """Posterior of the proportion of right ratings, and the least effective number of draws."""
+    fit = rb.DawidSkene().fit(dataset, seed=1, progress=False, **sampling)
+    right = fit.summary().loc["accuracy_all"] if "accuracy_all" in fit.summary().index else None
+    found = "" if right is None else f"{right['mean']:.4f} ± {right['sd']:.4f}, "
+    diagnostics = fit.diagnostics()
+    return f"{found}ESS {diagnostics.ess_bulk:,.0f}, R-hat {diagnostics.r_hat:.3f}"
+
+
 def coefficients(dataset: RatingsDataset) -> str:
     """Alpha and kappa with intervals by resampling items."""
     options = {"method": "percentile", "replicates": REPLICATES, "seed": 1}
@@ -75,6 +84,7 @@ def main() -> None:
     steps: dict[str, Step] = {
         "gaussian": partial(gaussian, draws=given.draws),
         "dawid_skene": dawid_skene,
+        "posterior": partial(dawid_skene_posterior, draws=given.draws, warmup=given.draws // 2),
         "coefficients": coefficients,
     }
     for number in [SOME, *map(int, given.ratings)]:

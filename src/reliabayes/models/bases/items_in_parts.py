@@ -13,8 +13,9 @@ from typing_extensions import TypeVar
 
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.conjugate import Conjugate
-from reliabayes.inference.em import Point
+from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.gibbs_in_parts import Chains, ConjugateInParts, States, states_of
+from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases.annotation import AnnotationModel
@@ -77,6 +78,7 @@ class ItemsInParts(AnnotationModel[P]):
             return super().e_step(point, problem)
         own = replace(problem, parts=None)
         found = problem.parts.sum(partial(_e_step, self, own, point))
+        check_time()
         return found.log_probability, lambda: found.expected
 
     def initial(self, problem: P, rng: np.random.Generator | None) -> Expected:
@@ -98,20 +100,29 @@ class ItemsInParts(AnnotationModel[P]):
         """A start at each mode that may hold a share of the posterior, the heaviest first.
 
         Of items in parts, modes are searched for among some items of the first part, and EM climbs
-        from there over all parts.
+        over all parts: from the votes, and from modes found that are none of those it has reached.
         """
         if problem.parts is None:
             return super().starts(problem)
+        whole = replace(problem, parts=replace(problem.parts, progress=False))
         some = replace(problem, parts=None, mixture=_sample(self, problem.parts.parts[0].read()))
-        found: list[Mode] = []
+        found = [self._mode(self.run_em(whole, None, ITERATIONS, TOLERANCE), whole, some)]
         for start in super().starts(some):
-            climb = self.climb_from(start.point, problem, ITERATIONS, TOLERANCE)
-            state = states_at(self, climb.point, some)
-            if nearest([mode.state for mode in found], state, some) is None:
-                own = replace(self.start_at(climb, problem), climbs=start.climbs)
-                log_mass = climb.path[-1] + self.log_volume(own)
-                found.append(Mode(climb, own, state, log_mass, start.climbs))
+            known = [mode.state for mode in found]
+            if nearest(known, states_at(self, start.point, some), some) is None:
+                climb = self.climb_from(start.point, whole, ITERATIONS, TOLERANCE)
+                if nearest(known, states_at(self, climb.point, some), some) is None:
+                    found.append(self._mode(climb, whole, some))
         return tuple(mode.start for mode in heaviest(found))
+
+    def _mode(self, climb: Climb, problem: P, some: P) -> Mode:
+        """A mode of items in parts, with the states there of some of them."""
+        start = self.start_at(climb, problem)
+        # Sums over other parts differ in their last digits, and draws should not.
+        mode, sd = ({k: np.round(x, 6) for k, x in y.items()} for y in (start.mode, start.sd))
+        log_mass = climb.path[-1] + self.log_volume(start)
+        start = replace(start, mode=mode, sd=sd)
+        return Mode(climb, start, states_at(self, climb.point, some), log_mass, 1)
 
     def weighs_modes(self, problem: P) -> bool:
         """Not if items are in parts: it takes thousands of densities."""
