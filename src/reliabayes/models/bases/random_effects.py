@@ -69,7 +69,7 @@ class EffectsProblem(Problem):
         """Effects of each source and the mean, drawn given the ratings."""
         mean, sd = self.priors["mean"]
         if self.squares:
-            return self.squares.draw(variance, mean, sd, rng)
+            return self.squares.draw(self.effects, self.values, variance, mean, sd, rng)
         return self.sums.draw(variance, sd, rng)
 
     def stan_data(self) -> StanData:
