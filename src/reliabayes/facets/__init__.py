@@ -2,12 +2,12 @@
 
 from reliabayes.facets.decisions import COEFFICIENTS, Decision, numbers_of_levels
 from reliabayes.facets.design import MeasurementDesign, Source, as_names
-from reliabayes.facets.effects import Effects, EffectSources
+from reliabayes.facets.effects import EffectLevels, Effects
 
 __all__ = [
     "COEFFICIENTS",
     "Decision",
-    "EffectSources",
+    "EffectLevels",
     "Effects",
     "MeasurementDesign",
     "Source",

@@ -22,8 +22,8 @@ AreSame: TypeAlias = Callable[[Source, Source], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class EffectSources:
-    """Sources of variance that ratings can tell apart.
+class EffectLevels:
+    """Sources of variance that ratings can tell apart, and levels of them.
 
     Attributes
     ----------
@@ -32,53 +32,18 @@ class EffectSources:
     sources : tuple of Source
         Those with levels of several ratings, and last the residual. Sources with a level for each
         rating are joined with it, and its name has theirs.
+    cells : mapping of frozenset of str to (array of int, shape (N,), int)
+        Level of each rating, from 0, and number of levels, by the facets of each source of the
+        design, whether it was dropped or not. Of ratings in parts, instead of ratings there are the
+        combinations of levels of those facets that items share, and the sources of these.
+    facets : mapping of str to array of int, shape (N,)
+        Position of the level of each facet: the rating's item, its rater, and others.
     """
 
     design: MeasurementDesign
     sources: tuple[Source, ...]
-
-    @classmethod
-    def told_apart(
-        cls,
-        design: MeasurementDesign,
-        drop: Collection[str],
-        sizes: Mapping[Source, int],
-        n_ratings: int,
-        are_same: AreSame,
-    ) -> EffectSources:
-        """Sources of a design, given their numbers of levels.
-
-        Parameters
-        ----------
-        design : MeasurementDesign
-            Which facets are crossed or nested.
-        drop : collection of str
-            Names of sources to leave out.
-        sizes : mapping of Source to int
-            Number of levels of each source of the design.
-        n_ratings : int
-            Number of ratings.
-        are_same : callable
-            Whether two sources that have equally many levels have the same.
-
-        Raises
-        ------
-        RatingsError
-            A facet has one level, or two sources cannot be told apart.
-        ValueError
-            There is no source to drop of that name, or the design uses a reserved name.
-        """
-        chosen = sources_kept(design, drop)
-        # Sources of a constant facet are those without it: one fault is enough.
-        faults = [*_constant(design, sizes)] or [*_alike(chosen, sizes, n_ratings, are_same)]
-        if faults:
-            raise RatingsError(faults)
-        single = [source for source in chosen if sizes[source] == n_ratings]
-        residual = Source(
-            ", ".join([*(source.name for source in single), RESIDUAL]),
-            design.whole | {REPLICATE} if sizes[design.sources()[-1]] < n_ratings else design.whole,
-        )
-        return cls(design, (*(source for source in chosen if source not in single), residual))
+    cells: Mapping[frozenset[str], tuple[Codes, int]]
+    facets: Mapping[str, Codes]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,7 +52,7 @@ class EffectSources:
 
 
 @dataclass(frozen=True, eq=False)
-class Effects(EffectSources):
+class Effects(EffectLevels):
     """Sources of variance, and the level of each that a rating has.
 
     Attributes
@@ -96,16 +61,10 @@ class Effects(EffectSources):
         Level of each rating, from 0, for each source but the residual.
     sizes : tuple of int
         Number of levels of each source but the residual.
-    cells : mapping of frozenset of str to (array of int, shape (N,), int)
-        The same by the facets of each source of the design, whether it was dropped or not.
-    facets : mapping of str to array of int, shape (N,)
-        The rating's item, rater, and level of each other facet of the design.
     """
 
     level: tuple[Codes, ...]
     sizes: tuple[int, ...]
-    cells: Mapping[frozenset[str], tuple[Codes, int]]
-    facets: Mapping[str, Codes]
 
     @classmethod
     def of(cls, ratings: Ratings, design: MeasurementDesign, drop: Collection[str] = ()) -> Effects:
@@ -132,15 +91,15 @@ class Effects(EffectSources):
         facets = {name: ratings.positions(name)[0] for name in design.facets}
         levels = {source: levels_of(source, facets) for source in design.sources()}
         sizes = {source: size for source, (_, size) in levels.items()}
-        found = EffectSources.told_apart(design, drop, sizes, len(ratings), same_in(levels))
-        kept = found.sources[:-1]
+        sources = told_apart(design, drop, sizes, len(ratings), same_in(levels))
+        kept = sources[:-1]
         return cls(
             design,
-            found.sources,
-            tuple(levels[source][0] for source in kept),
-            tuple(levels[source][1] for source in kept),
+            sources,
             {source.facets: found for source, found in levels.items()},
             facets,
+            tuple(levels[source][0] for source in kept),
+            tuple(levels[source][1] for source in kept),
         )
 
     @cached_property
@@ -162,6 +121,53 @@ def is_complete(design: MeasurementDesign, sizes: Mapping[frozenset[str], int]) 
     size = {frozenset[str](): 1, **sizes}
     within = (size[outer | {name}] / size[outer] for name, outer in design.nested.items())
     return size[design.whole] == math.prod(within)
+
+
+def told_apart(
+    design: MeasurementDesign,
+    drop: Collection[str],
+    sizes: Mapping[Source, int],
+    n_ratings: int,
+    are_same: AreSame,
+) -> tuple[Source, ...]:
+    """Sources of a design that ratings can tell apart, the residual last.
+
+    Parameters
+    ----------
+    design : MeasurementDesign
+        Which facets are crossed or nested.
+    drop : collection of str
+        Names of sources to leave out.
+    sizes : mapping of Source to int
+        Number of levels of each source of the design.
+    n_ratings : int
+        Number of ratings.
+    are_same : callable
+        Whether two sources that have equally many levels have the same.
+
+    Returns
+    -------
+    tuple of Source
+        As `EffectLevels` has them.
+
+    Raises
+    ------
+    RatingsError
+        A facet has one level, or two sources cannot be told apart.
+    ValueError
+        There is no source to drop of that name, or the design uses a reserved name.
+    """
+    chosen = sources_kept(design, drop)
+    # Sources of a constant facet are those without it: one fault is enough.
+    faults = [*_constant(design, sizes)] or [*_alike(chosen, sizes, n_ratings, are_same)]
+    if faults:
+        raise RatingsError(faults)
+    single = [source for source in chosen if sizes[source] == n_ratings]
+    residual = Source(
+        ", ".join([*(source.name for source in single), RESIDUAL]),
+        design.whole | {REPLICATE} if sizes[design.sources()[-1]] < n_ratings else design.whole,
+    )
+    return (*(source for source in chosen if source not in single), residual)
 
 
 def sources_kept(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.facets import Effects, EffectSources, MeasurementDesign
+from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
 from reliabayes.inference.problem import StanData
 
 NONE: frozenset[str] = frozenset()
@@ -62,7 +62,7 @@ class MeanSquares:
     @classmethod
     def of_squares(
         cls,
-        effects: EffectSources,
+        effects: EffectLevels,
         sizes: Mapping[frozenset[str], int],
         squares: Mapping[frozenset[str], float],
         total: float,
@@ -73,7 +73,7 @@ class MeanSquares:
 
         Parameters
         ----------
-        effects : EffectSources
+        effects : EffectLevels
             Sources of variance.
         sizes : mapping of frozenset of str to int
             Number of levels by the facets of each source of the design.
