@@ -12,12 +12,19 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from reliabayes.arrays import Array
-from reliabayes.facets import Effects
+from reliabayes.facets import Effects, MeasurementDesign
 from reliabayes.facets.normal_effects import NormalEffects
-from reliabayes.likelihoods.item_effects import ItemEffects
+from reliabayes.likelihoods.item_effects import FEW_SHARED, ItemEffects
 from reliabayes.likelihoods.item_levels import ItemLevels
 from reliabayes.likelihoods.item_moments import ItemMoments
-from tests.facets.test_normal_effects import covariance, everywhere, ratings_of, variances
+from tests.facets.test_effects import crossed, rated
+from tests.facets.test_normal_effects import (
+    covariance,
+    everywhere,
+    ratings_of,
+    variances,
+    with_holes,
+)
 
 
 def sums(effects: Effects, values: Array, parts: int = 1) -> ItemMoments:
@@ -91,6 +98,23 @@ def test_points_where_rounding_decides_have_no_density_and_leave_others_alone() 
 
     assert several[1] == -math.inf
     assert several[[0, 2]] == pytest.approx(expected, rel=1e-12)
+
+
+def test_density_of_many_raters_equals_the_other_algorithm() -> None:
+    frame = with_holes(crossed(item=30, rater=70), 0.06)
+    ratings = rated(frame)
+    effects = Effects.of(ratings, MeasurementDesign.parse("item x rater"))
+    found = ItemEffects.of(ItemLevels(sums(effects, ratings.values, 2)), effects, 1.0, 0.5)
+    assert len(found.source) > FEW_SHARED
+    points = np.array([variances(effects, seed) for seed in range(3)])
+    points[1, :-1] = 1e300
+
+    several = found.at_many(points).log_density
+
+    other = NormalEffects.of(effects, ratings.values)
+    expected = [other.log_density(point, 1.0, 0.5) for point in points[[0, 2]]]
+    assert several[[0, 2]] == pytest.approx(expected, rel=1e-10)
+    assert several[1] == -math.inf
 
 
 @pytest.mark.parametrize("name", ["holes", "objects nested"])

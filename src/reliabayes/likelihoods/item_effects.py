@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import lapack, solve_triangular
 
 from reliabayes.arrays import Array, Codes, Mask, blocks
 from reliabayes.facets import EffectLevels
@@ -17,7 +18,9 @@ from reliabayes.likelihoods.item_levels import ItemLevels
 from reliabayes.likelihoods.item_moments import Alike, own_sources, too_many_ways
 
 MOST_SHARED = 1000  # effects that items share, and the mean: a density takes some 30 ms
+FEW_SHARED = 50  # effects of which all matrices are factorised in one call
 QUICK = 1_000_000  # multiplications
+LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
 MOST_AT_ONCE = 500_000  # numbers: 4 MB
 
 
@@ -58,8 +61,11 @@ class ItemEffects:
         Ways in which items share levels, by number of ratings.
     square : array of float, shape (S,)
         Sums of products of two of an item's ratings.
-    counts : sparse array of float, shape (P * P, S)
-        Numbers of items by two shared effects, one of each of two ratings.
+    pairs : array of int, shape (U,)
+        Pairs of shared effects, the second not after the first, that an item has: their places in
+        the lower triangle of a matrix (P + 1, P + 1).
+    counts : sparse array of float, shape (U, S)
+        Numbers of items by these pairs, with one effect of each of two ratings.
     totals : sparse array of float, shape (P, S)
         Sums of ratings by a shared effect of another rating.
     """
@@ -72,6 +78,7 @@ class ItemEffects:
     source: Codes
     sizes: tuple[OfSize, ...]
     square: Array
+    pairs: Codes
     counts: sp.csr_array
     totals: sp.csr_array
 
@@ -136,7 +143,7 @@ class ItemEffects:
         """Effects by source and the mean, drawn given the ratings; none of items' own sources."""
         factor, scores = (each[0] for each in self._solved(variance[None])[3:])
         noise = rng.standard_normal(len(scores))
-        drawn = np.linalg.solve(factor.T, scores + noise)
+        drawn = solve_triangular(factor, scores + noise, trans=1, lower=True, check_finite=False)
         by_source = [drawn[:-1][self.source[:-1] == k] for k in range(len(variance) - 1)]
         return by_source, self._centre + float(drawn[-1])
 
@@ -144,7 +151,7 @@ class ItemEffects:
     def is_quick(self) -> bool:
         """Whether a density takes less than a millisecond if dozens are found at once."""
         work = sum(each.same.size * each.same.shape[1] for each in self.sizes)
-        return bool(work + self.counts.nnz + len(self.source) ** 3 < QUICK)
+        return bool(work + self.counts.nnz + len(self.source) ** 3 // 3 < QUICK)
 
     @property
     def _is_flat(self) -> bool:
@@ -172,15 +179,19 @@ class ItemEffects:
         """Densities (N,), means and sds of the mean, factors (N, P, P), and scores (N, P)."""
         log_det, weights = self._weights(variances)
         size, offset = len(self.source), self._centre - self.pivot
-        matrix = (self.counts @ weights.T).T.reshape(-1, size, size)
-        right = (self.totals @ weights.T).T - offset * matrix[:, :, -1]
-        square = weights @ self.square - offset * (2 * right[:, -1] + offset * matrix[:, -1, -1])
+        at = np.arange(size)
+        # The right side is a row below the matrix, so that the Cholesky factor has its solution.
+        matrix = np.zeros((len(variances), size + 1, size + 1))
+        matrix.reshape(len(matrix), -1)[:, self.pairs] = (self.counts @ weights.T).T
+        right = (self.totals @ weights.T).T - offset * matrix[:, size - 1, :size]
+        of_mean = matrix[:, size - 1, size - 1]
+        square = weights @ self.square - offset * (2 * right[:, -1] + offset * of_mean)
         own = 1 / variances[:, self.source]
         own[:, -1] = self.sd_mean**-2
-        at = np.arange(size)
         matrix[:, at, at] += own
-        factor = np.linalg.cholesky(matrix)
-        scores = np.linalg.solve(factor, right[..., None])[..., 0]
+        matrix[:, size, :size], matrix[:, size, size] = right, LARGE
+        factor = _factors(matrix)
+        scores = factor[:, size, :size]
         diagonal = factor[:, at, at]
         sd = 1 / diagonal[:, -1]
         log_det += 2 * np.log(diagonal).sum(axis=1)
@@ -188,7 +199,7 @@ class ItemEffects:
         log_det += (self.n - self._is_flat) * math.log(2 * math.pi)
         density = -0.5 * (log_det + square - (scores**2).sum(axis=1))
         mean = self._centre + scores[:, -1] * sd
-        return density, mean, sd, np.asarray(factor), np.asarray(scores)
+        return density, mean, sd, np.asarray(factor[:, :size, :size]), np.asarray(scores)
 
     def _weights(self, variances: Array) -> tuple[Array, Array]:
         """Log determinants (N,) of all covariances of items, and elements (N, S) of inverses."""
@@ -203,8 +214,25 @@ class ItemEffects:
         return log_det, np.concatenate(found, axis=1)
 
 
-def _tables(levels: ItemLevels, effect: Codes, size: int) -> tuple[sp.csr_array, sp.csr_array]:
-    """Sparse tables of counts (P * P, S) and totals (P, S), given the effects (C, E) of cells."""
+def _factors(matrices: Array) -> Array:
+    """Lower Cholesky factors (N, P, P) of matrices, of which the lower triangle is read.
+
+    What is above the diagonal has no meaning. The matrices may be overwritten.
+    """
+    if matrices.shape[1] < FEW_SHARED:
+        return np.asarray(np.linalg.cholesky(matrices))
+    for matrix in matrices:  # in place: copies would take as long
+        factor, failed = lapack.dpotrf(matrix.T, lower=0, clean=0, overwrite_a=1)
+        if failed:
+            raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
+        assert np.shares_memory(factor, matrix)
+    return matrices
+
+
+def _tables(
+    levels: ItemLevels, effect: Codes, size: int
+) -> tuple[Codes, sp.csr_array, sp.csr_array]:
+    """Pairs of the effects (C, E) that cells have, and sparse tables of counts and totals."""
     n_cells, cells, start = levels.moments.facets.n_cells, levels.cells, 0
     counts, totals = [], []
     for each in levels.moments.groups:
@@ -212,26 +240,27 @@ def _tables(levels: ItemLevels, effect: Codes, size: int) -> tuple[sp.csr_array,
         rest, second = np.divmod(each.pairs.key, n_cells)
         pair, first = np.divmod(rest, n_cells)
         one, other = (effect[np.searchsorted(cells, x)] for x in (first, second))
-        both = one[:, :, None] * size + other[:, None]
-        turned = other[:, :, None] * size + one[:, None]
         is_off = pair // n != pair % n
-        counts += [
-            _entries(both, start + pair, each.pairs.value),
-            _entries(turned[is_off], start + pair[is_off], each.pairs.value[is_off]),
-        ]
+        for row, column, kept in ((one, other, slice(None)), (other, one, is_off)):
+            both = row[:, :, None] * (size + 1) + column[:, None]
+            counts.append(_entries(both[kept], start + pair[kept], each.pairs.value[kept]))
         pair, cell = np.divmod(each.totals.key, n_cells)
         own = effect[np.searchsorted(cells, cell)]
         totals.append(_entries(own, start + pair, each.totals.value))
         start += n * n
-    return _sparse(counts, (size * size, start)), _sparse(totals, (size, start))
+    place, column, value = map(np.concatenate, zip(*counts, strict=True))
+    lower = place // (size + 1) >= place % (size + 1)
+    pairs, row = np.unique(place[lower], return_inverse=True)
+    table = sp.coo_array((value[lower], (row, column[lower])), shape=(len(pairs), start))
+    row, column, value = map(np.concatenate, zip(*totals, strict=True))
+    return (
+        pairs,
+        sp.csr_array(table),
+        sp.csr_array(sp.coo_array((value, (row, column)), shape=(size, start))),
+    )
 
 
 def _entries(rows: Codes, column: Codes, value: Array) -> tuple[Codes, Codes, Array]:
     """Rows, columns and values of entries (U, ...) of which each of U has one column and value."""
     width = math.prod(rows.shape[1:])
     return rows.ravel(), np.repeat(column, width), np.repeat(value, width)
-
-
-def _sparse(entries: list[tuple[Codes, Codes, Array]], shape: tuple[int, int]) -> sp.csr_array:
-    row, column, value = map(np.concatenate, zip(*entries, strict=True))
-    return sp.csr_array(sp.coo_array((value, (row, column)), shape=shape))

@@ -131,7 +131,9 @@ class EffectsProblem(NormalEffectsProblem):
         most = max(WORK_PER_RATING * self.n_ratings, SMALL_WORK)
         if self.levels and self.levels.moments.work <= most:
             with suppress(RatingsError):  # items share too many effects
-                return ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
+                found = ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
+                if len(found.source) <= self.size("item"):
+                    return found
         sums = EffectSums.of(self.effects, self.values)
         exact = MarginalEffects.of(sums, *self.priors["mean"])
         return InterpolatedEffects.of(exact, sums) or exact
