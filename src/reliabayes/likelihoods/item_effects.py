@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack, solve_triangular
 
-from reliabayes.arrays import Array, Codes, Mask, blocks
+from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.facets import EffectLevels
 from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.item_levels import ItemLevels
@@ -29,13 +29,13 @@ class OfSize(NamedTuple):
 
     Attributes
     ----------
-    same : array of bool, shape (Q, n, n, L)
-        Which of their ratings share a level of each of L sources that items have.
+    same : array of float, shape (Q, n, n, L)
+        1 where two of their ratings share a level of each of L sources that items have, else 0.
     items : array of float, shape (Q,)
         Numbers of items.
     """
 
-    same: Mask
+    same: Array
     items: Array
 
 
@@ -117,7 +117,7 @@ class ItemEffects:
             np.repeat([*shared, len(sources)], numbers),
             tuple(
                 OfSize(
-                    np.array([each.same()[..., kept] for each in some]),
+                    np.array([each.same()[..., kept] for each in some], float),
                     np.array([float(each.items) for each in some]),
                 )
                 for some in by_size.values()

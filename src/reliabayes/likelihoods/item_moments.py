@@ -206,12 +206,11 @@ class ItemMoments:
             code, left = code[order], left[order]
         counts = np.bincount(item)
         first = np.cumsum(counts) - counts
-        found, work = dict[bytes, Alike](), 0
+        found: dict[bytes, Alike] = {}
         for n in np.unique(counts[counts > 0]).tolist():
             rows = first[counts == n][:, None] + np.arange(n)
-            for key, each in _of_size(design, facets, code[rows], left[rows], work):
-                found[key] = each
-                work += each.work
+            found |= _of_size(design, facets, code[rows], left[rows])
+            _check_work(found)
         return cls(design, facets, Moments.of(values, pivot), found)
 
     def __add__(self, other: ItemMoments) -> ItemMoments:
@@ -219,7 +218,7 @@ class ItemMoments:
         found = dict(self.alike)
         for key, each in other.alike.items():
             found[key] = found[key].plus(each) if key in found else each
-        _check_work(sum(each.work for each in found.values()), len(found))
+        _check_work(found)
         moments = self.moments + other.moments
         return ItemMoments(self.design, self.facets, moments, found)
 
@@ -246,30 +245,34 @@ def shared_sources(design: MeasurementDesign) -> list[Source]:
 
 def too_many_ways(found: str) -> RatingsError:
     """Error for items whose ratings do not add up to few sums."""
-    rule = "items must have been rated in few ways, by combination of raters and other facets"
+    rule = "items must have been rated in few ways: by few combinations of raters and other facets"
     remedy = (
-        "Fit the ratings in memory, dataset.to_ratings(), or those of a sample of the items, or "
-        "write a design with fewer facets."
+        "Fit the ratings in memory, dataset.to_ratings(), or those of some of the items, as with "
+        "dataset.parts[0].read()."
     )
     return RatingsError([Fault("design", rule, found, remedy)])
 
 
-def _check_work(work: int, ways: int) -> None:
-    if work > MOST_WORK:
-        raise too_many_ways(f"{ways:,} ways or more, which make densities too slow")
+def _check_work(found: Mapping[bytes, Alike]) -> None:
+    if sum(each.work for each in found.values()) > MOST_WORK:
+        pairs = sum(len(each.pairs.key) for each in found.values())
+        raise too_many_ways(f"{len(found):,} ways, with {pairs:,} pairs of combinations of levels")
+
+
+def _check_ways(ways: int, n: int) -> None:
+    if ways * n**3 > MOST_WORK:
+        raise too_many_ways(f"at least {ways:,} ways with {n:,} ratings each")
 
 
 def _of_size(
-    design: MeasurementDesign, facets: Facets, code: Keys, left: Array, work: int
+    design: MeasurementDesign, facets: Facets, code: Keys, left: Array
 ) -> Iterator[tuple[bytes, Alike]]:
-    """Sums over items with equally many ratings (I, n), by how these share levels.
-
-    To ``work`` is added what these take, as far as it is known before they are summed.
-    """
+    """Sums over items with equally many ratings (I, n), by how these share levels."""
     n = code.shape[1]
+    _check_ways(1, n)
     distinct, position = distinct_rows(code)
     ways, way = distinct_rows(_leaders(design, facets, distinct))
-    _check_work(work + len(ways) * n**3, len(ways))
+    _check_ways(len(ways), n)
     times = np.bincount(position, minlength=len(distinct))
     totals = np.array([np.bincount(position, column, len(distinct)) for column in left.T]).T
     cell = facets.cell(distinct)

@@ -34,7 +34,7 @@ from reliabayes.ratings import Ratings
 
 # Work of a density by sums over items, for each rating and at least, up to which it is quicker than
 # by eliminating effects in their order.
-WORK_PER_RATING, SMALL_WORK = 10, 200_000
+WORK_PER_RATING, SMALL_WORK = 3, 200_000
 
 
 class EffectsDensity(Protocol):
