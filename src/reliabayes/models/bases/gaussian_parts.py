@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference.crossed_effects import RowState, RowTotals
+from reliabayes.likelihoods.effect_sums import EffectSums, EffectTotals
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import near
-from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
+from reliabayes.likelihoods.row_effects import RowEffects
+from reliabayes.models.bases.gaussian_crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
+MOST_IN_MEMORY = 50_000_000  # ratings whose items and raters are held in memory: 1 GB
 
 
 def leading(dataset: RatingsDataset) -> Ratings:
@@ -44,6 +50,12 @@ def leading(dataset: RatingsDataset) -> Ratings:
     )
 
 
+def suits_sums(dataset: RatingsDataset, first: Ratings) -> bool:
+    """Whether sums over pairs of raters are cheaper than passes over the ratings."""
+    patterns = len(np.unique(first.ratings_per_item))
+    return are_cheap_sums(dataset.n_raters, patterns, len(dataset))
+
+
 def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemSums:
     """Sums over all parts, by raters whose pools (R,) are given.
 
@@ -54,9 +66,59 @@ def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemS
     if size > MOST_SUMS:
         rule = "sums over pairs of raters must fit in memory"
         found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
-        remedy = "Fit the most active raters, or an ICC of a sample of the items."
+        remedy = "Fit the most active raters, or GaussianICC, which takes any number."
         raise RatingsError([Fault("raters", rule, found, remedy)])
     values, of_rating = first.values, pool[first.rater]
     own = (values[of_rating == g] for g in range(int(pool.max()) + 1))
     pivots = tuple(near(some if len(some) else values) for some in own)
     return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))
+
+
+def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> EffectSums:
+    """Rows and totals of all parts, relative to a pivot near the first ratings."""
+    pivot = near(first.values)
+    if len(dataset) > MOST_IN_MEMORY:
+        return EffectSums(RowsInParts(dataset, pivot), dataset.sum(partial(_totals, pivot)))
+    parts = list(dataset.map(partial(_rows_and_totals, pivot)))
+    totals = parts[0].totals
+    for part in parts[1:]:
+        totals = totals + part.totals
+    return EffectSums(RowEffects.merged([part.rows for part in parts]), totals)
+
+
+class RowsInParts(NamedTuple):
+    """Items of all parts, of which one part at a time is read for each pass."""
+
+    dataset: RatingsDataset
+    pivot: float
+
+    def draw(self, state: RowState, at_once: int) -> RowTotals:
+        """Draw effects of all items, in the processes of the data set, and add them up."""
+        silent = replace(self.dataset, progress=False)
+        return silent.sum(partial(_draw, self.pivot, state))
+
+
+class _Part(NamedTuple):
+    rows: RowEffects
+    totals: EffectTotals
+
+
+def _design(pivot: float, part: Ratings) -> CrossedDesign:
+    return CrossedDesign.of(part.item, part.rater, part.values - pivot, part.n_raters)
+
+
+def _rows(design: CrossedDesign, part: Ratings) -> RowEffects:
+    return RowEffects.of(design, int(part.items[0]))
+
+
+def _totals(pivot: float, part: Ratings) -> EffectTotals:
+    return EffectTotals.of(_design(pivot, part), pivot)
+
+
+def _rows_and_totals(pivot: float, part: Ratings) -> _Part:
+    design = _design(pivot, part)
+    return _Part(_rows(design, part), EffectTotals.of(design, pivot))
+
+
+def _draw(pivot: float, state: RowState, part: Ratings) -> RowTotals:
+    return _rows(_design(pivot, part), part).draw(state)
