@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.inference import independence
+from reliabayes.inference.independence import NearNormal
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.partitions import RatingsDataset
 from tests.partitions.in_memory import in_parts
@@ -195,6 +197,27 @@ def test_stan_needs_ratings_in_memory_where_cells_are_empty() -> None:
     for options in ({"sampler": "nuts"}, {"warm_start": False}):
         with pytest.raises(rb.RatingsError, match=r"all ratings must be in memory.*independence"):
             model.fit(in_parts(ratings, 2), **{**SAMPLING, **options})
+
+
+@slow_to_agree
+def test_draws_in_doubt_are_repeated_by_more_proposals_where_nuts_cannot_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = table_of("crossed, empty cells")
+    few = rb.Ratings.from_frame(table[table["item"] < 12], facets=["day"], scale="numeric")
+    runs: list[NearNormal] = []
+
+    def sample(posterior: NearNormal, **options: Any) -> Any:
+        runs.append(posterior)
+        return original(posterior, **options)
+
+    original = independence.sample
+    monkeypatch.setattr(independence, "sample", sample)
+
+    fit = rb.GStudy(design=CROSSED).fit(in_parts(few, 2), seed=1, draws=250, progress=False)
+
+    assert fit.settings.sampler == "independence"
+    assert [run.thinning for run in runs] == [4, 40]
 
 
 def test_items_that_were_rated_in_too_many_ways_are_refused() -> None:
