@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]  # positions or categories, counted from 0
 Mask = NDArray[np.bool_]
+Rows = TypeVar("Rows", bound=NDArray[Any])
 
 
 def blocks(rows: int, size: int) -> Iterator[slice]:
@@ -20,17 +21,17 @@ def blocks(rows: int, size: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, rows, size))
 
 
-def distinct_rows(rows: Array) -> tuple[Array, NDArray[np.intp]]:
+def distinct_rows(rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
     """Return the distinct rows of an array, and the position of each row among them.
 
     Parameters
     ----------
-    rows : array of float, shape (N, S)
+    rows : array, shape (N, S)
         The rows.
 
     Returns
     -------
-    distinct : array of float, shape (D, S)
+    distinct : array, shape (D, S)
         The distinct rows, sorted.
     position : array of int, shape (N,)
         Position of each row in `distinct`.
@@ -42,4 +43,5 @@ def distinct_rows(rows: Array) -> tuple[Array, NDArray[np.intp]]:
         code, _ = pd.factorize(code * len(values) + number, sort=True)
     example = np.empty(code.max(initial=-1) + 1, np.intp)
     example[code] = np.arange(len(code))
-    return rows[example], code.astype(np.intp)
+    distinct: Any = rows[example]
+    return distinct, code.astype(np.intp)

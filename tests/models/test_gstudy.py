@@ -16,7 +16,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.independence import NearNormal
-from reliabayes.models.bases.random_effects import EffectsProblem
+from reliabayes.models.bases.effects_problem import EffectsProblem
 from reliabayes.models.bases.sampling import own_sampler
 from tests.designs import slopes
 

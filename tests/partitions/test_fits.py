@@ -42,7 +42,7 @@ def test_draws_are_those_in_memory(ratings: rb.Ratings, model: Any, number: int)
 def test_models_that_need_ratings_in_memory_refuse_a_dataset(ratings: rb.Ratings) -> None:
     model, dataset = rb.OrdinalICC(), in_parts(ratings, 2)
 
-    others = "parts are DawidSkene, GaussianICC, GaussianXCC, MACE, RaterTAP and TAP"
+    others = "parts are DawidSkene, GStudy, GaussianICC, GaussianXCC, MACE, RaterTAP and TAP"
     with pytest.raises(TypeError, match=f"OrdinalICC needs all ratings in memory.*{others}"):
         model.fit(dataset)
 

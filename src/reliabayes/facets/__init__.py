@@ -2,11 +2,12 @@
 
 from reliabayes.facets.decisions import COEFFICIENTS, Decision, numbers_of_levels
 from reliabayes.facets.design import MeasurementDesign, Source, as_names
-from reliabayes.facets.effects import Effects
+from reliabayes.facets.effects import EffectLevels, Effects
 
 __all__ = [
     "COEFFICIENTS",
     "Decision",
+    "EffectLevels",
     "Effects",
     "MeasurementDesign",
     "Source",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
@@ -79,6 +79,9 @@ class MeasurementDesign:
             raise ValueError(f"a design names each facet once; found {twice!r} twice in {text!r}.")
         nested = {name: frozenset(parser.nested.get(name, ())) for name in names}
         return cls(text, tuple(names), MappingProxyType(nested))
+
+    def __reduce__(self) -> tuple[Callable[[str], MeasurementDesign], tuple[str]]:
+        return MeasurementDesign.parse, (self.text,)  # a mapping proxy cannot be pickled
 
     @property
     def measured(self) -> frozenset[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,11 +18,12 @@ from reliabayes.ratings import Ratings
 from reliabayes.wording import did_you_mean, joined, listed
 
 REPLICATE, RESIDUAL = "replicate", "residual"
+AreSame: TypeAlias = Callable[[Source, Source], bool]
 
 
 @dataclass(frozen=True, eq=False)
-class Effects:
-    """Sources of variance, and the level of each that a rating has.
+class EffectLevels:
+    """Sources of variance that ratings can tell apart, and levels of them.
 
     Attributes
     ----------
@@ -30,19 +32,39 @@ class Effects:
     sources : tuple of Source
         Those with levels of several ratings, and last the residual. Sources with a level for each
         rating are joined with it, and its name has theirs.
-    level : tuple of array of int, each of shape (N,)
-        Level of each rating, from 0, for each source but the residual.
-    sizes : tuple of int
-        Number of levels of each source but the residual.
     cells : mapping of frozenset of str to (array of int, shape (N,), int)
-        The same by the facets of each source of the design, whether it was dropped or not.
+        Level of each rating, from 0, and number of levels, by the facets of each source of the
+        design, whether it was dropped or not. Of ratings in parts, instead of ratings there are the
+        combinations of levels of those facets that items share, and the sources of these.
+    facets : mapping of str to array of int, shape (N,)
+        Position of the level of each facet: the rating's item, its rater, and others.
     """
 
     design: MeasurementDesign
     sources: tuple[Source, ...]
+    cells: Mapping[frozenset[str], tuple[Codes, int]]
+    facets: Mapping[str, Codes]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the sources, the residual last."""
+        return tuple(source.name for source in self.sources)
+
+
+@dataclass(frozen=True, eq=False)
+class Effects(EffectLevels):
+    """Sources of variance, and the level of each that a rating has.
+
+    Attributes
+    ----------
+    level : tuple of array of int, each of shape (N,)
+        Level of each rating, from 0, for each source but the residual.
+    sizes : tuple of int
+        Number of levels of each source but the residual.
+    """
+
     level: tuple[Codes, ...]
     sizes: tuple[int, ...]
-    cells: Mapping[frozenset[str], tuple[Codes, int]]
 
     @classmethod
     def of(cls, ratings: Ratings, design: MeasurementDesign, drop: Collection[str] = ()) -> Effects:
@@ -65,36 +87,26 @@ class Effects:
         ValueError
             There is no source to drop of that name, or the design uses a reserved name.
         """
-        chosen = sources_kept(design, drop)
+        sources_kept(design, drop)  # names that are wrong before facets that are unknown
         facets = {name: ratings.positions(name)[0] for name in design.facets}
         levels = {source: levels_of(source, facets) for source in design.sources()}
-        # Sources of a constant facet are those without it: one fault is enough.
-        faults = [*_constant(design, levels)] or [*_alike(chosen, levels, len(ratings))]
-        if faults:
-            raise RatingsError(faults)
-        single = [source for source in chosen if levels[source][1] == len(ratings)]
-        kept = [source for source in chosen if source not in single]
-        whole = design.sources()[-1]
-        repeated = levels[whole][1] < len(ratings)
-        residual = Source(
-            ", ".join([*(source.name for source in single), RESIDUAL]),
-            design.whole | {REPLICATE} if repeated else design.whole,
-        )
+        sizes = {source: size for source, (_, size) in levels.items()}
+        sources = told_apart(design, drop, sizes, len(ratings), same_in(levels))
+        kept = sources[:-1]
         return cls(
             design,
-            (*kept, residual),
+            sources,
+            {source.facets: found for source, found in levels.items()},
+            facets,
             tuple(levels[source][0] for source in kept),
             tuple(levels[source][1] for source in kept),
-            {source.facets: found for source, found in levels.items()},
         )
 
     @cached_property
     def is_balanced(self) -> bool:
         """Whether all combinations of the facets' levels were rated, and equally often."""
-        nested = self.design.nested
-        size = {frozenset[str](): 1} | {facets: n for facets, (_, n) in self.cells.items()}
-        within = {name: size[outer | {name}] / size[outer] for name, outer in nested.items()}
-        return size[self.design.whole] == math.prod(within.values()) and all(
+        size = {facets: n for facets, (_, n) in self.cells.items()}
+        return is_complete(self.design, size) and all(
             np.ptp(np.bincount(level)) == 0 for level, _ in self.cells.values()
         )
 
@@ -103,10 +115,59 @@ class Effects:
         """Number N of ratings."""
         return len(self.cells[self.design.whole][0])
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the sources, the residual last."""
-        return tuple(source.name for source in self.sources)
+
+def is_complete(design: MeasurementDesign, sizes: Mapping[frozenset[str], int]) -> bool:
+    """Whether all combinations of the facets' levels occur, given numbers of levels by facets."""
+    size = {frozenset[str](): 1, **sizes}
+    within = (size[outer | {name}] / size[outer] for name, outer in design.nested.items())
+    return size[design.whole] == math.prod(within)
+
+
+def told_apart(
+    design: MeasurementDesign,
+    drop: Collection[str],
+    sizes: Mapping[Source, int],
+    n_ratings: int,
+    are_same: AreSame,
+) -> tuple[Source, ...]:
+    """Sources of a design that ratings can tell apart, the residual last.
+
+    Parameters
+    ----------
+    design : MeasurementDesign
+        Which facets are crossed or nested.
+    drop : collection of str
+        Names of sources to leave out.
+    sizes : mapping of Source to int
+        Number of levels of each source of the design.
+    n_ratings : int
+        Number of ratings.
+    are_same : callable
+        Whether two sources that have equally many levels have the same.
+
+    Returns
+    -------
+    tuple of Source
+        As `EffectLevels` has them.
+
+    Raises
+    ------
+    RatingsError
+        A facet has one level, or two sources cannot be told apart.
+    ValueError
+        There is no source to drop of that name, or the design uses a reserved name.
+    """
+    chosen = sources_kept(design, drop)
+    # Sources of a constant facet are those without it: one fault is enough.
+    faults = [*_constant(design, sizes)] or [*_alike(chosen, sizes, n_ratings, are_same)]
+    if faults:
+        raise RatingsError(faults)
+    single = [source for source in chosen if sizes[source] == n_ratings]
+    residual = Source(
+        ", ".join([*(source.name for source in single), RESIDUAL]),
+        design.whole | {REPLICATE} if sizes[design.sources()[-1]] < n_ratings else design.whole,
+    )
+    return (*(source for source in chosen if source not in single), residual)
 
 
 def sources_kept(design: MeasurementDesign, drop: Collection[str]) -> list[Source]:
@@ -138,47 +199,52 @@ def levels_of(source: Source, facets: Mapping[str, Codes]) -> tuple[Codes, int]:
     return code.astype(np.int32), len(found)
 
 
-def _constant(
-    design: MeasurementDesign, levels: dict[Source, tuple[Codes, int]]
-) -> Iterator[Fault]:
+def _constant(design: MeasurementDesign, sizes: Mapping[Source, int]) -> Iterator[Fault]:
     """Facets of which there is one level."""
-    for source, (_, size) in levels.items():
+    for source, size in sizes.items():
         if len(source.facets) == 1 and size == 1:
             rule = f"{source.name} must have at least two levels"
             yield Fault("design", rule, "one", f"Leave it out of {design.text!r}.")
 
 
 def _alike(
-    chosen: list[Source], levels: dict[Source, tuple[Codes, int]], n_ratings: int
+    chosen: list[Source], sizes: Mapping[Source, int], n_ratings: int, are_same: AreSame
 ) -> Iterator[Fault]:
     """Sources with the same levels, and facets with a level for each rating."""
     for source in chosen:
-        if len(source.facets) == 1 and levels[source][1] == n_ratings:
+        if len(source.facets) == 1 and sizes[source] == n_ratings:
             rule = f"{source.name} must be told from the residual"
             remedy = f"Rate more than once for each, or pass drop=[{source.name!r}]."
             yield Fault("design", rule, f"as many levels of {source.name} as ratings", remedy)
     found_alike: list[tuple[frozenset[str], frozenset[str]]] = []
-    for one, other in alike(chosen, levels, n_ratings):
+    for one, other in alike(chosen, sizes, n_ratings, are_same):
         more = other.facets - one.facets
         # If each rater has one vendor, so has each pair of an item and a rater.
         if any(facets <= one.facets and more == added for facets, added in found_alike):
             continue
         found_alike.append((one.facets, more))
         rule = f"{joined([repr(one.name), repr(other.name)])} must be told apart"
-        found = f"the same {levels[one][1]} levels of both"
+        found = f"the same {sizes[one]} levels of both"
         yield Fault("design", rule, found, _remedy(one, other))
 
 
 def alike(
-    sources: Sequence[Source], levels: Mapping[Source, tuple[Codes, int]], n_ratings: int
+    sources: Sequence[Source], sizes: Mapping[Source, int], n_ratings: int, are_same: AreSame
 ) -> Iterator[tuple[Source, Source]]:
     """Pairs of sources with the same levels, of which there are fewer than ratings."""
     for one, other in combinations(sources, 2):
-        (first, size), (second, n_second) = levels[one], levels[other]
-        if size == n_second < n_ratings:
-            pair = first.astype(np.int64) * size + second
-            if len(np.unique(pair)) == size:
-                yield one, other
+        if sizes[one] == sizes[other] < n_ratings and are_same(one, other):
+            yield one, other
+
+
+def same_in(levels: Mapping[Source, tuple[Codes, int]]) -> AreSame:
+    """Whether two sources with equally many levels have the same, given those of each rating."""
+
+    def are_same(one: Source, other: Source) -> bool:
+        (first, size), (second, _) = levels[one], levels[other]
+        return len(np.unique(first.astype(np.int64) * size + second)) == size
+
+    return are_same
 
 
 def _remedy(one: Source, other: Source) -> str:

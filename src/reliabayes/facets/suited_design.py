@@ -10,7 +10,7 @@ import numpy as np
 
 from reliabayes.arrays import Codes
 from reliabayes.facets.design import MeasurementDesign
-from reliabayes.facets.effects import alike, levels_of
+from reliabayes.facets.effects import alike, levels_of, same_in
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
 from reliabayes.wording import joined
@@ -93,7 +93,9 @@ def _confounded(design: MeasurementDesign, facets: Mapping[str, Codes]) -> tuple
     sources = design.sources()
     levels = {source: levels_of(source, facets) for source in sources}
     dropped: list[str] = []
-    for one, other in alike(sources, levels, len(next(iter(facets.values())))):
+    sizes = {source: size for source, (_, size) in levels.items()}
+    n_ratings = len(next(iter(facets.values())))
+    for one, other in alike(sources, sizes, n_ratings, same_in(levels)):
         if one.name not in dropped and other.name not in dropped:
             is_error = "item" in other.facets and "item" not in one.facets
             dropped.append(one.name if is_error else other.name)

@@ -49,6 +49,8 @@ class NearNormal:
     prefers_nuts : bool
         Whether NUTS is better where it can run, as where few data leave the posterior far from
         normal: chains would stay for long at points that proposals hardly reach.
+    is_only : bool
+        Whether no other sampler can run.
     thinning : int
         Iterations for each draw, and for each iteration of adaptation: several where densities are
         quick, since chains may stay at a point for long.
@@ -67,6 +69,7 @@ class NearNormal:
     mode: Array
     covariance: Array
     prefers_nuts: bool = False
+    is_only: bool = False
     thinning: int = 1
     block: int = 1
 

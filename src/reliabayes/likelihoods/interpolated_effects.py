@@ -6,6 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -53,6 +54,8 @@ class InterpolatedEffects:
     variance : array of float, shape (K,)
         Variances at its centre.
     """
+
+    is_quick: ClassVar[bool] = True  # dozens of densities at once
 
     exact: MarginalEffects
     sources: Codes

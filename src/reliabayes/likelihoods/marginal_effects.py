@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,6 +83,8 @@ class MarginalEffects:
     blocks : Blocks
         Where pairs belong.
     """
+
+    is_quick: ClassVar[bool] = False  # a density takes longer than a millisecond
 
     n: int
     centre: float

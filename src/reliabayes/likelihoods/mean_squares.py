@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.facets import Effects
+from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
 from reliabayes.inference.problem import StanData
 
 NONE: frozenset[str] = frozenset()
@@ -33,10 +33,6 @@ class MeanSquares:
         The same for the mean.
     mean : float
         Mean of the ratings.
-    values : array of float, shape (N,)
-        The ratings.
-    effects : Effects
-        The level of each source that a rating has.
 
     References
     ----------
@@ -49,32 +45,60 @@ class MeanSquares:
     coefficient: Array
     mean_coefficient: Array
     mean: float
-    values: Array
-    effects: Effects
 
     @classmethod
     def of(cls, effects: Effects, values: Array) -> MeanSquares | None:
         """Mean squares of ratings (N,), or None if the design is not complete or not balanced."""
         if not effects.is_balanced:
             return None
-        n = len(values)
         centred = values - values.mean()
-        square = {NONE: 0.0} | {
+        square = {
             facets: _square(level, size, centred) for facets, (level, size) in effects.cells.items()
         }
-        size = {NONE: 1.0} | {facets: float(size) for facets, (_, size) in effects.cells.items()}
+        size = {facets: size for facets, (_, size) in effects.cells.items()}
+        total = float(centred @ centred)
+        return cls.of_squares(effects, size, square, total, len(values), float(values.mean()))
+
+    @classmethod
+    def of_squares(
+        cls,
+        effects: EffectLevels,
+        sizes: Mapping[frozenset[str], int],
+        squares: Mapping[frozenset[str], float],
+        total: float,
+        n: int,
+        mean: float,
+    ) -> MeanSquares:
+        """Mean squares of n ratings of a complete, balanced design.
+
+        Parameters
+        ----------
+        effects : EffectLevels
+            Sources of variance.
+        sizes : mapping of frozenset of str to int
+            Number of levels by the facets of each source of the design.
+        squares : mapping of frozenset of str to float
+            Sums of squares of the means of levels, each weighted with its number of ratings.
+        total : float
+            Sum of squares of the ratings, all relative to their mean.
+        n : int
+            Number of ratings.
+        mean : float
+            Mean of the ratings.
+        """
+        square, size = {NONE: 0.0, **squares}, {NONE: 1.0, **sizes}
         sources = effects.sources[:-1]
         per_level = np.array([n / size[source.facets] for source in sources] + [1.0])
         df, sums, rows = [], [], []
-        for facets in effects.cells:
-            parts = list(_alternating(facets, effects))
+        for facets in sizes:
+            parts = list(_alternating(facets, effects.design))
             df.append(sum(sign * size[part] for sign, part in parts))
             sums.append(sum(sign * square[part] for sign, part in parts))
             rows.append([facets <= source.facets for source in sources] + [True])
         whole = effects.design.whole
         if size[whole] < n:
             df.append(n - size[whole])
-            sums.append(float(centred @ centred) - square[whole])
+            sums.append(total - square[whole])
             rows.append([False] * len(sources) + [True])
         return cls(
             n,
@@ -82,9 +106,7 @@ class MeanSquares:
             np.maximum(sums, 0),
             np.array(rows, float) * per_level,
             per_level,
-            float(values.mean()),
-            values,
-            effects,
+            mean,
         )
 
     def log_density(self, variance: Array, mean: float, sd: float) -> float:
@@ -101,31 +123,37 @@ class MeanSquares:
         return float(-0.5 * found)
 
     def draw(
-        self, variance: Array, mean: float, sd_mean: float, rng: np.random.Generator
+        self,
+        effects: Effects,
+        values: Array,
+        variance: Array,
+        mean: float,
+        sd_mean: float,
+        rng: np.random.Generator,
     ) -> tuple[list[Array], float]:
-        """Effects of each source and the mean, drawn given the ratings.
+        """Effects of each source and the mean, drawn given the ratings (N,).
 
         Effects from the prior are moved by what is expected given how far ratings drawn with them
         are from those at hand (Matheron's rule).
         """
         is_flat = math.isinf(sd_mean)
         at = mean + (0.0 if is_flat else sd_mean * rng.standard_normal())
-        sizes, levels = self.effects.sizes, self.effects.level
+        sizes, levels = effects.sizes, effects.level
         sds = np.sqrt(variance)
         drawn = [sd * rng.standard_normal(size) for sd, size in zip(sds, sizes, strict=False)]
-        left = self.values - at - sds[-1] * rng.standard_normal(self.n_ratings)
+        left = values - at - sds[-1] * rng.standard_normal(self.n_ratings)
         for effect, level in zip(drawn, levels, strict=True):
             left -= effect[level]
         overall = float(left.mean())
         means = {NONE: np.full(self.n_ratings, overall)}
-        for facets, (level, size) in self.effects.cells.items():
+        for facets, (level, size) in effects.cells.items():
             means[facets] = (np.bincount(level, left, size) * (size / self.n_ratings))[level]
         expected = self.coefficient @ variance
         of_mean = float(self.mean_coefficient @ variance)
         moved = 0.0 if is_flat else overall / (of_mean + self.n_ratings * sd_mean**2)
         weighted = np.full(self.n_ratings, moved)  # the precision matrix times what is left
-        for facets, square in zip(self.effects.cells, expected, strict=False):
-            for sign, part in _alternating(facets, self.effects):
+        for facets, square in zip(effects.cells, expected, strict=False):
+            for sign, part in _alternating(facets, effects.design):
                 weighted += sign / square * means[part]
         for k, (level, size) in enumerate(zip(levels, sizes, strict=True)):
             drawn[k] += variance[k] * np.bincount(level, weighted, size)
@@ -151,9 +179,11 @@ def _square(level: Codes, size: int, centred: Array) -> float:
     return float((sums**2 / counts).sum())
 
 
-def _alternating(facets: frozenset[str], effects: Effects) -> Iterator[tuple[int, frozenset[str]]]:
+def _alternating(
+    facets: frozenset[str], design: MeasurementDesign
+) -> Iterator[tuple[int, frozenset[str]]]:
     """Sets that add up, with these signs, to what a source has beyond those within it."""
-    primary = sorted(effects.design.primary(facets))
+    primary = sorted(design.primary(facets))
     for left_out in range(len(primary) + 1):
         for names in combinations(primary, left_out):
             yield (-1) ** left_out, facets.difference(names)

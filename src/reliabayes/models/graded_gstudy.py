@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from reliabayes.models.bases.random_effects import fresh_effects
 from reliabayes.models.bases.simulation import drawn_categories, rated, require_known
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
@@ -104,6 +105,15 @@ class GradedGStudy(GStudy):
             effects=effects,
             rating=ratings.category,
         )
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> NoReturn:
+        """Refuse ratings in parts: the effects of all items are sampled."""
+        rule = f"all ratings must be in memory for family={self.family!r}"
+        remedy = (
+            "Read them with dataset.to_ratings(), or some of the parts; for ratings that are "
+            "numbers, leave family out."
+        )
+        raise RatingsError([Fault("ratings", rule, "ratings in parts", remedy)])
 
     def program(self, problem: Any) -> str:
         """One for all numbers of categories: two have one cut point."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, get_args
@@ -13,27 +12,38 @@ import xarray as xr
 
 from reliabayes.arrays import Array
 from reliabayes.choices import Family
-from reliabayes.facets import COEFFICIENTS, Decision, Effects, MeasurementDesign, Source, as_names
+from reliabayes.facets import (
+    COEFFICIENTS,
+    Decision,
+    EffectLevels,
+    Effects,
+    MeasurementDesign,
+    Source,
+    as_names,
+)
 from reliabayes.facets.effects import sources_kept
-from reliabayes.inference.densities import half_t, log_half_t
-from reliabayes.inference.independence import NearNormal
-from reliabayes.inference.problem import StanPart
-from reliabayes.inference.warm_start import WarmStart, curvature
-from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
+from reliabayes.inference.densities import half_t
 from reliabayes.likelihoods.mean_squares import MeanSquares
+from reliabayes.likelihoods.moments import Moments
+from reliabayes.models.bases.effects_problem import (
+    EffectsInParts,
+    EffectsProblem,
+    NormalEffectsProblem,
+    check_residual_of_parts,
+    levels_in_memory,
+    levels_of_parts,
+)
 from reliabayes.models.bases.explained_ratings import check_residual
 from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
-from reliabayes.models.bases.random_effects import EffectsProblem, RandomEffectsModel
+from reliabayes.models.bases.random_effects import RandomEffectsModel
 from reliabayes.models.bases.simulation import require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 SdPrior = HalfNormal | HalfStudentT
 
-FEW_RATINGS = 1000  # for which NUTS takes seconds
-# Iterations for each draw where densities take less than a millisecond, and densities at once.
-INTERPOLATED_THINNING, INTERPOLATED_BLOCK = 4, 32
 OF_SOURCES = ("variance", "sd", "proportion")
 
 
@@ -94,6 +104,7 @@ class GStudy(RandomEffectsModel):
 
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
     samples_in_numpy: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = ("gaussian",)  # that the class is for
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,
@@ -143,9 +154,12 @@ class GStudy(RandomEffectsModel):
         return self._priors(ratings, self.effects(ratings))
 
     def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:
-        sd = check_sd(moments_of(ratings.values).sd)
+        return self._priors_given(moments_of(ratings.values), effects)
+
+    def _priors_given(self, moments: Moments, effects: EffectLevels) -> dict[str, Any]:
+        sd = check_sd(moments.sd)
         return {
-            "mean": self.prior_mean or Normal(float(ratings.values.mean()), 2.5 * sd),
+            "mean": self.prior_mean or Normal(moments.mean, 2.5 * sd),
             "sd": {
                 source.name: self._sd_prior(source, effects.design, sd)
                 for source in effects.sources
@@ -167,107 +181,50 @@ class GStudy(RandomEffectsModel):
 
     def problem(self, ratings: Ratings) -> EffectsProblem:
         """Effects, ratings, priors, and mean squares if the design has them."""
-        effects = self.effects(ratings)
-        priors = self._priors(ratings, effects)
-        check_mean(priors["mean"], ratings.values.mean(), ratings.values.std())
-        squares = MeanSquares.of(effects, ratings.values)
-        check_residual(effects, ratings.values, squares)
+        effects, values = self.effects(ratings), ratings.values
+        moments = moments_of(values)
+        priors = self._checked_priors(moments, effects)
+        levels = levels_in_memory(effects, values)
+        squares = levels.mean_squares(effects) if levels else MeanSquares.of(effects, values)
+        check_residual(effects.sources[:-1], effects.level, values, squares)
         return EffectsProblem(
-            coords={
-                "item": ratings.items,
-                "rater": ratings.raters,
-                "source": pd.Index(effects.names, name="source"),
-            },
-            priors={
-                "mean": np.array(priors["mean"].stan),
-                "sd": np.array([prior.stan for prior in priors["sd"].values()]),
-            },
+            coords={"item": ratings.items, "rater": ratings.raters, "source": _index(effects)},
+            priors=priors,
             effects=effects,
-            values=ratings.values,
             squares=squares,
+            n_ratings=moments.n,
+            sd=moments.sd,
+            values=values,
+            levels=levels,
         )
 
-    def program(self, problem: EffectsProblem) -> str:
-        """The program for complete, balanced designs, or that for all."""
-        return "gstudy" if problem.squares else "gstudy_unbalanced"
-
-    def start(self, problem: EffectsProblem) -> WarmStart:
-        """Mode of the posterior of the log standard deviations, and its curvature."""
-
-        def log_posterior(log_sd: Array) -> float:
-            log_prior = float(_log_prior(log_sd, problem))
-            return problem.log_density(np.exp(2 * log_sd)) + log_prior
-
-        first = self._equal_parts(problem)
-        if not problem.squares and isinstance(problem.marginal, InterpolatedEffects):
-            first = 0.5 * np.log(problem.marginal.variance)
-        mode, covariance = curvature(log_posterior, first)
-        sd = np.sqrt(np.diag(covariance))
-        # With little data the posterior is far from normal: curvature is a poor guide to it, and
-        # steps must be smaller.
-        step_size, acceptance = (0.8, 0.8) if sd.max() < 0.3 else (None, 0.95)
-        return WarmStart(
-            mode={"sd": mode},
-            sd={"sd": sd},
-            constrain=_constrain,
-            step_size=step_size,
-            covariance=covariance,
-            target_acceptance=acceptance,
-            path=(log_posterior(first), log_posterior(mode)),
+    def problem_of_parts(self, dataset: RatingsDataset) -> NormalEffectsProblem:
+        """Sums over the items of all parts, priors, and mean squares if the design has them."""
+        levels = levels_of_parts(dataset, self.measurement_design)
+        effects, moments = levels.effects(self.drop), levels.moments.moments
+        priors = self._checked_priors(moments, effects)
+        squares = levels.mean_squares(effects)
+        check_residual_of_parts(dataset, effects, squares)
+        return EffectsInParts(
+            coords={"rater": dataset.raters, "source": _index(effects)},
+            priors=priors,
+            effects=effects,
+            squares=squares,
+            n_ratings=moments.n,
+            sd=moments.sd,
+            levels=levels,
         )
 
-    def near_normal(self, problem: EffectsProblem, mode: WarmStart) -> NearNormal | None:
-        """Independence sampling of the log standard deviations where cells are empty.
-
-        Where few ratings say little of some of them, the posterior is far from normal.
-        """
-        if problem.squares or mode.covariance is None:
-            return None
-
-        def evaluate(log_sd: Array) -> tuple[Array, Array]:
-            found = problem.marginal.at_many(np.exp(2 * log_sd))
-            log_density = found.log_density + _log_prior(log_sd, problem)
-            return log_density, np.stack(found[1:], axis=1)
-
-        def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
-            drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
-            return {"sd": np.exp(log_sd), "mean": drawn}
-
-        prefers_nuts = mode.step_size is None and len(problem.values) < FEW_RATINGS
-        interpolated = isinstance(problem.marginal, InterpolatedEffects)
-        return NearNormal(
-            evaluate,
-            finish,
-            mode.mode["sd"],
-            mode.covariance,
-            prefers_nuts,
-            thinning=INTERPOLATED_THINNING if interpolated else 1,
-            block=INTERPOLATED_BLOCK if interpolated else 1,
-        )
-
-    def cold_start(self, problem: EffectsProblem, centring: StanPart | None) -> WarmStart:
-        """Standard deviations within a factor e of equal parts of the variance."""
-        parts = self._equal_parts(problem)
-        return WarmStart(
-            mode={"sd": parts},
-            sd={"sd": np.full_like(parts, 0.5)},
-            constrain=_constrain,
-            target_acceptance=0.95,
-        )
-
-    def _equal_parts(self, problem: EffectsProblem) -> Array:
-        """Log sds (K,) at which all sources have the same part of the variance."""
-        size = problem.size("source")
-        return np.full(size, math.log(problem.values.std() / math.sqrt(size)))
-
-    def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the dimensions of the programs' variables."""
-        return {"sd": ("source",)}
+    def _checked_priors(self, moments: Moments, effects: EffectLevels) -> dict[str, Array]:
+        priors = self._priors_given(moments, effects)
+        check_mean(priors["mean"], moments.mean, moments.sd)
+        sds = [prior.stan for prior in priors["sd"].values()]
+        return {"mean": np.array(priors["mean"].stan), "sd": np.array(sds)}
 
     # Results.
 
     def decision(
-        self, posterior: Posterior[EffectsProblem], fixed: frozenset[str] | None = None
+        self, posterior: Posterior[NormalEffectsProblem], fixed: frozenset[str] | None = None
     ) -> Decision:
         """Measurement by single ratings, draw by draw (chains, draws).
 
@@ -278,7 +235,7 @@ class GStudy(RandomEffectsModel):
         names = frozenset(self.fixed) if fixed is None else fixed
         return Decision(effects.design, effects.sources, variance, {}, names)
 
-    def quantities(self, posterior: Posterior[EffectsProblem]) -> xr.Dataset:
+    def quantities(self, posterior: Posterior[NormalEffectsProblem]) -> xr.Dataset:
         """Reliability and errors of single ratings, and variance by source."""
         sd = posterior.draws["sd"]
         variance = sd**2
@@ -319,26 +276,20 @@ class GStudy(RandomEffectsModel):
         return {"mean": point["mean"], "sd": np.broadcast_to(point["sd"], len(effects.sources))}
 
 
-def _log_prior(log_sd: Array, problem: EffectsProblem) -> Any:
-    """Log density of log standard deviations (..., K), up to a constant."""
-    sds = np.moveaxis(np.exp(log_sd), -1, 0)
-    return sum(map(log_half_t, sds, problem.priors["sd"])) + log_sd.sum(axis=-1)
-
-
 def _unset(name: str, prior: str) -> ValueError:
     return ValueError(
         f"{prior} must be set for {name} to be drawn. Set it, or pass parameters={{{name!r}: ...}}."
     )
 
 
-def _repeats(effects: Effects) -> frozenset[str]:
+def _index(effects: EffectLevels) -> pd.Index[Any]:
+    return pd.Index(effects.names, name="source")
+
+
+def _repeats(effects: EffectLevels) -> frozenset[str]:
     """Facets under which a rater rates the same object again; none without a random rater."""
     design = effects.design
     if "rater" not in design.facets or "rater" in design.measured:
         return frozenset()
     replicates = effects.sources[-1].facets - design.whole
     return (design.whole | replicates) - design.measured - design.nested["rater"] - {"rater"}
-
-
-def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: np.exp(value).tolist() for name, value in point.items()}

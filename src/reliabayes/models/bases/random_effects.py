@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,13 +13,17 @@ import pandas as pd
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects, MeasurementDesign
-from reliabayes.facets.effect_sums import EffectSums
-from reliabayes.inference.problem import Problem, StanData
+from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.problem import StanPart
+from reliabayes.inference.warm_start import WarmStart, curvature
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
-from reliabayes.likelihoods.marginal_effects import MarginalEffects
-from reliabayes.likelihoods.mean_squares import MeanSquares
-from reliabayes.likelihoods.sparse_effects import SparseEffects
+from reliabayes.models.bases.effects_problem import (
+    EffectsInParts,
+    NormalEffectsProblem,
+    ids_of,
+    levels_known,
+)
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -27,59 +31,13 @@ from reliabayes.results.summaries import describe
 
 SEED = 2001  # of drawn effects: the same draws always give the same likelihoods
 EFFECTS_DRAWN = 400  # draws from which tables of items and raters are computed
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EffectsProblem(Problem):
-    """Ratings with the effects that their design has.
-
-    Attributes
-    ----------
-    effects : Effects
-        Sources of variance, and the level of each that a rating has.
-    values : array of float, shape (N,)
-        The ratings.
-    squares : MeanSquares or None
-        What the posterior depends on if the design is complete and balanced.
-    """
-
-    effects: Effects
-    values: Array
-    squares: MeanSquares | None
-
-    @cached_property
-    def sums(self) -> SparseEffects:
-        """Sums by effect, relative to the prior mean."""
-        return SparseEffects.of(self.effects, self.values, float(self.priors["mean"][0]))
-
-    @cached_property
-    def marginal(self) -> MarginalEffects | InterpolatedEffects:
-        """The likelihood of ratings of any design, interpolated if they are very many."""
-        sums = EffectSums.of(self.effects, self.values)
-        exact = MarginalEffects.of(sums, *self.priors["mean"])
-        return InterpolatedEffects.of(exact, sums) or exact
-
-    def log_density(self, variance: Array) -> float:
-        """Log density of the ratings at variances (K,) of the sources."""
-        if self.squares:
-            return self.squares.log_density(variance, *self.priors["mean"])
-        return float(self.marginal.at(variance).log_density)
-
-    def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
-        """Effects of each source and the mean, drawn given the ratings."""
-        mean, sd = self.priors["mean"]
-        if self.squares:
-            return self.squares.draw(variance, mean, sd, rng)
-        return self.sums.draw(variance, sd, rng)
-
-    def stan_data(self) -> StanData:
-        """Mean squares or sums by effect, and priors."""
-        own = (self.squares or self.sums).stan_data()
-        return super().stan_data() | own | StanData({"K": self.size("source")})
+FEW_RATINGS = 1000  # for which NUTS takes seconds
+# Iterations for each draw where densities take less than a millisecond, and densities at once.
+QUICK_THINNING, QUICK_BLOCK = 4, 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomEffectsModel(RatingModel[EffectsProblem]):
+class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
     """A model of ratings that are sums of a mean, normal effects by source, and residuals.
 
     A subclass has the design, and draws parameters from their priors (`point`).
@@ -106,11 +64,91 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
     ) -> dict[str, Array]:
         """Mean, and sd (K,) of the sources: those given, and others drawn from their priors."""
 
+    # From ratings to draws.
+
+    def program(self, problem: NormalEffectsProblem) -> str:
+        """The program for complete, balanced designs, or that for all."""
+        return "gstudy" if problem.squares else "gstudy_unbalanced"
+
+    def start(self, problem: NormalEffectsProblem) -> WarmStart:
+        """Mode of the posterior of the log standard deviations, and its curvature."""
+
+        def log_posterior(log_sd: Array) -> float:
+            return problem.log_density(np.exp(2 * log_sd)) + float(problem.log_prior(log_sd))
+
+        first = self._equal_parts(problem)
+        if not problem.squares and isinstance(problem.marginal, InterpolatedEffects):
+            first = 0.5 * np.log(problem.marginal.variance)
+        mode, covariance = curvature(log_posterior, first)
+        sd = np.sqrt(np.diag(covariance))
+        # With little data the posterior is far from normal: curvature is a poor guide to it, and
+        # steps must be smaller.
+        step_size, acceptance = (0.8, 0.8) if sd.max() < 0.3 else (None, 0.95)
+        return WarmStart(
+            mode={"sd": mode},
+            sd={"sd": sd},
+            constrain=_constrain,
+            step_size=step_size,
+            covariance=covariance,
+            target_acceptance=acceptance,
+            path=(log_posterior(first), log_posterior(mode)),
+        )
+
+    def near_normal(self, problem: NormalEffectsProblem, mode: WarmStart) -> NearNormal | None:
+        """Independence sampling of the log standard deviations where cells are empty.
+
+        Where few ratings say little of some of them, the posterior is far from normal.
+        """
+        if problem.squares or mode.covariance is None:
+            return None
+
+        def evaluate(log_sd: Array) -> tuple[Array, Array]:
+            found = problem.marginal.at_many(np.exp(2 * log_sd))
+            log_density = found.log_density + problem.log_prior(log_sd)
+            return log_density, np.stack(found[1:], axis=1)
+
+        def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
+            drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
+            return {"sd": np.exp(log_sd), "mean": drawn}
+
+        in_parts = isinstance(problem, EffectsInParts)
+        few = mode.step_size is None and problem.n_ratings < FEW_RATINGS
+        is_quick = problem.marginal.is_quick
+        return NearNormal(
+            evaluate,
+            finish,
+            mode.mode["sd"],
+            mode.covariance,
+            prefers_nuts=few and not in_parts,
+            is_only=in_parts,
+            thinning=QUICK_THINNING if is_quick else 1,
+            block=QUICK_BLOCK if is_quick else 1,
+        )
+
+    def cold_start(self, problem: NormalEffectsProblem, centring: StanPart | None) -> WarmStart:
+        """Standard deviations within a factor e of equal parts of the variance."""
+        parts = self._equal_parts(problem)
+        return WarmStart(
+            mode={"sd": parts},
+            sd={"sd": np.full_like(parts, 0.5)},
+            constrain=_constrain,
+            target_acceptance=0.95,
+        )
+
+    def _equal_parts(self, problem: NormalEffectsProblem) -> Array:
+        """Log sds (K,) at which all sources have the same part of the variance."""
+        size = problem.size("source")
+        return np.full(size, math.log(problem.sd / math.sqrt(size)))
+
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the programs' variables."""
+        return {"sd": ("source",)}
+
     # Results.
 
     def effects_of_levels(
         self,
-        posterior: Posterior[EffectsProblem],
+        posterior: Posterior[NormalEffectsProblem],
         facet: str,
         prob: float,
         rng: np.random.Generator,
@@ -146,10 +184,11 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
             raise ValueError(
                 f"{facet!r} must be a facet of {self.design!r} whose effects were not dropped."
             )
+        effects = levels_known(posterior, whole, facet)
         level, size = effects.cells[whole]
         (first,) = np.unique(level, return_index=True)[1:]
         within = [k for k, facets in enumerate(known) if facets <= whole]
-        at = [effects.level[k][first] for k in within]
+        at = [effects.cells[known[k]][0][first] for k in within]
         drawn = np.array(
             [
                 sum(found[k][level] for k, level in zip(within, at, strict=True))
@@ -159,8 +198,7 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
         names = [name for name in effects.design.facets if name in whole]
         ids = []
         for name in names:
-            codes, labels = posterior.ratings.positions(name)
-            ids.append(labels[codes[first]])
+            ids.append(ids_of(posterior.ratings, name)[effects.facets[name][first]])
         index = (
             pd.Index(ids[0], name=facet)
             if len(ids) == 1
@@ -170,21 +208,21 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
         return pd.DataFrame(describe(drawn, prob), index=index)
 
     def items(
-        self, posterior: Posterior[EffectsProblem], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
         return self.effects_of_levels(posterior, "item", prob, rng)
 
     def raters(
-        self, posterior: Posterior[EffectsProblem], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
         return self.effects_of_levels(posterior, "rater", prob, rng)
 
-    def pointwise(self, posterior: Posterior[EffectsProblem]) -> tuple[Array, Codes]:
+    def pointwise(self, posterior: Posterior[NormalEffectsProblem]) -> tuple[Array, Codes]:
         """Log density (S, I) of the ratings of items by draw, given the effects of others."""
-        problem, ratings = posterior.problem, posterior.ratings
-        blocks = ItemBlocks.of(problem.effects, ratings.item)
+        ratings = posterior.ratings_in_memory
+        blocks = _blocks(posterior)
         rng = np.random.default_rng(SEED)
         found = [
             blocks.log_density(ratings.values - self._others(posterior, blocks, x), variance)
@@ -193,17 +231,16 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
         return np.array(found), np.arange(ratings.n_items, dtype=np.int32)
 
     def replicates(
-        self, posterior: Posterior[EffectsProblem], rng: np.random.Generator
+        self, posterior: Posterior[NormalEffectsProblem], rng: np.random.Generator
     ) -> Iterator[Array]:
         """Ratings (N,) of new items under the same other levels at each draw."""
-        effects = posterior.problem.effects
-        blocks = ItemBlocks.of(effects, posterior.ratings.item)
+        effects, blocks = _effects(posterior), _blocks(posterior)
         for variance, x in self._drawn(posterior, rng):
             fresh = _fresh(effects, blocks.own, variance, rng)
             yield self._others(posterior, blocks, x) + fresh
 
     def _drawn(
-        self, posterior: Posterior[EffectsProblem], rng: np.random.Generator
+        self, posterior: Posterior[NormalEffectsProblem], rng: np.random.Generator
     ) -> Iterator[tuple[Array, tuple[list[Array], float]]]:
         """Variances (K,), and effects by source and mean given them and the ratings, by draw."""
         for sd in posterior.stacked()["sd"]:
@@ -211,14 +248,14 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
 
     def _others(
         self,
-        posterior: Posterior[EffectsProblem],
+        posterior: Posterior[NormalEffectsProblem],
         blocks: ItemBlocks,
         drawn: tuple[list[Array], float],
     ) -> Array:
         """What the mean and effects that are not an item's own add up to (N,)."""
         effects, mean = drawn
         total = np.full(len(posterior.ratings), mean)
-        for k, level in enumerate(posterior.problem.effects.level):
+        for k, level in enumerate(_effects(posterior).level):
             if k not in blocks.own:
                 total += effects[k][level]
         return total
@@ -276,6 +313,17 @@ class RandomEffectsModel(RatingModel[EffectsProblem]):
         return Ratings.from_frame(kept, facets=facets, replicates="keep")
 
 
+def _effects(posterior: Posterior[Any]) -> Effects:
+    """Sources of variance, and the level of each that a rating has."""
+    effects: Effects = posterior.problem.effects
+    return effects
+
+
+def _blocks(posterior: Posterior[Any]) -> ItemBlocks:
+    """Ratings by item, which must be in memory."""
+    return ItemBlocks.of(_effects(posterior), posterior.ratings_in_memory.item)
+
+
 def _fresh(
     effects: Effects, sources: tuple[int, ...], variance: Array, rng: np.random.Generator
 ) -> Array:
@@ -293,3 +341,7 @@ def fresh_effects(
     for k in sources:
         total += sd[k] * rng.standard_normal(effects.sizes[k])[effects.level[k]]
     return total
+
+
+def _constrain(point: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: np.exp(value).tolist() for name, value in point.items()}

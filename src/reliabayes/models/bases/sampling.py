@@ -31,6 +31,7 @@ FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
+ONLY_THINNING = 10  # times the usual iterations for each draw, where NUTS cannot run instead
 HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
 # NUTS that is repeated because draws are in doubt: of so many ratings, in small steps, more a draw.
 CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
@@ -223,6 +224,8 @@ def _other_ways(own: Own | None, n_ratings: int) -> Sequence[tuple[Own | None, b
         more = min(most, THINNED_RATINGS // n_ratings)
         by_more = [(replace(own, thinning=more), False)] if more > 1 else []
         return [*by_more, (None, is_small)] if is_hierarchy else [(None, False), *by_more]
+    if isinstance(own, NearNormal) and own.is_only:
+        return [(replace(own, thinning=ONLY_THINNING * own.thinning), False)]
     return [(None, False)] * (own is not None) + [(None, True)] * is_small
 
 

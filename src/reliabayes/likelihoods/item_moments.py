@@ -1,0 +1,347 @@
+"""Sums over items of ratings with normal effects, from which those of all parts follow by adding.
+
+Given the effects that are not an item's own, such as those of raters, items are independent. All
+that the posterior needs of the items whose ratings share levels of their own effects in the same
+way are sums over them. Ratings are less a pivot, a multiple of a power of two: sums of whole
+numbers are exact, and do not depend on the parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reliabayes.arrays import Array, Codes, Mask, blocks, distinct_rows
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.facets import MeasurementDesign, Source
+from reliabayes.likelihoods.moments import Moments
+
+ITEM = "item"
+MOST_WORK = 10_000_000  # multiplications for a density, which then takes some 20 ms
+BLOCK = 2_000_000  # pairs of ratings at once: 50 MB
+LARGEST = 2**62  # of codes
+
+Keys = NDArray[np.int64]
+
+
+class Facets(NamedTuple):
+    """Facets of a design, apart from the item.
+
+    Attributes
+    ----------
+    shared : dict of str to int
+        Numbers of levels of facets that have effects on ratings of several items.
+    others : dict of str to int
+        Of facets that are nested in items.
+    """
+
+    shared: dict[str, int]
+    others: dict[str, int]
+
+    @classmethod
+    def of(cls, design: MeasurementDesign, sizes: Mapping[str, int]) -> Facets:
+        """Facets of a design, given the number of levels of each."""
+        names = frozenset[str]().union(*(source.facets for source in shared_sources(design)))
+        kept = {name: sizes[name] for name in design.facets if name in names}
+        others = {name: sizes[name] for name in design.facets if name not in (*kept, ITEM)}
+        return cls(kept, others)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of combinations of levels of shared facets that could occur."""
+        return math.prod(self.shared.values())
+
+    def encode(self, codes: Mapping[str, Codes]) -> Keys:
+        """One number (N,) for the levels of each rating; its quotient is the cell."""
+        found = np.zeros(len(next(iter(codes.values()))), np.int64)
+        for name, size in {**self.shared, **self.others}.items():
+            found = found * size + codes[name]
+        return found
+
+    def decode(self, code: Keys) -> dict[str, Keys]:
+        """Levels by facet of such numbers (...)."""
+        found: dict[str, Keys] = {}
+        for name, size in reversed({**self.shared, **self.others}.items()):
+            code, found[name] = np.divmod(code, size)
+        return dict(reversed(found.items()))
+
+    def cell(self, code: Keys) -> Keys:
+        """Number of the levels of shared facets alone."""
+        return code // math.prod(self.others.values())
+
+    def of_cell(self, cell: Keys) -> dict[str, Keys]:
+        """Levels by shared facet of a cell."""
+        return Facets(self.shared, {}).decode(cell)
+
+
+class Table(NamedTuple):
+    """Sums by key, in the order of the keys."""
+
+    key: Keys
+    value: Array
+
+    @classmethod
+    def of(cls, key: Keys, value: Array) -> Table:
+        """Values with the same key, added up."""
+        distinct, position = np.unique(key, return_inverse=True)
+        found = np.bincount(position.ravel(), value, len(distinct))
+        return cls(distinct, np.asarray(found, np.float64))
+
+    def plus(self, other: Table) -> Table:
+        """Sums of both."""
+        if np.array_equal(self.key, other.key):
+            return Table(self.key, self.value + other.value)
+        both = zip(self, other, strict=True)
+        return Table.of(*(np.concatenate(each) for each in both))
+
+
+class Alike(NamedTuple):
+    """Sums over items whose n ratings share levels of an item's own effects in the same way.
+
+    An item's ratings are in the order of their cells, which are combinations of the levels of
+    facets that several items share.
+
+    Attributes
+    ----------
+    leader : array of int, shape (n, L)
+        First rating that has the same level as each, of each source that items have.
+    items : int
+        Number of items.
+    square : array of float, shape (n, n)
+        Sum of yy' over the items, with y the ratings of an item.
+    pairs : Table
+        Numbers of items, by two of the ratings (n, n), the first not after the second, and the
+        cells of both.
+    totals : Table
+        Sums of one of the ratings, by two of them (n, n) and the cell of the other, the first.
+    """
+
+    leader: Codes
+    items: int
+    square: Array
+    pairs: Table
+    totals: Table
+
+    def plus(self, other: Alike) -> Alike:
+        """Sums over both sets of items."""
+        return Alike(
+            self.leader,
+            self.items + other.items,
+            self.square + other.square,
+            self.pairs.plus(other.pairs),
+            self.totals.plus(other.totals),
+        )
+
+    @property
+    def work(self) -> int:
+        """Roughly the multiplications for a density."""
+        return len(self.leader) ** 3 + len(self.pairs.key) + len(self.totals.key)
+
+    def same(self) -> Mask:
+        """Which ratings (n, n, L) share a level of each source."""
+        return np.asarray(self.leader[:, None] == self.leader)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemMoments:
+    """Sums over the items of ratings, or of a part of them.
+
+    Attributes
+    ----------
+    design : MeasurementDesign
+        Which facets are crossed or nested; the item is among them.
+    facets : Facets
+        The others.
+    moments : Moments
+        Those of all ratings, with the pivot.
+    alike : mapping of bytes to Alike
+        Sums over items that are alike in which of their ratings share levels.
+    """
+
+    design: MeasurementDesign
+    facets: Facets
+    moments: Moments
+    alike: Mapping[bytes, Alike]
+
+    @classmethod
+    def of(
+        cls,
+        design: MeasurementDesign,
+        codes: Mapping[str, Codes],
+        sizes: Mapping[str, int],
+        values: Array,
+        pivot: float,
+    ) -> ItemMoments:
+        """Sum ratings (N,), which are sorted by item.
+
+        Parameters
+        ----------
+        design : MeasurementDesign
+            Which facets are crossed or nested; the item is among them.
+        codes : mapping of str to array of int, shape (N,)
+            Item of each rating, and its level of each other facet of the design.
+        sizes : mapping of str to int
+            Numbers of levels of these facets, the same for all parts.
+        values : array of float, shape (N,)
+            The ratings.
+        pivot : float
+            Subtracted from them.
+
+        Raises
+        ------
+        RatingsError
+            Items were rated in too many ways.
+        """
+        facets = Facets.of(design, sizes)
+        if facets.n_cells * math.prod(facets.others.values()) > LARGEST:
+            raise too_many_ways(f"{facets.n_cells:,} combinations of levels")
+        item, code, left = codes[ITEM], facets.encode(codes), values - pivot
+        if ((np.diff(item) == 0) & (np.diff(code) < 0)).any():
+            order = np.lexsort((code, item))
+            code, left = code[order], left[order]
+        counts = np.bincount(item)
+        first = np.cumsum(counts) - counts
+        found: dict[bytes, Alike] = {}
+        for n in np.unique(counts[counts > 0]).tolist():
+            rows = first[counts == n][:, None] + np.arange(n)
+            found |= _of_size(design, facets, code[rows], left[rows])
+            _check_work(found)
+        return cls(design, facets, Moments.of(values, pivot), found)
+
+    def __add__(self, other: ItemMoments) -> ItemMoments:
+        """Sums of both parts, which share no item."""
+        found = dict(self.alike)
+        for key, each in other.alike.items():
+            found[key] = found[key].plus(each) if key in found else each
+        _check_work(found)
+        moments = self.moments + other.moments
+        return ItemMoments(self.design, self.facets, moments, found)
+
+    @property
+    def groups(self) -> tuple[Alike, ...]:
+        """Sums over items that are alike, in an order that does not depend on the parts."""
+        return tuple(self.alike[key] for key in sorted(self.alike, key=lambda key: (len(key), key)))
+
+    @property
+    def work(self) -> int:
+        """Roughly the multiplications for a density."""
+        return sum(each.work for each in self.alike.values())
+
+
+def own_sources(design: MeasurementDesign) -> list[Source]:
+    """Sources of which each item has its own levels."""
+    return [source for source in design.sources() if ITEM in source.facets]
+
+
+def shared_sources(design: MeasurementDesign) -> list[Source]:
+    """Sources whose levels several items share."""
+    return [source for source in design.sources() if ITEM not in source.facets]
+
+
+def too_many_ways(found: str) -> RatingsError:
+    """Error for items whose ratings do not add up to few sums."""
+    rule = "items must have been rated in few ways: by few combinations of raters and other facets"
+    remedy = (
+        "Fit the ratings in memory, dataset.to_ratings(), or those of some of the items, as with "
+        "dataset.parts[0].read()."
+    )
+    return RatingsError([Fault("design", rule, found, remedy)])
+
+
+def _check_work(found: Mapping[bytes, Alike]) -> None:
+    if sum(each.work for each in found.values()) > MOST_WORK:
+        pairs = sum(len(each.pairs.key) for each in found.values())
+        raise too_many_ways(f"{len(found):,} ways, with {pairs:,} pairs of combinations of levels")
+
+
+def _check_ways(ways: int, n: int) -> None:
+    if ways * n**3 > MOST_WORK:
+        raise too_many_ways(f"at least {ways:,} ways with {n:,} ratings each")
+
+
+def _of_size(
+    design: MeasurementDesign, facets: Facets, code: Keys, left: Array
+) -> Iterator[tuple[bytes, Alike]]:
+    """Sums over items with equally many ratings (I, n), by how these share levels."""
+    n = code.shape[1]
+    _check_ways(1, n)
+    distinct, position = distinct_rows(code)
+    ways, way = distinct_rows(_leaders(design, facets, distinct))
+    _check_ways(len(ways), n)
+    times = np.bincount(position, minlength=len(distinct))
+    totals = np.array([np.bincount(position, column, len(distinct)) for column in left.T]).T
+    cell = facets.cell(distinct)
+    of_ways, of_items = (_split(of, len(ways)) for of in (way, way[position]))
+    for leader, kinds, items in zip(ways.astype(np.int32), of_ways, of_items, strict=True):
+        y = left[items]
+        yield (
+            leader.tobytes(),
+            Alike(
+                leader.reshape(n, -1),
+                len(items),
+                y.T @ y,
+                _pairs(cell[kinds], times[kinds], facets.n_cells),
+                _totals(cell[kinds], totals[kinds], facets.n_cells),
+            ),
+        )
+
+
+def _split(of: Codes, number: int) -> list[Codes]:
+    """Positions that have each of the numbers below ``number``."""
+    order = np.argsort(of, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(of, minlength=number))[:-1])
+
+
+def _leaders(design: MeasurementDesign, facets: Facets, code: Keys) -> Codes:
+    """First rating (D, n * L) of an item that has the same level, by source that items have."""
+    levels = facets.decode(code)
+    sizes = {**facets.shared, **facets.others}
+    found = np.empty((*code.shape, len(own_sources(design))), np.int32)
+    n = code.shape[1]
+    for at, source in enumerate(own_sources(design)):
+        own = np.zeros_like(code)
+        for name in source.facets - {ITEM}:
+            own = own * sizes[name] + levels[name]
+        for some in blocks(len(code), BLOCK // n**2):
+            part = own[some]
+            found[some, :, at] = (part[:, :, None] == part[:, None]).argmax(axis=2)
+    return found.reshape(len(code), -1)
+
+
+def _pairs(cell: Keys, times: Codes, n_cells: int) -> Table:
+    """Numbers of items by pair of ratings and their cells (D, n), each so many times (D,)."""
+    n = cell.shape[1]
+    one, other = np.triu_indices(n)
+    if n**2 * n_cells**2 > LARGEST:
+        raise too_many_ways(f"{n_cells:,} combinations of levels")
+
+    def table(some: slice) -> Table:
+        part = cell[some]
+        key = ((one * n + other) * n_cells + part[:, one]) * n_cells + part[:, other]
+        return Table.of(key.ravel(), np.repeat(times[some].astype(float), len(one)))
+
+    return _summed(table(some) for some in blocks(len(cell), BLOCK // len(one)))
+
+
+def _totals(cell: Keys, totals: Array, n_cells: int) -> Table:
+    """Sums of ratings by pair of ratings and the cell of the first, of rows (D, n)."""
+    n = cell.shape[1]
+    one, other = np.indices((n, n)).reshape(2, -1)
+
+    def table(some: slice) -> Table:
+        key = (one * n + other) * n_cells + cell[some][:, one]
+        return Table.of(key.ravel(), totals[some][:, other].ravel())
+
+    return _summed(table(some) for some in blocks(len(cell), BLOCK // len(one)))
+
+
+def _summed(tables: Iterator[Table]) -> Table:
+    found: Any = None
+    for each in tables:
+        found = each if found is None else found.plus(each)
+    return Table(*found)

@@ -1,0 +1,232 @@
+"""G studies of ratings in parts: the draws in memory, and what is refused."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.inference import independence
+from reliabayes.inference.independence import NearNormal
+from reliabayes.likelihoods.mean_squares import MeanSquares
+from reliabayes.partitions import RatingsDataset
+from tests.partitions.in_memory import in_parts
+
+SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 50, "progress": False}
+CROSSED = "item x rater x day"
+NESTED = "item x (rater:day)"
+OF_ITEMS = "(rater:item) x day"
+DESIGNS = {  # the design, how raters are told apart, replicates, and the share of ratings kept
+    "crossed": (CROSSED, "crossed", 1, 1.0),
+    "crossed, empty cells": (CROSSED, "crossed", 1, 0.9),
+    "replicated": (CROSSED, "crossed", 2, 1.0),
+    "replicated, empty cells": (CROSSED, "crossed", 2, 0.8),
+    "nested": (NESTED, "nested", 1, 1.0),
+    "nested, empty cells": (NESTED, "nested", 1, 0.9),
+    "raters of items": (OF_ITEMS, "of items", 1, 1.0),
+    "raters of items, empty cells": (OF_ITEMS, "of items", 1, 0.9),
+    "two facets, empty cells": ("item x rater", "crossed", 1, 0.9),
+}
+everywhere = pytest.mark.parametrize("name", DESIGNS)
+slow_to_agree = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
+
+
+def table_of(name: str, *, whole: bool = False) -> pd.DataFrame:
+    """Ratings of 200 items by three raters on two days."""
+    _, raters, repeats, share = DESIGNS[name]
+    cells = list(product(range(200), range(3), range(2), range(repeats)))
+    table = pd.DataFrame(cells, columns=["item", "rater", "day", "repeat"]).drop(columns="repeat")
+    rng = np.random.default_rng(7)
+    item, rater, day = (table[each].to_numpy() for each in ("item", "rater", "day"))
+    score = rng.normal(0, 1, 200)[item] + rng.normal(0, 0.5, 3)[rater] + rng.normal(0, 0.3, 2)[day]
+    score += rng.normal(0, 0.4, (200, 3))[item, rater] + rng.normal(0, 0.5, (200, 2))[item, day]
+    score += rng.normal(0, 0.2, (3, 2))[rater, day] + rng.normal(0, 0.6, len(table))
+    table["rating"] = np.rint(50 + 10 * score) if whole else 5 + score
+    if raters != "crossed":
+        table["rater"] += 3 * table["day" if raters == "nested" else "item"]
+    return table if share == 1 else table.sample(frac=share, random_state=3)
+
+
+def study(name: str, **options: Any) -> tuple[rb.GStudy, rb.Ratings]:
+    design = DESIGNS[name][0]
+    facets = [facet for facet in ("day",) if facet in design]
+    ratings = rb.Ratings.from_frame(
+        table_of(name, **options), facets=facets, replicates="keep", scale="numeric"
+    )
+    return rb.GStudy(design=design), ratings
+
+
+@everywhere
+@pytest.mark.parametrize("number", [1, 7, 64])
+@slow_to_agree
+def test_draws_of_whole_numbers_are_those_in_memory(name: str, number: int) -> None:
+    model, ratings = study(name, whole=True)
+    expected = model.fit(ratings, **SAMPLING)
+
+    found = model.fit(in_parts(ratings, number), **SAMPLING)
+
+    assert found.posterior.identical(expected.posterior)
+    assert found.summary().equals(expected.summary())
+    assert found.settings == expected.settings
+
+
+@pytest.mark.parametrize("name", [name for name in DESIGNS if "empty" in name])
+@slow_to_agree
+def test_draws_of_other_numbers_differ_by_rounding_of_sums(name: str) -> None:
+    model, ratings = study(name)
+    expected = model.fit(ratings, **SAMPLING)
+
+    found = model.fit(in_parts(ratings, 7), **SAMPLING)
+
+    for variable, draws in expected.posterior.items():
+        np.testing.assert_allclose(found.posterior[variable], draws, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", [name for name in DESIGNS if "empty" not in name])
+def test_mean_squares_are_those_in_memory(name: str) -> None:
+    """NUTS amplifies the rounding of sums; what it is given does not."""
+    model, ratings = study(name)
+    expected = MeanSquares.of(model.effects(ratings), ratings.values)
+
+    problem = model.problem_of_parts(in_parts(ratings, 7))
+
+    found = problem.squares
+    assert found is not None
+    assert expected is not None
+    assert problem.effects.names == model.effects(ratings).names
+    assert found.df.tolist() == expected.df.tolist()
+    assert found.coefficient.tolist() == expected.coefficient.tolist()
+    assert found.sum_of_squares == pytest.approx(expected.sum_of_squares, rel=1e-11)
+    assert found.mean == pytest.approx(expected.mean, rel=1e-14)
+
+
+@slow_to_agree
+def test_parts_on_disk_are_summed_in_processes(tmp_path: Path) -> None:
+    table = table_of("crossed, empty cells", whole=True)
+    model, ratings = study("crossed, empty cells", whole=True)
+    dataset = rb.partition(table, tmp_path / "parts", facets=["day"], scale="numeric", partitions=5)
+    expected = model.fit(ratings, **SAMPLING)
+
+    found = model.fit(dataset.on(rb.partitions.processes(2)), **SAMPLING)
+
+    np.testing.assert_allclose(found.posterior["sd"], expected.posterior["sd"], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["crossed", "nested, empty cells"])
+@slow_to_agree
+def test_results_that_follow_from_variances_are_those_in_memory(name: str) -> None:
+    model, ratings = study(name, whole=True)
+    expected = model.fit(ratings, **SAMPLING)
+
+    found = model.fit(in_parts(ratings, 7), **SAMPLING)
+
+    levels = {"rater": [1, 3], "day": [1, 2]}
+    assert found.d_study(levels).draws.equals(expected.d_study(levels).draws)
+    assert found.quantities.equals(expected.quantities)
+    assert found.diagnostics().problems == expected.diagnostics().problems
+    assert found.cheapest({"rater": 1}, g=0.6, prob=0.5).equals(
+        expected.cheapest({"rater": 1}, g=0.6, prob=0.5)
+    )
+
+
+@pytest.mark.parametrize("name", ["crossed", "crossed, empty cells", "replicated, empty cells"])
+@slow_to_agree
+def test_effects_of_raters_have_their_distribution_given_the_ratings(name: str) -> None:
+    model, ratings = study(name)
+    options = {**SAMPLING, "draws": 1000}
+    expected = model.fit(ratings, **options).levels("rater")
+
+    fit = model.fit(in_parts(ratings, 7), **options)
+
+    found = fit.levels("rater")
+    assert found.index.equals(expected.index)
+    error = (found["mean"] - expected["mean"]) / expected["sd"]
+    assert np.abs(error).max() < 5 * np.sqrt(2 / 400)
+    assert found["sd"].to_numpy() == pytest.approx(expected["sd"].to_numpy(), rel=0.3)
+    assert fit.raters()["ratings"].sum() == len(ratings)
+
+
+@slow_to_agree
+def test_effects_of_items_and_of_what_is_nested_in_them_need_ratings_in_memory() -> None:
+    model, ratings = study("crossed, empty cells")
+    fit = model.fit(in_parts(ratings, 3), **SAMPLING)
+
+    for result in (fit.items, fit.loo, lambda: fit.levels("item")):
+        with pytest.raises(rb.RatingsError, match="must be in memory"):
+            result()
+
+
+def test_faults_of_the_design_are_those_in_memory() -> None:
+    _, ratings = study("nested")
+
+    for design in (CROSSED, "item x rater:day x hour"):
+        with pytest.raises(rb.RatingsError) as expected:
+            rb.GStudy(design=design).problem(ratings)
+        with pytest.raises(rb.RatingsError) as found:
+            rb.GStudy(design=design).fit(in_parts(ratings, 3))
+        assert str(found.value) == str(expected.value)
+
+
+def test_ratings_without_a_residual_are_refused() -> None:
+    for name in ("crossed", "crossed, empty cells"):
+        table = table_of(name)
+        table["rating"] = table["item"] + 2.5 * table["rater"] + 0.3 * table["day"]
+        ratings = rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
+
+        with pytest.raises(rb.RatingsError, match="must have a residual besides the effects"):
+            rb.GStudy(design=CROSSED).fit(in_parts(ratings, 3))
+
+
+@pytest.mark.parametrize("family", ["logit", "ordinal"])
+def test_families_of_categories_need_ratings_in_memory(family: Any) -> None:
+    _, ratings = study("crossed")
+    model = rb.GStudy(design=CROSSED, family=family)
+
+    with pytest.raises(rb.RatingsError, match=r"must be in memory for family.*to_ratings"):
+        model.fit(in_parts(ratings, 2))
+
+
+def test_stan_needs_ratings_in_memory_where_cells_are_empty() -> None:
+    model, ratings = study("crossed, empty cells")
+
+    for options in ({"sampler": "nuts"}, {"warm_start": False}):
+        with pytest.raises(rb.RatingsError, match=r"all ratings must be in memory.*independence"):
+            model.fit(in_parts(ratings, 2), **{**SAMPLING, **options})
+
+
+@slow_to_agree
+def test_draws_in_doubt_are_repeated_by_more_proposals_where_nuts_cannot_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = table_of("crossed, empty cells")
+    few = rb.Ratings.from_frame(table[table["item"] < 12], facets=["day"], scale="numeric")
+    runs: list[NearNormal] = []
+
+    def sample(posterior: NearNormal, **options: Any) -> Any:
+        runs.append(posterior)
+        return original(posterior, **options)
+
+    original = independence.sample
+    monkeypatch.setattr(independence, "sample", sample)
+
+    fit = rb.GStudy(design=CROSSED).fit(in_parts(few, 2), seed=1, draws=250, progress=False)
+
+    assert fit.settings.sampler == "independence"
+    assert [run.thinning for run in runs] == [4, 40]
+
+
+def test_items_that_were_rated_in_too_many_ways_are_refused() -> None:
+    rng = np.random.default_rng(1)
+    cells = pd.DataFrame(list(product(range(300), range(40), range(3))))
+    table = cells.set_axis(["item", "rater", "day"], axis=1).sample(frac=0.5, random_state=1)
+    table["rating"] = rng.normal(size=len(table))
+    ratings = rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
+    dataset: RatingsDataset = in_parts(ratings, 3)
+
+    with pytest.raises(rb.RatingsError, match="items must have been rated in few ways"):
+        rb.GStudy(design=CROSSED).fit(dataset)
