@@ -58,7 +58,7 @@ def dawid_skene_posterior(dataset: RatingsDataset, **sampling: Any) -> str:
 
 def coefficients(dataset: RatingsDataset) -> str:
     """Alpha and kappa with intervals by resampling items."""
-    options = {"method": "percentile", "replicates": REPLICATES, "seed": 1}
+    options: dict[str, Any] = {"method": "percentile", "replicates": REPLICATES, "seed": 1}
     found = []
     for coefficient in (rb.agreement.krippendorff_alpha, rb.agreement.fleiss_kappa):
         value = coefficient(dataset)
@@ -80,7 +80,7 @@ def main() -> None:
     if given.cluster:
         from distributed import Client
 
-        where = {"client": Client(given.cluster)}
+        where = {"client": Client(given.cluster)}  # type: ignore[no-untyped-call]
     steps: dict[str, Step] = {
         "gaussian": partial(gaussian, draws=given.draws),
         "dawid_skene": dawid_skene,
