@@ -5,7 +5,7 @@ ratings into the folder, ten of each item by a thousand raters in four categorie
 and computes estimates, posteriors and coefficients, a line each. ``--raters 1e6`` has many raters
 who rate ten items each, for which GaussianICC draws all effects. ``--cluster tcp://host:port``
 computes on a cluster of Dask, whose workers must find the folder under the same path. All files are
-removed at the end.
+removed at the end. A folder that `reliabayes.partition` has written is measured as it is, and kept.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psutil
 
@@ -28,7 +28,12 @@ from reliabayes.partitions import RatingsDataset
 REPLICATES = 1000
 SOME = 20_000  # ratings of the first table, whose lines count imports
 
-Step = Callable[[RatingsDataset], str]
+
+class Step(NamedTuple):
+    """What is computed of ratings in parts, and what its line is called."""
+
+    name: str
+    compute: Callable[[RatingsDataset], str]
 
 
 def gaussian(dataset: RatingsDataset, **sampling: Any) -> str:
@@ -43,17 +48,14 @@ def gaussian(dataset: RatingsDataset, **sampling: Any) -> str:
 
 def dawid_skene(dataset: RatingsDataset) -> str:
     """Point estimate of the proportion of right ratings."""
-    estimate = rb.DawidSkene().em(dataset)
-    return f"{estimate!r}"[:80]
+    return repr(rb.DawidSkene().em(dataset))
 
 
 def dawid_skene_posterior(dataset: RatingsDataset, **sampling: Any) -> str:
-    """Posterior of the proportion of right ratings, and the least effective number of draws."""
+    """Posterior of all confusion matrices, and the least effective number of draws."""
     fit = rb.DawidSkene().fit(dataset, seed=1, progress=False, **sampling)
-    right = fit.summary().loc["accuracy_all"] if "accuracy_all" in fit.summary().index else None
-    found = "" if right is None else f"{right['mean']:.4f} ± {right['sd']:.4f}, "
-    diagnostics = fit.diagnostics()
-    return f"{found}ESS {diagnostics.ess_bulk:,.0f}, R-hat {diagnostics.r_hat:.3f}"
+    found = fit.diagnostics()
+    return f"{fit.settings.draws} draws a chain, ESS {found.ess_bulk:,.0f}, R-hat {found.r_hat:.3f}"
 
 
 def coefficients(dataset: RatingsDataset) -> str:
@@ -81,30 +83,38 @@ def main() -> None:
         from distributed import Client
 
         where = {"client": Client(given.cluster)}  # type: ignore[no-untyped-call]
-    steps: dict[str, Step] = {
+    computed: dict[str, Callable[[RatingsDataset], str]] = {
         "gaussian": partial(gaussian, draws=given.draws),
         "dawid_skene": dawid_skene,
         "posterior": partial(dawid_skene_posterior, draws=given.draws, warmup=given.draws // 2),
         "coefficients": coefficients,
     }
+    steps = {name: Step(name, compute) for name, compute in computed.items()}
+    if (given.folder / "manifest.json").exists():
+        measure(rb.scan_ratings(given.folder, **where), [steps[name] for name in given.steps])
+        return
     for number in [SOME, *map(int, given.ratings)]:
         own = given.folder / f"large-{number}"
         own.mkdir(parents=True)
         try:
             raters = min(int(given.raters), number // 10)
-            simulate(own / "ratings.parquet", number, "grades", raters=raters, categories=4)
-            gb = (own / "ratings.parquet").stat().st_size / 1e9
-            print(f"\n{number:,} ratings by {raters:,} raters, {gb:.2f} GB of Parquet")
             source, parts = own / "ratings.parquet", own / "parts"
-            measured("partition", number, lambda: repr(rb.partition(source, parts, **where))[:80])  # noqa: B023
-            dataset = rb.scan_ratings(parts, **where)
-            for name in given.steps:
-                measured(name, number, partial(steps[name], dataset))
+            simulate(source, number, "grades", raters=raters, categories=4)
+            gb = source.stat().st_size / 1e9
+            print(f"\n{number:,} ratings by {raters:,} raters, {gb:.2f} GB of Parquet")
+            measured("partition", number, lambda: rb.partition(source, parts, **where))  # noqa: B023
+            measure(rb.scan_ratings(parts, **where), [steps[name] for name in given.steps])
         finally:
             shutil.rmtree(own)
 
 
-def measured(name: str, number: int, step: Callable[[], str]) -> None:
+def measure(dataset: RatingsDataset, steps: Sequence[Step]) -> None:
+    """Print a line for each step."""
+    for step in steps:
+        measured(step.name, len(dataset), lambda: step.compute(dataset))  # noqa: B023
+
+
+def measured(name: str, number: int, step: Callable[[], object]) -> None:
     """Print what a step takes, and its result."""
     process = psutil.Process()
     began, cpu = time.monotonic(), tree_seconds(process)
@@ -113,7 +123,7 @@ def measured(name: str, number: int, step: Callable[[], str]) -> None:
     wall, used = time.monotonic() - began, tree_seconds(process) - cpu
     print(
         f"{name:<14} {wall:7.1f} s  {used:7.1f} CPU s  {1e9 * used / number:6.0f} CPU ns a rating  "
-        f"{peak():5.2f} GB  {result}",
+        f"{peak():5.2f} GB  {str(result)[:90]}",
         flush=True,
     )
 
