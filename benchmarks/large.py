@@ -102,7 +102,7 @@ def main() -> None:
             simulate(source, number, "grades", raters=raters, categories=4)
             gb = source.stat().st_size / 1e9
             print(f"\n{number:,} ratings by {raters:,} raters, {gb:.2f} GB of Parquet")
-            measured("partition", number, lambda: rb.partition(source, parts, **where))  # noqa: B023
+            measured("partition", number, partial(rb.partition, source, parts, n_jobs=given.jobs))
             measure(rb.scan_ratings(parts, **where), [steps[name] for name in given.steps])
         finally:
             shutil.rmtree(own)
