@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,18 +33,18 @@ from reliabayes.models.bases.gaussian import (
     moments_of,
 )
 from reliabayes.models.bases.gaussian_crossed import CrossedProblem, integrates_out
-from reliabayes.models.bases.gaussian_parts import leading, sums_of_parts
+from reliabayes.models.bases.gaussian_parts import CHUNK, effects_of_part, leading, sums_of_parts
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
 MANY, MANY_AT_ONCE = 8, 512  # iterations for each draw of an interpolated density, and at once
 Margin = Literal["item", "rater"]
 
-CHUNK = 4_000_000  # effects drawn at once: 32 MB
 # Of independence sampling: cells of the sums at most, 160 MB; of precision matrices at once, 4 MB;
 # and proposals for each draw, which are more where the matrices are small.
 MOST_CELLS, CHUNK_OF_CELLS, THINNED_CELLS, MOST_THINNING = 20_000_000, 500_000, 2_500, 32
@@ -232,6 +233,13 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     ) -> pd.DataFrame:
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
         return _described(self.effects(posterior, "item", rng), prob)
+
+    def items_by_part(
+        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What draws the effects of the items of a part, given draws of those of the raters."""
+        sd, columns = self._column_effects(posterior, rng)
+        return partial(effects_of_part, sd, columns, posterior.problem.center, prob)
 
     def raters(
         self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator

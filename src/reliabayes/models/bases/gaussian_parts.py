@@ -8,16 +8,20 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reliabayes.arrays import Codes
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import near
 from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
+from reliabayes.results.summaries import describe
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
+
+CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
 def leading(dataset: RatingsDataset) -> Ratings:
@@ -42,6 +46,25 @@ def leading(dataset: RatingsDataset) -> Ratings:
             {name: np.concatenate([part.facet[name] for part in parts]) for name in parts[0].facet}
         ),
     )
+
+
+def effects_of_part(
+    sd: Deviations,
+    columns: Array,
+    center: float,
+    prob: float,
+    part: Ratings,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Table of the effects of the items of a part, given those of all raters.
+
+    ``sd`` has (S,) draws, ``columns`` is (S, R + 1) with the mean last, less ``center``.
+    """
+    raters = columns.shape[1] - 1
+    design = CrossedDesign.of(part.item, part.rater, part.values - center, raters)
+    chunks = [describe(chunk, prob) for chunk in design.draw_rows(sd, columns, CHUNK, rng)]
+    table = pd.concat(map(pd.DataFrame, chunks), ignore_index=True)
+    return table.set_axis(part.items.rename("item"))
 
 
 def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemSums:
