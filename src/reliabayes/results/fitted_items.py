@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
 from reliabayes.partitions import RatingsDataset
+from reliabayes.ratings import Ratings
 from reliabayes.results.fitted_decisions import FittedDecisions
-from reliabayes.results.item_tables import write_table, write_tables
+from reliabayes.results.item_tables import of_table, write_table, write_tables
 from reliabayes.results.label_table import label_table
 from reliabayes.results.summaries import ratings_of
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,3 +91,31 @@ class FittedItems(FittedDecisions):
                 write_tables(self.ratings, table, folder, self.settings.seed)
                 return
         write_table(self.items(prob, draws), folder)
+
+    def sum_over_items(
+        self, function: Callable[[pd.DataFrame, Ratings], Result], draws: int | None = None
+    ) -> Result:
+        """Sum of a function of the tables of items of the parts of a dataset, and their ratings.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the table `items` of a part, without the column ratings, and the ratings of the
+            part. For other processes, it must be one that can be pickled.
+        draws : int, optional
+            As for `items`.
+
+        Returns
+        -------
+        Any
+            What the function returns, added by ``+``; of ratings in memory, of all of them.
+        """
+        if isinstance(self.ratings, RatingsDataset):
+            rng = np.random.default_rng(self.settings.seed)
+            posterior = self._draws(self._affordable(draws))
+            table = self.model.items_by_part(posterior, 0.9, rng)
+            if table is not None:
+                of_part = partial(of_table, table, self.settings.seed, function)
+                return self.ratings.sum(of_part)
+        ratings = self._in_memory("items")
+        return function(self.items(draws=draws).drop(columns="ratings"), ratings)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,8 @@ from reliabayes.partitions import RatingsDataset
 from reliabayes.partitions.dataset import Part
 from reliabayes.ratings import Ratings
 from reliabayes.results.summaries import ratings_of
+
+Result = TypeVar("Result")
 
 # Makes the table of items of a part, given a source of randomness. Can be pickled.
 TableOfPart: TypeAlias = Callable[[Ratings, np.random.Generator], pd.DataFrame]
@@ -57,6 +59,28 @@ def write_tables(
         of_part = partial(_write_part, table, seed, draft)
         for _ in dataset.executor(of_part, [*enumerate(dataset.parts)]):
             pass
+
+
+def of_table(
+    table: TableOfPart,
+    seed: int,
+    function: Callable[[pd.DataFrame, Ratings], Result],
+    part: Ratings,
+) -> Result:
+    """A function of the table of items of a part, and its ratings.
+
+    Parameters
+    ----------
+    table : callable
+        What makes the table.
+    seed : int
+        Seed of the randomness, of which each part has its own.
+    function : callable
+        Takes the table and the ratings.
+    part : Ratings
+        The ratings, with the positions of the items in the dataset as their ids.
+    """
+    return function(table(part, np.random.default_rng([seed, part.items[0]])), part)
 
 
 def _write_part(table: TableOfPart, seed: int, folder: Path, numbered: tuple[int, Part]) -> None:
