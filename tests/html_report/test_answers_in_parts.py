@@ -29,7 +29,7 @@ def grades(*, repeats: bool = False) -> rb.Ratings:
     if repeats:
         table = pd.concat([table, table[::3], table[::9]], ignore_index=True)
     table["pool"] = np.where(table["rater"] < 4, "staff", "crowd")
-    return rb.Ratings.from_frame(table, pool="pool", replicates="keep")
+    return rb.Ratings.from_frame(table, pool="pool", scale="numeric", replicates="keep")
 
 
 def labels(*, gold: bool) -> rb.Ratings:

@@ -33,7 +33,13 @@ from reliabayes.models.bases.gaussian import (
     moments_of,
 )
 from reliabayes.models.bases.gaussian_crossed import CrossedProblem, integrates_out
-from reliabayes.models.bases.gaussian_parts import CHUNK, effects_of_part, leading, sums_of_parts
+from reliabayes.models.bases.gaussian_parts import (
+    CHUNK,
+    effects_of_part,
+    leading,
+    moments_of_parts,
+    sums_of_parts,
+)
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
@@ -88,8 +94,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     takes_parts: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 
-    def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
+    def priors(self, ratings: AnyRatings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
+        if isinstance(ratings, RatingsDataset):
+            (moments,) = moments_of_parts(ratings, self.pool_of_raters(ratings))
+            return self._priors(moments)
         return self._priors(moments_of(ratings.values))
 
     def _priors(self, moments: Moments) -> dict[str, Normal | HalfNormal | HalfStudentT]:

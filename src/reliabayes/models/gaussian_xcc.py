@@ -30,7 +30,7 @@ from reliabayes.models.bases.gaussian import (
     check_sd,
     moments_by_pool,
 )
-from reliabayes.models.bases.gaussian_parts import leading, sums_of_parts
+from reliabayes.models.bases.gaussian_parts import leading, moments_of_parts, sums_of_parts
 from reliabayes.models.bases.gaussian_pools import (
     CHUNK,
     PooledGaussianProblem,
@@ -117,9 +117,11 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         if not 0 < self.prior_lkj < math.inf:
             raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
 
-    def priors(self, ratings: Ratings) -> dict[str, Any]:
+    def priors(self, ratings: AnyRatings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter; of the means a tuple, by pool."""
         pool = pool_of_raters(self, ratings)
+        if isinstance(ratings, RatingsDataset):
+            return self._priors(moments_of_parts(ratings, pool))
         return self._priors(moments_by_pool(ratings.values, pool[ratings.rater]))
 
     def _priors(self, moments: Sequence[Moments]) -> dict[str, Any]:

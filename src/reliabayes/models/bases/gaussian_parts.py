@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.item_sums import ItemSums
-from reliabayes.likelihoods.moments import near
+from reliabayes.likelihoods.moments import Moments, near
 from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
@@ -48,6 +50,12 @@ def leading(dataset: RatingsDataset) -> Ratings:
     )
 
 
+def moments_of_parts(dataset: RatingsDataset, pool: Codes) -> tuple[Moments, ...]:
+    """Moments of all ratings by raters of each pool, as `sums_of_parts` has them."""
+    pivots = _pivots(leading(dataset), pool)
+    return tuple(dataset.sum(partial(_moments, pool, pivots)))
+
+
 def effects_of_part(
     sd: Deviations,
     columns: Array,
@@ -79,7 +87,18 @@ def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemS
         found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
         remedy = "Fit the most active raters, or an ICC of a sample of the items."
         raise RatingsError([Fault("raters", rule, found, remedy)])
+    pivots = _pivots(first, pool)
+    return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))
+
+
+def _pivots(first: Ratings, pool: Codes) -> tuple[float, ...]:
     values, of_rating = first.values, pool[first.rater]
     own = (values[of_rating == g] for g in range(int(pool.max()) + 1))
-    pivots = tuple(near(some if len(some) else values) for some in own)
-    return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))
+    return tuple(near(some if len(some) else values) for some in own)
+
+
+def _moments(pool: Codes, pivots: Sequence[float], part: Ratings) -> NDArray[np.object_]:
+    """An array, so that moments of two parts are added pool by pool."""
+    of_rating = pool[part.rater]
+    own = (part.values[of_rating == g] for g in range(len(pivots)))
+    return np.array([Moments.of(*each) for each in zip(own, pivots, strict=True)], np.object_)
