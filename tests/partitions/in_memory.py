@@ -61,4 +61,6 @@ def in_parts(ratings: rb.Ratings, number: int) -> RatingsDataset:
         scale=ratings.scale,
         pools=ratings.pools,
         rater_pool=ratings.rater_pool,
+        facets=ratings.facets,
+        scale_is_guess=ratings.scale_is_guess,
     )
