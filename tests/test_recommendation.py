@@ -259,8 +259,8 @@ def test_of_ratings_in_parts_the_first_model_that_takes_them_is_recommended() ->
 
     assert str(found) == (
         "DawidSkene: if each rater is to count by itself; faster; HierarchicalDawidSkene, the "
-        "first choice (40 raters with 25 ratings each, so that each learns from the others), needs all "
-        "ratings in memory"
+        "first choice (40 raters with 25 ratings each, so that each learns from the others), needs "
+        "all ratings in memory"
     )
 
 
