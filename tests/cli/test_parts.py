@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import reliabayes as rb
 from reliabayes.cli.app import app
+from reliabayes.partitions.executors import WorkerError
 
 FAST = ("--chains", "2", "--draws", "100", "--seed", "1")
 
@@ -264,6 +265,22 @@ def test_posteriors_that_do_not_fit_in_memory_name_em(
     if result.exit_code:  # unless they are sampled part by part
         assert result.exit_code == 2
         assert "--method em" in in_words(result)
+
+
+def test_processes_that_die_again_and_again_are_a_failure(
+    labels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def died(*_: object, **__: object) -> None:
+        raise WorkerError("a process ended for the 4th time, at or after part-00001")
+
+    monkeypatch.setattr("reliabayes.partitions.RatingsDataset.agreement", died)
+
+    result = run("agree", labels)
+
+    assert result.exit_code == 1
+    assert (
+        in_words(result) == "reliabayes: a process ended for the 4th time, at or after part-00001"
+    )
 
 
 def test_without_dask_the_option_names_the_extra(

@@ -21,7 +21,7 @@ from reliabayes.wording import joined
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
-    from reliabayes.partitions import AnyRatings
+    from reliabayes.partitions import AnyRatings, RatingsDataset
 
 PATIENCE = 10  # seconds for a scheduler to answer, and for a worker to be there
 ADDRESS = r"[a-z]+://.+:\d+"
@@ -136,9 +136,7 @@ def read_any(
         dataset = rb.scan_ratings(ratings_file.file, n_jobs=workers.jobs, client=client)
     except (OSError, ImportError) as error:
         exit_with(error, BAD_INPUT)
-    if dataset.scale_is_guess:
-        guess = guess_in_words(dataset.parts[0].read())
-        print_message(f"The parts were written without --scale; {guess}.")
+    _say_scale(dataset)
     return dataset
 
 
@@ -280,6 +278,15 @@ def _refuse_options_of_tables(ratings_file: RatingsFile) -> None:
             f"{joined(given)} cannot be given with a folder of parts, which was written with "
             "options of its own. Leave them out, or write other parts with `reliabayes partition`."
         )
+
+
+def _say_scale(dataset: RatingsDataset) -> None:
+    """Say what numbers are taken for, unless it was declared, from the first part."""
+    from reliabayes.ratings.likely_scale import likely_scale
+
+    if dataset.scale_is_guess and likely_scale(example := dataset.parts[0].read()).reason:
+        guess = guess_in_words(example)
+        print_message(f"The parts were written without --scale; {guess}.")
 
 
 def _client(address: str, context: typer.Context) -> Any:

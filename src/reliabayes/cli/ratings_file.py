@@ -84,7 +84,8 @@ class RatingsFile:
         Path,
         typer.Argument(
             help="Table with one rating per row, or a column per rater, as CSV, TSV, JSON lines, "
-            "XLSX or Parquet; - for CSV from standard input."
+            "XLSX or Parquet; - for CSV from standard input. All commands but compare also take a "
+            "folder that `reliabayes partition` has written."
         ),
     ]
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
