@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SURE = 0.95  # probability of a category from which on a label is trusted
 DRAWS = 500  # from which the proportion of correct ratings is computed
 LEAST_DRAWS = 50  # from which labels and correct ratings are computed of ratings in parts
-MOST_WORK = 1_000_000_000  # ratings in parts times draws, which take half a minute
+MOST_WORK = 400_000_000  # ratings in parts times draws, which take a quarter of a minute
 
 
 @dataclass(frozen=True)
