@@ -1,7 +1,7 @@
 """Compile the Stan programs into the wheel, so that users need neither CmdStan nor a compiler.
 
 All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
-``stan/cpp/gibbs.cpp`` into a library.
+``stan/cpp/gibbs.cpp`` and ``stan/cpp/crossed_gibbs.cpp`` into a library.
 Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
 our own share a translation unit, and the sums of a density are compiled by themselves.
 
@@ -34,7 +34,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 STAN = Path(__file__).resolve().parent / "stan"
 CPP = STAN / "cpp"
 PACKAGED = "reliabayes/_stan"
-LIBRARY = "libreliabayes-gibbs.so"  # the Gibbs sampler, which Python loads
+LIBRARY = "libreliabayes-gibbs.so"  # the Gibbs samplers, which Python loads
 EXECUTABLE = "reliabayes-stan"  # the name of a chain in lists of processes
 LAUNCHER = '#!/bin/sh\nexec "${0%/*}/reliabayes-stan" NAME "$@"\n'
 MAX_PROGRAMS = 4  # of a translation unit, so that processors share the work
@@ -157,7 +157,7 @@ def build(
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
         # What takes longest starts first, so that no processor waits for it at the end.
         of_programs = sorted(units_of(paths, texts), key=lambda unit: -len(unit.text))
-        units = [*of_programs, RUNNER, GIBBS, *sums_of(of_programs)]
+        units = [*of_programs, RUNNER, *GIBBS, *sums_of(of_programs)]
         objects = {unit: tools.object_of(unit) for unit in units}
         new = [unit for unit, target in objects.items() if not target.exists()]
         number = sum(unit.name.count("-") + 1 for unit in new if unit in of_programs)
@@ -166,7 +166,7 @@ def build(
                 compiled.result()
                 done()
     out.mkdir(parents=True, exist_ok=True)
-    tools.link_alone(objects.pop(GIBBS), out / LIBRARY)
+    tools.link_alone([objects.pop(unit) for unit in GIBBS], out / LIBRARY)
     tools.link(list(objects.values()), out / EXECUTABLE)
     shutil.copy2(tools.library, out)
     for path in paths:
@@ -227,10 +227,10 @@ def headers_of(text: str, folder: Path) -> Iterator[Path]:
             yield from headers_of(found.read_text(), found.parent)
 
 
-# What is compiled by itself: the Gibbs sampler, which becomes a library; the command line; and the
+# What is compiled by itself: the Gibbs samplers, which become a library; the command line; and the
 # sums of densities, which need no headers of Stan.
 ALONE = {path.stem: Unit.of(path.stem, path.read_text()) for path in sorted(CPP.glob("*.cpp"))}
-GIBBS, RUNNER = ALONE.pop("gibbs"), ALONE.pop("runner")
+GIBBS, RUNNER = (ALONE.pop("gibbs"), ALONE.pop("crossed_gibbs")), ALONE.pop("runner")
 
 
 def sums_of(programs: Sequence[Unit]) -> list[Unit]:
@@ -304,7 +304,7 @@ class Toolchain(NamedTuple):
         partial = target.with_suffix(f".{os.getpid()}.partial")
         includes = (f"-I{CPP}", "-isystem", f"{self.httpstan / 'include'}")
         options = ["-std=c++17", *self.flags, *includes, "-w"]
-        if unit == GIBBS:
+        if unit in GIBBS:
             options.append("-fPIC")
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, f"{unit.name[:60]}.cpp")
@@ -318,9 +318,9 @@ class Toolchain(NamedTuple):
         libraries: tuple[str | Path, ...] = (sundials, self.library, *self.platform.options)
         run(self.compiler, *self.flags, *objects, *libraries, "-o", executable)
 
-    def link_alone(self, part: Path, library: Path) -> None:
+    def link_alone(self, parts: Sequence[Path], library: Path) -> None:
         """Library that Python loads."""
-        run(self.compiler, *self.flags, "-shared", part, "-o", library)
+        run(self.compiler, *self.flags, "-shared", *parts, "-o", library)
 
 
 @contextmanager

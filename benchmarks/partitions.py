@@ -25,13 +25,15 @@ PER_ITEM = 10
 ITEMS = 100_000  # of a chunk that is written
 
 
-def simulate(path: Path, n_ratings: int, kind: str) -> None:
-    """Write grades 1 to 5, or scores with 16 bits, of items by ten of the raters each.
+def simulate(
+    path: Path, n_ratings: int, kind: str, *, raters: int = RATERS, categories: int = 5
+) -> None:
+    """Write grades from 1, or scores with 16 bits, of items by ten of the raters each.
 
     The ratings are in random order within chunks of a million, in which items are new.
     """
     rng = np.random.default_rng(1)
-    leniency = rng.normal(0, 0.3, RATERS)
+    leniency = rng.normal(0, 0.3, raters)
     types = [("item", pa.int64()), ("rater", pa.int32()), ("rating", pa.float64())]
     schema = pa.schema(types)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -39,11 +41,12 @@ def simulate(path: Path, n_ratings: int, kind: str) -> None:
             number = min(ITEMS, n_ratings // PER_ITEM - first)
             item = np.repeat(np.arange(first, first + number), PER_ITEM)
             # Ten raters in steps of the same random length are distinct.
-            start, step = rng.integers(0, RATERS, (number, 1)), rng.integers(1, 100, (number, 1))
-            rater = (start + step * np.arange(PER_ITEM)) % RATERS
+            start, step = rng.integers(0, raters, (number, 1)), rng.integers(1, 100, (number, 1))
+            rater = (start + step * np.arange(PER_ITEM)) % raters
             score = rng.normal(size=number)[:, None] + leniency[rater]
             score = score + rng.normal(size=rater.shape)
-            rating = np.clip(np.rint(score + 3), 1, 5) if kind == "grades" else score
+            grades = np.clip(np.rint(score + (categories + 1) / 2), 1, categories)
+            rating = grades if kind == "grades" else score
             order = rng.permutation(number * PER_ITEM)
             columns = item[order], rater.ravel()[order], rating.ravel()[order]
             arrays = [

@@ -20,10 +20,11 @@ import pandas as pd
 import reliabayes as rb
 from benchmarks.pooled import Pool, continuous, read
 from benchmarks.simulated import simulate
-from reliabayes.models import gaussian_icc, gaussian_xcc
+from reliabayes.models import gaussian_xcc
+from reliabayes.models.bases import gaussian_crossed
 
 WARMUP, DRAWS = 200, 300
-MODULES: dict[str, Any] = {"GaussianICC": gaussian_icc, "GaussianXCC": gaussian_xcc}
+MODULES: dict[str, Any] = {"GaussianICC": gaussian_crossed, "GaussianXCC": gaussian_xcc}
 CHOICES = {name: module.integrates_out for name, module in MODULES.items()}
 TOLERATED_LOSS = 1.5
 
@@ -142,7 +143,8 @@ def measure(model: str, ratings: rb.Ratings, choose: Callable[[Any], bool]) -> S
     """Fit by the program that ``choose`` selects."""
     MODULES[model].integrates_out = choose
     start = cpu_seconds()
-    fit = getattr(rb, model)().fit(ratings, seed=1, warmup=WARMUP, draws=DRAWS, progress=False)
+    sampling = {"seed": 1, "warmup": WARMUP, "draws": DRAWS, "sampler": "nuts", "progress": False}
+    fit = getattr(rb, model)().fit(ratings, **sampling)
     return Speed(fit.summary(), cpu_seconds() - start)
 
 

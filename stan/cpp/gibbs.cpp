@@ -45,6 +45,7 @@ struct Conjugate {
   const double* proportion;     // by cell
   const Hierarchy* hierarchy;   // of the rows of raters, or none
   Count kept, size;             // parameters, and numbers in all: the others follow from parameters
+  Count offset;                 // items before these, in other parts of the data
 };
 
 // What random numbers are for.
@@ -75,22 +76,41 @@ class Chain {
 
   // Draw states and then probabilities; log-likelihood of the probabilities before.
   double sweep(std::uint32_t number, double* kept) {
-    tabulate();
-    double log_likelihood = 0;
-    switch (data_.states) {
-      case 2: log_likelihood = draw_states<2>(number); break;
-      case 3: log_likelihood = draw_states<3>(number); break;
-      case 4: log_likelihood = draw_states<4>(number); break;
-      case 5: log_likelihood = draw_states<5>(number); break;
-      default: log_likelihood = draw_states<0>(number);
-    }
+    const double log_likelihood = draw_states(number);
     if (kept != nullptr) std::copy(x_, x_ + data_.kept, kept);
-    for (Count repeat = 0; repeat < data_.repeats; ++repeat) {
-      count(number, repeat);
-      draw_probabilities(number, repeat);
-      if (rows_) rows_->draw(pseudo_.data() + data_.hierarchy->rows, x_, number, rows_of_raters);
-    }
+    draw_rest(number);
     return log_likelihood;
+  }
+
+  // Draw states of all items; log-likelihood of the probabilities.
+  double draw_states(std::uint32_t sweep) {
+    tabulate();
+    switch (data_.states) {
+      case 2: return draw_states<2>(sweep);
+      case 3: return draw_states<3>(sweep);
+      case 4: return draw_states<4>(sweep);
+      case 5: return draw_states<5>(sweep);
+      default: return draw_states<0>(sweep);
+    }
+  }
+
+  // Draw all else given how many items are in each state, and how many ratings of each cell.
+  void draw_rest(std::uint32_t sweep) {
+    for (Count repeat = 0; repeat < data_.repeats; ++repeat) {
+      count(sweep, repeat);
+      draw_probabilities(sweep, repeat);
+      if (rows_) rows_->draw(pseudo_.data() + data_.hierarchy->rows, x_, sweep, rows_of_raters);
+    }
+  }
+
+  // Add these numbers to others, of this part of the items, or take them from others, of all items.
+  void add_to(Count* items, Count* ratings) const {
+    for (std::size_t h = 0; h < items_.size(); ++h) items[h] += items_[h];
+    for (std::size_t e = 0; e < ratings_.size(); ++e) ratings[e] += ratings_[e];
+  }
+  void take(const Count* items, const Count* ratings) {
+    std::copy_n(items, items_.size(), items_.begin());
+    std::copy_n(ratings, ratings_.size(), ratings_.begin());
   }
 
   // Log density of the priors on Stan's unconstrained scale, up to a constant.
@@ -163,7 +183,8 @@ class Chain {
     double total = 0, product = 1, uniform[2], few[States + 1];  // the value is total + log(product)
     double* state = States ? few : state_.data();  // few stay in registers
     for (Count item = 0; item < data_.items; ++item) {
-      if (item % 2 == 0) philox_(0, item / 2, sweep, states_of_items, uniform);
+      const Count position = data_.offset + item;
+      if (item == 0 || position % 2 == 0) philox_(0, position / 2, sweep, states_of_items, uniform);
       const Position kind = data_.kind[item];
       const Count from = kind ? kind - 1 : 0, until = kind ? kind : n, number = data_.multiplicity[item];
       total += number * joint<States>(item, from, until, state);
@@ -186,7 +207,7 @@ class Chain {
         total += std::log(product);
         product = 1;
       }
-      double point = uniform[item % 2] * sum;
+      double point = uniform[position % 2] * sum;
       Count h = from;
       while (h + 1 < until && (point -= state[h]) >= 0) ++h;
       add(item, h, 1);
@@ -261,4 +282,26 @@ extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std:
     log_likelihood[row] = found;
     log_density[row] = found + own.log_prior(here);
   }
+}
+
+// Draw the states of a part of the items in a sweep of a chain. Adds items by state to ``items`` (H), and ratings by
+// cell and state to ``ratings`` (V, H). Log-likelihood of the part.
+extern "C" double reliabayes_gibbs_states(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count sweep,
+                                          double* x, Count* items, Count* ratings) {
+  const Philox philox{seed, chain};
+  Chain own(*data, philox, x);
+  const double log_likelihood = own.draw_states(static_cast<std::uint32_t>(sweep));
+  own.add_to(items, ratings);
+  return log_likelihood;
+}
+
+// Draw the probabilities in the same sweep, given the sums over all parts. Log density of the priors before.
+extern "C" double reliabayes_gibbs_probabilities(const Conjugate* data, std::uint32_t seed, std::uint32_t chain,
+                                                 Count sweep, const Count* items, const Count* ratings, double* x) {
+  const Philox philox{seed, chain};
+  Chain own(*data, philox, x);
+  const double log_prior = own.log_prior(x);
+  own.take(items, ratings);
+  own.draw_rest(static_cast<std::uint32_t>(sweep));
+  return log_prior;
 }

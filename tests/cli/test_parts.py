@@ -171,14 +171,17 @@ def test_a_guess_of_the_scale_is_said(table: pd.DataFrame, tmp_path: Path) -> No
         (["fit", "--item", "ad"], "--item cannot be given with a folder of parts"),
         (["agree", "--scale", "ordered", "--pool", "p"], "--pool and --scale cannot be given with"),
         (["report", "--facet", "day"], "--facet cannot be given with a folder of parts"),
-        (["fit", "--model", "ordinal-icc"], "ordinal-icc needs all ratings in memory, and"),
-        (["fit", "--design", "item x rater"], "gstudy needs all ratings in memory, and"),
-        (["report", "--models", "tap,latent-tap"], "latent-tap needs all ratings in memory, and"),
-        (["fit", "--save", "fit.nc"], "--save keeps the ratings with the fit, and so needs all"),
+        (["fit", "--model", "ordinal-icc"], "ordinal-icc needs all ratings in memory, but"),
+        (["fit", "--design", "item x rater"], "gstudy needs all ratings in memory, but"),
+        (["report", "--models", "tap,latent-tap"], "latent-tap needs all ratings in memory, but"),
+        (
+            ["fit", "--save", "fit.nc"],
+            "--save keeps the ratings with the fit, and so needs all ratings in memory",
+        ),
         (["fit", "--jobs", "0"], "it must be -1 for all processors, or 1 or more, not 0"),
         (["fit", "--cluster", "here"], "it must be an address such as tcp://host:8786, not 'here'"),
         (["fit", "--cluster", "tcp://h:1", "--jobs", "2"], "--jobs and --cluster exclude each"),
-        (["compare"], "compare needs all ratings in memory, and"),
+        (["compare"], "compare needs all ratings in memory, but"),
     ],
 )
 def test_what_a_folder_cannot_have_is_refused_before_sampling(
@@ -253,18 +256,6 @@ def test_tables_of_items_need_a_new_folder(labels: Path, tmp_path: Path, made: s
     assert result.exit_code == 2
     assert "must be a new or empty folder" in in_words(result)
     assert result.stdout == ""
-
-
-def test_posteriors_that_do_not_fit_in_memory_name_em(
-    labels: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("reliabayes.models.bases.items_in_parts.MOST_COUNTS", 0)
-
-    result = run("fit", labels, "--model", "dawid-skene")
-
-    if result.exit_code:  # unless they are sampled part by part
-        assert result.exit_code == 2
-        assert "--method em" in in_words(result)
 
 
 def test_processes_that_die_again_and_again_are_a_failure(

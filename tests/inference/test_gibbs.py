@@ -21,6 +21,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import conjugate as conjugate_module
 from reliabayes.inference import gibbs
+from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
@@ -98,7 +99,7 @@ def drawn(
 ) -> Draws:
     problem = model.problem(ratings)
     conjugate = model.conjugate(problem)
-    assert conjugate is not None
+    assert isinstance(conjugate, Conjugate)
     chains = {"chains": 2, "warmup": 100, "draws": 1000, "progress": False} | options
     inits = model.cold_start(problem, None).create_inits(seed=seed, chains=chains["chains"])
     return gibbs.sample(conjugate, seed=seed, inits=inits, **chains)
@@ -262,7 +263,7 @@ def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatc
     }
     monkeypatch.setattr(conjugate_module, "MOST_SWEEPS", 1)
     conjugate = model.conjugate(problem)
-    assert conjugate is not None
+    assert isinstance(conjugate, Conjugate)
     chains = 4000
 
     found = gibbs.sample(
@@ -296,7 +297,7 @@ def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     ratings = rb.Ratings.from_frame(table.assign(gold=1), gold="gold", scale="nominal")
     model = rb.TAP()
     conjugate = model.conjugate(model.problem(ratings))
-    assert conjugate is not None
+    assert isinstance(conjugate, Conjugate)
     point = {"prevalence": [0.5, 0.5], "a": [0.6], "p": [[0.7, 0.3]]}
     chains = 4000
 
@@ -327,7 +328,7 @@ def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
 ) -> None:
     conjugate = model.conjugate(model.problem(crowd(60, raters, 3, 3)))
 
-    assert conjugate is not None
+    assert isinstance(conjugate, Conjugate)
     assert conjugate.repeats == repeats
 
 
@@ -405,7 +406,7 @@ def test_missing_library_says_where_it_comes_from(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path))
-    gibbs._library.cache_clear()
+    gibbs.library.cache_clear()
 
     with pytest.raises(rb.SamplingError, match="pip install reliabayes"):
         drawn(rb.DawidSkene(), crowd(20, 6, 4, 2), draws=10)

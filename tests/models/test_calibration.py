@@ -24,7 +24,8 @@ from reliabayes import (
 from reliabayes.arrays import Array
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem
-from reliabayes.models import gaussian_icc, gaussian_xcc
+from reliabayes.models import gaussian_xcc
+from reliabayes.models.bases import gaussian_crossed
 from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.models.calibration import Calibration, Parameters, calibrate
 
@@ -86,7 +87,7 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
 
     def chosen(program: str) -> None:
         monkeypatch.setattr(
-            gaussian_icc, "integrates_out", lambda design: program == "gaussian_icc"
+            gaussian_crossed, "integrates_out", lambda design: program == "gaussian_icc"
         )
 
     return chosen
@@ -94,6 +95,17 @@ def choose(monkeypatch: pytest.MonkeyPatch) -> Choose:
 
 def calibrate_gaussian(design: str, n: int, seed: int) -> Calibration:
     return calibrate(GAUSSIAN, partial(gaussian, DESIGNS[design]), n, seed=seed)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("design", DESIGNS)
+def test_gaussian_posteriors_by_gibbs_sampling_are_calibrated(design: str) -> None:
+    simulate = partial(gaussian, DESIGNS[design])
+
+    found = calibrate(GAUSSIAN, simulate, n=500, seed=4, sampler="gibbs")
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
 
 
 @pytest.mark.calibration

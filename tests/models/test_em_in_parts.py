@@ -107,12 +107,6 @@ def test_random_starts_of_ratings_in_parts_are_refused(ratings: rb.Ratings) -> N
         rb.DawidSkene().em(in_parts(ratings, 3), restarts=2)
 
 
-@pytest.mark.usefixtures("few_in_memory")
-def test_posteriors_of_items_that_do_not_fit_into_memory_are_refused(ratings: rb.Ratings) -> None:
-    with pytest.raises(rb.RatingsError, match=r"DawidSkene\(\)\.em\(dataset\)"):
-        rb.DawidSkene().fit(in_parts(ratings, 3))
-
-
 def test_models_that_need_all_ratings_refuse_parts(ratings: rb.Ratings) -> None:
     with pytest.raises(TypeError, match="needs all ratings in memory"):
         rb.HierarchicalDawidSkene().em(in_parts(ratings, 3))

@@ -21,7 +21,7 @@ from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.moments import Moments
-from reliabayes.models import gaussian_icc
+from reliabayes.models.bases import gaussian_crossed
 from reliabayes.results.posterior import Posterior
 from tests.designs import (
     LongTable,
@@ -206,7 +206,7 @@ def test_posterior_under_half_t_and_flat_priors_matches_a_grid(dataset: Load) ->
 def test_warm_start_changes_the_speed_and_not_the_posterior(
     monkeypatch: pytest.MonkeyPatch, integrated_out: bool
 ) -> None:
-    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: integrated_out)
+    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: integrated_out)
     ratings = simulated(items=60, raters=15, per_item=4)
 
     warm = rb.GaussianICC().fit(ratings, seed=1, draws=400).summary()
@@ -219,9 +219,9 @@ def test_warm_start_changes_the_speed_and_not_the_posterior(
 @pytest.mark.slow
 def test_both_programs_give_the_same_posterior(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = simulated(items=80, raters=30, per_item=3)
-    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: True)
+    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: True)
     integrated = rb.GaussianICC().fit(ratings, seed=1, draws=500)
-    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: False)
+    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: False)
 
     sampled = rb.GaussianICC().fit(ratings, seed=1, draws=500)
 
@@ -375,7 +375,7 @@ def test_residuals_too_small_for_the_digits_are_refused(
     program: str, log_sds: tuple[float, float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     integrates_out = program == "gaussian_icc"
-    monkeypatch.setattr(gaussian_icc, "integrates_out", lambda design: integrates_out)
+    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: integrates_out)
     model, ratings = rb.GaussianICC(), rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     scores = [] if program == "gaussian_icc" else [0.0] * 4
     point = np.array([[*log_sds, *scores]])

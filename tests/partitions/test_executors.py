@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +182,63 @@ def test_a_cluster_goes_on_for_a_worker_that_died(
 
     assert (tmp_path / "died").exists()
     np.testing.assert_array_equal(found, alone.sum(sums_by_rater))
+
+
+@dataclass(frozen=True)
+class DeadlyPart:
+    """A part, reading which ends the process the first time, unless it is that of the tests."""
+
+    part: Any
+    mark: Path
+    survivor: int
+
+    def read(self) -> rb.Ratings:
+        if os.getpid() != self.survivor and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        ratings: rb.Ratings = self.part.read()
+        return ratings
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what pickle looks for before there is a part
+            raise AttributeError(name)
+        return getattr(self.part, name)
+
+
+def estimates(dataset: Any) -> list[Any]:
+    """A posterior, an estimate by EM, and coefficients."""
+    fit = rb.GaussianICC().fit(dataset, seed=1, draws=50, progress=False)
+    em = rb.DawidSkene().em(dataset)
+    table = dataset.agreement(seed=1, replicates=50, over="items")
+    return [fit.summary(), *em.parameters.values(), table.select_dtypes("number")]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
+@pytest.mark.parametrize("where", ["processes", "cluster"])
+@pytest.mark.parametrize("parts", [1, 7])
+def test_estimates_are_those_in_memory_although_a_worker_dies(
+    where: str, parts: int, client: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    raters = np.argsort(rng.random((300, 20)))[:, :4].ravel()
+    score = rng.standard_normal(300).repeat(4) + rng.standard_normal(1200)
+    frame = pd.DataFrame({"item": np.arange(1200) // 4, "rater": raters})
+    frame["rating"] = np.clip(np.rint(3 + score), 1, 5)
+    dataset = rb.partition(frame, tmp_path / "parts", partitions=parts, scale="numeric")
+    deadly = replace(
+        dataset.on(processes(2) if where == "processes" else cluster(client)),
+        parts=[
+            DeadlyPart(part, tmp_path / "died", os.getpid()) if number == parts // 2 else part
+            for number, part in enumerate(dataset.parts)
+        ],
+    )
+
+    found = estimates(deadly)
+
+    assert (tmp_path / "died").exists()
+    for each, expected in zip(found, estimates(dataset.to_ratings()), strict=True):
+        np.testing.assert_allclose(each, expected, rtol=1e-9)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.models.bases import gaussian_parts, items_in_parts
 from reliabayes.models.priors import Beta
 from reliabayes.partitions import processes
 from tests.partitions.in_memory import in_parts
@@ -87,6 +88,36 @@ def test_effects_are_drawn_as_in_memory(scores: rb.Ratings, model: Any) -> None:
     expected = whole.items(0.8).drop(columns="ratings")
     found = table(scores, rng)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
+
+
+def test_labels_of_items_that_do_not_fit_in_memory_are_those_of_the_same_draws(
+    labels: rb.Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
+    fit = rb.DawidSkene().fit(in_parts(labels, 4), **SAMPLING)
+
+    fit.write_items(tmp_path / "items")
+
+    problem: Any = fit.problem
+    assert problem.parts is not None
+    expected = replace(fit, ratings=labels).items()
+    written = read(tmp_path / "items").set_index("item")
+    pd.testing.assert_frame_equal(written, expected, check_dtype=False, rtol=1e-9, atol=1e-9)
+
+
+def test_effects_given_sampled_levels_are_drawn_as_in_memory(
+    scores: rb.Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *_: False)
+    fit = rb.GaussianICC().fit(in_parts(scores, 1), sampler="gibbs", **SAMPLING)
+    rng = np.random.default_rng(SAMPLING["seed"])
+
+    table = fit.model.items_by_part(fit._draws(), 0.9, rng)
+
+    assert table is not None
+    expected = replace(fit, ratings=scores).items().drop(columns="ratings")
+    shift = table(scores, rng)["mean"] - expected["mean"]
+    assert (np.abs(shift) < 4.5 * np.sqrt(2 / 400) * expected["sd"]).all()
 
 
 @pytest.mark.parametrize("model", [rb.GaussianICC(), rb.GaussianXCC()], ids=repr)

@@ -101,7 +101,8 @@ def fit(
     is_in_parts = is_folder(ratings_file.file)
     items = (writable_folder if is_in_parts else writable)(items)
     if is_in_parts and save is not None:
-        refuse_folder(ratings_file, "--save keeps the ratings with the fit, and so")
+        instead = "Write --json, --raters and --items."
+        refuse_folder(ratings_file, "--save keeps the ratings with the fit, and so", instead)
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
     chosen = facets.of(None if model is None else with_usual_options(model()))
@@ -162,7 +163,7 @@ def compare(
         raise typer.BadParameter("--models must name two or more models, separated by commas.")
     if refusal := refuses_comparison({each.name(): type(each) for each in named}):
         raise typer.BadParameter(refusal)
-    refuse_folder(ratings_file, "compare")
+    refuse_folder(ratings_file, "compare", "Compare the models on a table of some of the items.")
     ratings = ratings_file.read()
     chosen = named or recommended_models(ratings, "--models")
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)

@@ -241,12 +241,12 @@ def check_models(models: Iterable[RatingModel[Any]], ratings: AnyRatings) -> Non
     for model in models:
         if not model.takes_parts:
             raise typer.BadParameter(
-                f"{model.name()} needs all ratings in memory, and the folder has them in parts. "
+                f"{model.name()} needs all ratings in memory, but the folder has them in parts. "
                 f"Models of ratings in parts are {names}."
             )
 
 
-def refuse_folder(ratings_file: RatingsFile, purpose: str) -> None:
+def refuse_folder(ratings_file: RatingsFile, purpose: str, remedy: str) -> None:
     """Refuse a folder of ratings in parts where all must be in memory.
 
     Parameters
@@ -255,6 +255,8 @@ def refuse_folder(ratings_file: RatingsFile, purpose: str) -> None:
         The file or folder.
     purpose : str
         What needs them in memory, such as a command or an option and what it does.
+    remedy : str
+        What to do instead, a sentence.
 
     Raises
     ------
@@ -263,7 +265,8 @@ def refuse_folder(ratings_file: RatingsFile, purpose: str) -> None:
     """
     if is_folder(ratings_file.file):
         raise typer.BadParameter(
-            f"{purpose} needs all ratings in memory, and {ratings_file.file} has them in parts."
+            f"{purpose} needs all ratings in memory, but {ratings_file.file} has them in parts. "
+            f"{remedy}"
         )
 
 

@@ -220,7 +220,6 @@ def with_option_names(error: rb.RatingsError) -> rb.RatingsError:
 
 
 def _with_option_names(remedy: str) -> str:
-    remedy = re.sub(r"\w+\(\)\.em\(dataset\)", "--method em", remedy)
     argument = (
         rf"\b(?:(?P<other>{'|'.join(ARGUMENTS)})=|facets=(?P<facets>\[.*\]|{{.*}}|\.\.\.)"
         r"|drop=\['(?P<source>[^']*)'\])"

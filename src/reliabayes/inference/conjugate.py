@@ -183,6 +183,8 @@ class Conjugate:
         What rows of confusion matrices follow from, if they are no parameters.
     thinning : int
         Times the usual number of sweeps that make a draw.
+    offset : int
+        Items before these, if these are a part of all.
     """
 
     sampler: ClassVar[Literal["gibbs"]] = "gibbs"
@@ -200,6 +202,7 @@ class Conjugate:
     n_ratings: float
     hierarchy: Hierarchy | None = None
     thinning: int = 1
+    offset: int = 0
 
     @property
     def sweeps(self) -> int:

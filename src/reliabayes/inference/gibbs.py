@@ -96,18 +96,16 @@ class _Kept:
         return _Kept(self.parameters[chain], self.log_likelihood[chain], self.lp[chain])
 
 
-class _Run:
-    """Chains over one posterior, each in steps between which it can be stopped."""
+class Compiled:
+    """A posterior as the library reads it.
 
-    def __init__(
-        self, conjugate: Conjugate, seed: int, chains: int, warmup: int, draws: int
-    ) -> None:
-        self.seed, self.stop = seed, threading.Event()
-        self.done = [0] * chains  # sweeps of each
-        # What is kept of a sweep is what it starts from, so none is kept of the first.
-        self.every = conjugate.sweeps
-        self.first_kept = self.every * (warmup + 1)
-        self.sweeps = self.first_kept + self.every * (draws - 1) + 1
+    Parameters
+    ----------
+    conjugate : Conjugate
+        The posterior, whose arrays are kept as long as this is.
+    """
+
+    def __init__(self, conjugate: Conjugate) -> None:
         outcomes, slots = conjugate.outcomes, conjugate.slots
         none = np.full_like(outcomes.known, NONE)
         guess, second, *_ = *outcomes.guessed, none, none
@@ -136,20 +134,41 @@ class _Run:
             self.hierarchy = _Hierarchy.of(hierarchy, slots)
         self.data = _Data(
             *sizes,
-            *(_pointer(each) for each in self.arrays.values()),
+            *(pointer(each) for each in self.arrays.values()),
             self.hierarchy and ctypes.pointer(self.hierarchy),
             self.kept,
             self.size,
+            conjugate.offset,
         )
+
+    def at(self, start: Array) -> Array:
+        """Where a chain is, given its parameters (S,)."""
+        return np.append(start, np.zeros(self.size - len(start)))
+
+
+class _Run:
+    """Chains over one posterior, each in steps between which it can be stopped."""
+
+    def __init__(
+        self, conjugate: Conjugate, seed: int, chains: int, warmup: int, draws: int
+    ) -> None:
+        self.seed, self.stop = seed, threading.Event()
+        self.done = [0] * chains  # sweeps of each
+        # What is kept of a sweep is what it starts from, so none is kept of the first.
+        self.every = conjugate.sweeps
+        self.first_kept = self.every * (warmup + 1)
+        self.sweeps = self.first_kept + self.every * (draws - 1) + 1
+        self.compiled = Compiled(conjugate)
+        self.data, self.size = self.compiled.data, self.compiled.size
 
     def chain(self, chain: int, start: Array, kept: _Kept) -> None:
         """All sweeps of a chain that starts at parameters (S,)."""
-        at = np.append(start, np.zeros(self.size - len(start)))
+        at = self.compiled.at(start)
         done, step = 0, 1
         while done < self.sweeps and not self.stop.is_set():
             started = time.monotonic()
             number = min(step, self.sweeps - done)
-            _library().reliabayes_gibbs(
+            library().reliabayes_gibbs(
                 ctypes.byref(self.data),
                 ctypes.c_uint32(self.seed),
                 ctypes.c_uint32(chain),
@@ -157,7 +176,7 @@ class _Run:
                 ctypes.c_int64(number),
                 ctypes.c_int64(self.first_kept),
                 ctypes.c_int64(self.every),
-                *map(_pointer, (at, kept.parameters, kept.log_likelihood, kept.lp)),
+                *map(pointer, (at, kept.parameters, kept.log_likelihood, kept.lp)),
             )
             done += number
             self.done[chain] = done
@@ -195,7 +214,7 @@ class _Data(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("items", "states", "cells", "groups", "repeats")),
         *((f"pointer_{number}", ctypes.c_void_p) for number in range(13)),
         ("hierarchy", ctypes.POINTER(_Hierarchy)),
-        *((name, ctypes.c_int64) for name in ("kept", "size")),
+        *((name, ctypes.c_int64) for name in ("kept", "size", "offset")),
     )
 
 
@@ -203,19 +222,23 @@ def _plain(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:
     return np.ascontiguousarray(values, dtype)
 
 
-def _pointer(values: NDArray[Any]) -> ctypes.c_void_p:
+def pointer(values: NDArray[Any]) -> ctypes.c_void_p:
+    """Where the numbers of an array are."""
     return ctypes.c_void_p(values.ctypes.data)
 
 
 @cache
-def _library() -> ctypes.CDLL:
+def library() -> ctypes.CDLL:
+    """The compiled samplers."""
     path = stan.folder() / LIBRARY
     try:
-        library = ctypes.CDLL(str(path))
+        loaded = ctypes.CDLL(str(path))
     except OSError as error:
         raise SamplingError(
             f"The compiled Gibbs sampler {path} cannot be loaded: {error}. It comes with "
             "installation: pip install reliabayes, or make in a checkout."
         ) from error
-    library.reliabayes_gibbs.restype = None
-    return library
+    loaded.reliabayes_gibbs.restype = None
+    for name in ("states", "probabilities"):
+        getattr(loaded, f"reliabayes_gibbs_{name}").restype = ctypes.c_double
+    return loaded

@@ -13,16 +13,18 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.inference.crossed_effects import CrossedEffects
+from reliabayes.inference.crossed_gibbs import MOST_LEVELS, levels_given
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.independence import NearNormal
-from reliabayes.inference.interpolated_density import InterpolatedDensity
 from reliabayes.inference.problem import StanPart
-from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.effect_sums import EffectSums
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.likelihoods.moments import Moments
+from reliabayes.models.bases.crossed_density import near_normal
 from reliabayes.models.bases.gaussian import (
     SDS,
     GaussianModel,
@@ -32,12 +34,14 @@ from reliabayes.models.bases.gaussian import (
     check_sd,
     moments_of,
 )
-from reliabayes.models.bases.gaussian_crossed import CrossedProblem, integrates_out
+from reliabayes.models.bases.gaussian_crossed import CrossedProblem, sums_of
 from reliabayes.models.bases.gaussian_parts import (
     CHUNK,
     effects_of_part,
+    effects_of_parts,
     leading,
     moments_of_parts,
+    suits_sums,
     sums_of_parts,
 )
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
@@ -48,12 +52,9 @@ from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
-MANY, MANY_AT_ONCE = 8, 512  # iterations for each draw of an interpolated density, and at once
 Margin = Literal["item", "rater"]
 
-# Of independence sampling: cells of the sums at most, 160 MB; of precision matrices at once, 4 MB;
-# and proposals for each draw, which are more where the matrices are small.
-MOST_CELLS, CHUNK_OF_CELLS, THINNED_CELLS, MOST_THINNING = 20_000_000, 500_000, 2_500, 32
+MANY_RATINGS = 20_000  # from which on a sweep gives more than a draw by NUTS in the same time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,24 +126,32 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             priors=priors,
             swapped=swapped,
             center=moments.centre,
-            sums=CrossedSums.of(design) if integrates_out(design) else CrowdSums.of(design),
+            sums=sums_of(design, moments.centre),
             design=design,
         )
 
     def problem_of_parts(self, dataset: RatingsDataset) -> CrossedProblem:
-        """The same sums, added up over the parts; effects of the raters are integrated out."""
+        """The same sums, added up over the parts; or, of very many raters, where the items are."""
         first = leading(dataset)
-        sums = sums_of_parts(dataset, self.pool_of_raters(dataset), first)
-        (moments,) = sums.moments
-        priors = self._checked_priors(moments)
         check_residual(first.item, first.rater, first.values)
+        sums: CrossedSums | EffectSums
+        if suits_sums(dataset, first):
+            found = sums_of_parts(dataset, self.pool_of_raters(dataset), first)
+            (moments,) = found.moments
+            center = moments.centre
+            sums = found.crossed(center)
+        else:
+            sums = effects_of_parts(dataset, first)
+            moments = sums.totals.moments
+            center = moments.pivot
+        priors = self._checked_priors(moments)
         columns = pd.RangeIndex(dataset.n_raters)
         return CrossedProblem(
             coords={"rater": dataset.raters, "column": columns},
             priors=priors,
             swapped=False,
-            center=moments.centre,
-            sums=sums.crossed(moments.centre),
+            center=center,
+            sums=sums,
         )
 
     def _checked_priors(self, moments: Moments) -> dict[str, Array]:
@@ -154,6 +163,14 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """The program that integrates out the effects of the columns, or the one that samples."""
         samples = isinstance(problem.sums, CrowdSums)
         return "gaussian_icc_crowd" if samples else "gaussian_icc"
+
+    def conjugate(self, problem: CrossedProblem) -> CrossedEffects | None:
+        """All effects, given which the mean and the standard deviations are quickly drawn."""
+        return problem.effects
+
+    def prefers_gibbs(self, problem: CrossedProblem) -> bool:
+        """Where ratings and columns are too many for the effects of these to be integrated out."""
+        return not isinstance(problem.sums, CrossedSums) and problem.sums.n_ratings >= MANY_RATINGS
 
     def start(self, problem: CrossedProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""
@@ -175,46 +192,8 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         )
 
     def near_normal(self, problem: CrossedProblem, mode: WarmStart) -> NearNormal | None:
-        """Independence sampling of the log standard deviations, unless columns are very many.
-
-        Their density is quick, and found for many points at once, so that proposals need not be
-        good: chains of hundreds of thousands of them give a thousand draws. With hundreds of
-        columns it is slow, and interpolated.
-        """
-        is_large = problem.is_large
-        cells = (problem.sums.n_columns + 1) ** 2
-        if not is_large and cells * (problem.sums.n_patterns + 1) > MOST_CELLS:
-            return None
-        prior, center = problem.mean_prior, problem.center
-
-        def evaluate(log_sd: Array) -> tuple[Array, Array]:
-            check_time()
-            sds = np.exp(log_sd).T
-            log_prior = sum(map(log_half_t, sds, (problem.priors[name] for name in SDS)))
-            found = problem.crossed.marginal(Deviations(*sds).swap(problem.swapped), prior)
-            return (
-                found.log_density + log_prior + log_sd.sum(axis=1),
-                np.column_stack([center + found.mean, found.sd_mean]),
-            )
-
-        def finish(log_sd: Array, mean: Array, rng: np.random.Generator) -> dict[str, Array]:
-            drawn = mean[..., 0] + mean[..., 1] * rng.standard_normal(mean.shape[:2])
-            sds = np.moveaxis(np.exp(log_sd), -1, 0)
-            return dict(zip(SDS, sds, strict=True)) | {"mean": drawn}
-
-        at, sd = (np.array([each[name] for name in SDS]) for each in (mode.mode, mode.sd))
-        quick = InterpolatedDensity.of(evaluate, at, sd) if is_large else None
-        if quick:
-            return NearNormal(quick, finish, at, np.diag(sd**2), thinning=MANY, block=MANY_AT_ONCE)
-        return NearNormal(
-            evaluate,
-            finish,
-            at,
-            np.diag(sd**2),
-            prefers_nuts=not is_large,
-            thinning=int(np.clip(THINNED_CELLS // cells, 1, MOST_THINNING)),
-            block=max(1, CHUNK_OF_CELLS // cells),
-        )
+        """Independence sampling of the log standard deviations, unless columns are very many."""
+        return near_normal(problem, mode)
 
     def cold_start(self, problem: CrossedProblem, centring: StanPart | None) -> WarmStart:
         """Standard deviations within a factor e of equal parts of the variance, no effects."""
@@ -247,18 +226,21 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
     ) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of those of the raters."""
-        sd, columns = self._column_effects(posterior, rng)
+        sd, columns = self._column_effects(_with_few_levels(posterior), rng)
         return partial(effects_of_part, sd, columns, posterior.problem.center, prob)
 
     def raters(
         self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
-        return _described(self.effects(posterior, "rater", rng), prob)
+        posterior = _with_few_levels(posterior)
+        table = _described(self.effects(posterior, "rater", rng), prob)
+        table.attrs["draws"] = posterior.n_draws
+        return table
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the programs' variables: all are scalars, or scores."""
-        return {"score": ("column",)}
+        return {"score": ("column",), "level": ("column",)}
 
     def effects(
         self, posterior: Posterior[CrossedProblem], margin: Margin, rng: np.random.Generator
@@ -304,6 +286,12 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         if isinstance(sums, CrowdSums) and "score" in draws:
             levels = sums.levels(draws["score"], sd, prior)
             return sd, np.column_stack([levels - means[:, None], means])
+        if "level" in draws:
+            return sd, np.column_stack([draws["level"] - means[:, None], means])
+        if isinstance(sums, EffectSums) and problem.effects:
+            seed = int(rng.integers(2**31))
+            levels = levels_given(problem.effects, np.array(sd), draws["mean"], seed).T
+            return sd, np.column_stack([levels - means[:, None], means])
         return sd, problem.crossed.draw_columns(sd, means, prior, rng)
 
     def pool_of_raters(self, ratings: AnyRatings) -> Codes:
@@ -322,6 +310,12 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             np.asarray(point[name])[..., None] for name in ("mean", *SDS)
         )
         return mean, Components(item[..., None], rater, residual)
+
+
+def _with_few_levels(posterior: Posterior[CrossedProblem]) -> Posterior[CrossedProblem]:
+    """As many draws as have levels of all raters that fit in memory."""
+    most = max(MOST_LEVELS // posterior.problem.size("rater"), 1)
+    return posterior.thinned(most) if posterior.n_draws > most else posterior
 
 
 def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:

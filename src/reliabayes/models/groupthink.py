@@ -60,7 +60,7 @@ class Groupthink(FollowingModel[FollowingProblem]):
     prior_a: Beta = Beta(1.0, 1.0)
     shares: Shares = "all"
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: FollowingProblem) -> bool:
         """Hardly any rating is known, so that sweeps of Gibbs sampling make small steps."""
         return False
 

@@ -102,9 +102,9 @@ class TAP(ItemsInParts[TAPProblem], ConjugateModel[TAPProblem]):
                     f"{name} must be 'shared' or 'by_category', not {getattr(self, name)!r}."
                 )
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: TAPProblem) -> bool:
         """Unless the ratings leave a ridge, along which each sweep makes a small step."""
-        return self.accuracy == self.guessing == "shared"
+        return problem.parts is not None or self.accuracy == self.guessing == "shared"
 
     def problem(self, ratings: Ratings) -> TAPProblem:
         """Distinct items by their ratings, priors, and what depends on the true category."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -117,6 +118,8 @@ def _pool(number: int) -> Any:
     """So many processes, which end if they have nothing to do for five minutes."""
     from joblib.externals.loky import ProcessPoolExecutor
 
+    # Said of a process that ended because it had nothing to do, and is started again.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     threads = str(max(1, (os.cpu_count() or 1) // number))
     return ProcessPoolExecutor(number, timeout=300, env=dict.fromkeys(THREADS, threads))
 

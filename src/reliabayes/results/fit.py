@@ -75,7 +75,7 @@ class Fit(FittedItems):
         prob : float, default 0.9
             Probability of the equal-tailed interval, in (0, 1).
         draws : int, optional
-            Posterior draws to use, spread evenly over the chains; all of them by default.
+            Posterior draws to use, spread evenly over chains; by default all that fit in memory.
 
         Returns
         -------
@@ -94,7 +94,8 @@ class Fit(FittedItems):
         table.insert(0, "ratings", self.ratings.ratings_per_rater)
         if "information_lost" in table:
             table = table.sort_values("information_lost", ascending=False, kind="stable")
-        table.attrs |= {"draws": posterior.n_draws, "caution": cautions(self.model, self.ratings)}
+        table.attrs = {"draws": posterior.n_draws, **table.attrs}
+        table.attrs["caution"] = cautions(self.model, self.ratings)
         return table
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:

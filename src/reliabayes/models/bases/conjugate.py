@@ -18,6 +18,7 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases import misleading
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
+from reliabayes.models.bases.optional_results import ByGibbs
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -64,7 +65,7 @@ class ConjugateModel(MultimodalModel[P]):
         """
         return None
 
-    def conjugate(self, problem: P) -> Conjugate | None:
+    def conjugate(self, problem: P) -> ByGibbs | None:
         """What Gibbs sampling needs: the ratings, and what they count for."""
         slots = Slots.of(self.parameters(), problem.size)
         outcomes = self.outcomes(slots.at, problem)

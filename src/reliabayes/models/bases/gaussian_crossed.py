@@ -6,13 +6,18 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.problem import Problem, StanData
+from reliabayes.likelihoods.effect_sums import EffectSums, EffectTotals
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
-from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
+from reliabayes.likelihoods.row_effects import RowEffects
 
 MANY_COLUMNS = 200  # from which on densities are interpolated where they are smooth
 MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
+MOST_CELLS = 1_000_000  # beyond which a step of Stan's sampler takes a second
+MOST_BY_COLUMN = 10_000_000  # sums by column and pattern that Stan samples with: 80 MB
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -25,21 +30,46 @@ class CrossedProblem(Problem):
         Whether raters make the rows of the design, because there are more of them than items.
     center : float
         Subtracted from every rating before the sums.
-    sums : CrossedSums or CrowdSums
-        Sums of the centred ratings, to integrate out the effects of the columns or to sample them.
+    sums : CrossedSums, CrowdSums or EffectSums
+        Sums of the centred ratings, to integrate out the effects of the columns, or to sample them
+        by Stan or by Gibbs sampling alone.
     design : CrossedDesign or None
         Who rated what; None of ratings in parts.
     """
 
     swapped: bool
     center: float
-    sums: CrossedSums | CrowdSums
+    sums: CrossedSums | CrowdSums | EffectSums
     design: CrossedDesign | None = None
 
     @cached_property
     def crossed(self) -> CrossedSums:
         """Sums to integrate out the effects of the columns."""
-        return CrossedSums.of(self.sums.design) if isinstance(self.sums, CrowdSums) else self.sums
+        return self.sums if isinstance(self.sums, CrossedSums) else CrossedSums.of(self.rows())
+
+    @cached_property
+    def effects(self) -> CrossedEffects | None:
+        """What Gibbs sampling of all effects needs; None of ratings in parts that are few sums."""
+        sums = self.sums
+        if not isinstance(sums, EffectSums):
+            if self.design is None:
+                return None
+            sums = effect_sums(self.design, self.center)
+        totals = sums.totals
+        names = Deviations("sd_item", "sd_rater", "sd_residual").swap(self.swapped)
+        offset, precision = map(float, self.mean_prior)
+        row, column, residual = (self.priors[name] for name in names)
+        return CrossedEffects(
+            rows=sums.rows,
+            n_rows=totals.n_rows,
+            per_column=totals.per_column,
+            column_total=totals.column_total,
+            square=totals.moments.square,
+            center=self.center,
+            mean_prior=(offset, precision),
+            sd_priors=(row, column, residual),
+            names=(names.row, names.column, names.residual),
+        )
 
     def rows(self) -> CrossedDesign:
         """Who rated what, to draw the effects of the rows."""
@@ -68,14 +98,32 @@ class CrossedProblem(Problem):
         return super().stan_data() | self.sums.stan_data() | own
 
 
-def integrates_out(design: CrossedDesign) -> bool:
-    """Whether integrating out the effects of the columns is cheaper than sampling them.
-
-    The first costs a Cholesky factor and a sum over patterns for each gradient, the second a pass
-    over the cells, for more gradients; ``benchmarks/README.md`` has the measurements.
-    """
+def sums_of(design: CrossedDesign, center: float) -> CrossedSums | CrowdSums | EffectSums:
+    """Sums of centred ratings that suit their design; ``benchmarks/README.md`` has measurements."""
+    if integrates_out(design):
+        return CrossedSums.of(design)
     columns, patterns = len(design.column_total), len(design.patterns[0])
-    cells = design.counts.nnz
+    if design.counts.nnz <= MOST_CELLS and columns * (patterns + 1) <= MOST_BY_COLUMN:
+        return CrowdSums.of(design)
+    return effect_sums(design, center)
+
+
+def effect_sums(design: CrossedDesign, center: float) -> EffectSums:
+    """Rows and totals of centred ratings in memory."""
+    return EffectSums(RowEffects.of(design), EffectTotals.of(design, center))
+
+
+def integrates_out(design: CrossedDesign) -> bool:
+    """Whether integrating out the effects of the columns is cheaper than sampling them."""
+    return are_cheap_sums(len(design.column_total), len(design.patterns[0]), design.counts.nnz)
+
+
+def are_cheap_sums(columns: int, patterns: int, cells: int) -> bool:
+    """Whether densities of sums over pairs of columns cost less than passes over the cells.
+
+    A gradient of such a density costs a Cholesky factor and a sum over patterns, and few are
+    needed; ``benchmarks/README.md`` has the measurements.
+    """
     if columns >= MANY_COLUMNS and columns**2 * (patterns + 1) <= min(20 * cells, MOST_SUMS):
         return True  # of densities that are interpolated few are computed
     # With less data the sampled levels mix badly, and a fit takes no time anyway.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,16 +13,20 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference.crossed_effects import RowState, RowTotals
+from reliabayes.likelihoods.effect_sums import EffectSums, EffectTotals
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import Moments, near
-from reliabayes.models.bases.gaussian_crossed import MOST_SUMS
+from reliabayes.likelihoods.row_effects import RowEffects
+from reliabayes.models.bases.gaussian_crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
 from reliabayes.results.summaries import describe
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
+MOST_IN_MEMORY = 50_000_000  # ratings whose items and raters are held in memory: 1 GB
 
 CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
@@ -75,6 +80,12 @@ def effects_of_part(
     return table.set_axis(part.items.rename("item"))
 
 
+def suits_sums(dataset: RatingsDataset, first: Ratings) -> bool:
+    """Whether sums over pairs of raters are cheaper than passes over the ratings."""
+    patterns = len(np.unique(first.ratings_per_item))
+    return are_cheap_sums(dataset.n_raters, patterns, len(dataset))
+
+
 def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemSums:
     """Sums over all parts, by raters whose pools (R,) are given.
 
@@ -85,7 +96,7 @@ def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemS
     if size > MOST_SUMS:
         rule = "sums over pairs of raters must fit in memory"
         found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
-        remedy = "Fit the most active raters, or an ICC of a sample of the items."
+        remedy = "Fit the most active raters, or GaussianICC, which takes any number."
         raise RatingsError([Fault("raters", rule, found, remedy)])
     pivots = _pivots(first, pool)
     return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))
@@ -102,3 +113,53 @@ def _moments(pool: Codes, pivots: Sequence[float], part: Ratings) -> NDArray[np.
     of_rating = pool[part.rater]
     own = (part.values[of_rating == g] for g in range(len(pivots)))
     return np.array([Moments.of(*each) for each in zip(own, pivots, strict=True)], np.object_)
+
+
+def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> EffectSums:
+    """Rows and totals of all parts, relative to a pivot near the first ratings."""
+    pivot = near(first.values)
+    if len(dataset) > MOST_IN_MEMORY:
+        return EffectSums(RowsInParts(dataset, pivot), dataset.sum(partial(_totals, pivot)))
+    parts = list(dataset.map(partial(_rows_and_totals, pivot)))
+    totals = parts[0].totals
+    for part in parts[1:]:
+        totals = totals + part.totals
+    return EffectSums(RowEffects.merged([part.rows for part in parts]), totals)
+
+
+class RowsInParts(NamedTuple):
+    """Items of all parts, of which one part at a time is read for each pass."""
+
+    dataset: RatingsDataset
+    pivot: float
+
+    def draw(self, state: RowState, at_once: int) -> RowTotals:
+        """Draw effects of all items, in the processes of the data set, and add them up."""
+        silent = replace(self.dataset, progress=False)
+        return silent.sum(partial(_draw, self.pivot, state))
+
+
+class _Part(NamedTuple):
+    rows: RowEffects
+    totals: EffectTotals
+
+
+def _design(pivot: float, part: Ratings) -> CrossedDesign:
+    return CrossedDesign.of(part.item, part.rater, part.values - pivot, part.n_raters)
+
+
+def _rows(design: CrossedDesign, part: Ratings) -> RowEffects:
+    return RowEffects.of(design, int(part.items[0]))
+
+
+def _totals(pivot: float, part: Ratings) -> EffectTotals:
+    return EffectTotals.of(_design(pivot, part), pivot)
+
+
+def _rows_and_totals(pivot: float, part: Ratings) -> _Part:
+    design = _design(pivot, part)
+    return _Part(_rows(design, part), EffectTotals.of(design, pivot))
+
+
+def _draw(pivot: float, state: RowState, part: Ratings) -> RowTotals:
+    return _rows(_design(pivot, part), part).draw(state)

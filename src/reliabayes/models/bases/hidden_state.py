@@ -70,6 +70,12 @@ class CategoricalProblem(Problem):
 
     def stan_data(self) -> StanData:
         """Distinct items, sizes and priors."""
+        if self.parts is not None:
+            raise ValueError(
+                f"NUTS needs distinct items in memory; found {self.size('item'):,} items in parts, "
+                "most of them rated differently. Pass sampler='auto' or 'gibbs', and leave "
+                "output_dir out."
+            )
         sizes = {"K": self.n_categories, "W": self.n_kinds}
         if "rater" in self.coords:
             sizes["R"] = self.n_raters

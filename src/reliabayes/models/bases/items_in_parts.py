@@ -14,12 +14,23 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.em import Point
+from reliabayes.inference.gibbs_in_parts import Chains, ConjugateInParts, States, states_of
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.modes import (
+    ITERATIONS,
+    TOLERANCE,
+    Mode,
+    heaviest,
+    nearest,
+    states_at,
+)
+from reliabayes.models.bases.optional_results import ByGibbs
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
@@ -28,6 +39,7 @@ from reliabayes.results.posterior import Posterior
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 MOST_COUNTS = 10_000_000  # of distinct items that are held in memory: 120 MB
+MOST_SEARCHED = 200_000  # of distinct items among which modes of the posterior are searched for
 
 
 class ItemsInParts(AnnotationModel[P]):
@@ -87,14 +99,41 @@ class ItemsInParts(AnnotationModel[P]):
         return self.e_step(point, problem)[0]
 
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
-        """A start at each mode that may hold a share of the posterior, the heaviest first."""
-        if problem.parts is not None:
-            rule = "distinct items must fit into memory to sample from the posterior"
-            found = f"{problem.size('item'):,} items, most of them rated differently"
-            name = type(self).__name__
-            remedy = f"{name}().em(dataset) has a point estimate; or fit a sample of the items."
-            raise RatingsError([Fault("items", rule, found, remedy)])
-        return super().starts(problem)
+        """A start at each mode that may hold a share of the posterior, the heaviest first.
+
+        Of items in parts, modes are searched for among some items of the first part, and EM climbs
+        from there over all parts.
+        """
+        if problem.parts is None:
+            return super().starts(problem)
+        some = replace(problem, parts=None, mixture=_sample(self, problem.parts.parts[0].read()))
+        found: list[Mode] = []
+        for start in super().starts(some):
+            climb = self.climb_from(start.point, problem, ITERATIONS, TOLERANCE)
+            state = states_at(self, climb.point, some)
+            if nearest([mode.state for mode in found], state, some) is None:
+                own = replace(self.start_at(climb, problem), climbs=start.climbs)
+                log_mass = climb.path[-1] + self.log_volume(own)
+                found.append(Mode(climb, own, state, log_mass, start.climbs))
+        return tuple(mode.start for mode in heaviest(found))
+
+    def weighs_modes(self, problem: P) -> bool:
+        """Not if items are in parts: it takes thousands of densities."""
+        return problem.parts is None
+
+    def conjugate(self, problem: P) -> ByGibbs | None:
+        """What Gibbs sampling needs: the ratings, or where they are, and what they count for."""
+        rest = super().conjugate(problem)
+        if problem.parts is None or not isinstance(rest, Conjugate):
+            return rest
+        if problem.misleads and problem.parts.design.n_known:
+            rule = "items with a known answer that mislead must fit in memory"
+            found = f"{problem.parts.design.n_known:,} known answers"
+            remedy = "Leave prior_misleading out, or fit a sample of the items."
+            raise RatingsError([Fault("gold", rule, found, remedy)])
+        silent, own = replace(problem.parts, progress=False), replace(problem, parts=None)
+        rest = replace(rest, n_ratings=float(len(silent)))
+        return ConjugateInParts(rest, lambda at: silent.sum(partial(_states, self, own, at)))
 
     def items_by_part(
         self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
@@ -168,6 +207,19 @@ def _e_step(model: ItemsInParts[Any], problem: Any, point: Point, part: Ratings)
     own = model.of_part(problem, part)
     log_probability, expected = model.e_step(point, own)
     return _Step(log_probability, expected())
+
+
+def _states(model: ItemsInParts[Any], problem: Any, chains: Chains, part: Ratings) -> States:
+    own = model.conjugate(model.of_part(problem, part))
+    assert isinstance(own, Conjugate)
+    return states_of(replace(own, offset=int(part.items[0])), chains)
+
+
+def _sample(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
+    """Distinct items among the first of a part, which items are in by chance."""
+    every = _distinct_items(model, part)
+    most = max(1, int(MOST_SEARCHED / every.counts.nnz * len(every.multiplicity)))
+    return every if most >= len(every.multiplicity) else every.part(slice(most))
 
 
 def _initial(model: ItemsInParts[Any], problem: Any, part: Ratings) -> _Step:

@@ -82,7 +82,12 @@ def find_modes(model: AnnotationModel, problem: CategoricalProblem) -> list[Mode
         if climb.path[-1] > found[at].climb.path[-1]:  # climbs may end at a saddle
             found[at] = _mode(model, problem, climb)._replace(climbs=found[at].climbs)
         found[at] = found[at]._replace(climbs=found[at].climbs + climbs)
-    found.sort(key=lambda mode: -mode.log_mass)
+    return heaviest(found)
+
+
+def heaviest(modes: Sequence[Mode]) -> list[Mode]:
+    """Those within 7 nats of the heaviest, at most 6, the heaviest first."""
+    found = sorted(modes, key=lambda mode: -mode.log_mass)
     return [mode for mode in found if mode.log_mass > found[0].log_mass - WORTH][:MOST]
 
 

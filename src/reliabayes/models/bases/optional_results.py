@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,8 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array
 from reliabayes.facets import Decision
 from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.crossed_effects import CrossedEffects
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
@@ -24,6 +26,8 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
 P = TypeVar("P", bound=Problem, default=Any)
+
+ByGibbs: TypeAlias = Conjugate | ConjugateInParts | CrossedEffects
 
 
 class OptionalResults(Generic[P]):
@@ -75,7 +79,7 @@ class OptionalResults(Generic[P]):
         """How raters rate at each draw; None unless ratings are categories of their own."""
         return None
 
-    def conjugate(self, problem: P) -> Conjugate | None:
+    def conjugate(self, problem: P) -> ByGibbs | None:
         """What Gibbs sampling needs; None if only NUTS can sample from the posterior."""
         return None
 
@@ -83,8 +87,12 @@ class OptionalResults(Generic[P]):
         """What independence sampling needs; None if the posterior is not known to be so simple."""
         return None
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: P) -> bool:
         """Whether Gibbs sampling, where there is one, gives more effective draws a second."""
+        return True
+
+    def weighs_modes(self, problem: P) -> bool:
+        """Whether the masses of several modes of the posterior can be compared."""
         return True
 
     def decision(

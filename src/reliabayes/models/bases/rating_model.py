@@ -281,9 +281,9 @@ class RatingModel(OptionalResults[P], ABC):
         timeout : float, optional
             Seconds that the fit may take, warm start and chains together; any finite number.
         sampler : {"auto", "nuts", "gibbs", "independence"}, default "auto"
-            Stan's NUTS, for every model; Gibbs sampling, for `DawidSkene`, `MACE`, `TAP`,
-            `HierarchicalDawidSkene`, `RaterTAP`, `Groupthink` and `RaterGroupthink`; independence
-            sampling, for `GStudy` with empty cells and `GaussianICC`. The posterior is the same.
+            Stan's NUTS, for every model; Gibbs sampling, for `GaussianICC`, `DawidSkene`, `MACE`,
+            `TAP`, `HierarchicalDawidSkene`, `RaterTAP`, `Groupthink` and `RaterGroupthink`;
+            independence sampling, for `GaussianICC` and `GStudy`. The posterior is the same.
             "auto" takes what gives more effective draws a second; NUTS if Stan's files are kept, or
             the other mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 still do.
 

@@ -10,15 +10,17 @@ from numbers import Real
 from typing import Any, ClassVar, Protocol, TypeAlias, get_args
 
 from reliabayes.choices import Sampler
-from reliabayes.inference import gibbs, independence, stan
+from reliabayes.inference import crossed_gibbs, gibbs, gibbs_in_parts, independence, stan
 from reliabayes.inference.commands import Geometry
 from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.crossed_effects import CrossedEffects
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
-from reliabayes.models.bases.optional_results import OptionalResults
+from reliabayes.models.bases.optional_results import ByGibbs, OptionalResults
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
@@ -38,7 +40,7 @@ WITHOUT = {
     "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
 }
 
-Own: TypeAlias = Conjugate | NearNormal
+Own: TypeAlias = ByGibbs | NearNormal
 
 
 class SampledModel(Protocol):
@@ -51,10 +53,10 @@ class SampledModel(Protocol):
     def program(self, problem: Any) -> str:
         """Stan program."""
 
-    def prefers_gibbs(self) -> bool:
+    def prefers_gibbs(self, problem: Any) -> bool:
         """Whether it gives more effective draws a second than NUTS."""
 
-    def conjugate(self, problem: Any) -> Conjugate | None:
+    def conjugate(self, problem: Any) -> ByGibbs | None:
         """What Gibbs sampling needs."""
 
     def near_normal(self, problem: Any, mode: WarmStart) -> NearNormal | None:
@@ -68,6 +70,9 @@ class SampledModel(Protocol):
 
     def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
         """A run of another sampler, with the log density of the program."""
+
+    def weighs_modes(self, problem: Any) -> bool:
+        """Whether the masses of several modes can be compared."""
 
     def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
         """Dispersed starting points."""
@@ -94,8 +99,13 @@ def sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
+    if isinstance(own, CrossedEffects):
+        return crossed_gibbs.sample(own, inits=points, **chains, **options)
     if own is not None:
-        run = gibbs.sample(own, inits=points, **chains, **options)
+        if isinstance(own, ConjugateInParts):
+            run = gibbs_in_parts.sample(own, inits=points, **chains, **options)
+        else:
+            run = gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
     run = stan.sample(
@@ -127,10 +137,12 @@ def longest_warmup(starts: Sequence[Start], sampler: str, careful: bool) -> int:
 def chosen_starts(
     model: SampledModel, warm_start: bool | Start, modes: Sequence[WarmStart], problem: Any
 ) -> Sequence[Start]:
-    """Where chains start: at every mode, dispersed, or from an earlier fit."""
+    """Where chains start: at every mode, at the heaviest, dispersed, or from an earlier fit."""
     if not isinstance(warm_start, bool):
         return (warm_start,)
-    return modes if warm_start else (model.cold_start(problem, modes[0].centring),)
+    if not warm_start:
+        return (model.cold_start(problem, modes[0].centring),)
+    return modes if model.weighs_modes(problem) else modes[:1]
 
 
 def own_sampler(
@@ -153,7 +165,9 @@ def own_sampler(
             "sampler='nuts'."
         )
     found: Own | None = None
-    if sampler == "gibbs" or (sampler == "auto" and not keeps_files and model.prefers_gibbs()):
+    if sampler == "gibbs" or (
+        sampler == "auto" and not keeps_files and model.prefers_gibbs(problem)
+    ):
         found = model.conjugate(problem)
     if sampler == "independence" or (
         sampler == "auto" and not keeps_files and from_mode and found is None
@@ -200,7 +214,7 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool],
 
 def _other_ways(own: Own | None, n_ratings: int) -> Sequence[tuple[Own | None, bool]]:
     """What to sample by, and whether carefully, in turn, if draws are in doubt."""
-    if IN_BROWSER:
+    if IN_BROWSER or isinstance(own, (ConjugateInParts, CrossedEffects)):
         return []
     is_small = n_ratings <= CAREFUL_RATINGS
     if isinstance(own, Conjugate):
