@@ -11,6 +11,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.recommendation import MISLEADING
+from tests.partitions.in_memory import in_parts
 
 
 def rated(
@@ -226,3 +227,45 @@ def test_many_grades_with_facets_are_taken_as_numbers() -> None:
         "6,000 grades are taken as numbers, because models of grades take minutes; their design "
         f'is "{DESIGN}"'
     )
+
+
+@pytest.mark.parametrize(
+    ("ratings", "model"),
+    [
+        (rated(2000, 4, 50, 4), "gaussian-icc"),
+        (rated(2000, 4, 50, 4, pools=2), "gaussian-xcc"),
+        (repeated(facets=[], replicates="keep", pool="pool"), "gaussian-xcc"),
+        (rated(2000, 4, 5, 4), "gaussian-icc"),
+        (rated(200, 5, 2, 5), "dawid-skene"),
+        (rated(200, 5, 2, 5, scale="nominal"), "dawid-skene"),
+        (rated(200, 40, 8, 5, scale="nominal"), "mace"),
+        (rated(50, 2, 3, 2, scale="nominal"), "tap"),
+    ],
+)
+def test_a_model_that_suits_ratings_in_parts_is_that_in_memory(
+    ratings: rb.Ratings, model: str
+) -> None:
+    found, expected = rb.recommend(in_parts(ratings, 3)), rb.recommend(ratings)
+
+    assert found.model.name() == model
+    assert (found.model, found.reason) == (expected.model, expected.reason)
+    assert all(each.takes_parts for each, _ in found.alternatives)
+
+
+def test_of_ratings_in_parts_the_first_model_that_takes_them_is_recommended() -> None:
+    ratings = rated(200, 40, 3, 5, scale="nominal")
+
+    found = rb.recommend(in_parts(ratings, 3))
+
+    assert str(found) == (
+        "DawidSkene: if each rater is to count by itself; faster; HierarchicalDawidSkene, the "
+        "first choice (40 raters with 25 ratings each, so that each learns from the others), needs "
+        "all ratings in memory"
+    )
+
+
+def test_where_none_takes_parts_all_that_do_are_named() -> None:
+    dataset = in_parts(rated(20, 4, 5, 4, scale="ordered"), 2)
+
+    with pytest.raises(rb.RatingsError, match=r"OrdinalICC does .* name TAP, RaterTAP, Da"):
+        rb.recommend(dataset)

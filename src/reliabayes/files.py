@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 NO_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # disk, quota or largest allowed file is full
@@ -50,6 +51,59 @@ def write_whole(path: str | os.PathLike[str], data: bytes | memoryview) -> None:
         sync_folder(target.parent)
     except OSError as error:
         raise _named(error, path, target, len(data)) from error
+
+
+@contextlib.contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Fill a new folder completely, or leave nothing of it.
+
+    Files are written to a folder beside the target, which takes its place when all are there.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder, which is new or empty. A link is followed.
+
+    Yields
+    ------
+    Path
+        The folder to write to.
+
+    Raises
+    ------
+    FileExistsError
+        If there is something in it already.
+    """
+    target = Path(os.path.realpath(path))
+    require_new_folder(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".reliabayes-{secrets.token_hex(8)}.partial")
+    draft.mkdir()
+    try:
+        yield draft
+        os.replace(draft, target)
+        sync_folder(target.parent)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def require_new_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse to write a folder where there is a file, or a folder with something in it.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder.
+
+    Raises
+    ------
+    FileExistsError
+        If it is so.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        text = "it must be a new or empty folder; choose another, or remove it"
+        raise FileExistsError(errno.EEXIST, text, os.fspath(path))
 
 
 def _mode_to_keep(target: Path) -> int | None:

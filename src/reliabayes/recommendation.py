@@ -9,8 +9,10 @@ import numpy as np
 
 from reliabayes import models
 from reliabayes.choices import Family
+from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import Beta, RatingModel
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
@@ -58,7 +60,7 @@ class Recommendation:
         return f"{type(self.model).__name__}: {reasons}"
 
 
-def recommend(ratings: Ratings) -> Recommendation:
+def recommend(ratings: AnyRatings) -> Recommendation:
     """The model to begin with, by the scale of the ratings, facets, pools, and numbers of raters.
 
     If the scale was guessed, two whole numbers are taken as categories, and so are a few that have
@@ -73,9 +75,12 @@ def recommend(ratings: Ratings) -> Recommendation:
     probability of 5% by the prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say
     more: such models predict answers that experts gave better than the published ones.
 
+    Of ratings in parts, what the numbers mean is judged by the first part; and the recommended
+    model is the first alternative that takes them, if the one that suits best needs all in memory.
+
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The data.
 
     Returns
@@ -85,7 +90,9 @@ def recommend(ratings: Ratings) -> Recommendation:
     Raises
     ------
     TypeError
-        ``ratings`` are no `Ratings`.
+        ``ratings`` are neither.
+    RatingsError
+        They are in parts, and no model that takes these suits them.
 
     Examples
     --------
@@ -95,9 +102,11 @@ def recommend(ratings: Ratings) -> Recommendation:
     OrdinalICC: ratings in 10 ordered categories
       GaussianICC: if the distances between the categories mean something (scale="numeric")
     """
-    if not isinstance(ratings, Ratings):
+    if not isinstance(ratings, (Ratings, RatingsDataset)):
         raise TypeError(f"ratings must be Ratings, not {type(ratings).__name__}.")
     found = _by_scale(ratings)
+    if isinstance(ratings, RatingsDataset):
+        found = _of_parts(found, ratings)
     alternatives = ((with_usual_options(model), when) for model, when in found.alternatives)
     return replace(found, model=with_usual_options(found.model), alternatives=(*alternatives,))
 
@@ -120,9 +129,42 @@ def with_usual_options(model: RatingModel[Any]) -> RatingModel[Any]:
     return replace(model, prior_misleading=MISLEADING)  # type: ignore[call-arg]
 
 
-def _by_scale(ratings: Ratings) -> Recommendation:
+def _of_parts(found: Recommendation, dataset: RatingsDataset) -> Recommendation:
+    """A recommendation with those of its models that take ratings in parts."""
+
+    def is_possible(model: RatingModel[Any] | type[RatingModel[Any]]) -> bool:
+        return model.takes_parts and (dataset.scale == "numeric" or not model.continuous)
+
+    possible = (*(pair for pair in found.alternatives if is_possible(pair[0])),)
+    if is_possible(found.model):
+        return replace(found, alternatives=possible)
+    name = type(found.model).__name__
+    if not possible:
+        others = [kind.__name__ for kind in models.MODELS if is_possible(kind)]
+        raise RatingsError(
+            [
+                Fault(
+                    "model",
+                    "a model that takes ratings in parts must suit them",
+                    f"that {name} does ({found.reason}), which needs all of them in memory",
+                    f"Fit it to some of them; or name {', '.join(others)}; GaussianICC and "
+                    'GaussianXCC take parts that were written with scale="numeric".',
+                )
+            ]
+        )
+    (model, when), *left = possible
+    reason = f"{when}; {name}, the first choice ({found.reason}), needs all ratings in memory"
+    return replace(found, model=model, reason=reason, alternatives=(*left,))
+
+
+def _example(ratings: AnyRatings) -> Ratings:
+    """Ratings that show what all mean: of those in parts, the first part."""
+    return ratings if isinstance(ratings, Ratings) else ratings.parts[0].read()
+
+
+def _by_scale(ratings: AnyRatings) -> Recommendation:
     """The model and its alternatives, all with their default settings."""
-    scale, guess = likely_scale(ratings)
+    scale, guess = likely_scale(_example(ratings))
     if scale == "numeric":
         return _of_numbers(ratings)
     if scale == "ordered":
@@ -133,7 +175,7 @@ def _by_scale(ratings: Ratings) -> Recommendation:
     return replace(found, guess=guess, alternatives=(*found.alternatives, _else(ratings)))
 
 
-def _of_grades(ratings: Ratings) -> Recommendation:
+def _of_grades(ratings: AnyRatings) -> Recommendation:
     """For numbers that are probably grades; many are taken as numbers, which takes less time."""
     if len(ratings) <= MANY_RATINGS:
         return _of_ordered(ratings)
@@ -144,26 +186,26 @@ def _of_grades(ratings: Ratings) -> Recommendation:
     return replace(_of_numbers(ratings), reason=reason)
 
 
-def _else(ratings: Ratings) -> tuple[RatingModel[Any], str]:
+def _else(ratings: AnyRatings) -> tuple[RatingModel[Any], str]:
     """What numbers that are probably categories may be otherwise."""
     pools = len(ratings.pools) > 1
-    if whole_numbers(ratings) == 2:
+    if whole_numbers(_example(ratings)) == 2:
         return _of_numbers(ratings).model, 'if the numbers are amounts (scale="numeric")'
     return models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES
 
 
-def _of_numbers(ratings: Ratings) -> Recommendation:
+def _of_numbers(ratings: AnyRatings) -> Recommendation:
     pools = len(ratings.pools) > 1
     if (design := _design(ratings)) is not None:
         reason = f"the ratings are numbers, and their design is {design}"
         others = [
             _ignoring_facets(ratings, models.GaussianXCC() if pools else models.GaussianICC())
         ]
-        if whole_numbers(ratings):
+        if whole_numbers(_example(ratings)):
             others.append((_study(design, "ordinal"), GRADES))
         return Recommendation(_study(design), reason, (*others,))
     alternatives: list[tuple[RatingModel[Any], str]] = []
-    if whole_numbers(ratings):
+    if whole_numbers(_example(ratings)):
         alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES))
     if pools:
         alternatives.append((models.GaussianICC(), "if the pools are to count as one"))
@@ -173,12 +215,12 @@ def _of_numbers(ratings: Ratings) -> Recommendation:
     return Recommendation(model, f"the ratings are numbers{_by_pools(ratings)}", (*alternatives,))
 
 
-def _design(ratings: Ratings) -> SuitedDesign | None:
+def _design(ratings: AnyRatings) -> SuitedDesign | None:
     """The design of ratings with facets, or of one pool with many replicates."""
     repeats = len(ratings) - ratings.n_pairs
     if not ratings.facets and (repeats < REPEATED * len(ratings) or len(ratings.pools) > 1):
         return None
-    design = suited_design(ratings)
+    design = suited_design(_example(ratings))
     has_more = design is not None and (repeats or design.text != "item x rater")
     return design if has_more else None
 
@@ -187,13 +229,13 @@ def _study(design: SuitedDesign, family: Family = "gaussian") -> models.GStudy:
     return models.GStudy(design=design.text, drop=design.drop, family=family)
 
 
-def _ignoring_facets(ratings: Ratings, model: RatingModel[Any]) -> tuple[RatingModel[Any], str]:
+def _ignoring_facets(ratings: AnyRatings, model: RatingModel[Any]) -> tuple[RatingModel[Any], str]:
     """A model without facets, and when to prefer it."""
     same = "ratings of an item by a rater are to count as independent"
     return model, f"if {'pools are to be compared, and ' * (len(ratings.pools) > 1)}{same}"
 
 
-def _of_ordered(ratings: Ratings) -> Recommendation:
+def _of_ordered(ratings: AnyRatings) -> Recommendation:
     pools, number = len(ratings.pools) > 1, len(ratings.categories)
     kind = f"ratings in {'two' if number == 2 else number} ordered categories"
     if number == 2:
@@ -215,7 +257,7 @@ def _of_ordered(ratings: Ratings) -> Recommendation:
     return Recommendation(model, f"{kind}{_by_pools(ratings)}", (other,))
 
 
-def _of_unordered(ratings: Ratings) -> Recommendation:
+def _of_unordered(ratings: AnyRatings) -> Recommendation:
     number, raters = len(ratings.categories), ratings.n_raters
     harder = (models.LatentTAP(), "if items differ in difficulty: less overconfident, but slower")
     design = _design(ratings) if number == 2 else None
@@ -258,5 +300,5 @@ def _of_unordered(ratings: Ratings) -> Recommendation:
     )
 
 
-def _by_pools(ratings: Ratings) -> str:
+def _by_pools(ratings: AnyRatings) -> str:
     return f" by raters in {len(ratings.pools)} pools" if len(ratings.pools) > 1 else ""

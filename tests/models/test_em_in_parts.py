@@ -101,14 +101,6 @@ def test_tables_of_items_in_parts_are_not_returned(ratings: rb.Ratings) -> None:
             table()
 
 
-def test_tables_of_items_of_a_fit_name_the_estimates(ratings: rb.Ratings) -> None:
-    fit = rb.TAP().fit(in_parts(ratings, 3), seed=1, progress=False)
-
-    for table in fit.items, fit.category_probabilities:
-        with pytest.raises(rb.RatingsError, match=r"em\(dataset\).write_items\(folder\)"):
-            table()
-
-
 @pytest.mark.usefixtures("few_in_memory")
 def test_random_starts_of_ratings_in_parts_are_refused(ratings: rb.Ratings) -> None:
     with pytest.raises(rb.RatingsError, match="starts from the votes"):

@@ -62,4 +62,5 @@ def in_parts(ratings: rb.Ratings, number: int) -> RatingsDataset:
         pools=ratings.pools,
         rater_pool=ratings.rater_pool,
         facets=ratings.facets,
+        scale_is_guess=ratings.scale_is_guess,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,34 @@ def test_text_that_is_no_table_is_refused(text: str, tmp_path: Path) -> None:
 
     with pytest.raises(rb.RatingsError):
         rb.partition(tmp_path / "bad.csv", tmp_path / "parts")
+
+
+@pytest.mark.parametrize("comment", ["# exported on Monday", "\n#version 2\n\n# of the ads"])
+@pytest.mark.parametrize("name", ["r.csv", "r.csv.gz"])
+def test_comments_above_the_header_are_named_as_in_memory(
+    name: str, comment: str, tmp_path: Path
+) -> None:
+    text = f"{comment}\nitem,rater,rating\n1,a,2\n1,b,3\n2,a,3\n2,b,3\n"
+    opened = gzip.open if name.endswith("gz") else open
+    with opened(tmp_path / name, "wt") as file:
+        file.write(text)
+
+    with pytest.raises(rb.RatingsError) as found:
+        rb.partition(tmp_path / name, tmp_path / "parts")
+
+    with pytest.raises(rb.RatingsError) as expected:
+        rb.read_ratings(tmp_path / name)
+    assert str(found.value) == str(expected.value)
+    assert not (tmp_path / "parts").exists()
+
+
+def test_a_header_may_begin_with_the_sign_of_comments(tmp_path: Path) -> None:
+    text = "#,item;rater;rating\n1;a;2\n1;b;3\n2;a;3\n2;b;3\n"
+    (tmp_path / "r.csv").write_text(text)
+
+    dataset = rb.partition(tmp_path / "r.csv", tmp_path / "parts", item="#,item")
+
+    assert len(dataset) == 4
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,11 @@ def test_draws_are_those_in_memory(ratings: rb.Ratings, model: Any, number: int)
     assert found.summary().equals(expected.summary())
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_priors_are_those_in_memory(ratings: rb.Ratings, model: Any) -> None:
+    assert model.priors(in_parts(ratings, 7)) == model.priors(ratings)
+
+
 def test_models_that_need_ratings_in_memory_refuse_a_dataset(ratings: rb.Ratings) -> None:
     model, dataset = rb.OrdinalICC(), in_parts(ratings, 2)
 

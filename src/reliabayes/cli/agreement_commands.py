@@ -23,6 +23,7 @@ from reliabayes.cli.output import (
     write_json,
     write_text,
 )
+from reliabayes.cli.parts import Cluster, Workers, check_jobs, read_any, source_of
 from reliabayes.cli.ratings_file import RatingsFile
 from reliabayes.wording import did_you_mean
 
@@ -42,6 +43,7 @@ def _guideline(name: str | None) -> str | None:
 @with_option_groups
 def agree(
     *,
+    context: typer.Context,
     ratings_file: RatingsFile,
     guideline: Annotated[
         str | None,
@@ -64,8 +66,14 @@ def agree(
     ] = None,
     bootstrap: Annotated[int, typer.Option(min=2, help="Number of bootstrap samples.")] = 2000,
     jobs: Annotated[
-        int, typer.Option(help="Number of processes for the bootstrap; -1 for all processors.")
+        int,
+        typer.Option(
+            callback=check_jobs,
+            help="Number of processes, for the bootstrap or for a folder of parts; -1 for all "
+            "processors.",
+        ),
     ] = 1,
+    cluster: Cluster = None,
     seed: Annotated[
         int,
         typer.Option(min=0, help="Seed of the bootstrap; the same seed gives the same result."),
@@ -75,11 +83,14 @@ def agree(
 ) -> None:
     """Print the agreement coefficients that suit the ratings of a table, with intervals."""
     check_outputs(ratings_file.file, {"json": json_file})
-    ratings = ratings_file.read()
+    ratings = read_any(ratings_file, Workers(jobs, cluster), context, jobs_of_files=True)
     sampling: dict[str, Any] = {"over": over, "method": method, "replicates": bootstrap}
     sampling |= {"prob": prob, "seed": seed}
-    table = ratings.agreement(**sampling, n_jobs=jobs, guideline=guideline)
-    source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
+    if isinstance(ratings, rb.Ratings):
+        sampling["n_jobs"] = jobs
+    table = ratings.agreement(**sampling, guideline=guideline)
+    sampling.pop("n_jobs", None)
+    source = source_of(ratings_file, ratings)
     report = {
         "version": rb.__version__,
         "data": {**source, **json_design(ratings)},
@@ -95,7 +106,7 @@ def agree(
         else:
             _print_coefficients(table, prob)
         print_message(ratings)
-        if ratings.gold is not None:
+        if getattr(ratings, "gold", None) is not None:
             print_message("Coefficients of agreement make no use of --gold.")
         if guideline is not None:
             print_message(table.attrs["caution"])

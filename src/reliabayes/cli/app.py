@@ -26,6 +26,8 @@ from reliabayes.cli.ratings_file import with_option_names
 from reliabayes.cli.report_command import report
 
 ClickException: Any = typer.BadParameter.__mro__[2]  # of click, or of what typer has instead
+# Names of errors, one of this package and one of Dask, whose import takes long.
+WORKERS_DIED = ("WorkerError", "KilledWorker")
 
 
 class Commands(TyperGroup):
@@ -52,6 +54,8 @@ class Commands(TyperGroup):
             if os.environ.get("RELIABAYES_TRACEBACK"):
                 raise
             kind = type(error).__name__
+            if kind in WORKERS_DIED:
+                exit_with(error, FAILURE)
             text = f"this should not happen, please report it: {kind}: {error}"
             exit_with(f"{text} (RELIABAYES_TRACEBACK=1 shows where.)", FAILURE)
 

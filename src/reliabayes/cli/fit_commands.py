@@ -30,17 +30,28 @@ from reliabayes.cli.output import (
     write_json,
     write_text,
 )
+from reliabayes.cli.parts import (
+    Workers,
+    check_models,
+    is_folder,
+    read_any,
+    refuse_folder,
+    source_of,
+    writable_folder,
+)
 from reliabayes.cli.ratings_file import RatingsFile
 from reliabayes.cli.recommended import recommended_model, recommended_models
 from reliabayes.cli.sampling import Sampling, fit_models
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
+    from reliabayes.partitions import AnyRatings
 
 
 @with_option_groups
 def fit(
     *,
+    context: typer.Context,
     model: Annotated[
         Any,
         typer.Option(
@@ -63,9 +74,13 @@ def fit(
     ] = None,
     prob: Prob = 0.9,
     json_file: JsonFile = None,
+    workers: Workers,
     items: Annotated[
         Path | None,
-        typer.Option(metavar="OUT.csv", callback=writable, help="Write a table of the items."),
+        typer.Option(
+            metavar="OUT.csv",
+            help="Write a table of the items; of a folder of parts, a new folder of Parquet files.",
+        ),
     ] = None,
     raters: Annotated[
         Path | None,
@@ -83,18 +98,24 @@ def fit(
     """Fit a model to the ratings of a table and print the posterior."""
     from reliabayes.recommendation import with_usual_options
 
+    is_in_parts = is_folder(ratings_file.file)
+    items = (writable_folder if is_in_parts else writable)(items)
+    if is_in_parts and save is not None:
+        instead = "Write --json, --raters and --items."
+        refuse_folder(ratings_file, "--save keeps the ratings with the fit, and so", instead)
     outputs = {"save": save, "json": json_file, "items": items, "raters": raters, "report": report}
     check_outputs(ratings_file.file, outputs)
     chosen = facets.of(None if model is None else with_usual_options(model()))
-    ratings = ratings_file.read()
+    ratings = read_any(ratings_file, workers, context)
     is_recommended = chosen is None
     chosen = chosen or recommended_model(ratings, "--model")
+    check_models([chosen], ratings)
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
         fitted = _point_estimate(chosen, ratings, {"save": save, "report": report})
     else:
         fitted = chosen.fit(ratings, warmup=warmup, **asdict(sampling))
-    source = {"file": str(ratings_file.file), "columns": ratings_file.columns}
+    source = source_of(ratings_file, ratings)
 
     def show() -> None:
         if json_file == STDOUT:
@@ -105,7 +126,9 @@ def fit(
 
     writers: dict[str, Callable[[Path], None]] = {
         "json": lambda path: write_json(json_report(fitted, prob, source), path),
-        "items": lambda path: write_text(fitted.items().to_csv(), path),
+        "items": fitted.write_items
+        if is_in_parts
+        else lambda path: write_text(fitted.items().to_csv(), path),
         "raters": lambda path: write_text(fitted.raters().to_csv(), path),
     }
     if isinstance(fitted, rb.Fit):
@@ -140,6 +163,7 @@ def compare(
         raise typer.BadParameter("--models must name two or more models, separated by commas.")
     if refusal := refuses_comparison({each.name(): type(each) for each in named}):
         raise typer.BadParameter(refusal)
+    refuse_folder(ratings_file, "compare", "Compare the models on a table of some of the items.")
     ratings = ratings_file.read()
     chosen = named or recommended_models(ratings, "--models")
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
@@ -152,7 +176,7 @@ def compare(
 
 
 def _point_estimate(
-    model: RatingModel[Any], ratings: rb.Ratings, of_draws: Mapping[str, Path | None]
+    model: RatingModel[Any], ratings: AnyRatings, of_draws: Mapping[str, Path | None]
 ) -> rb.PointEstimate:
     for name, path in of_draws.items():
         if path is not None:

@@ -13,17 +13,18 @@ from reliabayes.cli.fit_results import print_diagnostics, print_posterior, print
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import writable
 from reliabayes.cli.output import make_table, print_table, print_text
+from reliabayes.cli.parts import Workers, read_any
 from reliabayes.cli.ratings_file import RatingsFile
 
 WIDTH = 80  # columns of a usual terminal
 
 
 @with_option_groups
-def describe(ratings_file: RatingsFile) -> None:
+def describe(*, context: typer.Context, ratings_file: RatingsFile, workers: Workers) -> None:
     """Print the size and the design of the ratings of a table, or all faults of the table."""
     table = make_table("", "")
     table.show_header = False
-    for name, value in ratings_file.read().describe().items():
+    for name, value in read_any(ratings_file, workers, context).describe().items():
         table.add_row(str(name), f"{value:.4g}" if isinstance(value, float) else str(value))
     print_table(table)
 

@@ -84,7 +84,8 @@ class RatingsFile:
         Path,
         typer.Argument(
             help="Table with one rating per row, or a column per rater, as CSV, TSV, JSON lines, "
-            "XLSX or Parquet; - for CSV from standard input."
+            "XLSX or Parquet; - for CSV from standard input. All commands but compare also take a "
+            "folder that `reliabayes partition` has written."
         ),
     ]
     item: Annotated[str, typer.Option(metavar="COLUMN", help="Column with the item.")] = "item"
@@ -180,7 +181,7 @@ class RatingsFile:
             rows = ratings.n_missing + len(ratings)
             print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
         if self.scale is None and ratings.scale != "ordered":  # which a file can only declare
-            print_message(f"--scale is not given; {_guess(ratings)}.")
+            print_message(f"--scale is not given; {guess_in_words(ratings)}.")
         return ratings
 
 
@@ -263,8 +264,18 @@ def _on_disk(file: Path) -> Iterator[Path]:
         yield copy
 
 
-def _guess(ratings: rb.Ratings) -> str:
-    """Return what the ratings are taken for, and what else they may be."""
+def guess_in_words(ratings: rb.Ratings) -> str:
+    """Return what ratings are taken for whose scale was not given, and what else they may be.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        The ratings.
+
+    Returns
+    -------
+    str
+    """
     from reliabayes.ratings.describing import value_range
     from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 

@@ -12,16 +12,17 @@ from reliabayes.cli.output import print_message
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
+    from reliabayes.partitions import AnyRatings
 
 Models = list["RatingModel[Any]"]
 
 
-def recommended_model(ratings: rb.Ratings, option: str) -> RatingModel[Any]:
+def recommended_model(ratings: AnyRatings, option: str) -> RatingModel[Any]:
     """Return the recommended model, and say why and what else there is.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings.
     option : str
         The option that was not given.

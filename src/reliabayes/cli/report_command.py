@@ -17,12 +17,16 @@ from reliabayes.cli.fit_results import print_posterior
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Facets, Prob, check_outputs, probability, writable
 from reliabayes.cli.output import print_message
+from reliabayes.cli.parts import Workers, check_models, read_any, source_of
 from reliabayes.cli.ratings_file import STANDARD_INPUT, RatingsFile
 from reliabayes.cli.recommended import recommended_model
 from reliabayes.cli.sampling import Sampling, fit_models
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
+    from reliabayes.partitions import AnyRatings
+
+MANIFEST = "manifest.json"  # which has the checksums of the source
 
 
 @with_option_groups
@@ -40,6 +44,7 @@ def report(
         Path, typer.Option(metavar="OUT.html", help="File to write the report to.")
     ] = Path("report.html"),
     ratings_file: RatingsFile,
+    workers: Workers,
     facets: Facets,
     sampling: Sampling,
     prob: Prob = 0.9,
@@ -59,11 +64,12 @@ def report(
     named = facets.among(models)
     target = writable(out)
     check_outputs(ratings_file.file, {"out": target})
-    ratings = ratings_file.read()
-    source = _source(ratings_file)
+    ratings = read_any(ratings_file, workers, context)
+    source = _source(ratings_file, ratings)
     if sampling.seed is None:
         sampling = replace(sampling, seed=secrets.randbelow(2**31))
     chosen = named or [recommended_model(ratings, "--models")]
+    check_models(chosen, ratings)
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
     print_message("computing the report")
     try:
@@ -85,19 +91,22 @@ def report(
     print_message(f"wrote {out}")
 
 
-def _source(ratings_file: RatingsFile) -> dict[str, str]:
+def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:
     """Return what identifies the file, and which of its columns were read."""
+    found = source_of(ratings_file, ratings)
     renamed = [
-        f"{role} from {name}"
-        for role, name in ratings_file.columns.items()
-        if name not in (None, role)
+        f"{role} from {name}" for role, name in found["columns"].items() if name not in (None, role)
     ]
     columns = ", ".join(renamed) or "by their names"
     if ratings_file.file == STANDARD_INPUT:
         return {"file": "standard input", "columns": columns}
-    with ratings_file.file.open("rb") as opened:
+    if isinstance(ratings, rb.Ratings):
+        kind, hashed, file = "file", "sha256", ratings_file.file
+    else:
+        kind, hashed, file = "folder", f"sha256 of {MANIFEST}", ratings_file.file / MANIFEST
+    with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    return {"file": str(ratings_file.file), "sha256": digest, "columns": columns}
+    return {kind: str(ratings_file.file), hashed: digest, "columns": columns}
 
 
 def _command_line(

@@ -15,6 +15,7 @@ from reliabayes.cli.output import print_message
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
+    from reliabayes.partitions import AnyRatings
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Sampling:
 
 def fit_models(
     models: Iterable[RatingModel[Any]],
-    ratings: rb.Ratings,
+    ratings: AnyRatings,
     sampling: Sampling,
     *,
     are_recommended: bool,
@@ -62,7 +63,7 @@ def fit_models(
     ----------
     models : iterable of RatingModel
         The models.
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings.
     sampling : Sampling
         Options of the sampler.

@@ -15,6 +15,7 @@ import pandas as pd
 from reliabayes import plots
 from reliabayes.html_report.answers import Answer, answer
 from reliabayes.html_report.blocks import Block, Heading
+from reliabayes.partitions import RatingsDataset
 from reliabayes.results.estimates import MISFIT, is_by_rater
 from reliabayes.results.fit import Fit
 from reliabayes.results.predictive import PredictiveChecks
@@ -74,6 +75,11 @@ class ReportFit:
     fit: CachedFit
     options: Options
 
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether the ratings are in parts, so that there is no table of all items."""
+        return isinstance(self.fit.ratings, RatingsDataset)
+
     @cached_property
     def for_items(self) -> CachedFit:
         """The fit with as many draws as estimates of its items can use in acceptable time."""
@@ -112,7 +118,7 @@ class ReportFit:
             self.fit,
             prob=self.options.prob,
             reliability=self.options.reliability,
-            items=self.items if "probability" in self.items else None,
+            items=None if self.is_in_parts or "probability" not in self.items else self.items,
             misfit=self.misfit,
         )
 
@@ -140,7 +146,9 @@ class ReportFit:
 
     @property
     def misfit(self) -> list[str]:
-        """What the model does not reproduce of the ratings."""
+        """What the model does not reproduce of the ratings; not known of ratings in parts."""
+        if self.is_in_parts:
+            return []
         found = self.checks.p_values.items()
         return [STATISTICS[str(name)] for name, p in found if p < MISFIT]
 

@@ -44,6 +44,9 @@ def report(
 ) -> None:
     """Write one HTML page with the results of one or several fits, the answer first.
 
+    Of ratings in parts there are no tables of items, predictive checks and comparisons of models,
+    which need all ratings in memory, and the page says so.
+
     The page is self-contained: it needs neither the network nor other files. Its tables of items
     and raters take at most 10 MB, so that a page of up to four fits stays below 15 MB: of far more
     than a hundred thousand items, the most certain are left out, and the page says so. Estimates of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -35,8 +36,11 @@ from reliabayes.models.bases.gaussian import (
 )
 from reliabayes.models.bases.gaussian_crossed import CrossedProblem, sums_of
 from reliabayes.models.bases.gaussian_parts import (
+    CHUNK,
+    effects_of_part,
     effects_of_parts,
     leading,
+    moments_of_parts,
     suits_sums,
     sums_of_parts,
 )
@@ -44,13 +48,13 @@ from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
 Margin = Literal["item", "rater"]
 
 MANY_RATINGS = 20_000  # from which on a sweep gives more than a draw by NUTS in the same time
-CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +95,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     takes_parts: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 
-    def priors(self, ratings: Ratings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
+    def priors(self, ratings: AnyRatings) -> dict[str, Normal | HalfNormal | HalfStudentT]:
         """Priors in force for these ratings, by parameter."""
+        if isinstance(ratings, RatingsDataset):
+            (moments,) = moments_of_parts(ratings, self.pool_of_raters(ratings))
+            return self._priors(moments)
         return self._priors(moments_of(ratings.values))
 
     def _priors(self, moments: Moments) -> dict[str, Normal | HalfNormal | HalfStudentT]:
@@ -215,12 +222,18 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
         return _described(self.effects(posterior, "item", rng), prob)
 
+    def items_by_part(
+        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What draws the effects of the items of a part, given draws of those of the raters."""
+        sd, columns = self._column_effects(_with_few_levels(posterior), rng)
+        return partial(effects_of_part, sd, columns, posterior.problem.center, prob)
+
     def raters(
         self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
-        most = max(MOST_LEVELS // posterior.problem.size("rater"), 1)
-        posterior = posterior.thinned(most) if posterior.n_draws > most else posterior
+        posterior = _with_few_levels(posterior)
         table = _described(self.effects(posterior, "rater", rng), prob)
         table.attrs["draws"] = posterior.n_draws
         return table
@@ -297,6 +310,12 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             np.asarray(point[name])[..., None] for name in ("mean", *SDS)
         )
         return mean, Components(item[..., None], rater, residual)
+
+
+def _with_few_levels(posterior: Posterior[CrossedProblem]) -> Posterior[CrossedProblem]:
+    """As many draws as have levels of all raters that fit in memory."""
+    most = max(MOST_LEVELS // posterior.problem.size("rater"), 1)
+    return posterior.thinned(most) if posterior.n_draws > most else posterior
 
 
 def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:

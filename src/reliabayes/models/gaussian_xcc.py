@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,8 +30,9 @@ from reliabayes.models.bases.gaussian import (
     check_sd,
     moments_by_pool,
 )
-from reliabayes.models.bases.gaussian_parts import leading, sums_of_parts
+from reliabayes.models.bases.gaussian_parts import leading, moments_of_parts, sums_of_parts
 from reliabayes.models.bases.gaussian_pools import (
+    CHUNK,
     PooledGaussianProblem,
     by_name,
     components,
@@ -38,17 +40,19 @@ from reliabayes.models.bases.gaussian_pools import (
     crowd_start,
     free,
     integrates_out,
+    pooled_effects_of_part,
+    table_of_effects,
 )
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
 
 SMALL_DESIGN_ACCEPTANCE = 0.98  # target that avoids divergences of the smallest designs
-CHUNK = 4_000_000  # numbers at once while effects are drawn: 32 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,9 +117,11 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         if not 0 < self.prior_lkj < math.inf:
             raise ValueError(f"prior_lkj must be finite and above 0, not {self.prior_lkj}.")
 
-    def priors(self, ratings: Ratings) -> dict[str, Any]:
+    def priors(self, ratings: AnyRatings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter; of the means a tuple, by pool."""
         pool = pool_of_raters(self, ratings)
+        if isinstance(ratings, RatingsDataset):
+            return self._priors(moments_of_parts(ratings, pool))
         return self._priors(moments_by_pool(ratings.values, pool[ratings.rater]))
 
     def _priors(self, moments: Sequence[Moments]) -> dict[str, Any]:
@@ -261,13 +267,16 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items in each pool, in units of the rating: mean, sd, median, interval."""
-        ratings, parts, start = posterior.ratings_in_memory, [], 0
-        for chunk in self.item_effects(posterior, rng):
-            items = ratings.items[start : start + chunk.shape[1]]
-            index = pd.MultiIndex.from_product([items, ratings.pools], names=["item", "pool"])
-            parts.append(pd.DataFrame(describe(chunk.reshape(len(chunk), -1), prob), index=index))
-            start += len(items)
-        return pd.concat(parts)
+        ratings, design = posterior.ratings_in_memory, posterior.problem.items()
+        chunks = design.draw_items(*self._rater_effects(posterior, rng), CHUNK, rng)
+        return table_of_effects(chunks, ratings, prob)
+
+    def items_by_part(
+        self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What draws the effects of the items of a part, given draws of those of the raters."""
+        drawn, problem = self._rater_effects(posterior, rng), posterior.problem
+        return partial(pooled_effects_of_part, *drawn, problem.center, problem.pool, prob)
 
     def raters(
         self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
@@ -280,13 +289,6 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         )
         table.insert(0, "pool", ratings.pools[self.pool_of_raters(ratings)])
         return table
-
-    def item_effects(
-        self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator
-    ) -> Iterator[Array]:
-        """Exact draws of the effects given the parameters: (S, chunk, G) of items in order."""
-        at, effects = self._rater_effects(posterior, rng)
-        return posterior.problem.items().draw_items(at, effects, CHUNK, rng)
 
     def levels(
         self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator

@@ -10,7 +10,7 @@ from reliabayes.ratings import Ratings
 
 AnyRatings: TypeAlias = Ratings | RatingsDataset
 READ_A_PART = "Read part of them, as with dataset.parts[0].read(), and use that."
-ESTIMATES_BY_PART = "model.em(dataset).write_items(folder) writes estimates by part."
+WRITE_ITEMS = "{}.write_items(folder) writes tables of the items to files, part by part."
 
 
 def in_memory(ratings: AnyRatings, purpose: str, remedy: str = READ_A_PART) -> Ratings:

@@ -131,7 +131,7 @@ def partition(
     from reliabayes.partitions.partitioning import Request, write_parts
     from reliabayes.partitions.sources import open_source
 
-    opened = open_source(source, delimiter)
+    opened = open_source(source, delimiter, columns.values())
     if categories is None and rating in opened.declared:
         declared, categories = opened.declared[rating]
         scale = scale or declared

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -19,7 +20,13 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions.extra import needed_package
 from reliabayes.ratings.column_reading import read_values
 from reliabayes.ratings.columns import Labels
-from reliabayes.ratings.file_formats import PARQUET_SUFFIXES, TEXT_SUFFIXES
+from reliabayes.ratings.file_formats import (
+    DAMAGE_ERRORS,
+    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
+    open_text,
+)
+from reliabayes.ratings.frames import refuse_comment
 from reliabayes.wording import listed
 
 DELIMITERS = ",;\t|"
@@ -63,7 +70,7 @@ class Source:
         return any(_identity(Path(file["path"])) != file for file in files)
 
 
-def open_source(source: Any, delimiter: str | None) -> Source:
+def open_source(source: Any, delimiter: str | None = None, columns: Collection[str] = ()) -> Source:
     """Return the source that a user means.
 
     Parameters
@@ -72,6 +79,8 @@ def open_source(source: Any, delimiter: str | None) -> Source:
         Files, by their path or a pattern; or a frame in memory or not.
     delimiter : str or None
         Character between fields of text files.
+    columns : collection of str, default ()
+        Names that tell the header of a text file from a comment.
 
     Returns
     -------
@@ -94,7 +103,7 @@ def open_source(source: Any, delimiter: str | None) -> Source:
     if suffixes <= {
         f"{suffix}{packed}" for suffix in TEXT_SUFFIXES for packed in ("", *COMPRESSED)
     }:
-        return _of_text(files, identity, delimiter)
+        return _of_text(files, identity, delimiter, columns)
     rule = f"names of files must end in {listed((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))}, all alike"
     remedy = "Convert them to Parquet, or pass a frame of polars, pandas, DuckDB or Dask."
     raise RatingsError([Fault("source", rule, listed(sorted(suffixes)), remedy)])
@@ -168,16 +177,18 @@ def _largest_block(file: str) -> int:
     return max((metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)), default=0)
 
 
-def _of_text(files: list[str], identity: dict[str, Any], delimiter: str | None) -> Source:
+def _of_text(
+    files: list[str], identity: dict[str, Any], delimiter: str | None, columns: Collection[str]
+) -> Source:
     pl = needed_package("polars")
+    first = _first_line(Path(files[0]))
+    if delimiter is None:
+        is_tab = ".tsv" in _suffix(Path(files[0]))
+        delimiter = "\t" if is_tab else max(DELIMITERS, key=first.count)
+    for file in files:
+        line = _first_line(Path(file))
+        refuse_comment(line, [field.strip('"') for field in line.split(delimiter)], columns)
     try:
-        with open(files[0], "rb") as opened:
-            is_packed = _suffix(Path(files[0])).endswith(COMPRESSED)
-            head = b"" if is_packed else opened.readline()
-        if delimiter is None:
-            is_tab = ".tsv" in _suffix(Path(files[0]))
-            text = head.decode("utf-8-sig", "replace")
-            delimiter = "\t" if is_tab else max(DELIMITERS, key=text.count)
         frame = pl.scan_csv(files, separator=delimiter, infer_schema=False)
         names = frame.collect_schema().names()
     except pl.exceptions.PolarsError as error:
@@ -190,6 +201,16 @@ def _of_text(files: list[str], identity: dict[str, Any], delimiter: str | None) 
             raise _unreadable(error) from error
 
     return Source(identity | {"delimiter": delimiter}, names, True, write)
+
+
+def _first_line(path: Path) -> str:
+    """The first line that is not empty; none of a file that only polars can open or explain."""
+    with (
+        suppress(OSError, UnicodeError, RatingsError, *DAMAGE_ERRORS),
+        open_text(path, "utf-8") as text,
+    ):
+        return next((line for line in text if line.strip()), "").rstrip("\r\n")
+    return ""
 
 
 def _unreadable(error: Exception) -> RatingsError:

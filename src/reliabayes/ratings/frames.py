@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -165,6 +165,28 @@ def role_faults(columns: Sequence[str], named: Mapping[str, str]) -> list[Fault]
         if uses[name] > 1
     ]
     return twice + repeated_name_faults([name for name in columns if name in uses])
+
+
+def refuse_comment(line: str, header: Sequence[str], names: Collection[str]) -> None:
+    """Refuse a comment above the header of a text file.
+
+    Parameters
+    ----------
+    line : str
+        The first line that is not empty.
+    header : sequence of str
+        Its fields.
+    names : collection of str
+        Columns that a user has named. A line that has one of them is a header.
+
+    Raises
+    ------
+    RatingsError
+        If the line is a comment.
+    """
+    if header[0].lstrip().startswith("#") and not set(names) & set(header):
+        rule, remedy = "the first line must name the columns", "Remove the lines above the header."
+        raise RatingsError([Fault("header", rule, f"the comment {line.strip()!r}", remedy)])
 
 
 def repeated_name_faults(columns: Sequence[Any]) -> list[Fault]:

@@ -28,7 +28,7 @@ from reliabayes.ratings.file_formats import (
     read_errors_as_faults,
     read_records,
 )
-from reliabayes.ratings.frames import named_columns, role_faults
+from reliabayes.ratings.frames import named_columns, refuse_comment, role_faults
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.table_shape import (
     guessed_shape,
@@ -235,10 +235,7 @@ def _check_header(layout: _Layout, named: Mapping[str, str]) -> Sequence[Fault]:
     """Refuse a header that is none; return the fault of columns that a long table should have."""
     records = csv.reader(layout.lines, delimiter=layout.delimiter)
     header = next(records)
-    if header[0].lstrip().startswith("#") and not set(named.values()) & set(header):
-        rule = "the first line must name the columns"
-        found = f"the comment {layout.lines[0].strip()!r}"
-        raise RatingsError([Fault("header", rule, found, "Remove the lines above the header.")])
+    refuse_comment(layout.lines[0], header, named.values())
     faults = [*_delimiter_faults(header, layout), *role_faults(header, named)]
     if not set(named.values()) & set(header):
         with suppress(csv.Error):  # its fields are too long for this reader, and no numbers

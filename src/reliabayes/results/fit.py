@@ -15,19 +15,18 @@ import xarray as xr
 
 from reliabayes.arrays import Codes
 from reliabayes.results import arviz_bridge, storage
-from reliabayes.results.fitted_decisions import FittedDecisions
+from reliabayes.results.fitted_items import FittedItems
 from reliabayes.results.ignored_facets import cautions, ignored_facets
-from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.model import problem_of
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.saved_file import check_model
 from reliabayes.results.settings import chain_number, whole_number
-from reliabayes.results.summaries import ratings_of, rounded
+from reliabayes.results.summaries import rounded
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(FittedDecisions):
+class Fit(FittedItems):
     """Posterior of a model given ratings.
 
     `quantities` holds what the model reports, draw by draw; `summary` summarises it.
@@ -36,8 +35,8 @@ class Fit(FittedDecisions):
     ----------
     model : RatingModel
         The model, with its hyperparameters.
-    ratings : Ratings
-        The data.
+    ratings : Ratings or RatingsDataset
+        The data, in memory or in parts.
     posterior : Dataset
         Parameters of the Stan program, dims (chain, draw, ...).
     sample_stats : Dataset
@@ -97,37 +96,6 @@ class Fit(FittedDecisions):
             table = table.sort_values("information_lost", ascending=False, kind="stable")
         table.attrs = {"draws": posterior.n_draws, **table.attrs}
         table.attrs["caution"] = cautions(self.model, self.ratings)
-        return table
-
-    def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
-        """Estimates for each item, by the user's ids.
-
-        Parameters
-        ----------
-        prob : float, default 0.9
-            Probability of the equal-tailed interval, in (0, 1).
-        draws : int, optional
-            Posterior draws to use, spread evenly over the chains. By default all of them for up to
-            10,000 ratings and 4,000 draws, and for more ratings as many as take similar time, but
-            at least 400. Time grows with ratings times draws, memory does not.
-
-        Returns
-        -------
-        DataFrame
-            Columns ratings (how many), and what the model estimates: effects as mean, sd, median,
-            lower_90 and upper_90; true categories as the most probable category, its probability
-            and the entropy in bits. Models of several pools have a row for each item and pool.
-            ``attrs["draws"]`` says how many draws were used.
-        """
-        ratings = self._items_in_memory("items")
-        rng = np.random.default_rng(self.settings.seed)
-        posterior = self._draws(self._affordable(draws))
-        if self.model.has_true_categories:
-            table = label_table(self.category_probabilities(draws))
-        else:
-            table = self.model.items(posterior, prob, rng)
-        table.insert(0, "ratings", ratings_of(table.index, ratings))
-        table.attrs["draws"] = posterior.n_draws
         return table
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:

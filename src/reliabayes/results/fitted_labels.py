@@ -11,11 +11,11 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array
-from reliabayes.partitions import ESTIMATES_BY_PART, READ_A_PART
+from reliabayes.partitions import WRITE_ITEMS
 from reliabayes.ratings import Ratings
 from reliabayes.results import known_answers, quantities, rating_probabilities
 from reliabayes.results.fitted_quantities import LEAST_DRAWS, FittedQuantities
-from reliabayes.results.rater_quality import by_pool
+from reliabayes.results.rater_quality import agreeing_pairs, by_pool
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import interval_bounds
 
@@ -58,8 +58,7 @@ class FittedLabels(FittedQuantities):
 
     def _items_in_memory(self, purpose: str) -> Ratings:
         """The ratings, for results that have a row for each item."""
-        remedy = ESTIMATES_BY_PART if self.model.has_true_categories else READ_A_PART
-        return self._in_memory(purpose, remedy)
+        return self._in_memory(purpose, WRITE_ITEMS.format("fit"))
 
     def correct_share(
         self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None
@@ -242,29 +241,22 @@ class FittedLabels(FittedQuantities):
         draws = {name: found[name].values.reshape(-1, len(ratings.pools)) for name in names}
         accuracy = draws["accuracy"]
         lower, upper = interval_bounds(accuracy, prob)
-        of_rating = ratings.rater_pool[ratings.rater]
+        of_pool = ratings.rater_pool == np.arange(len(ratings.pools))[:, None]
+        equal, others = agreeing_pairs(ratings)
         table = pd.DataFrame(
             {
                 "raters": np.bincount(ratings.rater_pool),
-                "ratings": np.bincount(of_rating),
+                "ratings": of_pool @ ratings.ratings_per_rater,
                 "accuracy": np.median(accuracy, axis=0),
                 f"lower_{100 * prob:g}": lower,
                 f"upper_{100 * prob:g}": upper,
                 "pr_lowest": (accuracy == accuracy.min(axis=1, keepdims=True)).mean(axis=0),
                 "informativeness": np.median(draws["informativeness"], axis=0),
-                "agreement": self._agreement(of_rating),
+                "agreement": np.divide(equal, others, where=others > 0, out=equal * np.nan),
             },
             index=ratings.pools.rename("pool"),
         )
         return table.sort_values("accuracy", kind="stable")
-
-    def _agreement(self, pool: Any) -> Array:
-        """Proportion of the other ratings of an item that a rating equals, by pool."""
-        ratings = self.ratings
-        equal = ratings.counts[ratings.item, ratings.category] - 1
-        others = ratings.ratings_per_item[ratings.item] - 1
-        with np.errstate(invalid="ignore"):
-            return np.asarray(np.bincount(pool, equal) / np.bincount(pool, others))
 
     def _share_of_ratings(self, pool: Any) -> Array:
         """Proportion (R,) of the ratings that are by each rater, of all or of one pool."""

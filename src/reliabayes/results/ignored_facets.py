@@ -26,7 +26,7 @@ def cautions(model: Model, ratings: AnyRatings) -> str:
 
 
 def own_caution(model: Model, ratings: AnyRatings) -> str:
-    """What the model says beside its results; nothing of a dataset, whose scale was declared.
+    """What the model says beside its results; of ratings in parts, what it says of the first part.
 
     Parameters
     ----------
@@ -35,7 +35,8 @@ def own_caution(model: Model, ratings: AnyRatings) -> str:
     ratings : Ratings or RatingsDataset
         The data of the fit.
     """
-    return "" if isinstance(ratings, RatingsDataset) else model.caution(ratings)
+    example = ratings.parts[0].read() if isinstance(ratings, RatingsDataset) else ratings
+    return model.caution(example)
 
 
 def ignored_facets(model: Model, ratings: AnyRatings) -> str:

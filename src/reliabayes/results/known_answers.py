@@ -93,6 +93,24 @@ def known_items(ratings: AnyRatings) -> Codes:
     return np.flatnonzero([] if gold is None else gold >= 0).astype(np.int32)
 
 
+def has_answers(ratings: AnyRatings) -> bool:
+    """Whether true categories were given with the ratings.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        Any ratings.
+
+    Returns
+    -------
+    bool
+        Of a dataset, whether any true category is known.
+    """
+    if isinstance(ratings, RatingsDataset):
+        return ratings.design.n_known > 0
+    return ratings.gold is not None
+
+
 def predicted_probabilities(
     ratings: Ratings, draws: Iterable[RatingProbabilities], known: Codes, gold: Codes
 ) -> Array:

@@ -16,6 +16,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
@@ -55,6 +56,10 @@ class Model(Protocol):
     def raters(
         self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
     ) -> pd.DataFrame: ...
+
+    def items_by_part(
+        self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
+    ) -> TableOfPart | None: ...
 
     def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame | None: ...
 
@@ -110,6 +115,10 @@ class PointModel(Model, Protocol):
     def items(
         self, posterior: Posterior[Any], prob: float | None, rng: object = None
     ) -> pd.DataFrame: ...
+
+    def items_by_part(
+        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
+    ) -> TableOfPart | None: ...
 
     def raters(
         self, posterior: Posterior[Any], prob: float | None, rng: object = None

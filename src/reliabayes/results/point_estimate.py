@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.files import write_whole
 from reliabayes.inference.problem import Problem
-from reliabayes.partitions import ESTIMATES_BY_PART, AnyRatings, RatingsDataset, in_memory
-from reliabayes.partitions.dataset import Part
+from reliabayes.partitions import WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
 from reliabayes.results import quantities
 from reliabayes.results.ignored_facets import cautions
+from reliabayes.results.item_tables import write_table, write_tables
 from reliabayes.results.model import PointModel, problem_of
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rater_quality import ratings_by_category
@@ -95,7 +92,7 @@ class PointEstimate:
 
     def items(self) -> pd.DataFrame:
         """Estimates for each item, by the user's ids; columns as of `Fit.items`."""
-        ratings = in_memory(self.ratings, "items", ESTIMATES_BY_PART)
+        ratings = in_memory(self.ratings, "items", WRITE_ITEMS.format("estimate"))
         table = self.model.items(self._posterior, None)
         table.insert(0, "ratings", ratings.ratings_per_item)
         return table
@@ -106,16 +103,20 @@ class PointEstimate:
         Parameters
         ----------
         folder : str or path
-            Is made if it does not exist. The files are ``part-00000.parquet`` and so on, with the
-            column item for the user's ids.
+            Is made if it does not exist, and must be empty. The files are ``part-00000.parquet``
+            and so on, with the column item for the user's ids. All are there or none.
+
+        Raises
+        ------
+        FileExistsError
+            There is something in the folder already.
         """
-        Path(folder).mkdir(parents=True, exist_ok=True)
         if isinstance(self.ratings, RatingsDataset):
-            of_part = partial(_write_part, self.model, self.parameters, Path(folder))
-            for _ in self.ratings.executor(of_part, [*enumerate(self.ratings.parts)]):
-                pass
-        else:
-            _write(self.items(), Path(folder), 0)
+            table = self.model.items_by_part(self._posterior, None, np.random.default_rng(0))
+            if table is not None:
+                write_tables(self.ratings, table, folder, 0)
+                return
+        write_table(self.items(), folder)
 
     def raters(self) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids; columns as of `Fit.raters`."""
@@ -125,7 +126,7 @@ class PointEstimate:
 
     def category_probabilities(self) -> pd.DataFrame:
         """Probability (I, K) of each true category of each item, by the user's ids."""
-        in_memory(self.ratings, "category_probabilities", ESTIMATES_BY_PART)
+        in_memory(self.ratings, "category_probabilities", WRITE_ITEMS.format("estimate"))
         return self.model.category_probabilities(self._posterior)
 
     @cached_property
@@ -135,17 +136,3 @@ class PointEstimate:
         draws = known.expand_dims(("chain", "draw"))
         problem = self.problem or problem_of(self.model, self.ratings)
         return Posterior(draws, self.ratings, problem)
-
-
-def _write_part(
-    model: PointModel, parameters: xr.Dataset, folder: Path, numbered: tuple[int, Part]
-) -> None:
-    number, part = numbered
-    ratings = replace(part.read(), items=part.item_ids())
-    _write(PointEstimate(model, ratings, parameters, math.nan, (), True).items(), folder, number)
-
-
-def _write(items: pd.DataFrame, folder: Path, number: int) -> None:
-    content = io.BytesIO()
-    items.reset_index().to_parquet(content, index=False)
-    write_whole(folder / f"part-{number:05}.parquet", content.getbuffer())

@@ -101,3 +101,24 @@ def by_pool(quantities: xr.Dataset, ratings: AnyRatings) -> xr.Dataset:
             for name in own
         }
     )
+
+
+def agreeing_pairs(ratings: AnyRatings) -> NDArray[np.float64]:
+    """Pairs of ratings of an item, the first of a pool: how many are equal, and how many there are.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        Ratings with pools.
+
+    Returns
+    -------
+    array of shape (2, G)
+    """
+    if isinstance(ratings, RatingsDataset):
+        return ratings.sum(agreeing_pairs)
+    assert ratings.rater_pool is not None
+    pool, number = ratings.rater_pool[ratings.rater], len(ratings.pools)
+    equal = ratings.counts[ratings.item, ratings.category] - 1
+    others = ratings.ratings_per_item[ratings.item] - 1
+    return np.array([np.bincount(pool, each, number) for each in (equal, others)])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from reliabayes.html_report.answers.facets import facets_answer
 from reliabayes.html_report.answers.figures import Answer, Claim, number_figure
+from reliabayes.html_report.answers.labels import Labels
 from reliabayes.html_report.answers.pools import pools_answer
 from reliabayes.html_report.answers.reliability import reliability_answer
 from reliabayes.html_report.answers.true_categories import (
@@ -78,8 +79,7 @@ def _answer(
     if "icc" in fit.quantities:
         return reliability_answer(fit, prob, reliability, misfit)
     if "accuracy" in fit.quantities:
-        known = fit.items() if items is None else items
-        return true_categories_answer(fit, prob, known, misfit)
+        return true_categories_answer(fit, prob, Labels.of(fit, items), misfit)
     if "a" in fit.quantities:
         return knowledge_answer(fit, prob)
     return _first_quantity_answer(fit, prob)

@@ -23,11 +23,13 @@ from reliabayes.html_report.answers.phrases import (
     split_whole,
     with_probability,
 )
+from reliabayes.partitions import RatingsDataset
 from reliabayes.results import quantities
 from reliabayes.results.estimates import draws_by_label, estimate_text, observed_suffix
 from reliabayes.wording import joined, shown
 
 if TYPE_CHECKING:
+    from reliabayes.ratings import Ratings
     from reliabayes.results.fit import Fit
 
 MAX_POOLS = 4  # pools that are described one by one
@@ -216,9 +218,19 @@ def _pairs_without_common_items(fit: Fit) -> list[str]:
     ratings = fit.ratings
     if ratings.rater_pool is None:
         return []
-    rated = np.zeros((ratings.n_items, len(ratings.pools)), bool)
-    rated[ratings.item, ratings.rater_pool[ratings.rater]] = True
-    common = rated.T.astype(float) @ rated
+    if isinstance(ratings, RatingsDataset):
+        common = ratings.sum(_common_items)
+    else:
+        common = _common_items(ratings)
     pairs = zip(*np.triu_indices(len(common), 1), strict=True)
     names = ratings.pools.tolist()
     return [f"{names[a]}, {names[b]}" for a, b in pairs if not common[a, b]]
+
+
+def _common_items(ratings: Ratings) -> Array:
+    """Number (G, G) of items that were rated by both of two pools."""
+    pool_of = ratings.rater_pool
+    assert pool_of is not None
+    rated = np.zeros((ratings.n_items, len(ratings.pools)), bool)
+    rated[ratings.item, pool_of[ratings.rater]] = True
+    return np.asarray(rated.T.astype(float) @ rated)

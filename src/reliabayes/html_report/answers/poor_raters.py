@@ -9,9 +9,10 @@ import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.phrases import percentage, rater_names
-from reliabayes.partitions import in_memory
 from reliabayes.results.estimates import is_by_rater
-from reliabayes.results.rater_quality import by_pool
+from reliabayes.results.ignored_facets import own_caution
+from reliabayes.results.known_answers import has_answers
+from reliabayes.results.rater_quality import by_pool, ratings_by_category
 from reliabayes.wording import joined, shown
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def poor_claims(fit: Fit) -> tuple[Finding, Finding]:
     tuple of two pairs of str and bool
     """
     sentence, worst = poor_pool_claim(fit)
-    to_drop = worst is not None and fit.ratings.gold is not None
+    to_drop = worst is not None and has_answers(fit.ratings)
     return (sentence, to_drop), poor_raters_claim(fit, without=worst)
 
 
@@ -67,13 +68,13 @@ def poor_pool_claim(fit: Fit) -> tuple[str, Any]:
     shares = {pool: f"{float(median.sel(pool=pool)):.0%}" for pool in [*others[::-1], worst]}
     *better, lowest = [f"{share} of {pool}'s" for pool, share in shares.items()]
     if np.mean(gap > 0) >= SURE and np.median(gap) >= WORSE:
-        if fit.ratings.gold is None:
+        if not has_answers(fit.ratings):
             found = f"in {shares[worst]} of its labels, against {joined(better)}"
             return f"Pool {worst} agrees least with the consensus of all pools: {found}", worst
         found = f"{shares[worst]} of its labels are right, against {joined(better)}"
         return f"Drop or retrain {worst}: {found}", worst
     shares_of = f"{joined([*better, lowest])} labels"
-    if fit.ratings.gold is None:
+    if not has_answers(fit.ratings):
         return f"No pool agrees clearly less with the consensus of all: {shares_of} do", None
     return f"No pool is clearly worse: {shares_of} are right", None
 
@@ -138,15 +139,17 @@ def pool_sentences(fit: Fit, prob: float, draws: int) -> list[str]:
     -------
     list of str
     """
-    ratings, share = in_memory(fit.ratings, "report"), fit.correct_share("pool", draws)
+    ratings, share = fit.ratings, fit.correct_share("pool", draws)
     of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
-    given = ratings.to_frame().groupby("pool", observed=True)["rating"]
-    rates = given.value_counts(normalize=True).unstack("pool", fill_value=0)
+    is_of = np.arange(len(ratings.pools))[:, None] == ratings.rater_pool
+    counts = is_of @ ratings_by_category(ratings)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    rates = pd.DataFrame(shares.T, ratings.categories, ratings.pools)
     apart = int(np.ptp(rates.to_numpy(), axis=1).argmax())
     agreeing = [f"{percentage(found, prob)} in {pool}" for pool, found in of_pool.items()]
     differing = [f"{rate:.0%} in {pool}" for pool, rate in rates.iloc[apart].items()]
     return [
-        fit.model.caution(ratings),
+        own_caution(fit.model, ratings),
         f"Ratings that equal the consensus: {joined(agreeing)}.",
         f"Ratings of category {rates.index[apart]}: {joined(differing)}. To judge raters by the "
         "standard of their own pool, fit each pool alone: ratings.subset(pools=[...]).",

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.figures import (
@@ -24,11 +23,11 @@ from reliabayes.html_report.answers.phrases import (
     split_whole,
 )
 from reliabayes.html_report.answers.severity import severity_claim
+from reliabayes.html_report.answers.typical_item import TypicalItem
 from reliabayes.results import quantities
 from reliabayes.results.estimates import estimate_text, observed_suffix, scalar_draws
 
 if TYPE_CHECKING:
-    from reliabayes.partitions import AnyRatings
     from reliabayes.results.fit import Fit
 
 SURE = 0.95  # probability from which on the verdict is plain
@@ -59,8 +58,8 @@ def reliability_answer(
     enough = quantities.raters_needed(icc, reliability)
     needed, needed_interval = split_whole(enough, prob)
     signal, signal_interval = split_percentage(icc, prob)
-    now = round(float(np.median(fit.ratings.ratings_per_item)))
-    reached = _reached(icc, severity, fit.ratings, now)
+    typical = TypicalItem.of(fit.ratings)
+    now, reached = typical.ratings, _reached(icc, severity, typical)
     level = f"{100 * prob:g}% interval"
     sentences = [
         f"Of the variance of a single rating, {signal} comes from true differences between the "
@@ -68,7 +67,7 @@ def reliability_answer(
         f"For means with a reliability of {reliability:g}, each item needs "
         f"{number_of_ratings(needed)} by different raters ({level} {needed_interval}).",
         f"Rater severity accounts for {percentage(severity, prob)} of that variance.",
-        f"{_ratings_per_item(fit.ratings, now)} a reliability of {estimate_text(reached, prob)}.",
+        f"{_ratings_per_item(typical)} a reliability of {estimate_text(reached, prob)}.",
     ]
     if fit.note:
         sentences.append(_on_few(fit, prob))
@@ -77,7 +76,7 @@ def reliability_answer(
             "These figures are on the scale of the ratings. On the latent scale, items account "
             f"for {percentage(scalar_draws(fit, 'icc'), prob)} of the variance."
         )
-    have = _have(fit.ratings, now)
+    have = _have(typical)
     claims = [Claim(_verdict(reached, have, str(now), needed, reliability), misfit_caution(misfit))]
     if severe := severity_claim(fit):
         claims.append(Claim(severe))
@@ -97,33 +96,25 @@ def reliability_answer(
     )
 
 
-def _reached(icc: Array, severity: Array, ratings: AnyRatings, now: int) -> Array:
+def _reached(icc: Array, severity: Array, typical: TypicalItem) -> Array:
     """Draws of the reliability of the mean of the ratings of a typical item.
 
     Ratings of an item by the same rater share the rater's severity.
     """
-    if len(ratings) == ratings.n_pairs:
-        return quantities.icc_k(icc, now)
-    same_rater = _times(ratings).power(2).sum(axis=1)
-    raters = float(np.median(ratings.ratings_per_item**2 / same_rater))
-    found: Array = icc / (icc + severity / raters + (1 - icc - severity) / now)
+    if not typical.has_repeats:
+        return quantities.icc_k(icc, typical.ratings)
+    noise = 1 - icc - severity
+    found: Array = icc / (icc + severity / typical.independent + noise / typical.ratings)
     return found
 
 
-def _have(ratings: AnyRatings, now: int) -> str:
+def _have(typical: TypicalItem) -> str:
     """How many ratings a typical item has, as the subject of a sentence with its verb."""
     by = ""
-    if len(ratings) > ratings.n_pairs:
-        raters = round(float(np.median(np.diff(_times(ratings).indptr))))
-        by = f" by {raters} rater{'s' * (raters != 1)}"
-    return f"{number_of_ratings(str(now))} an item{by} {'gives' if now == 1 else 'give'}"
-
-
-def _times(ratings: AnyRatings) -> sp.csr_array:
-    """How often (I, R) each rater rated each item, with an entry for each pair."""
-    times = ratings.incidence.copy()
-    times.sum_duplicates()
-    return times
+    if typical.has_repeats:
+        by = f" by {typical.raters} rater{'s' * (typical.raters != 1)}"
+    number = number_of_ratings(str(typical.ratings))
+    return f"{number} an item{by} {'gives' if typical.ratings == 1 else 'give'}"
 
 
 def _verdict(reached: Array, have: str, now: str, needed: str, wanted: float) -> str:
@@ -150,8 +141,7 @@ def _on_few(fit: Fit, prob: float) -> str:
     )
 
 
-def _ratings_per_item(ratings: AnyRatings, median: int) -> str:
-    counts = ratings.ratings_per_item
-    which = "Each" if counts.min() == counts.max() else "The median"
-    each = "which has" if median == 1 else "whose mean has"
-    return f"{which} item has {number_of_ratings(str(median))}, {each}"
+def _ratings_per_item(typical: TypicalItem) -> str:
+    which = "Each" if typical.are_alike else "The median"
+    each = "which has" if typical.ratings == 1 else "whose mean has"
+    return f"{which} item has {number_of_ratings(str(typical.ratings))}, {each}"

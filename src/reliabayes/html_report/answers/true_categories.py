@@ -16,6 +16,7 @@ from reliabayes.html_report.answers.figures import (
     Figure,
     percentage_figure,
 )
+from reliabayes.html_report.answers.labels import SURE, Labels, draws_for
 from reliabayes.html_report.answers.phrases import (
     misfit_caution,
     percentage,
@@ -26,6 +27,7 @@ from reliabayes.html_report.answers.poor_raters import (
     poor_claims,
     rater_sentences,
 )
+from reliabayes.partitions import RatingsDataset
 from reliabayes.results.estimates import (
     estimate_text,
     is_by_rater,
@@ -35,16 +37,11 @@ from reliabayes.results.estimates import (
 from reliabayes.results.ignored_facets import own_caution
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from reliabayes.results.fit import Fit
-
-DRAWS = 500  # from which the proportion of correct ratings is computed
-SURE = 0.95  # probability of a category from which on a label is trusted
 
 
 def true_categories_answer(
-    fit: Fit, prob: float, items: pd.DataFrame, misfit: Sequence[str] = ()
+    fit: Fit, prob: float, labels: Labels, misfit: Sequence[str] = ()
 ) -> Answer:
     """Which pool and which raters to drop, which labels to trust, and how many labels are enough.
 
@@ -54,8 +51,8 @@ def true_categories_answer(
         Fit of a model that reports accuracy.
     prob : float
         Probability of the intervals.
-    items : DataFrame
-        Result of `Fit.items`.
+    labels : Labels
+        How many of them are nearly certain.
     misfit : sequence of str
         What the model does not reproduce of the ratings, by predictive checks.
 
@@ -63,18 +60,16 @@ def true_categories_answer(
     -------
     Answer
     """
-    correct = fit.correct_share(draws=DRAWS).values.ravel()
-    unknown = _without_gold(fit, items)
-    caution = own_caution(fit.model, fit.ratings).rstrip(".") if len(unknown) == len(items) else ""
+    draws = draws_for(fit)
+    correct = fit.correct_share(draws=draws).values.ravel()
+    unknown, trusted = labels.unknown, labels.trusted
+    caution = own_caution(fit.model, fit.ratings).rstrip(".") if unknown == labels.items else ""
     pool, raters = poor_claims(fit)
     found = [Claim(text, caution) for text, is_poor in (pool, raters) if text and is_poor]
     others = [Claim(text, caution) for text, is_poor in (pool, raters) if text and not is_poor]
-    trusted = int((unknown["probability"] >= SURE).sum())
-    labels = Claim(
-        _trust(trusted, len(unknown), len(items)), _label_caution(misfit) if len(unknown) else ""
-    )
-    claims = [*found, labels, *others]
-    if misfit and not len(unknown):
+    trust = Claim(_trust(labels), _label_caution(misfit) if unknown else "")
+    claims = [*found, trust, *others]
+    if misfit and not unknown:
         claims[0] = replace(claims[0], caution=misfit_caution(misfit))
     pools = len(fit.ratings.pools)
     equal = f"equal the consensus of {pools} pools" if pools > 1 else "are right"
@@ -83,20 +78,21 @@ def true_categories_answer(
         f"{percentage(correct, prob)} of ratings {equal}: they are the true category, whether by "
         "knowledge or by luck."
     ]
-    if len(unknown):
-        share = f"{math.floor(100 * trusted / len(unknown))}%"
+    if unknown:
+        share = f"{math.floor(100 * trusted / unknown)}%"
         certain = f"of labels are at least {SURE:.0%} likely"
-        figures.append(Figure(certain, share, f"{trusted:,} of {len(unknown):,}"))
+        figures.append(Figure(certain, share, f"{trusted:,} of {unknown:,}"))
     if not fit.model.conditional:
         number = fit.raters_needed(accuracy=SURE).values.ravel()
         figures.append(_needed_figure(number, prob))
         sentences.append(_needed_sentence(fit, number, prob))
-    if len(unknown) < len(items) and not fit.model.conditional:
+    is_in_parts = isinstance(fit.ratings, RatingsDataset)
+    if unknown < labels.items and not fit.model.conditional and not is_in_parts:
         figure, sentence = _against_gold(fit, prob)
         figures.append(figure)
         sentences.append(sentence)
     if pools > 1:
-        sentences += pool_sentences(fit, prob, DRAWS)
+        sentences += pool_sentences(fit, prob, draws)
     if is_by_rater(fit, "accuracy"):
         sentences += rater_sentences(fit, prob)
     if "bits_per_rating" in fit.quantities:
@@ -108,17 +104,9 @@ def true_categories_answer(
     return Answer(tuple(claims), tuple(figures), tuple(sentences))
 
 
-def _without_gold(fit: Fit, items: pd.DataFrame) -> pd.DataFrame:
-    """The items whose true category is not known."""
-    gold = fit.ratings.gold_category
-    return items if gold is None else items[gold < 0]
-
-
-def _trust(trusted: int, total: int, items: int) -> str:
-    """How many labels are nearly certain, and how many a person should look at.
-
-    Of ``items``, the true categories of ``total`` are unknown.
-    """
+def _trust(labels: Labels) -> str:
+    """How many labels are nearly certain, and how many a person should look at."""
+    items, total, trusted = labels.items, labels.unknown, labels.trusted
     if not total:
         return f"The true categories of all {items:,} items are known"
     which = "labels" if total == items else "labels without a known answer"

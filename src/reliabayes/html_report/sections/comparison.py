@@ -12,6 +12,10 @@ from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
 from reliabayes.results.comparison import compare, refuses_comparison
 
+NOT_COMPARED = (
+    "Models are not compared, which needs all ratings in memory: compare their fits of some of the "
+    "ratings, such as dataset.parts[0].read()."
+)
 MAX_WORK = 40_000_000  # items times draws of the comparison
 
 
@@ -33,6 +37,8 @@ def comparison(fits: Sequence[ReportFit]) -> Section:
 def _blocks(fits: Sequence[ReportFit]) -> list[Block]:
     if len(fits) < 2:
         return []
+    if fits[0].is_in_parts:
+        return [Text(NOT_COMPARED)]
     if refusal := refuses_comparison({each.name: type(each.fit.model) for each in fits}):
         return [Text(refusal)]
     largest = max(each.fit.settings.chains * each.fit.settings.draws for each in fits)

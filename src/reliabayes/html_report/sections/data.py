@@ -14,11 +14,14 @@ from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings.likely_scale import likely_scale
-from reliabayes.wording import counted, listed
 
 if TYPE_CHECKING:
     from reliabayes.partitions import AnyRatings
-    from reliabayes.ratings import Ratings
+
+NO_PICTURES = (
+    "Pictures of who rated what and of the agreement of pairs of raters need all ratings in memory "
+    "and are left out."
+)
 
 
 def data(ratings: AnyRatings, source: Mapping[str, str], prob: float) -> Section:
@@ -37,10 +40,10 @@ def data(ratings: AnyRatings, source: Mapping[str, str], prob: float) -> Section
     -------
     Section
     """
-    if isinstance(ratings, RatingsDataset):
-        return Section("data", "Data", [Facts([*source.items(), *_facts_of_parts(ratings)])])
     blocks: list[Block] = [Facts([*source.items(), *facts(ratings)])]
-    if not ratings.anonymous_raters:
+    if isinstance(ratings, RatingsDataset):
+        blocks.append(Text(NO_PICTURES))
+    elif not ratings.anonymous_raters:
         if ratings.is_complete:
             blocks.append(Text("Every rater rated every item."))
         else:
@@ -51,13 +54,13 @@ def data(ratings: AnyRatings, source: Mapping[str, str], prob: float) -> Section
 
 
 def coefficients(
-    ratings: Ratings, prob: float, guideline: str | None = None
+    ratings: AnyRatings, prob: float, guideline: str | None = None
 ) -> tuple[str, list[Block]]:
     """Coefficients that suit the ratings, with the words of a guideline, and warnings.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings.
     prob : float
         Probability of the intervals.
@@ -72,7 +75,8 @@ def coefficients(
         The table and warnings, or why there is none.
     """
     if guideline is None:
-        guideline = "koo_li" if likely_scale(ratings).scale == "numeric" else "landis_koch"
+        example = ratings.parts[0].read() if isinstance(ratings, RatingsDataset) else ratings
+        guideline = "koo_li" if likely_scale(example).scale == "numeric" else "landis_koch"
     with recorded_warnings() as messages:
         try:
             found = ratings.agreement(prob=prob, guideline=guideline)
@@ -87,12 +91,12 @@ def coefficients(
     return found.attrs["finding"], [table("agreement-0", caption, found, note=note), *said]
 
 
-def facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
+def facts(ratings: AnyRatings) -> Iterator[tuple[str, str]]:
     """Size and design; minimum, median and maximum of a number in one line.
 
     Parameters
     ----------
-    ratings : Ratings
+    ratings : Ratings or RatingsDataset
         The ratings.
 
     Yields
@@ -112,15 +116,6 @@ def facts(ratings: Ratings) -> Iterator[tuple[str, str]]:
                 fact,
                 f"{least:,} to {most:,}, median {middle:,g}" if least < most else f"{most:,}",
             )
-
-
-def _facts_of_parts(dataset: RatingsDataset) -> Iterator[tuple[str, str]]:
-    """Size of ratings in parts."""
-    yield "items", f"{dataset.n_items:,}"
-    yield "raters", f"{dataset.n_raters:,}"
-    yield "ratings", f"{len(dataset):,}, in {counted(len(dataset.parts), 'part')}"
-    yield "scale", dataset.scale
-    yield "pools", listed(dataset.pools, 10)
 
 
 def _fact_text(value: Any) -> str:

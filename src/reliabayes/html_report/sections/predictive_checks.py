@@ -12,6 +12,10 @@ from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
 from reliabayes.wording import joined
 
+NOT_CHECKED = (
+    "Whether the model reproduces the ratings was not checked, which needs all of them in memory: "
+    "fit some of them, such as dataset.parts[0].read(), and see the report of that fit."
+)
 MAX_MARKERS = 1000  # of observed values in the picture
 
 
@@ -31,6 +35,9 @@ def predictive_checks(fits: Sequence[ReportFit]) -> Section:
 
 
 def _blocks(each: ReportFit) -> Iterator[Block]:
+    if each.is_in_parts:
+        yield Text(NOT_CHECKED, caution=True)
+        return
     found = each.checks
     if each.misfit:
         yield Text(

@@ -6,13 +6,20 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from reliabayes import plots
-from reliabayes.html_report.blocks import Block, Section
+from reliabayes.html_report.blocks import Block, Section, Text
 from reliabayes.html_report.fits import ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
 from reliabayes.results.estimates import is_by_rater
-from reliabayes.results.known_answers import known_items
+from reliabayes.results.known_answers import has_answers, known_items
 
+IN_FILES = (
+    "A table of all items may not fit in a page: fit.write_items(folder), or reliabayes fit with "
+    "--items FOLDER, writes it to files, part by part."
+)
+NOT_COMPARED = (
+    "Labels and raters are not compared with the known answers, which needs all ratings in memory."
+)
 MAX_MARKERS = 5000  # items that each have a marker in a plot
 
 
@@ -83,7 +90,10 @@ def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
         )
         caption = f"Pools, the least accurate first ({each.name})"
         yield table(f"pools-{each.number}", caption, fit.pools(prob), note=note)
-    if len(known_items(fit.ratings)) and not fit.model.conditional:
+    if each.is_in_parts:
+        if has_answers(fit.ratings):
+            yield Text(NOT_COMPARED)
+    elif len(known_items(fit.ratings)) and not fit.model.conditional:
         found = fit.against_gold(prob).rename_axis(["of", "name"])
         note = "The model's labels are those that it would give without knowing the answer."
         caption = f"Against known answers ({each.name})"
@@ -92,6 +102,9 @@ def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
 
 
 def _item_blocks(each: ReportFit) -> Iterator[Block]:
+    if each.is_in_parts:
+        yield Text(IN_FILES)
+        return
     has_categories = "probability" in each.items
     if has_categories and len(known_items(each.fit.ratings)) == len(each.items):
         return

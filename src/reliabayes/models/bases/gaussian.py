@@ -85,6 +85,10 @@ class GaussianModel(RatingModel[P]):
         )
 
     @abstractmethod
+    def priors(self, ratings: AnyRatings) -> dict[str, Any]:
+        """Priors in force for these ratings, in memory or in parts, by parameter."""
+
+    @abstractmethod
     def pool_of_raters(self, ratings: AnyRatings) -> Codes:
         """Position (R,) of each rater's pool."""
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from reliabayes.arrays import Codes
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.crossed_effects import RowState, RowTotals
 from reliabayes.likelihoods.effect_sums import EffectSums, EffectTotals
-from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign
+from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.item_sums import ItemSums
-from reliabayes.likelihoods.moments import near
+from reliabayes.likelihoods.moments import Moments, near
 from reliabayes.likelihoods.row_effects import RowEffects
 from reliabayes.models.bases.gaussian_crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
+from reliabayes.results.summaries import describe
 
 ENOUGH = 100_000  # ratings that tell whether there is a residual, and roughly where ratings are
 MOST_IN_MEMORY = 50_000_000  # ratings whose items and raters are held in memory: 1 GB
+
+CHUNK = 4_000_000  # effects drawn at once: 32 MB
 
 
 def leading(dataset: RatingsDataset) -> Ratings:
@@ -50,6 +55,31 @@ def leading(dataset: RatingsDataset) -> Ratings:
     )
 
 
+def moments_of_parts(dataset: RatingsDataset, pool: Codes) -> tuple[Moments, ...]:
+    """Moments of all ratings by raters of each pool, as `sums_of_parts` has them."""
+    pivots = _pivots(leading(dataset), pool)
+    return tuple(dataset.sum(partial(_moments, pool, pivots)))
+
+
+def effects_of_part(
+    sd: Deviations,
+    columns: Array,
+    center: float,
+    prob: float,
+    part: Ratings,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Table of the effects of the items of a part, given those of all raters.
+
+    ``sd`` has (S,) draws, ``columns`` is (S, R + 1) with the mean last, less ``center``.
+    """
+    raters = columns.shape[1] - 1
+    design = CrossedDesign.of(part.item, part.rater, part.values - center, raters)
+    chunks = [describe(chunk, prob) for chunk in design.draw_rows(sd, columns, CHUNK, rng)]
+    table = pd.concat(map(pd.DataFrame, chunks), ignore_index=True)
+    return table.set_axis(part.items.rename("item"))
+
+
 def suits_sums(dataset: RatingsDataset, first: Ratings) -> bool:
     """Whether sums over pairs of raters are cheaper than passes over the ratings."""
     patterns = len(np.unique(first.ratings_per_item))
@@ -68,10 +98,21 @@ def sums_of_parts(dataset: RatingsDataset, pool: Codes, first: Ratings) -> ItemS
         found = f"{dataset.n_raters:,} raters, whose sums take {size * 8 / 1e9:.0f} GB"
         remedy = "Fit the most active raters, or GaussianICC, which takes any number."
         raise RatingsError([Fault("raters", rule, found, remedy)])
+    pivots = _pivots(first, pool)
+    return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))
+
+
+def _pivots(first: Ratings, pool: Codes) -> tuple[float, ...]:
     values, of_rating = first.values, pool[first.rater]
     own = (values[of_rating == g] for g in range(int(pool.max()) + 1))
-    pivots = tuple(near(some if len(some) else values) for some in own)
-    return dataset.sum(partial(ItemSums.of, pool=pool, pivots=pivots))
+    return tuple(near(some if len(some) else values) for some in own)
+
+
+def _moments(pool: Codes, pivots: Sequence[float], part: Ratings) -> NDArray[np.object_]:
+    """An array, so that moments of two parts are added pool by pool."""
+    of_rating = pool[part.rater]
+    own = (part.values[of_rating == g] for g in range(len(pivots)))
+    return np.array([Moments.of(*each) for each in zip(own, pivots, strict=True)], np.object_)
 
 
 def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> EffectSums:

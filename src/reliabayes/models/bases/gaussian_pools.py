@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
@@ -19,7 +20,10 @@ from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign, pool_pairs
 from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
 from reliabayes.models.bases.gaussian import SDS
+from reliabayes.ratings import Ratings
+from reliabayes.results.summaries import describe
 
+CHUNK = 4_000_000  # numbers at once while effects are drawn: 32 MB
 MAX_SIZE = 30_000_000  # numbers in the sums: 240 MB for each chain
 
 
@@ -95,6 +99,32 @@ def integrates_out(design: PooledDesign) -> bool:
         return False
     # With less data the sampled levels mix badly, and a fit takes no time anyway.
     return cells < 1000 or raters**2 * (raters + 4 * pairs) <= 100 * cells
+
+
+def table_of_effects(chunks: Iterable[Array], ratings: Ratings, prob: float) -> pd.DataFrame:
+    """Table of effects of items in pools, of chunks (S, items, G) of draws."""
+    described = [describe(chunk.reshape(len(chunk), -1), prob) for chunk in chunks]
+    index = pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])
+    return pd.concat(map(pd.DataFrame, described), ignore_index=True).set_axis(index)
+
+
+def pooled_effects_of_part(
+    at: Components,
+    effects: Array,
+    center: Array,
+    pool: Codes,
+    prob: float,
+    part: Ratings,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Table of the effects of the items of a part, given those of all raters.
+
+    ``at`` has (S, ...) draws, ``effects`` is (S, R + G) with the means last, less ``center`` (G,);
+    ``pool`` (R,) has the pools of the raters.
+    """
+    centred = part.values - center[pool][part.rater]
+    design = PooledDesign.of(part.item, part.rater, centred, pool)
+    return table_of_effects(design.draw_items(at, effects, CHUNK, rng), part, prob)
 
 
 def crowd_start(

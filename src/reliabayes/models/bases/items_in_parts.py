@@ -9,8 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from typing_extensions import TypeVar
 
+from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.em import Climb, Point
@@ -32,6 +34,8 @@ from reliabayes.models.bases.modes import (
 from reliabayes.models.bases.optional_results import ByGibbs
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
+from reliabayes.results.item_tables import TableOfPart
+from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -142,6 +146,19 @@ class ItemsInParts(AnnotationModel[P]):
         rest = replace(rest, n_ratings=float(len(silent)))
         return ConjugateInParts(rest, lambda at: silent.sum(partial(_states, self, own, at)))
 
+    def items_by_part(
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What makes the table of labels of a part, from the draws."""
+        return partial(_labels_of_part, self, posterior.draws, _of_no_items(posterior.problem))
+
+    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array:
+        """Number (S, R) of each rater's ratings that equal true categories drawn with the draws."""
+        if isinstance(posterior.ratings, Ratings):
+            return super().correct_ratings(posterior, rng)
+        own, seed = _of_no_items(posterior.problem), int(rng.integers(2**31))
+        return posterior.ratings.sum(partial(_correct_of_part, self, posterior.draws, own, seed))
+
     def of_part(self, problem: P, part: Ratings) -> P:
         """The problem of a part, given that of all parts."""
         return replace(problem, mixture=_items(self, part))
@@ -159,10 +176,37 @@ class _Step(NamedTuple):
         )
 
 
-def _distinct_items(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
+def _of_no_items(problem: Any) -> Any:
+    """What the problems of all parts share."""
+    return replace(problem, mixture=problem.mixture.part(slice(0)), parts=None)
+
+
+def _mixture(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
     cells = Cells.of(part, exchangeable_raters=model.exchangeable_raters)
-    found = ItemMixture.of(part.item, cells.of_rating, len(cells.category), model.kinds(part))
-    return replace(found, distinct=np.empty(0, np.int32))
+    return ItemMixture.of(part.item, cells.of_rating, len(cells.category), model.kinds(part))
+
+
+def _distinct_items(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
+    return replace(_mixture(model, part), distinct=np.empty(0, np.int32))
+
+
+def _posterior_of_part(
+    model: ItemsInParts[Any], draws: xr.Dataset, problem: Any, part: Ratings
+) -> Posterior[Any]:
+    return Posterior(draws, part, replace(problem, mixture=_mixture(model, part)))
+
+
+def _labels_of_part(
+    model: ItemsInParts[Any], draws: xr.Dataset, problem: Any, part: Ratings, rng: object
+) -> pd.DataFrame:
+    return model.items(_posterior_of_part(model, draws, problem, part), None)
+
+
+def _correct_of_part(
+    model: ItemsInParts[Any], draws: xr.Dataset, problem: Any, seed: int, part: Ratings
+) -> Array:
+    rng = np.random.default_rng([seed, part.items[0]])  # the position of the first item
+    return model.correct_ratings(_posterior_of_part(model, draws, problem, part), rng)
 
 
 def _items(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:

@@ -21,6 +21,7 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
@@ -56,6 +57,15 @@ class OptionalResults(Generic[P]):
     def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
         """A run of another sampler, with the log density of the program; by default what it has."""
         return run
+
+    def items_by_part(
+        self, posterior: Posterior[P], prob: Any, rng: np.random.Generator
+    ) -> TableOfPart | None:
+        """What makes the table `items` of a part, with what all parts share already drawn.
+
+        Every model that takes ratings in parts has it; None of others.
+        """
+        return None
 
     def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
         """Probability (I, K) of each true category of each item; None if items have none."""

@@ -1,0 +1,66 @@
+"""How many labels of items are nearly certain, in memory or in parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from reliabayes.partitions import RatingsDataset
+
+if TYPE_CHECKING:
+    from reliabayes.ratings import Ratings
+    from reliabayes.results.fit import Fit
+
+SURE = 0.95  # probability of a category from which on a label is trusted
+DRAWS = 500  # from which the proportion of correct ratings is computed
+LEAST_DRAWS = 50  # from which labels and correct ratings are computed of ratings in parts
+MOST_WORK = 400_000_000  # ratings in parts times draws, which take a quarter of a minute
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Numbers of items.
+
+    Attributes
+    ----------
+    items : int
+        All.
+    unknown : int
+        Those whose true category was not given.
+    trusted : int
+        Of these, those whose most probable category is nearly certain.
+    """
+
+    items: int
+    unknown: int
+    trusted: int
+
+    def __add__(self, other: Labels) -> Labels:
+        return Labels(
+            self.items + other.items, self.unknown + other.unknown, self.trusted + other.trusted
+        )
+
+    @classmethod
+    def of(cls, fit: Fit, items: pd.DataFrame | None = None) -> Labels:
+        """Labels of a fit, of whose items the table may be known already."""
+        if isinstance(fit.ratings, RatingsDataset):
+            return fit.sum_over_items(cls.of_table, draws_for(fit))
+        return cls.of_table(fit.items() if items is None else items, fit.ratings)
+
+    @classmethod
+    def of_table(cls, items: pd.DataFrame, ratings: Ratings) -> Labels:
+        """Labels of the table of all items of ratings."""
+        gold: Any = ratings.gold_category
+        is_unknown = np.ones(len(items), bool) if gold is None else gold < 0
+        is_sure = items["probability"].to_numpy() >= SURE
+        return cls(len(items), int(is_unknown.sum()), int((is_unknown & is_sure).sum()))
+
+
+def draws_for(fit: Fit) -> int:
+    """Number of draws for what is computed of each item: fewer of very many ratings in parts."""
+    if not isinstance(fit.ratings, RatingsDataset):
+        return DRAWS
+    return int(np.clip(MOST_WORK // len(fit.ratings), LEAST_DRAWS, DRAWS))

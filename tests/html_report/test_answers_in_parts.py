@@ -1,0 +1,103 @@
+"""Answers of fits of ratings in parts: those of the same ratings in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.html_report import answer
+from reliabayes.html_report.answers.labels import Labels
+from reliabayes.html_report.answers.typical_item import TypicalItem
+from tests.partitions.in_memory import in_parts
+
+SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 200, "progress": False}
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
+
+
+def grades(*, repeats: bool = False) -> rb.Ratings:
+    """Some of the whole-number grades of 60 items by eight raters in two pools."""
+    rng = np.random.default_rng(1)
+    item, rater = rng.standard_normal(60), rng.standard_normal(8)
+    score = 50 + 10 * item[:, None] + 5 * rater + 7 * rng.standard_normal((60, 8))
+    score[:20, :4] = score[40:, 4:] = np.nan
+    score[20:40][rng.random((20, 8)) < 0.3] = np.nan
+    table = rb.Ratings.from_wide(np.rint(score)).to_frame()
+    if repeats:
+        table = pd.concat([table, table[::3], table[::9]], ignore_index=True)
+    table["pool"] = np.where(table["rater"] < 4, "staff", "crowd")
+    return rb.Ratings.from_frame(table, pool="pool", scale="numeric", replicates="keep")
+
+
+def labels(*, gold: bool) -> rb.Ratings:
+    """120 items in three categories, rated by some of seven raters in two pools."""
+    rng = np.random.default_rng(2)
+    rows = [
+        (f"i{item:03}", f"r{rater}", "abc"[kind if rng.random() < 0.8 else rng.integers(3)], kind)
+        for item, kind in enumerate(rng.integers(3, size=120))
+        for rater in rng.choice(7, 4, replace=False)
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "rating", "gold"])
+    table["gold"] = [
+        "abc"[kind] if item < "i030" else None
+        for item, kind in zip(table["item"], table["gold"], strict=True)
+    ]
+    table["pool"] = np.where(table["rater"] < "r4", "staff", "crowd")
+    return rb.Ratings.from_frame(table, pool="pool", gold="gold" if gold else None)
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_typical_items_are_medians_over_all_items(repeats: bool) -> None:
+    ratings = grades(repeats=repeats)
+
+    found = TypicalItem.of(in_parts(ratings, 7))
+
+    table = ratings.to_frame().groupby("item")["rater"]
+    squares = table.agg(lambda raters: (raters.value_counts() ** 2).sum())
+    assert found == TypicalItem.of(ratings)
+    assert found.ratings == round(table.size().median())
+    assert found.raters == round(table.nunique().median())
+    assert found.independent == pytest.approx((table.size() ** 2 / squares).median())
+    assert (found.are_alike, found.has_repeats) == (False, repeats)
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+@pytest.mark.parametrize("model", [rb.GaussianICC(), rb.GaussianXCC()], ids=["icc", "xcc"])
+def test_answers_of_numbers_are_those_in_memory(model: Any, repeats: bool) -> None:
+    ratings = grades(repeats=repeats)
+    whole, parts = (model.fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3)))
+
+    assert answer(parts) == answer(whole)
+
+
+@pytest.mark.parametrize("gold", [False, True])
+@pytest.mark.parametrize("model", [rb.DawidSkene(), rb.TAP()], ids=["dawid-skene", "tap"])
+def test_answers_of_labels_are_those_in_memory(model: Any, gold: bool) -> None:
+    ratings = labels(gold=gold)
+    whole, parts = (model.fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3)))
+
+    found, expected = answer(parts), answer(whole)
+
+    assert Labels.of(parts) == Labels.of(whole)
+    assert found.claims == expected.claims
+    names = [figure.name for figure in expected.figures if "known answers" not in figure.name]
+    assert [figure.name for figure in found.figures] == names
+    # Proportions of correct ratings: of the same draws, with true categories drawn anew.
+    one, other = (fit.correct_share(draws=400) for fit in (parts, whole))
+    sd = float(np.hypot(one.std(), other.std()))
+    assert float(abs(one.mean() - other.mean())) < 4.5 * sd / np.sqrt(400)
+    assert float(one.std() / other.std()) == pytest.approx(1, abs=4.5 * np.sqrt(1 / 400))
+
+
+def test_tables_of_pools_and_raters_are_those_in_memory() -> None:
+    ratings = labels(gold=False)
+    whole, parts = (
+        rb.DawidSkene().fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3))
+    )
+
+    pd.testing.assert_frame_equal(parts.pools(), whole.pools())
+    pd.testing.assert_frame_equal(parts.raters(), whole.raters())
+    assert parts.summary().attrs["caution"] == whole.summary().attrs["caution"] != ""
