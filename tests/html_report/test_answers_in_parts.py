@@ -101,3 +101,23 @@ def test_tables_of_pools_and_raters_are_those_in_memory() -> None:
     pd.testing.assert_frame_equal(parts.pools(), whole.pools())
     pd.testing.assert_frame_equal(parts.raters(), whole.raters())
     assert parts.summary().attrs["caution"] == whole.summary().attrs["caution"] != ""
+
+
+def test_answers_of_facets_are_those_in_memory() -> None:
+    rng = np.random.default_rng(5)
+    cells = pd.MultiIndex.from_product([range(60), range(4), range(3)])
+    table = cells.to_frame(index=False).set_axis(["item", "rater", "day"], axis=1)
+    level = 10 * rng.standard_normal(60)[table["item"]] + 4 * rng.standard_normal(4)[table["rater"]]
+    table["rating"] = np.rint(50 + level + 5 * rng.standard_normal(len(table)))
+    table = table[table["day"] < 2 + (table["item"] < 40)]  # most items on three days
+    ratings = rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
+    model = rb.GStudy(design="item x rater x day")
+    whole, parts = (model.fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3)))
+
+    found, expected = answer(parts), answer(whole)
+
+    assert model.priors(in_parts(ratings, 3)) == model.priors(ratings)
+    assert [figure.name for figure in found.figures] == [each.name for each in expected.figures]
+    assert "4 raters and 3 days" in found.headline
+    with pytest.raises(rb.RatingsError, match="all ratings must be in memory"):
+        parts.write_items("nowhere")

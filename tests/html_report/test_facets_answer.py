@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes.facets import Effects, MeasurementDesign
+from reliabayes.facets import MeasurementDesign
 from reliabayes.html_report.answers.dispatch import answer
 from reliabayes.html_report.answers.facets import _in_words, levels_now
 
@@ -23,9 +23,9 @@ def test_levels_of_nested_facets_are_counted_within_the_others(dataset: Load) ->
     columns: dict[str, Any] = {"item": "person", "rater": "r", "rating": "Response"}
     ratings = rb.Ratings.from_frame(table, **columns, facets=["t"])
 
-    effects = Effects.of(ratings, MeasurementDesign.parse("item x (rater:t)"))
+    design = MeasurementDesign.parse("item x (rater:t)")
 
-    assert levels_now(effects) == {"rater": 4, "t": 3}
+    assert levels_now(ratings, design) == {"rater": 4, "t": 3}
 
 
 def test_verdict_names_the_levels_at_hand_the_largest_error_and_what_would_help() -> None:

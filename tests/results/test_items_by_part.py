@@ -198,12 +198,12 @@ def test_errors_of_tables_name_the_method_of_the_object(
             table()
 
 
-def test_every_model_that_takes_parts_has_tables_of_their_items() -> None:
+def test_models_say_whether_they_have_tables_of_the_items_of_parts() -> None:
     base: Any = rb.models.RatingModel
 
-    assert all(
-        kind.items_by_part is not base.items_by_part for kind in rb.MODELS if kind.takes_parts
-    )
+    have = {kind for kind in rb.MODELS if kind.items_by_part is not base.items_by_part}
+    assert have == {kind for kind in rb.MODELS if kind.tables_by_part}
+    assert all(kind.takes_parts for kind in have)
 
 
 def test_a_folder_with_something_in_it_is_not_written_to(

@@ -98,6 +98,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
 
     summary: ClassVar[str] = "agreement between pools of raters on a continuous scale"
     takes_parts: ClassVar[bool] = True
+    tables_by_part: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = (
         *XCC,
         "icc",
@@ -294,8 +295,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         self, posterior: Posterior[PooledGaussianProblem], rng: np.random.Generator
     ) -> Iterator[Array]:
         """Levels (R,) of the raters, drawn given each draw in turn."""
-        problem = posterior.problem
-        pool = problem.pool
+        problem, pool = posterior.problem, posterior.problem.pool
         _, drawn = self._rater_effects(posterior, rng)
         for effects, means in zip(*np.split(drawn, [len(pool)], axis=1), strict=True):
             yield effects + (problem.center + means)[pool]

@@ -38,7 +38,7 @@ from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
 from reliabayes.models.bases.random_effects import RandomEffectsModel
 from reliabayes.models.bases.simulation import require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
-from reliabayes.partitions import RatingsDataset
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
@@ -149,8 +149,11 @@ class GStudy(RandomEffectsModel):
 
     # From ratings to draws.
 
-    def priors(self, ratings: Ratings) -> dict[str, Any]:
+    def priors(self, ratings: AnyRatings) -> dict[str, Any]:
         """Priors in force for these ratings: of the mean, and of the sd of each source."""
+        if isinstance(ratings, RatingsDataset):
+            levels = levels_of_parts(ratings, self.measurement_design)
+            return self._priors_given(levels.moments.moments, levels.effects(self.drop))
         return self._priors(ratings, self.effects(ratings))
 
     def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.facets import Effects
+from reliabayes.facets import MeasurementDesign
+from reliabayes.facets.effects import levels_of
 from reliabayes.html_report.answers.figures import (
     Answer,
     Claim,
@@ -16,11 +19,14 @@ from reliabayes.html_report.answers.figures import (
     percentage_figure,
 )
 from reliabayes.html_report.answers.phrases import misfit_caution, percentage
-from reliabayes.partitions import in_memory
+from reliabayes.html_report.answers.typical_item import median_of
+from reliabayes.partitions import RatingsDataset, in_memory
 from reliabayes.results.estimates import estimate_text
 from reliabayes.wording import counted, joined, several
 
 if TYPE_CHECKING:
+    from reliabayes.partitions import AnyRatings
+    from reliabayes.ratings import Ratings
     from reliabayes.results.fit import Fit
     from reliabayes.results.fitted_decisions import DStudy
 
@@ -48,7 +54,7 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     Answer
     """
     decision = fit.decision()
-    now = levels_now(Effects.of(in_memory(fit.ratings, "report"), decision.design))
+    now = levels_now(fit.ratings, decision.design)
     reached = fit.d_study(now).draws["phi"].values.ravel()
     single, relative = (fit.quantities[name].values.ravel() for name in ("phi", "g"))
     error = {
@@ -87,21 +93,37 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     return Answer(claims, figures, sentences)
 
 
-def levels_now(effects: Effects) -> dict[str, int]:
+def levels_now(ratings: AnyRatings, design: MeasurementDesign) -> dict[str, int]:
     """Levels of each facet that a typical object of measurement was rated under.
 
-    Of a nested facet, within each level of the other.
+    Of a nested facet, within each level of the other. Of ratings in parts, objects must be items,
+    whose ratings are all in one part.
     """
-    design = effects.design
-    owner, n = effects.cells[design.measured]
-    found: dict[str, int] = {}
+    if isinstance(ratings, RatingsDataset) and "item" in design.measured:
+        found = ratings.sum(partial(_numbers_of_levels, design))
+    else:
+        found = _numbers_of_levels(design, in_memory(ratings, "report"))
+    medians = {
+        name: median_of(Counter({number: n for (of, number), n in found.items() if of == name}))
+        for name in design.facets
+        if name not in design.measured
+    }
+    return {name: max(1, round(median)) for name, median in medians.items()}
+
+
+def _numbers_of_levels(design: MeasurementDesign, ratings: Ratings) -> Counter[tuple[str, float]]:
+    """How many objects have which number of levels of each facet, within those it is nested in."""
+    facets = {name: ratings.positions(name)[0] for name in design.facets}
+    cells = {source.facets: levels_of(source, facets) for source in design.sources()}
+    owner, n = cells[design.measured]
+    found: Counter[tuple[str, float]] = Counter()
     for name in design.facets:
         if name not in design.measured:
-            nested = design.nested[name] - design.measured
-            inner, outer = (
-                _distinct(owner, n, effects, facets) for facets in (nested | {name}, nested)
+            outer = design.nested[name] - design.measured
+            inner_levels, outer_levels = (
+                _distinct(owner, n, design, cells, each) for each in (outer | {name}, outer)
             )
-            found[name] = max(1, round(float(np.median(inner / outer))))
+            found.update((name, float(x)) for x in inner_levels / outer_levels)
     return found
 
 
@@ -113,9 +135,7 @@ def study_around(fit: Fit) -> DStudy:
     fit : Fit
         Fit of a model that reports phi.
     """
-    levels: dict[str, Any] = dict(
-        levels_now(Effects.of(in_memory(fit.ratings, "report"), fit.decision().design))
-    )
+    levels: dict[str, Any] = dict(levels_now(fit.ratings, fit.decision().design))
     first, *second = list(levels)[:2]
     levels[first] = range(1, 1 + max(FEW_LEVELS, 2 * levels[first]))
     for name in second:
@@ -123,11 +143,17 @@ def study_around(fit: Fit) -> DStudy:
     return fit.d_study(levels)
 
 
-def _distinct(owner: Codes, n: int, effects: Effects, facets: frozenset[str]) -> Array:
+def _distinct(
+    owner: Codes,
+    n: int,
+    design: MeasurementDesign,
+    cells: Mapping[frozenset[str], tuple[Codes, int]],
+    facets: frozenset[str],
+) -> Array:
     """Number (n,) of combinations of levels of some facets, by object of measurement."""
     if not facets:
         return np.ones(n)
-    level, size = effects.cells[facets | effects.design.nested_in(facets)]
+    level, size = cells[facets | design.nested_in(facets)]
     pairs = np.unique(owner.astype(np.int64) * size + level)
     return np.bincount(pairs // size, minlength=n).astype(float)
 

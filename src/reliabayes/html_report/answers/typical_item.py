@@ -65,6 +65,11 @@ def _kinds(ratings: Ratings) -> Counter[tuple[int, ...]]:
     return Counter(map(tuple, rows))
 
 
+def median_of(counts: Counter[float]) -> float:
+    """Median of values that occur several times each, with the number of times."""
+    return _median(np.array(list(counts)), np.array(list(counts.values())))
+
+
 def _median(values: Array, times: Array) -> float:
     """Median of values that occur several times each."""
     order = np.argsort(values)
