@@ -63,6 +63,41 @@ constexpr double smallest = 1e-150, small = 1e-50;
 constexpr int factors_at_once = 8;
 constexpr double smallest_probability = 1e-300;
 
+// The sum of log-probabilities of items, most of which are multiplied first.
+class Sum {
+ public:
+  void add(double log_scale, double probability, Count number) {
+    total_ += number * log_scale;
+    if (number > 1) {
+      total_ += number * std::log(probability);
+      return;
+    }
+    product_ *= probability;
+    if (!(product_ > smallest)) {
+      total_ += std::log(product_);
+      product_ = 1;
+    }
+  }
+  double value() const { return total_ + std::log(product_); }
+
+ private:
+  double total_ = 0, product_ = 1;
+};
+
+// The same in units of 2^-24 nats, which is exact, so that it is the same in any order of the items. A sum may have
+// 5e11 nats.
+class ExactSum {
+ public:
+  void add(double log_scale, double probability, Count number) {
+    const double units = std::ldexp(log_scale + std::log(probability), 24);
+    total_ += number * std::llrint(std::max(units, -0x1p55));
+  }
+  Count value() const { return total_; }
+
+ private:
+  Count total_ = 0;
+};
+
 class Chain {
  public:
   Chain(const Conjugate& data, const Philox& philox, double* x)
@@ -76,21 +111,22 @@ class Chain {
 
   // Draw states and then probabilities; log-likelihood of the probabilities before.
   double sweep(std::uint32_t number, double* kept) {
-    const double log_likelihood = draw_states(number);
+    const double log_likelihood = draw_states<Sum>(number).value();
     if (kept != nullptr) std::copy(x_, x_ + data_.kept, kept);
     draw_rest(number);
     return log_likelihood;
   }
 
   // Draw states of all items; log-likelihood of the probabilities.
-  double draw_states(std::uint32_t sweep) {
+  template <typename LogLikelihood>
+  LogLikelihood draw_states(std::uint32_t sweep) {
     tabulate();
     switch (data_.states) {
-      case 2: return draw_states<2>(sweep);
-      case 3: return draw_states<3>(sweep);
-      case 4: return draw_states<4>(sweep);
-      case 5: return draw_states<5>(sweep);
-      default: return draw_states<0>(sweep);
+      case 2: return draw_states<LogLikelihood, 2>(sweep);
+      case 3: return draw_states<LogLikelihood, 3>(sweep);
+      case 4: return draw_states<LogLikelihood, 4>(sweep);
+      case 5: return draw_states<LogLikelihood, 5>(sweep);
+      default: return draw_states<LogLikelihood, 0>(sweep);
     }
   }
 
@@ -177,21 +213,22 @@ class Chain {
     return largest;
   }
 
-  template <int States>
-  double draw_states(std::uint32_t sweep) {
+  template <typename LogLikelihood, int States>
+  LogLikelihood draw_states(std::uint32_t sweep) {
     const Count n = States ? States : data_.states;
-    double total = 0, product = 1, uniform[2], few[States + 1];  // the value is total + log(product)
+    LogLikelihood log_likelihood;
+    double uniform[2], few[States + 1];
     double* state = States ? few : state_.data();  // few stay in registers
     for (Count item = 0; item < data_.items; ++item) {
       const Count position = data_.offset + item;
       if (item == 0 || position % 2 == 0) philox_(0, position / 2, sweep, states_of_items, uniform);
       const Position kind = data_.kind[item];
       const Count from = kind ? kind - 1 : 0, until = kind ? kind : n, number = data_.multiplicity[item];
-      total += number * joint<States>(item, from, until, state);
+      const double log_scale = joint<States>(item, from, until, state);
       double sum = 0;
       for (Count h = from; h < until; ++h) sum += state[h];
+      log_likelihood.add(log_scale, sum, number);
       if (number > 1) {
-        total += number * std::log(sum);
         Stream stream(philox_, item, sweep, states_of_equal_items);
         Count left = number;
         for (Count h = from; h < until && left > 0; ++h) {
@@ -202,17 +239,12 @@ class Chain {
         }
         continue;
       }
-      product *= sum;
-      if (!(product > smallest)) {
-        total += std::log(product);
-        product = 1;
-      }
       double point = uniform[position % 2] * sum;
       Count h = from;
       while (h + 1 < until && (point -= state[h]) >= 0) ++h;
       add(item, h, 1);
     }
-    return total + std::log(product);
+    return log_likelihood;
   }
 
   void add(Count item, Count state, Count number) {
@@ -285,12 +317,12 @@ extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std:
 }
 
 // Draw the states of a part of the items in a sweep of a chain. Adds items by state to ``items`` (H), and ratings by
-// cell and state to ``ratings`` (V, H). Log-likelihood of the part.
-extern "C" double reliabayes_gibbs_states(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count sweep,
+// cell and state to ``ratings`` (V, H). Log-likelihood of the part, in units of 2^-24 nats.
+extern "C" Count reliabayes_gibbs_states(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count sweep,
                                           double* x, Count* items, Count* ratings) {
   const Philox philox{seed, chain};
   Chain own(*data, philox, x);
-  const double log_likelihood = own.draw_states(static_cast<std::uint32_t>(sweep));
+  const Count log_likelihood = own.draw_states<ExactSum>(static_cast<std::uint32_t>(sweep)).value();
   own.add_to(items, ratings);
   return log_likelihood;
 }

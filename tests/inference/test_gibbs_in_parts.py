@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
+import arviz as az
 import numpy as np
 import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes.models.bases import items_in_parts
+from reliabayes.inference import gibbs_in_parts
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
+from reliabayes.models.bases import items_in_parts, states_in_parts
 from reliabayes.models.priors import Beta
+from reliabayes.partitions import processes
+from reliabayes.results.summaries import scalars
 from tests.monte_carlo import standard_errors
-from tests.partitions.in_memory import in_parts
+from tests.partitions.in_memory import PartInMemory, in_parts
 
 MODELS = [
     rb.DawidSkene(),
@@ -23,6 +32,7 @@ MODELS = [
     rb.TAP(),
     rb.TAP(accuracy="by_category"),
     rb.RaterTAP(),
+    rb.DawidSkene(prior_misleading=Beta(2.0, 8.0)),
 ]
 FEW: dict[str, Any] = {"seed": 1, "warmup": 5, "draws": 20, "progress": False}
 
@@ -53,16 +63,15 @@ def ratings_of(frame: pd.DataFrame) -> rb.Ratings:
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_draws_do_not_depend_on_the_number_of_parts(model: Any) -> None:
-    ratings = ratings_of(table())
+    ratings = ratings_of(table(gold=True))
 
     one, seven, many = (model.fit(in_parts(ratings, number), **FEW) for number in (1, 7, 64))
 
     assert one.settings.sampler == "gibbs"
-    for name, values in one.posterior.items():
-        for other in (seven, many):
-            np.testing.assert_allclose(other.posterior[name], values, rtol=1e-12)
-            if name != "log_likelihood":  # a sum, which rounds by part
-                np.testing.assert_array_equal(other.posterior[name], values)
+    for other in (seven, many):
+        assert other.posterior.identical(one.posterior)
+        assert other.sample_stats.identical(one.sample_stats)
+        assert other.summary().equals(one.summary())
 
 
 @pytest.mark.slow
@@ -118,8 +127,86 @@ def test_fit_that_takes_too_long_is_ended() -> None:
         rb.TAP().fit(dataset, draws=1_000_000, timeout=1.0, progress=False)
 
 
-def test_known_answers_that_may_mislead_are_refused() -> None:
-    dataset = in_parts(ratings_of(table(gold=True)), 3)
+def test_em_ends_between_parts_when_its_time_is_over() -> None:
+    def slow(function: Any, parts: Any) -> Any:
+        for part in parts:
+            time.sleep(0.3)
+            yield function(part)
 
-    with pytest.raises(rb.RatingsError, match=r"gold: .* must fit in memory; found 80 known"):
-        rb.DawidSkene(prior_misleading=Beta(2.0, 8.0)).fit(dataset)
+    dataset, started = in_parts(ratings_of(table()), 64).on(slow), time.monotonic()
+
+    with pytest.raises(rb.SamplingError, match="took longer than its timeout"):
+        rb.TAP().fit(dataset, timeout=0.5, progress=False)
+
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_interruption_ends_the_chains_at_once(n_jobs: int) -> None:
+    dataset = in_parts(ratings_of(table()), 7).on(processes(n_jobs))
+    list(dataset.map(len))  # the processes are there
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threads = threading.active_count()
+    timer = threading.Timer(2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            rb.DawidSkene().fit(dataset, draws=200_000, progress=False)
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+
+    assert time.monotonic() - started < 6
+    assert threading.active_count() == threads
+
+
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_draws_do_not_depend_on_who_computes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, dataset = rb.DawidSkene(), in_parts(ratings_of(table()), 7)
+
+    in_turn = model.fit(dataset, **FEW)
+    others = model.fit(dataset.on(processes(2)), **FEW)
+    one_thread = model.fit(dataset, parallel_chains=1, **FEW)
+    monkeypatch.setattr(states_in_parts, "MOST_KEPT", 0)
+    read_anew = model.fit(dataset, **FEW)
+
+    for found in others, one_thread, read_anew:
+        assert found.posterior.identical(in_turn.posterior)
+        assert found.sample_stats.identical(in_turn.sample_stats)
+
+
+@pytest.mark.parametrize(("room", "reads"), [(1_000_000, 7), (0, 7 * 9)])
+def test_parts_are_read_once_if_they_fit_in_memory(
+    monkeypatch: pytest.MonkeyPatch, room: int, reads: int
+) -> None:
+    model = rb.DawidSkene()
+    problem = model.problem_of_parts(in_parts(ratings_of(table()), 7))
+    posterior, start = model.conjugate(problem), model.cold_start(problem, None)
+    assert isinstance(posterior, ConjugateInParts)
+    first: list[int] = []
+    read = PartInMemory.read
+
+    def counted(part: PartInMemory) -> rb.Ratings:
+        first.append(part.first)
+        return read(part)
+
+    monkeypatch.setattr(PartInMemory, "read", counted)
+    monkeypatch.setattr(states_in_parts, "MOST_KEPT", room)
+    inits = start.create_inits(seed=1, chains=2)
+    gibbs_in_parts.sample(
+        posterior, chains=2, warmup=5, draws=4, seed=1, inits=inits, progress=False
+    )
+
+    assert len(first) == reads
+    assert not states_in_parts._kept.parts  # all is forgotten after a fit
+
+
+def test_few_draws_suffice_for_prevalence_and_accuracies() -> None:
+    found = rb.DawidSkene().fit(in_parts(ratings_of(table()), 3), seed=1, progress=False)
+
+    assert (found.settings.warmup, found.settings.draws) == (100, 250)
+    for name in "prevalence", "accuracy":
+        for _, draws in scalars(name, found.quantities[name]):
+            assert az.ess(draws) > 400  # type: ignore[no-untyped-call]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,9 +26,10 @@ from reliabayes.arrays import Array
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem
 from reliabayes.models import gaussian_xcc
-from reliabayes.models.bases import gaussian_crossed
+from reliabayes.models.bases import gaussian_crossed, items_in_parts
 from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.models.calibration import Calibration, Parameters, calibrate
+from tests.partitions.in_memory import in_parts
 
 FALSE_ALARMS = 1e-4  # upper bound for each test, under a new seed
 
@@ -410,6 +412,36 @@ def test_posteriors_of_correlations_near_one_are_calibrated(name: str) -> None:
 
     simulate = partial(annotated, model, n_categories, pooled_design(20, 2))
     found = calibrate(model, simulate, n=100, seed=9)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InParts:
+    """A model whose fits are of ratings in parts, too many for memory."""
+
+    model: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    def fit(self, ratings: Ratings, **options: Any) -> rb.Fit:
+        found: rb.Fit = self.model.fit(in_parts(ratings, 3), **options)
+        return found
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", ["dawid-skene", "mace", "tap", "rater-tap"])
+def test_posteriors_of_items_in_parts_are_calibrated(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
+    model, n_categories = ANNOTATION[name]
+    design = complete_design(60, 8).query("item % 2 == rater % 2")
+    simulate = partial(annotated, model, n_categories, design)
+
+    found = calibrate(InParts(model=model), simulate, n=200, seed=13)  # type: ignore[arg-type]
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)

@@ -239,6 +239,6 @@ def library() -> ctypes.CDLL:
             "installation: pip install reliabayes, or make in a checkout."
         ) from error
     loaded.reliabayes_gibbs.restype = None
-    for name in ("states", "probabilities"):
-        getattr(loaded, f"reliabayes_gibbs_{name}").restype = ctypes.c_double
+    loaded.reliabayes_gibbs_states.restype = ctypes.c_int64
+    loaded.reliabayes_gibbs_probabilities.restype = ctypes.c_double
     return loaded

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +24,8 @@ from reliabayes.inference.time_limit import TOO_LONG, seconds_left
 from reliabayes.progress import progress_bar
 
 Counts = NDArray[np.int64]
+
+NAT = 2.0**24  # units of log-likelihoods that are added up
 
 
 class Chains(NamedTuple):
@@ -44,13 +49,14 @@ class States:
         Number of items in each state.
     ratings : array of int, shape (C, V, H)
         Number of ratings of each cell and state.
-    log_likelihood : array of shape (C,)
-        Of the ratings of these items, with their states marginalised.
+    log_likelihood : array of int, shape (C,)
+        Of the ratings of these items, with their states marginalised, in units of 2^-24 nats: so
+        sums are the same in any order.
     """
 
     items: Counts
     ratings: Counts
-    log_likelihood: Array
+    log_likelihood: Counts
 
     def __add__(self, other: States) -> States:
         return States(
@@ -58,6 +64,16 @@ class States:
             self.ratings + other.ratings,
             self.log_likelihood + other.log_likelihood,
         )
+
+
+class DrawsStates(Protocol):
+    """Draws states of items in parts."""
+
+    def __call__(self, rest: Conjugate, chains: Chains, at_once: int) -> States:
+        """Draw the states of all items, in so many threads at most, and add them up."""
+
+    def close(self) -> None:
+        """Forget what was kept from one sweep for the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,17 +84,17 @@ class ConjugateInParts:
     ----------
     rest : Conjugate
         Priors, and what ratings are outcomes of, without the items.
-    draw_states : callable
-        Draws the states of all items, and adds them up.
+    draw_states : DrawsStates
+        Draws the states of all items given the chains and the rest, and adds them up.
     """
 
     sampler: ClassVar[Literal["gibbs"]] = "gibbs"
 
     rest: Conjugate
-    draw_states: Callable[[Chains], States]
+    draw_states: DrawsStates
 
 
-def states_of(part: Conjugate, chains: Chains) -> States:
+def states_of(part: Conjugate, chains: Chains, at_once: int = 1) -> States:
     """Draw the states of the items of a part, for all chains.
 
     Parameters
@@ -87,6 +103,8 @@ def states_of(part: Conjugate, chains: Chains) -> States:
         The posterior given this part alone, whose items are stored by themselves, with its offset.
     chains : Chains
         Where the chains are.
+    at_once : int, default 1
+        Threads at most.
 
     Returns
     -------
@@ -98,13 +116,21 @@ def states_of(part: Conjugate, chains: Chains) -> States:
     found = States(
         np.zeros((number, states), np.int64),
         np.zeros((number, cells, states), np.int64),
-        np.zeros(number),
+        np.zeros(number, np.int64),
     )
-    for chain, at in enumerate(chains.at.copy()):
+    at = chains.at.copy()
+
+    def draw(chain: int) -> None:
         found.log_likelihood[chain] = library().reliabayes_gibbs_states(
             *_of_chain(compiled, chains, chain),
-            *map(pointer, (at, found.items[chain], found.ratings[chain])),
+            *map(pointer, (at[chain], found.items[chain], found.ratings[chain])),
         )
+
+    if at_once == 1:
+        list(map(draw, range(number)))
+    else:
+        with ThreadPoolExecutor(at_once) as pool:
+            list(pool.map(draw, range(number)))
     return found
 
 
@@ -133,7 +159,8 @@ def sample(
     inits : sequence of mapping of str to Any
         Starting values of each chain.
     parallel_chains : int, optional
-        Not used: parts are divided among processes, not chains.
+        Chains in threads at once, unless parts are in processes; by default as many as there are
+        processors.
     progress : bool, optional
         Show a progress bar; by default in terminals and notebooks.
     timeout : float, optional
@@ -156,19 +183,23 @@ def sample(
     kept, density = np.empty((chains, draws, slots.size)), np.empty((2, chains, draws))
     every, done = rest.sweeps, 0
     total, until = every * (warmup + draws), time.monotonic() + seconds_left(timeout)
-    with progress_bar("Gibbs sampling", total, lambda: done, progress) as watch:
+    at_once = parallel_chains or os.cpu_count() or 1
+    with (
+        closing(posterior.draw_states),
+        progress_bar("Gibbs sampling", total, lambda: done, progress, "sweeps") as watch,
+    ):
         for done in range(total):
             if time.monotonic() > until:
                 raise SamplingError(TOO_LONG)
             watch()
-            before, found = at.copy(), posterior.draw_states(Chains(seed, done, at))
+            before, found = at.copy(), posterior.draw_states(rest, Chains(seed, done, at), at_once)
             log_prior = _draw_rest(compiled, Chains(seed, done, at), found)
             draw, left = divmod(done - every * warmup, every)
             if draw >= 0 and left == 0:
                 kept[:, draw] = before[:, : slots.size]
-                density[:, :, draw] = found.log_likelihood, found.log_likelihood + log_prior
-    log_likelihood, lp = density
-    return Draws({**slots.unpacked(kept), "log_likelihood": log_likelihood}, {"lp": lp})
+                log_likelihood = found.log_likelihood / NAT
+                density[:, :, draw] = log_likelihood, log_likelihood + log_prior
+    return Draws({**slots.unpacked(kept), "log_likelihood": density[0]}, {"lp": density[1]})
 
 
 def _draw_rest(compiled: Compiled, chains: Chains, states: States) -> Array:

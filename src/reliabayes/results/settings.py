@@ -58,12 +58,18 @@ class Settings:
         return names[self.sampler]
 
     @classmethod
-    def checked(cls, *, chains: int, warmup: int, draws: int, seed: int | None) -> Settings:
-        """Settings within their ranges; a fresh seed if there is none."""
+    def checked(
+        cls, *, chains: int, warmup: int | None, draws: int | None, seed: int | None
+    ) -> Settings:
+        """Settings within their ranges; without any, no warmup, 1000 draws and a fresh seed."""
         return cls(
             chains=chain_number(chains),
-            warmup=whole_number("warmup", warmup, least=0, most=MOST_ITERATIONS),
-            draws=whole_number("draws", draws, least=4, most=MOST_ITERATIONS),
+            warmup=whole_number(
+                "warmup", 0 if warmup is None else warmup, least=0, most=MOST_ITERATIONS
+            ),
+            draws=whole_number(
+                "draws", 1000 if draws is None else draws, least=4, most=MOST_ITERATIONS
+            ),
             seed=secrets.randbelow(2**31)
             if seed is None
             else whole_number("seed", seed, least=0, most=2**31 - 1),

@@ -112,10 +112,11 @@ def conjugate_of(
     weight = (
         slots.at["prevalence"].ravel() if fixed is None else np.full_like(fixed, NONE, np.int32)
     )
-    if problem.misleads and problem.n_kinds > 1:
+    if problem.misleads and (problem.n_kinds > 1 or problem.parts is not None):
         at = slots.at["misleading"].ravel()
         known = np.ones(n_categories) if fixed is None else fixed
-        mixture, outcomes = misleading.known_as_ratings(mixture, outcomes, at, weight, known)
+        outcomes = misleading.with_known(outcomes, at, weight, known)
+        mixture = misleading.known_as_ratings(mixture, n_categories)
     return Conjugate(
         slots,
         slots.prior(problem.priors),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,10 +16,11 @@ from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.gibbs_in_parts import Chains, ConjugateInParts, States, states_of
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
+from reliabayes.models.bases import misleading
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.hidden_state import CategoricalProblem
@@ -32,6 +33,7 @@ from reliabayes.models.bases.modes import (
     states_at,
 )
 from reliabayes.models.bases.optional_results import ByGibbs
+from reliabayes.models.bases.states_in_parts import StatesInParts
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
@@ -82,8 +84,7 @@ class ItemsInParts(AnnotationModel[P]):
         if problem.parts is None:
             return super().e_step(point, problem)
         own = replace(problem, parts=None)
-        found = problem.parts.sum(partial(_e_step, self, own, point))
-        check_time()
+        found = _sum(problem.parts, partial(_e_step, self, own, point))
         return found.log_probability, lambda: found.expected
 
     def initial(self, problem: P, rng: np.random.Generator | None) -> Expected:
@@ -93,7 +94,8 @@ class ItemsInParts(AnnotationModel[P]):
         if rng is not None:
             rule = "EM of so many ratings in parts starts from the votes"
             raise RatingsError([Fault("restarts", rule, "random starts", "Pass restarts=0.")])
-        return problem.parts.sum(partial(_initial, self, replace(problem, parts=None))).expected
+        of_part = partial(_initial, self, replace(problem, parts=None))
+        return _sum(problem.parts, of_part).expected
 
     def log_likelihood(self, point: Point, problem: P) -> float:
         """Log-probability of all ratings, with hidden states marginalised."""
@@ -138,14 +140,9 @@ class ItemsInParts(AnnotationModel[P]):
         rest = super().conjugate(problem)
         if problem.parts is None or not isinstance(rest, Conjugate):
             return rest
-        if problem.misleads and problem.parts.design.n_known:
-            rule = "items with a known answer that mislead must fit in memory"
-            found = f"{problem.parts.design.n_known:,} known answers"
-            remedy = "Leave prior_misleading out, or fit a sample of the items."
-            raise RatingsError([Fault("gold", rule, found, remedy)])
-        silent, own = replace(problem.parts, progress=False), replace(problem, parts=None)
-        rest = replace(rest, n_ratings=float(len(silent)))
-        return ConjugateInParts(rest, lambda at: silent.sum(partial(_states, self, own, at)))
+        rest = replace(rest, n_ratings=float(len(problem.parts)))
+        states = StatesInParts(problem.parts, partial(_items_and_known, self))
+        return ConjugateInParts(rest, states)
 
     def items_by_part(
         self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
@@ -175,6 +172,16 @@ class _Step(NamedTuple):
         return _Step(
             self.log_probability + other.log_probability, self.expected.plus(other.expected)
         )
+
+
+def _sum(dataset: RatingsDataset, function: Callable[[Ratings], _Step]) -> _Step:
+    """The sum of a function of the parts, unless the time of a fit is over before its end."""
+
+    def in_time(total: _Step, part: _Step) -> _Step:
+        check_time()
+        return total + part
+
+    return reduce(in_time, dataset.map(function))
 
 
 def _of_no_items(problem: Any) -> Any:
@@ -221,10 +228,10 @@ def _e_step(model: ItemsInParts[Any], problem: Any, point: Point, part: Ratings)
     return _Step(log_probability, expected())
 
 
-def _states(model: ItemsInParts[Any], problem: Any, chains: Chains, part: Ratings) -> States:
-    own = model.conjugate(model.of_part(problem, part))
-    assert isinstance(own, Conjugate)
-    return states_of(replace(own, offset=int(part.items[0])), chains)
+def _items_and_known(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:
+    """Items of a part for Gibbs sampling."""
+    found = _items(model, part)
+    return misleading.known_as_ratings(found, len(part.categories)) if model.misleads else found
 
 
 def _sample(model: ItemsInParts[Any], part: Ratings) -> ItemMixture:

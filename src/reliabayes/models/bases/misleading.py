@@ -95,15 +95,34 @@ def from_prior(problem: CategoricalProblem, rng: np.random.Generator) -> Point:
     return {MISLEADING.name: np.array([rng.beta(success, failure)])}
 
 
-def known_as_ratings(
-    mixture: ItemMixture, outcomes: Outcomes, misleading: Codes, prevalence: Codes, fixed: Array
-) -> tuple[ItemMixture, Outcomes]:
+def known_as_ratings(mixture: ItemMixture, n_categories: int) -> ItemMixture:
     """Known true categories as ratings by one who reads states, or else follows the prevalence.
 
     Parameters
     ----------
     mixture : ItemMixture
         Items by their ratings in V cells, and what is known of them.
+    n_categories : int
+        Number K of categories.
+
+    Returns
+    -------
+    ItemMixture
+        With V + K cells, and nothing known of states.
+    """
+    rows = np.flatnonzero(mixture.kind)
+    shape = len(mixture.kind), n_categories
+    known = sp.csr_array((np.ones(len(rows)), (rows, mixture.kind[rows] - 1)), shape=shape)
+    cells = sp.csr_array(sp.hstack([mixture.counts, known]))
+    cells.sort_indices()
+    return ItemMixture(cells, mixture.multiplicity, np.zeros_like(mixture.kind), mixture.distinct)
+
+
+def with_known(outcomes: Outcomes, misleading: Codes, prevalence: Codes, fixed: Array) -> Outcomes:
+    """Outcomes with those of known true categories in K further cells.
+
+    Parameters
+    ----------
     outcomes : Outcomes
         What ratings are outcomes of.
     misleading : array of int, shape (2,)
@@ -115,16 +134,9 @@ def known_as_ratings(
 
     Returns
     -------
-    mixture : ItemMixture
-        With V + K cells, and nothing known of states.
-    outcomes : Outcomes
-        With columns for the new cells.
+    Outcomes
     """
-    n_categories, rows = len(prevalence), np.flatnonzero(mixture.kind)
-    shape = len(mixture.kind), n_categories
-    known = sp.csr_array((np.ones(len(rows)), (rows, mixture.kind[rows] - 1)), shape=shape)
-    cells = sp.csr_array(sp.hstack([mixture.counts, known]))
-    cells.sort_indices()
+    n_categories = len(prevalence)
     none = np.full_like(outcomes.known, NONE)
     first, second, *_ = *outcomes.guessed, none, none
     square = (n_categories, n_categories)
@@ -135,7 +147,4 @@ def known_as_ratings(
         for old, new in zip((outcomes.known, first, second), columns, strict=True)
     )
     all_known, *guessed = joined
-    return (
-        ItemMixture(cells, mixture.multiplicity, np.zeros_like(mixture.kind), mixture.distinct),
-        Outcomes(all_known, tuple(guessed), np.append(outcomes.proportion, fixed)),
-    )
+    return Outcomes(all_known, tuple(guessed), np.append(outcomes.proportion, fixed))

@@ -26,8 +26,8 @@ from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import (
     Own,
     check_arguments,
+    chosen_settings,
     chosen_starts,
-    longest_warmup,
     mixed_better,
     own_sampler,
     sampled,
@@ -244,7 +244,7 @@ class RatingModel(OptionalResults[P], ABC):
         *,
         chains: int = 4,
         warmup: int | None = None,
-        draws: int = 1000,
+        draws: int | None = None,
         seed: int | None = None,
         warm_start: bool | Start = True,
         parallel_chains: int | None = None,
@@ -263,9 +263,9 @@ class RatingModel(OptionalResults[P], ABC):
             Markov chains; at least 2 to show whether they agree.
         warmup : int, optional
             Iterations of each chain to adapt, which are discarded. By default 150 where a warm
-            start gives metric and step size, 500 if it gives them roughly, else 1000.
-        draws : int, default 1000
-            Draws kept of each chain.
+            start gives metric and step size, 500 if roughly, else 1000; 100 if items are in parts.
+        draws : int, optional
+            Draws kept of each chain; by default 1000, or 250 if items are in parts.
         seed : int, optional
             From 0 to 2**31 - 1; by default a fresh one. The same seed gives the same draws of one
             build of the package, however many chains run at once; elsewhere rounding differs.
@@ -306,9 +306,7 @@ class RatingModel(OptionalResults[P], ABC):
             The chains disagree, are too short, or diverged.
         """
         check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
-        settings = Settings.checked(
-            chains=chains, warmup=0 if warmup is None else warmup, draws=draws, seed=seed
-        )
+        settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
         settings = replace(settings, warm_start=warm_start is not False)
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem: P = problem_of(self, ratings)
@@ -317,9 +315,7 @@ class RatingModel(OptionalResults[P], ABC):
             starts = chosen_starts(self, warm_start, modes, problem)
 
         def sample(own: Own | None, careful: bool) -> Fit:
-            chosen = replace(settings, sampler=own.sampler if own else "nuts")
-            if warmup is None:
-                chosen = replace(chosen, warmup=longest_warmup(starts, chosen.sampler, careful))
+            chosen = chosen_settings(settings, own, starts, warmup, draws, careful)
             options = {"parallel_chains": parallel_chains, "progress": progress}
             runs = [
                 sampled(self, problem, mode, own, start, chosen, output_dir, careful, **options)

@@ -27,6 +27,7 @@ from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.wording import joined
 
+PASSES_OF_WARMUP, PASSES_KEPT = 100, 250  # iterations of each chain over ratings in parts
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
@@ -128,11 +129,24 @@ def geometry_of(start: Start) -> Geometry | None:
     return start.geometry if isinstance(start, WarmStart) else None
 
 
-def longest_warmup(starts: Sequence[Start], sampler: str, careful: bool) -> int:
-    """Iterations that suit all starts."""
-    if careful:
-        return CAREFUL_WARMUP
-    return max(default_warmup(geometry_of(start), sampler) for start in starts)
+def chosen_settings(
+    settings: Settings,
+    own: Own | None,
+    starts: Sequence[Start],
+    warmup: int | None,
+    draws: int | None,
+    careful: bool,
+) -> Settings:
+    """Settings with the sampler, and with iterations that suit it where none are given."""
+    sampler = own.sampler if own else "nuts"
+    chosen = replace(settings, sampler=sampler)
+    if isinstance(own, ConjugateInParts):
+        warmup = PASSES_OF_WARMUP if warmup is None else warmup
+        return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
+    if warmup is not None:
+        return chosen
+    longest = max(default_warmup(geometry_of(start), sampler) for start in starts)
+    return replace(chosen, warmup=CAREFUL_WARMUP if careful else longest)
 
 
 def chosen_starts(
