@@ -51,13 +51,6 @@ def dawid_skene(dataset: RatingsDataset) -> str:
     return repr(rb.DawidSkene().em(dataset))
 
 
-def dawid_skene_posterior(dataset: RatingsDataset, **sampling: Any) -> str:
-    """Posterior of all confusion matrices, and the least effective number of draws."""
-    fit = rb.DawidSkene().fit(dataset, seed=1, progress=False, **sampling)
-    found = fit.diagnostics()
-    return f"{fit.settings.draws} draws a chain, ESS {found.ess_bulk:,.0f}, R-hat {found.r_hat:.3f}"
-
-
 def coefficients(dataset: RatingsDataset) -> str:
     """Alpha and kappa with intervals by resampling items."""
     options: dict[str, Any] = {"method": "percentile", "replicates": REPLICATES, "seed": 1}
@@ -75,7 +68,7 @@ def main() -> None:
     parser.add_argument("--raters", type=float, default=1e3)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cluster", metavar="URL", help="scheduler of Dask")
-    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--draws", type=int)
     parser.add_argument("--steps", nargs="+", default=["gaussian", "dawid_skene", "coefficients"])
     given = parser.parse_args()
     where: dict[str, Any] = {"n_jobs": given.jobs}
@@ -86,7 +79,6 @@ def main() -> None:
     computed: dict[str, Callable[[RatingsDataset], str]] = {
         "gaussian": partial(gaussian, draws=given.draws),
         "dawid_skene": dawid_skene,
-        "posterior": partial(dawid_skene_posterior, draws=given.draws, warmup=given.draws // 2),
         "coefficients": coefficients,
     }
     steps = {name: Step(name, compute) for name, compute in computed.items()}

@@ -263,9 +263,9 @@ class RatingModel(OptionalResults[P], ABC):
             Markov chains; at least 2 to show whether they agree.
         warmup : int, optional
             Iterations of each chain to adapt, which are discarded. By default 150 where a warm
-            start gives metric and step size, 500 if roughly, else 1000; 100 if items are in parts.
+            start gives metric and step size, 500 if roughly, else 1000; 100 of many millions.
         draws : int, optional
-            Draws kept of each chain; by default 1000, or 250 if items are in parts.
+            Draws kept of each chain; by default 1000, or 250 where each reads many millions.
         seed : int, optional
             From 0 to 2**31 - 1; by default a fresh one. The same seed gives the same draws of one
             build of the package, however many chains run at once; elsewhere rounding differs.

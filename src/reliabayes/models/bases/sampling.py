@@ -27,7 +27,8 @@ from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.wording import joined
 
-PASSES_OF_WARMUP, PASSES_KEPT = 100, 250  # iterations of each chain over ratings in parts
+# Iterations of each chain where each is a pass over ratings in parts, or over so many.
+PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If NUTS fails, times the usual sweeps for each draw: at most so many, and times ratings so many.
@@ -140,7 +141,8 @@ def chosen_settings(
     """Settings with the sampler, and with iterations that suit it where none are given."""
     sampler = own.sampler if own else "nuts"
     chosen = replace(settings, sampler=sampler)
-    if isinstance(own, ConjugateInParts):
+    is_large = isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS
+    if is_large or isinstance(own, ConjugateInParts):
         warmup = PASSES_OF_WARMUP if warmup is None else warmup
         return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
     if warmup is not None:
