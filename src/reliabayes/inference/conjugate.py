@@ -20,6 +20,9 @@ GUESSED_REPEATS, FEW_REPEATS, GUESSED_SWEEPS = 8, 4, 2
 FEW_RATINGS = 10  # per parameter
 SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
 MOST_SWEEPS = 10
+# To draw a probability takes as long as so many ratings of an item of which a state is drawn; equal
+# items are many if they have so many times the ratings of a sweep.
+RATINGS_PER_PARAMETER, MANY_EQUAL = 8, 2
 # Sweeps of a hierarchy over so many ratings and log odds make a draw, and so many at least.
 SWEPT, HIERARCHY_SWEEPS = 10_000, 2
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
@@ -204,6 +207,29 @@ class Conjugate:
     @property
     def sweeps(self) -> int:
         """Sweeps that make a draw: one is hardly a step where parameters are many for the data."""
+        return 1 if self.has_urns else self._steps
+
+    @property
+    def passes(self) -> int:
+        """Draws of all states given one another that follow each draw given probabilities."""
+        return self._steps - 1 if self.has_urns else 0
+
+    @property
+    def has_urns(self) -> bool:
+        """Whether states are drawn given one another, with all probabilities integrated out.
+
+        Where items are equal, those in each state are drawn at once given probabilities.
+        """
+        is_sum = bool(self.outcomes.guessed) or self.hierarchy is not None
+        return not is_sum and self.n_ratings <= MANY_EQUAL * self.work
+
+    @property
+    def work(self) -> float:
+        """What a sweep costs, in numbers of ratings."""
+        return len(self.cell) + RATINGS_PER_PARAMETER * self.slots.size
+
+    @property
+    def _steps(self) -> int:
         if self.hierarchy is not None:
             cheap = int(SWEPT / (self.n_ratings + self.hierarchy.n_log_odds))
             return self.thinning * min(max(HIERARCHY_SWEEPS, cheap), MOST_SWEEPS)
