@@ -20,10 +20,11 @@ GUESSED_REPEATS, FEW_REPEATS, GUESSED_SWEEPS = 8, 4, 2
 FEW_RATINGS = 10  # per parameter
 SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
 MOST_SWEEPS = 10
-# To draw a probability takes as long as so many ratings of an item of which a state is drawn; equal
-# items are many if they have so many times the ratings of a sweep.
-RATINGS_PER_PARAMETER, MANY_EQUAL = 8, 2
-# Sweeps of a hierarchy over so many ratings and log odds make a draw, and so many at least.
+# To draw a probability, or log odds, takes as long as so many ratings of an item whose state is
+# drawn; equal items are many if they have so many times the ratings of a sweep.
+RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 140, 2
+# So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
+# least.
 SWEPT, HIERARCHY_SWEEPS = 10_000, 2
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
 LEAST = {"simplex": 1e-300, "unit": 1e-300, "positive": 1e-30, "real": -math.inf}  # at a start
@@ -226,12 +227,14 @@ class Conjugate:
     @property
     def work(self) -> float:
         """What a sweep costs, in numbers of ratings."""
+        if self.hierarchy is not None:
+            return len(self.cell) + RATINGS_PER_LOG_ODDS * self.hierarchy.n_log_odds
         return len(self.cell) + RATINGS_PER_PARAMETER * self.slots.size
 
     @property
     def _steps(self) -> int:
         if self.hierarchy is not None:
-            cheap = int(SWEPT / (self.n_ratings + self.hierarchy.n_log_odds))
+            cheap = int(SWEPT / (len(self.cell) + self.hierarchy.n_log_odds))
             return self.thinning * min(max(HIERARCHY_SWEEPS, cheap), MOST_SWEEPS)
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
         more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)

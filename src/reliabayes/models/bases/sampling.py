@@ -30,9 +30,10 @@ ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If draws are in doubt, times the usual sweeps of each: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
 HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
-# The same where no rating is guessed, before NUTS, which is left out with more parameters; what the
-# smallest ESS is aimed at.
-QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS, AIM = 400, 550_000, 500, 1_200
+# The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
+# takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
+QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
+AIM, HIERARCHY_AIM = 1_200, 400
 # NUTS that is repeated because draws are in doubt: of so many ratings, in small steps, more a draw.
 CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
 WITHOUT = {
@@ -221,15 +222,17 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[tuple[Own | None, bool]]:
 
 def _more_sweeps(own: Conjugate, fit: Fit) -> int:
     """Times the usual sweeps that are worth trying, and take seconds."""
-    most = THINNED_RATINGS // len(fit.ratings)
-    if own.hierarchy is not None:
-        return min(HIERARCHY_THINNING, most)
+    most, checks = THINNED_RATINGS // len(fit.ratings), fit.diagnostics()
     if own.outcomes.guessed:
         return min(MOST_THINNING, most)
+    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
+    if own.hierarchy is not None:
+        cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
+        few = min(HIERARCHY_THINNING, most)
+        return max(few, min(MOST_THINNING, cheap, math.ceil(HIERARCHY_AIM / size)))
+    needed = max(MOST_THINNING, math.ceil(AIM / size))
     work = own.n_ratings if own.has_urns else own.work
-    checks = fit.diagnostics()
-    needed = math.ceil(AIM / max(1.0, min(checks.ess_bulk, checks.ess_tail)))
-    return min(max(needed, MOST_THINNING), QUICK_THINNING, int(QUICK_RATINGS / work))
+    return min(needed, QUICK_THINNING, int(QUICK_RATINGS / work))
 
 
 def _mixes_badly(fit: Fit) -> bool:
