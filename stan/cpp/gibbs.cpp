@@ -2,7 +2,8 @@
 //
 // A sweep draws the state of every item given all probabilities, whether each rating was known or
 // guessed, and the probabilities given what the ratings then count for: in groups with Dirichlet priors, and
-// rows of confusion matrices by what they follow from (gibbs/hierarchy.hpp).
+// rows of confusion matrices by what they follow from (gibbs/hierarchy.hpp). Between the two it may draw states
+// given one another (gibbs/urns.hpp).
 // With probabilities x and positions in them, the probability of a rating in cell v of an item in state h is
 //
 //     x[known[v, h]] + proportion[v] x[guess[v, h]] x[guess2[v, h]],
@@ -12,6 +13,7 @@
 // This file is a library for Python and needs no header of Stan.
 #include "gibbs/hierarchy.hpp"
 #include "gibbs/random.hpp"
+#include "gibbs/urns.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +34,7 @@ using Position = std::int32_t;
 struct Conjugate {
   Count items, states, cells, groups;
   Count repeats;                // draws of who knew and of all probabilities, for each draw of states
+  Count passes;                 // draws of states given one another, for each draw of states
   const Count* first;           // entry of each item, and one past the last: items + 1
   const Position* cell;         // of each entry
   const Position* count;        // ratings of each entry
@@ -54,7 +57,8 @@ enum Purpose : std::uint32_t {
   states_of_equal_items,
   known_or_guessed,
   probabilities,
-  rows_of_raters
+  rows_of_raters,
+  states_given_others
 };
 
 // Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
@@ -104,6 +108,7 @@ class Chain {
       : data_(data), philox_(philox), x_(x), factor_(data.cells * data.states),
         ratings_(data.cells * data.states), items_(data.states), weight_(data.states), state_(data.states),
         pseudo_(data.size) {
+    if (data.passes > 0) urns_.emplace(data);
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
     rows_->tabulate(x);
@@ -113,6 +118,7 @@ class Chain {
   double sweep(std::uint32_t number, double* kept) {
     const double log_likelihood = draw_states<Sum>(number).value();
     if (kept != nullptr) std::copy(x_, x_ + data_.kept, kept);
+    if (urns_) urns_->draw(data_.passes, ratings_, items_, philox_, number, states_given_others);
     draw_rest(number);
     return log_likelihood;
   }
@@ -249,6 +255,7 @@ class Chain {
 
   void add(Count item, Count state, Count number) {
     if (number == 0) return;
+    if (urns_) urns_->set(item, state, number);
     items_[state] += number;
     for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
       ratings_[data_.cell[entry] * data_.states + state] += number * data_.count[entry];
@@ -294,6 +301,7 @@ class Chain {
   std::vector<Count> items_;      // drawn, by state
   std::vector<double> weight_, state_, pseudo_;
   std::optional<Rows> rows_;
+  std::optional<reliabayes::Urns<Conjugate>> urns_;
 };
 
 }  // namespace

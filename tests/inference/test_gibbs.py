@@ -252,6 +252,66 @@ def test_log_likelihood_is_that_of_numpy(model: ConjugateModel[Any], ratings: rb
     check_log_likelihood(model, ratings, drawn(model, ratings, chains=1, warmup=5, draws=4))
 
 
+AGAIN = pd.DataFrame(  # items that are equal, rated twice by one rater, and known
+    {
+        "item": [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 5, 5],
+        "rater": [0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1, 0, 1],
+        "rating": [0, 0, 0, 0, 1, 0, 0, 1, 0, 1, 1, 1, 1, 0, 1, 0],
+        "gold": [None] * 9 + [1, 1] + [None] * 5,
+    }
+)
+
+
+@pytest.mark.parametrize("concentration", [1.0, 0.3])
+def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
+    concentration: float,
+) -> None:
+    rows: Any = np.full((2, 2), concentration) + 2 * np.eye(2)
+    model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
+    ratings = rb.Ratings.from_frame(AGAIN, gold="gold", scale="nominal", replicates="keep")
+    conjugate = model.conjugate(model.problem(ratings))
+    assert isinstance(conjugate, Conjugate)
+    assert conjugate.passes > 0
+    assert conjugate.multiplicity.max() == 2
+
+    found = drawn(model, ratings, draws=8000).parameters
+
+    total, moments = 0.0, np.zeros((2, 2, 2, 2))
+    share = np.zeros(2)
+    for truth in product(range(2), range(2), range(2), [1], range(2), range(2)):
+        counts = np.broadcast_to(rows, (2, 2, 2)).copy()
+        np.add.at(counts, (AGAIN["rater"], np.take(truth, AGAIN["item"]), AGAIN["rating"]), 1)
+        items: Array = 1.3 + np.bincount(truth, minlength=2).astype(float)
+        log_weight = log_evidence(items, np.full(2, 1.3))
+        log_weight += sum(log_evidence(counts[at], rows[at[1]]) for at in np.ndindex(2, 2))
+        size, weight = counts.sum(axis=-1, keepdims=True), np.exp(log_weight)
+        mean = counts / size
+        total += weight
+        share += weight * items / items.sum()
+        moments += weight * np.stack([mean, mean * (counts + 1) / (size + 1)])
+    for at in np.ndindex(2, 2, 2):
+        own = found["confusion"][(..., *at)]
+        for power in (1, 2):
+            exact = moments[(power - 1, *at)] / total
+            assert abs((own**power).mean() - exact) < LIMIT * standard_error(own**power), at
+    own = found["prevalence"][..., 0]
+    assert abs(own.mean() - share[0] / total) < LIMIT * standard_error(own)
+
+
+def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() -> None:
+    def passes(model: ConjugateModel[Any], ratings: rb.Ratings) -> int:
+        conjugate = model.conjugate(model.problem(ratings))
+        assert isinstance(conjugate, Conjugate)
+        assert conjugate.sweeps == 1 or conjugate.passes == 0
+        return conjugate.passes
+
+    few, many = crowd(60, 40, 3, 3), crowd(400, 5, 3, 2)
+
+    assert passes(rb.DawidSkene(), few) == 5
+    assert passes(rb.DawidSkene(), many) == 0
+    assert passes(rb.MACE(), few) == 0
+
+
 def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:
     rating = np.repeat([[0, 0], [0, 1], [1, 1]], [60, 30, 40], axis=0)
     ratings = rb.Ratings.from_wide(pd.DataFrame(rating, columns=["x", "y"]), scale="nominal")
@@ -332,10 +392,11 @@ def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
     assert conjugate.repeats == repeats
 
 
+@pytest.mark.parametrize("model", [rb.MACE(), rb.DawidSkene()], ids=lambda model: model.name())
 def test_same_seed_gives_the_same_draws_however_chains_run(
-    monkeypatch: pytest.MonkeyPatch,
+    model: ConjugateModel[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, ratings = rb.MACE(), crowd(50, 8, 4, 3)
+    ratings = crowd(50, 8, 4, 3)
 
     alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=1)
     monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time

@@ -13,6 +13,7 @@ from scipy.stats import norm
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import gibbs as gibbs_sampling
+from reliabayes.inference import stan
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.stan import Draws
 from reliabayes.models import RatingModel
@@ -65,28 +66,55 @@ def test_nuts_is_used_where_gibbs_sampling_mixes_badly() -> None:
     weak = np.where(rng.random((200, 3)) < 0.6, truth, 1 - truth)
     ratings = rb.Ratings.from_wide(pd.DataFrame(weak), scale="nominal")
     with pytest.warns(rb.ConvergenceWarning, match="R-hat|ESS"):
-        gibbs = rb.DawidSkene().fit(ratings, seed=1, sampler="gibbs")
+        gibbs = rb.MACE().fit(ratings, seed=1, sampler="gibbs")
 
-    fit = rb.DawidSkene().fit(ratings, seed=1)
+    fit = rb.MACE().fit(ratings, seed=1)
 
     assert (gibbs.settings.sampler, fit.settings.sampler) == ("gibbs", "nuts")
     assert fit.diagnostics().ess_bulk > 2 * gibbs.diagnostics().ess_bulk
 
 
-@pytest.mark.calibration
-def test_more_sweeps_make_a_draw_where_nuts_mixes_badly_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.slow
+def test_more_sweeps_make_a_draw_where_few_mix_badly() -> None:
     # Three raters near chance and a category that may be all but empty: a ridge with a sharp bend.
     ratings = study(rb.DawidSkene(), (200, 3), seed=69)
-    answers = [True, True]  # of few sweeps, and of NUTS, which hangs on the machine's last digits
-    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: answers.pop(0))
+    with pytest.warns(rb.ConvergenceWarning, match="ESS"):
+        rb.DawidSkene().fit(ratings, seed=1, sampler="gibbs")
 
     fit = rb.DawidSkene().fit(ratings, seed=1)
 
-    assert not answers
     assert fit.settings.sampler == "gibbs"
     assert not fit.diagnostics().problems
+
+
+@pytest.mark.parametrize(
+    ("model", "n_raters", "samplers"),
+    [
+        (rb.DawidSkene(), 8, ["gibbs", "gibbs", "nuts"]),
+        (rb.DawidSkene(), 60, ["gibbs", "gibbs"]),  # 720 parameters
+        (rb.MACE(), 8, ["gibbs", "nuts", "gibbs"]),
+    ],
+    ids=["few parameters", "many parameters", "guesses"],
+)
+def test_samplers_are_tried_in_turn_where_draws_are_in_doubt(
+    model: RatingModel, n_raters: int, samplers: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: True)
+    tried: list[str] = []
+    for name, module in (("gibbs", gibbs_sampling), ("nuts", stan)):
+
+        def noted(
+            *args: Any, name: str = name, sample: Any = module.sample, **options: Any
+        ) -> Draws:
+            tried.append(name)
+            drawn: Draws = sample(*args, **options)
+            return drawn
+
+        monkeypatch.setattr(module, "sample", noted)
+
+    model.fit(crowd(400, n_raters, 3, 4), **QUICK)
+
+    assert tried == samplers
 
 
 def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:

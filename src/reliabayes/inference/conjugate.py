@@ -20,7 +20,11 @@ GUESSED_REPEATS, FEW_REPEATS, GUESSED_SWEEPS = 8, 4, 2
 FEW_RATINGS = 10  # per parameter
 SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
 MOST_SWEEPS = 10
-# Sweeps of a hierarchy over so many ratings and log odds make a draw, and so many at least.
+# To draw a probability, or log odds, takes as long as so many ratings of an item whose state is
+# drawn; equal items are many if they have so many times the ratings of a sweep.
+RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 140, 2
+# So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
+# least.
 SWEPT, HIERARCHY_SWEEPS = 10_000, 2
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
 LEAST = {"simplex": 1e-300, "unit": 1e-300, "positive": 1e-30, "real": -math.inf}  # at a start
@@ -183,6 +187,8 @@ class Conjugate:
         What rows of confusion matrices follow from, if they are no parameters.
     thinning : int
         Times the usual number of sweeps that make a draw.
+    in_parts : bool
+        Whether the items are elsewhere, or some of them, so that none can be drawn given all others.
     offset : int
         Items before these, if these are a part of all.
     """
@@ -202,13 +208,39 @@ class Conjugate:
     n_ratings: float
     hierarchy: Hierarchy | None = None
     thinning: int = 1
+    in_parts: bool = False
     offset: int = 0
 
     @property
     def sweeps(self) -> int:
         """Sweeps that make a draw: one is hardly a step where parameters are many for the data."""
+        return 1 if self.has_urns else self._steps
+
+    @property
+    def passes(self) -> int:
+        """Draws of all states given one another that follow each draw given probabilities."""
+        return self._steps - 1 if self.has_urns else 0
+
+    @property
+    def has_urns(self) -> bool:
+        """Whether states are drawn given one another, with all probabilities integrated out.
+
+        Where items are equal, those in each state are drawn at once given probabilities.
+        """
+        is_sum = bool(self.outcomes.guessed) or self.hierarchy is not None
+        return not (is_sum or self.in_parts) and self.n_ratings <= MANY_EQUAL * self.work
+
+    @property
+    def work(self) -> float:
+        """What a sweep costs, in numbers of ratings."""
         if self.hierarchy is not None:
-            cheap = int(SWEPT / (self.n_ratings + self.hierarchy.n_log_odds))
+            return len(self.cell) + RATINGS_PER_LOG_ODDS * self.hierarchy.n_log_odds
+        return len(self.cell) + RATINGS_PER_PARAMETER * self.slots.size
+
+    @property
+    def _steps(self) -> int:
+        if self.hierarchy is not None:
+            cheap = int(SWEPT / (len(self.cell) + self.hierarchy.n_log_odds))
             return self.thinning * min(max(HIERARCHY_SWEEPS, cheap), MOST_SWEEPS)
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
         more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)

@@ -125,7 +125,7 @@ class Compiled:
             "proportion": _plain(outcomes.proportion, np.float64),
         }
         states, cells = outcomes.known.shape
-        sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1, conjugate.repeats
+        sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1
         hierarchy = conjugate.hierarchy
         self.kept, self.size = slots.size, slots.size
         self.hierarchy = None
@@ -134,6 +134,8 @@ class Compiled:
             self.hierarchy = _Hierarchy.of(hierarchy, slots)
         self.data = _Data(
             *sizes,
+            conjugate.repeats,
+            conjugate.passes,
             *(pointer(each) for each in self.arrays.values()),
             self.hierarchy and ctypes.pointer(self.hierarchy),
             self.kept,
@@ -211,7 +213,8 @@ class _Data(ctypes.Structure):
     """The structure ``Conjugate`` of stan/cpp/gibbs.cpp."""
 
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("items", "states", "cells", "groups", "repeats")),
+        *((name, ctypes.c_int64) for name in ("items", "states", "cells", "groups")),
+        *((name, ctypes.c_int64) for name in ("repeats", "passes")),
         *((f"pointer_{number}", ctypes.c_void_p) for number in range(13)),
         ("hierarchy", ctypes.POINTER(_Hierarchy)),
         *((name, ctypes.c_int64) for name in ("kept", "size", "offset")),

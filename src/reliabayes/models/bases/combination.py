@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +19,13 @@ from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.modes import states_at
 from reliabayes.results.bridge import Mass, bridge, shares
+from reliabayes.results.chain_statistics import measures
 from reliabayes.results.modes import Combined, Mode
 
 STAYED = 0.25  # least share of the draws that stay at their mode, if it is one by itself
+# Chains pass between modes if they agree on the share of each: the largest R-hat, and the smallest
+# effective number of draws of a chain.
+PASSING_R_HAT, PASSING_ESS = 1.02, 40
 LEAST_SHARE = 0.005  # of the posterior at a mode that is kept
 
 
@@ -33,8 +38,9 @@ def combine(
 ) -> Combined:
     """Draws of all runs, in proportion to the posterior's mass around their modes.
 
-    A point belongs to the mode whose true categories its own come closest to. The mass there is
-    estimated by bridge sampling from the draws that have stayed.
+    A point belongs to the mode whose true categories its own come closest to. Where chains from all
+    modes pass between them, and agree on how often, a mode has the share of all draws that are
+    there. Otherwise its mass is estimated by bridge sampling from the draws that have stayed.
 
     Parameters
     ----------
@@ -53,7 +59,14 @@ def combine(
     -------
     Combined
     """
-    modes, runs, states, stayed = _separate(model, modes, runs, problem)
+    if len(modes) == 1:
+        return Combined(runs[0].parameters, runs[0].statistics)
+    states = [states_at(model, mode.point, problem) for mode in modes]
+    nearest = [_nearest(model, run.parameters, states, problem) for run in runs]
+    passed = _passed(nearest)
+    if passed is not None:
+        return _of_one_run(modes, runs[0], nearest[0], passed)
+    modes, runs, states, stayed = _separate(model, modes, runs, states, nearest, problem)
     if len(modes) > 1:
         rng = np.random.default_rng(seed)
         mass = [
@@ -69,6 +82,38 @@ def combine(
             records = tuple(map(_record, modes, mass, share))
             return Combined(mixed.parameters, mixed.statistics, records)
     return Combined(runs[0].parameters, runs[0].statistics)
+
+
+def _passed(nearest: Sequence[Codes]) -> list[Mass] | None:
+    """Shares of the modes in the draws of all chains, if these pass between modes and agree."""
+    there = np.concatenate(nearest)  # by chain and draw
+    is_at = np.array([(there == mode).astype(float) for mode in range(len(nearest))])
+    found, chains = measures(is_at), is_at.shape[1]
+    share = is_at.mean(axis=(1, 2))
+    r_hat, size = (
+        np.where(share > 0, found[each], x) for each, x in (("r_hat", 1), ("ess_bulk", np.inf))
+    )
+    if not (r_hat.max() <= PASSING_R_HAT and size.min() >= PASSING_ESS * chains):
+        return None  # nan is neither
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = np.sqrt((1 - share) / (share * size))
+    log = [math.log(x) if x > 0 else -math.inf for x in share]
+    return [Mass(*each) for each in zip(log, error.tolist(), strict=True)]
+
+
+def _of_one_run(
+    modes: Sequence[WarmStart], run: Draws, nearest: Codes, mass: Sequence[Mass]
+) -> Combined:
+    """Draws of one run, and the modes that hold a share of it, the heaviest first."""
+    share = shares(np.array([each.log for each in mass]))
+    order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
+    if len(order) == 1:
+        return Combined(run.parameters, run.statistics)
+    place = np.zeros(len(modes), np.int32)  # draws at others count for the heaviest
+    place[order] = np.arange(len(order))
+    records = tuple(_record(modes[at], mass[at], share[at]) for at in order)
+    statistics: dict[str, Any] = {**run.statistics, "mode": place[nearest]}
+    return Combined(run.parameters, statistics, records)
 
 
 def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
@@ -137,19 +182,20 @@ def _separate(
     model: AnnotationModel,
     modes: Sequence[WarmStart],
     runs: Sequence[Draws],
+    states: Sequence[Array],
+    nearest: Sequence[Codes],
     problem: CategoricalProblem,
 ) -> tuple[list[WarmStart], list[Draws], list[Array], list[Mask]]:
     """Modes at which chains stay, their runs and states, and which draws (C, S) have stayed."""
-    modes, runs = list(modes), list(runs)
-    states = [states_at(model, mode.point, problem) for mode in modes]
+    modes, runs, states, at = list(modes), list(runs), list(states), list(nearest)
     while len(modes) > 1:
-        at = [_nearest(model, run.parameters, states, problem) for run in runs]
         share = [float((own == mode).mean()) for mode, own in enumerate(at)]
         left = int(np.argmin(share))
         if share[left] >= STAYED:
             return modes, runs, states, [own == mode for mode, own in enumerate(at)]
         for each in (modes, runs, states):
             del each[left]
+        at = [_nearest(model, run.parameters, states, problem) for run in runs]
     return modes, runs, states, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
 
 

@@ -140,7 +140,7 @@ class ItemsInParts(AnnotationModel[P]):
         rest = super().conjugate(problem)
         if problem.parts is None or not isinstance(rest, Conjugate):
             return rest
-        rest = replace(rest, n_ratings=float(len(problem.parts)))
+        rest = replace(rest, n_ratings=float(len(problem.parts)), in_parts=True)
         states = StatesInParts(problem.parts, partial(_items_and_known, self))
         return ConjugateInParts(rest, states)
 

@@ -285,7 +285,8 @@ class RatingModel(OptionalResults[P], ABC):
             `TAP`, `HierarchicalDawidSkene`, `RaterTAP`, `Groupthink` and `RaterGroupthink`;
             independence sampling, for `GaussianICC` and `GStudy`. The posterior is the same.
             "auto" takes what gives more effective draws a second; NUTS if Stan's files are kept, or
-            the other mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 still do.
+            the other mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 still do;
+            of `DawidSkene` and `HierarchicalDawidSkene` more sweeps are made first.
 
         Returns
         -------
