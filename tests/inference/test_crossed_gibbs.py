@@ -136,7 +136,6 @@ def test_draws_of_parts_are_those_in_memory(
     parts: int, most_in_memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gaussian_parts, "MOST_IN_MEMORY", most_in_memory)
-    monkeypatch.setattr("reliabayes.models.gaussian_icc.MANY_RATINGS", 0)
     ratings, model = simulated(70, 30, 400, (1.0, 0.5, 1.0)), rb.GaussianICC()
     expected = fit_quietly(model, ratings, draws=30, **QUIET)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,12 +14,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Codes
 from reliabayes.partitions import cluster, processes
 from reliabayes.partitions.executors import WorkerError
+
+STARTING = """
+import os, time
+from reliabayes.partitions import processes
+for pid in processes(2)(lambda part: os.getpid(), range(2)):
+    print(pid, flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.fixture
@@ -79,6 +90,21 @@ def test_other_processes_go_on_for_one_that_died(folder: Path, tmp_path: Path) -
 
     assert (tmp_path / "died").exists()
     np.testing.assert_array_equal(found, alone.sum(sums_by_rater))
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_started_them() -> None:
+    command = [sys.executable, "-c", STARTING]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pids = {int(parent.stdout.readline()) for _ in range(2)}
+        parent.kill()
+
+    for _ in range(200):
+        if not any(map(psutil.pid_exists, pids)):
+            break
+        time.sleep(0.1)
+    assert not any(map(psutil.pid_exists, pids))
 
 
 @pytest.mark.slow

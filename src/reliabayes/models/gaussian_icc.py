@@ -170,7 +170,9 @@ class GaussianICC(GaussianModel[CrossedProblem]):
 
     def prefers_gibbs(self, problem: CrossedProblem) -> bool:
         """Where ratings and columns are too many for the effects of these to be integrated out."""
-        return not isinstance(problem.sums, CrossedSums) and problem.sums.n_ratings >= MANY_RATINGS
+        if isinstance(problem.sums, CrossedSums):
+            return False
+        return isinstance(problem.sums, EffectSums) or problem.sums.n_ratings >= MANY_RATINGS
 
     def start(self, problem: CrossedProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +15,7 @@ from typing import Any, Protocol
 
 AT_ONCE = 2  # parts per worker that wait, are computed, or have a result that was not yet taken
 MOST_DEATHS = 3  # of workers in one pass, before it is given up
+PAUSE = 1.0  # seconds between two looks of a process at whether its parent is alive
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -121,7 +124,24 @@ def _pool(number: int) -> Any:
     # Said of a process that ended because it had nothing to do, and is started again.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     threads = str(max(1, (os.cpu_count() or 1) // number))
-    return ProcessPoolExecutor(number, timeout=300, env=dict.fromkeys(THREADS, threads))
+    return ProcessPoolExecutor(
+        number,
+        timeout=300,
+        env=dict.fromkeys(THREADS, threads),
+        initializer=_end_with,
+        initargs=(os.getpid(),),
+    )
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after the one that started it, even if that one was killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PAUSE)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @dataclass(frozen=True)
