@@ -56,14 +56,14 @@ def measured(dataset: rb.RatingsDataset, draws: int | None) -> None:
         fit = model.fit(dataset, seed=1, draws=draws, progress=False)
     wall = time.monotonic() - began - em
     settings = fit.settings
-    sweeps = settings.warmup + 1 + settings.draws
+    sweeps = settings.warmup + settings.draws
     sizes = [
         float(az.ess(values))  # type: ignore[no-untyped-call]
         for name in ("prevalence", "accuracy")
         for _, values in scalars(name, fit.quantities[name])
     ]
     print(
-        f"{len(dataset):>13,} ratings  {len(dataset.parts):>4} parts  EM {em:6.1f} s "
+        f"{len(dataset):>13,} ratings  {len(dataset.parts):>4} parts  start {em:6.1f} s "
         f"({len(start[0].path)} steps)  fit {wall:7.1f} s  {sweeps} sweeps of "
         f"{settings.chains} chains  {(wall - em) / sweeps:.2f} s a sweep  "
         f"{1e9 * (wall - em) / sweeps / settings.chains / len(dataset):.1f} ns a rating and chain  "
