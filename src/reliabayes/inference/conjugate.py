@@ -188,7 +188,7 @@ class Conjugate:
     thinning : int
         Times the usual number of sweeps that make a draw.
     in_parts : bool
-        Whether the items are elsewhere, or some of them, so that none can be drawn given all others.
+        Whether items are elsewhere, so that none can be drawn given all others.
     offset : int
         Items before these, if these are a part of all.
     """
