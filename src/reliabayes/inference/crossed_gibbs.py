@@ -29,7 +29,7 @@ from reliabayes.progress import progress_bar
 
 MOST_LEVELS = 40_000_000  # of the columns that draws have: 320 MB
 REPEATS = 2  # draws of both standard deviations, each given the other
-NEAR = 0.01  # of their sds: the distance at which effects have forgotten where they began
+NEAR = 0.01  # of the smallest sd of a level: the distance at which two are as good as equal
 MOST_PASSES = 1_000
 
 
@@ -100,8 +100,9 @@ def sample(
 def levels_given(posterior: CrossedEffects, sds: Array, mean: Array, seed: int) -> Array:
     """Levels (J, S) of columns, relative to the centre, each drawn given parameters of a posterior.
 
-    Effects are drawn in turn until they have forgotten where they began, which is known from the
-    means that they are drawn around: if parameters stay the same, these converge at the same rate.
+    Effects of rows and levels are drawn in turn, at the same parameters, twice: from levels of 0
+    and from higher ones, with the same random numbers. Where both are as good as equal, they no
+    longer depend on where they began.
 
     Parameters
     ----------
