@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.agreement.alpha import krippendorff_alpha
 from reliabayes.agreement.coefficient import Coefficient
@@ -91,11 +92,12 @@ def agreement_table(
     if over in ("raters", "both"):
         require_resamplable(pool_by_rater(example))
     found = suitable(ratings, bootstrapped=method in ("percentile", "bca"))
-    table = pd.DataFrame({"value": {label: each.value for label, each in found.items()}})
-    words = {} if guideline is None else {"word": _words(table["value"], guideline)}
-    defined = {label: found[label] for label in table.index[table["value"].notna()]}
     sampling = {"over": over, "replicates": replicates, "seed": seed, "n_jobs": n_jobs}
-    intervals = _intervals(ratings, defined, prob, method, sampling)
+    with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
+        table = pd.DataFrame({"value": {label: each.value for label, each in found.items()}})
+        defined = {label: found[label] for label in table.index[table["value"].notna()]}
+        intervals = _intervals(ratings, defined, prob, method, sampling)
+    words = {} if guideline is None else {"word": _words(table["value"], guideline)}
     level = f"{100 * prob:g}"
     for column, part in (
         ("standard_error", "standard_error"),
