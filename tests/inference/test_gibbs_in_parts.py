@@ -115,6 +115,20 @@ def test_two_readings_of_the_ratings_are_said_to_be_unweighed() -> None:
     assert len(fit.settings.modes) == 2
 
 
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_a_fit_says_that_modes_were_searched_among_some_items() -> None:
+    ratings = ratings_of(table())
+
+    found, expected = (
+        rb.TAP().fit(each, sampler="gibbs", **FEW).diagnostics().notes
+        for each in (in_parts(ratings, 3), ratings)
+    )
+
+    said = [note for note in found if note.startswith("other modes of the posterior were looked")]
+    assert len(said) == 1
+    assert "among some of the items" not in " ".join(expected)
+
+
 def test_nuts_is_refused() -> None:
     with pytest.raises(ValueError, match=r"NUTS needs distinct items in memory.*400 items"):
         rb.TAP().fit(in_parts(ratings_of(table()), 3), sampler="nuts")

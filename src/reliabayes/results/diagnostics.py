@@ -56,6 +56,14 @@ class Finding:
         return f"{self.seen}; {self.touches}: {self.remedy}"
 
 
+SOME_SEARCHED = Finding(
+    "other modes of the posterior were looked for among some of the items only",
+    "the draws may miss one that the others would have shown",
+    "fit the ratings of one part, of which all items are searched",
+    serious=False,
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Diagnostics:
     """Convergence diagnostics of a fit: the worst value over all quantities and chains.
@@ -86,6 +94,8 @@ class Diagnostics:
         Number of nodes of the quadrature; 0 if the model has none.
     unweighed_modes : int
         Number of modes of the posterior whose shares are not known; 0 is good.
+    searches_all : bool
+        Whether other modes were looked for among all items.
     warm_start : bool
         Whether chains started where they were told to, and not dispersed.
     monitored : int
@@ -110,6 +120,7 @@ class Diagnostics:
     integration_error: float = 0.0
     nodes: int = 0
     unweighed_modes: int = 0
+    searches_all: bool = True
     warm_start: bool = True
     monitored: int = 1
     worst: tuple[str, str, str] = ("", "", "")
@@ -147,6 +158,7 @@ class Diagnostics:
             integration_error=integration_error,
             nodes=nodes,
             unweighed_modes=0 if are_weighed(settings.modes) else len(settings.modes),
+            searches_all=settings.searches_all,
             warm_start=settings.warm_start,
             monitored=len(convergence),
             worst=(labels[0], labels[1], labels[2]),
@@ -184,7 +196,7 @@ class Diagnostics:
 
     def _of_modes(self) -> list[Finding]:
         if not self.unweighed_modes:
-            return []
+            return [] if self.searches_all else [SOME_SEARCHED]
         seen = (
             f"the posterior may have {self.unweighed_modes} modes, whose shares could not be "
             "estimated"

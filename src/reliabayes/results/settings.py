@@ -37,6 +37,8 @@ class Settings:
         Chains, from 0, whose true categories had switched and were relabelled.
     modes : tuple of Mode
         Modes of the posterior, the heaviest first; empty if it has one.
+    searches_all : bool
+        Whether other modes were looked for among all items, where the model may have several.
     """
 
     chains: int
@@ -50,6 +52,7 @@ class Settings:
     version: str = VERSION
     relabelled: tuple[int, ...] = ()
     modes: tuple[Mode, ...] = ()
+    searches_all: bool = True
 
     @property
     def sampler_name(self) -> str:

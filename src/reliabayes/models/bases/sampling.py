@@ -144,9 +144,9 @@ def chosen_settings(
 ) -> Settings:
     """Settings with the sampler, and with iterations that suit it where none are given."""
     sampler = own.sampler if own else "nuts"
-    chosen = replace(settings, sampler=sampler)
-    is_large = isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS
-    if is_large or isinstance(own, ConjugateInParts):
+    in_parts = isinstance(own, ConjugateInParts)
+    chosen = replace(settings, sampler=sampler, searches_all=not in_parts)
+    if in_parts or (isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS):
         warmup = PASSES_OF_WARMUP if warmup is None else warmup
         return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
     if warmup is not None:
