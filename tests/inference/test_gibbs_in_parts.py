@@ -179,7 +179,11 @@ def test_interruption_ends_the_chains_at_once(n_jobs: int) -> None:
         signal.signal(signal.SIGINT, before)
 
     assert time.monotonic() - started < 6
-    assert pool_threads() == threads
+    for _ in range(100):  # the last thread may still be at its last part
+        if pool_threads() <= threads:
+            break
+        time.sleep(0.05)
+    assert pool_threads() <= threads
 
 
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
