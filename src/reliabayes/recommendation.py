@@ -12,7 +12,7 @@ from reliabayes.choices import Family
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import Beta, RatingModel
-from reliabayes.partitions import AnyRatings, RatingsDataset
+from reliabayes.partitions import AnyRatings, RatingsDataset, example_of
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
@@ -157,14 +157,9 @@ def _of_parts(found: Recommendation, dataset: RatingsDataset) -> Recommendation:
     return replace(found, model=model, reason=reason, alternatives=(*left,))
 
 
-def _example(ratings: AnyRatings) -> Ratings:
-    """Ratings that show what all mean: of those in parts, the first part."""
-    return ratings if isinstance(ratings, Ratings) else ratings.parts[0].read()
-
-
 def _by_scale(ratings: AnyRatings) -> Recommendation:
     """The model and its alternatives, all with their default settings."""
-    scale, guess = likely_scale(_example(ratings))
+    scale, guess = likely_scale(example_of(ratings))
     if scale == "numeric":
         return _of_numbers(ratings)
     if scale == "ordered":
@@ -189,7 +184,7 @@ def _of_grades(ratings: AnyRatings) -> Recommendation:
 def _else(ratings: AnyRatings) -> tuple[RatingModel[Any], str]:
     """What numbers that are probably categories may be otherwise."""
     pools = len(ratings.pools) > 1
-    if whole_numbers(_example(ratings)) == 2:
+    if whole_numbers(example_of(ratings)) == 2:
         return _of_numbers(ratings).model, 'if the numbers are amounts (scale="numeric")'
     return models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES
 
@@ -201,11 +196,11 @@ def _of_numbers(ratings: AnyRatings) -> Recommendation:
         others = [
             _ignoring_facets(ratings, models.GaussianXCC() if pools else models.GaussianICC())
         ]
-        if whole_numbers(_example(ratings)):
+        if whole_numbers(example_of(ratings)):
             others.append((_study(design, "ordinal"), GRADES))
         return Recommendation(_study(design), reason, (*others,))
     alternatives: list[tuple[RatingModel[Any], str]] = []
-    if whole_numbers(_example(ratings)):
+    if whole_numbers(example_of(ratings)):
         alternatives.append((models.OrdinalXCC() if pools else models.OrdinalICC(), GRADES))
     if pools:
         alternatives.append((models.GaussianICC(), "if the pools are to count as one"))
@@ -220,7 +215,7 @@ def _design(ratings: AnyRatings) -> SuitedDesign | None:
     repeats = len(ratings) - ratings.n_pairs
     if not ratings.facets and (repeats < REPEATED * len(ratings) or len(ratings.pools) > 1):
         return None
-    design = suited_design(_example(ratings))
+    design = suited_design(example_of(ratings))
     has_more = design is not None and (repeats or design.text != "item x rater")
     return design if has_more else None
 

@@ -19,7 +19,7 @@ namespace {
 using reliabayes::Count;
 using reliabayes::Philox;
 
-constexpr std::uint32_t effects_of_rows = 5;  // what random numbers are for, beside what gibbs.cpp names
+constexpr std::uint32_t effects_of_rows = 5;  // what random numbers are for; no chain has those of gibbs.cpp too
 
 // Rows of a design; src/reliabayes/likelihoods/row_effects.py has the same structure.
 struct Rows {

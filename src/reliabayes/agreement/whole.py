@@ -129,7 +129,7 @@ def ratings_in_memory(whole: Whole) -> Ratings:
         With all raters and categories.
     """
     if isinstance(whole.source, RatingsDataset):
-        return as_part(whole.source.parts[0].read(), whole)
+        return as_part(whole.source.example, whole)
     assert whole.source is not None
     return whole.source
 

@@ -311,8 +311,8 @@ def _say_scale(dataset: RatingsDataset) -> None:
     """Say what numbers are taken for, unless it was declared, from the first part."""
     from reliabayes.ratings.likely_scale import likely_scale
 
-    if dataset.scale_is_guess and likely_scale(example := dataset.parts[0].read()).reason:
-        guess = guess_in_words(example)
+    if dataset.scale_is_guess and likely_scale(dataset.example).reason:
+        guess = guess_in_words(dataset.example)
         print_message(f"The parts were written without --scale; {guess}.")
 
 

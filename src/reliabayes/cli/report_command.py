@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from reliabayes.models import RatingModel
     from reliabayes.partitions import AnyRatings
 
-MANIFEST = "manifest.json"  # which has the checksums of the source
-
 
 @with_option_groups
 def report(
@@ -103,7 +101,9 @@ def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:
     if isinstance(ratings, rb.Ratings):
         kind, hashed, file = "file", "sha256", ratings_file.file
     else:
-        kind, hashed, file = "folder", f"sha256 of {MANIFEST}", ratings_file.file / MANIFEST
+        from reliabayes.partitions.manifest import NAME  # it has the checksums of the source
+
+        kind, hashed, file = "folder", f"sha256 of {NAME}", ratings_file.file / NAME
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
     return {kind: str(ratings_file.file), hashed: digest, "columns": columns}

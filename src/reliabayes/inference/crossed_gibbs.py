@@ -149,8 +149,7 @@ class _Run:
 
     def sweep(self) -> None:
         """Draw effects of rows, then everything else given their sums."""
-        own = self.posterior
-        found = self._rows()
+        own, found = self.posterior, self._rows()
         lines = np.einsum("jc,jc->c", self.level, found.crossed)
         scale, shift = np.empty_like(lines), np.empty_like(lines)
         sums = found.sums.T.copy()
@@ -167,13 +166,16 @@ class _Run:
         residual_square = own.square - 2 * with_total + weighted
         crossed *= scale
         crossed -= own.per_column[:, None] * shift
-        column_mean = (own.column_total[:, None] - crossed) / own.per_column[:, None]
-        self._draw_columns(column_mean, residual_square, square)
+        self._draw_columns(self._column_mean(crossed), residual_square, square)
 
     def draw_effects(self) -> None:
         """Draw effects of rows and levels of columns, at the same parameters."""
-        found, own = self._rows(), self.posterior
-        self._draw_levels((own.column_total[:, None] - found.crossed) / own.per_column[:, None])
+        self._draw_levels(self._column_mean(self._rows().crossed))
+
+    def _column_mean(self, crossed: Array) -> Array:
+        """Mean (J, C) of what effects of rows leave of the ratings of each column."""
+        own = self.posterior
+        return np.asarray((own.column_total[:, None] - crossed) / own.per_column[:, None])
 
     def _rows(self) -> RowTotals:
         self.sweeps += 1
@@ -269,15 +271,13 @@ class _OfColumns:
     own: CrossedEffects
 
     def __call__(self, column: float, residual: float) -> float:
-        noise = math.exp(2 * residual)
-        weight = 1 / (math.exp(2 * column) + noise / self.groups.n)
+        weight = self._weight(column, residual)
         offset, precision = self.own.mean_prior
-        stiffness = float(self.groups.size @ weight) + precision
-        score = float(self.first @ weight) + precision * offset
+        stiffness, score = self._of_mean(weight)
         squares = float(self.second @ weight) + precision * offset**2 - score**2 / stiffness
         return (
             -self.degrees * residual
-            - self.within / (2 * noise)
+            - self.within / (2 * math.exp(2 * residual))
             + 0.5 * float(self.groups.size @ np.log(weight))
             - 0.5 * (math.log(stiffness) + squares)
             + self.own.log_prior(1, column)
@@ -286,7 +286,13 @@ class _OfColumns:
 
     def mean(self, column: float, residual: float) -> tuple[float, float]:
         """Precision of the mean, and that times its mean."""
-        weight = 1 / (math.exp(2 * column) + math.exp(2 * residual) / self.groups.n)
+        return self._of_mean(self._weight(column, residual))
+
+    def _weight(self, column: float, residual: float) -> Array:
+        """Precision (D,) of the mean of the ratings of a column."""
+        return np.asarray(1 / (math.exp(2 * column) + math.exp(2 * residual) / self.groups.n))
+
+    def _of_mean(self, weight: Array) -> tuple[float, float]:
         offset, precision = self.own.mean_prior
         return (
             float(self.groups.size @ weight) + precision,

@@ -192,8 +192,9 @@ def sample(
             if time.monotonic() > until:
                 raise SamplingError(TOO_LONG)
             watch()
-            before, found = at.copy(), posterior.draw_states(rest, Chains(seed, done, at), at_once)
-            log_prior = _draw_rest(compiled, Chains(seed, done, at), found)
+            before, now = at.copy(), Chains(seed, done, at)
+            found = posterior.draw_states(rest, now, at_once)
+            log_prior = _draw_rest(compiled, now, found)
             draw, left = divmod(done - every * warmup, every)
             if draw >= 0 and left == 0:
                 kept[:, draw] = before[:, : slots.size]

@@ -19,11 +19,11 @@ from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.effect_sums import EffectSums
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.likelihoods.moments import Moments
+from reliabayes.likelihoods.swept_sums import SweptSums
 from reliabayes.models.bases.crossed_density import near_normal
 from reliabayes.models.bases.gaussian import (
     SDS,
@@ -135,7 +135,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """The same sums, added up over the parts; or, of very many raters, where the items are."""
         first = leading(dataset)
         check_residual(first.item, first.rater, first.values)
-        sums: CrossedSums | EffectSums
+        sums: CrossedSums | SweptSums
         if suits_sums(dataset, first):
             found = sums_of_parts(dataset, self.pool_of_raters(dataset), first)
             (moments,) = found.moments
@@ -173,7 +173,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """Where ratings and columns are too many for the effects of these to be integrated out."""
         if isinstance(problem.sums, CrossedSums):
             return False
-        return isinstance(problem.sums, EffectSums) or problem.sums.n_ratings >= MANY_RATINGS
+        return isinstance(problem.sums, SweptSums) or problem.sums.n_ratings >= MANY_RATINGS
 
     def start(self, problem: CrossedProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""
@@ -291,7 +291,7 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             return sd, np.column_stack([levels - means[:, None], means])
         if "level" in draws:
             return sd, np.column_stack([draws["level"] - means[:, None], means])
-        if isinstance(sums, EffectSums) and problem.effects:
+        if isinstance(sums, SweptSums) and problem.effects:
             seed = int(rng.integers(2**31))
             levels = levels_given(problem.effects, np.array(sd), draws["mean"], seed).T
             return sd, np.column_stack([levels - means[:, None], means])

@@ -137,6 +137,11 @@ class RatingsDataset:
         """Who rated how much, for which all parts are read once."""
         return self.sum(Design.of)
 
+    @cached_property
+    def example(self) -> Ratings:
+        """The ratings of the first part, which show what all mean; they are kept."""
+        return self.parts[0].read()
+
     @property
     def ratings_per_rater(self) -> Codes:
         """Number (R,) of ratings by each rater."""
@@ -294,7 +299,7 @@ class RatingsDataset:
         """That the scale was guessed, and what the ratings are more probably, from one part."""
         if not self.scale_is_guess:
             return {}
-        return {"scale guessed": likely_scale(self.parts[0].read()).reason or "from the values"}
+        return {"scale guessed": likely_scale(self.example).reason or "from the values"}
 
     def __getattr__(self, name: str) -> Any:
         """Say what to do instead, where only ratings in memory have an attribute."""

@@ -38,3 +38,18 @@ def in_memory(ratings: AnyRatings, purpose: str, remedy: str = READ_A_PART) -> R
         return ratings
     found = f"a dataset of {len(ratings):,} ratings in parts"
     raise RatingsError([Fault(purpose, "all ratings must be in memory", found, remedy)])
+
+
+def example_of(ratings: AnyRatings) -> Ratings:
+    """Return ratings that show what all mean: of those in parts, the first part.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        The ratings.
+
+    Returns
+    -------
+    Ratings
+    """
+    return ratings if isinstance(ratings, Ratings) else ratings.example

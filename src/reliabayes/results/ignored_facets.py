@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reliabayes.facets.suited_design import suited_design
-from reliabayes.partitions import AnyRatings, RatingsDataset
+from reliabayes.partitions import AnyRatings, RatingsDataset, example_of
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
 from reliabayes.results.model import Model
@@ -35,8 +35,7 @@ def own_caution(model: Model, ratings: AnyRatings) -> str:
     ratings : Ratings or RatingsDataset
         The data of the fit.
     """
-    example = ratings.parts[0].read() if isinstance(ratings, RatingsDataset) else ratings
-    return model.caution(example)
+    return model.caution(example_of(ratings))
 
 
 def ignored_facets(model: Model, ratings: AnyRatings) -> str:

@@ -12,7 +12,7 @@ from reliabayes.html_report.blocks import Block, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import recorded_warnings
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
-from reliabayes.partitions import RatingsDataset
+from reliabayes.partitions import RatingsDataset, example_of
 from reliabayes.ratings.likely_scale import likely_scale
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def coefficients(
         The table and warnings, or why there is none.
     """
     if guideline is None:
-        example = ratings.parts[0].read() if isinstance(ratings, RatingsDataset) else ratings
-        guideline = "koo_li" if likely_scale(example).scale == "numeric" else "landis_koch"
+        is_numeric = likely_scale(example_of(ratings)).scale == "numeric"
+        guideline = "koo_li" if is_numeric else "landis_koch"
     with recorded_warnings() as messages:
         try:
             found = ratings.agreement(prob=prob, guideline=guideline)

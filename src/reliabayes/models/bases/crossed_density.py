@@ -10,8 +10,8 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.interpolated_density import InterpolatedDensity
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.effect_sums import EffectSums
 from reliabayes.likelihoods.gaussian_one_pool import Deviations
+from reliabayes.likelihoods.swept_sums import SweptSums
 from reliabayes.models.bases.gaussian import SDS
 from reliabayes.models.bases.gaussian_crossed import CrossedProblem
 
@@ -28,7 +28,7 @@ def near_normal(problem: CrossedProblem, mode: WarmStart) -> NearNormal | None:
     good: chains of hundreds of thousands of them give a thousand draws. With hundreds of
     columns it is slow, and interpolated.
     """
-    if isinstance(problem.sums, EffectSums):
+    if isinstance(problem.sums, SweptSums):
         return None
     is_large = problem.is_large
     cells = (problem.sums.n_columns + 1) ** 2

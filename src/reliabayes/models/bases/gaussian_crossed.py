@@ -8,11 +8,11 @@ from functools import cached_property
 
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.problem import Problem, StanData
-from reliabayes.likelihoods.effect_sums import EffectSums, EffectTotals
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.row_effects import RowEffects
+from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 
 MANY_COLUMNS = 200  # from which on densities are interpolated where they are smooth
 MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
@@ -30,7 +30,7 @@ class CrossedProblem(Problem):
         Whether raters make the rows of the design, because there are more of them than items.
     center : float
         Subtracted from every rating before the sums.
-    sums : CrossedSums, CrowdSums or EffectSums
+    sums : CrossedSums, CrowdSums or SweptSums
         Sums of the centred ratings, to integrate out the effects of the columns, or to sample them
         by Stan or by Gibbs sampling alone.
     design : CrossedDesign or None
@@ -39,7 +39,7 @@ class CrossedProblem(Problem):
 
     swapped: bool
     center: float
-    sums: CrossedSums | CrowdSums | EffectSums
+    sums: CrossedSums | CrowdSums | SweptSums
     design: CrossedDesign | None = None
 
     @cached_property
@@ -51,7 +51,7 @@ class CrossedProblem(Problem):
     def effects(self) -> CrossedEffects | None:
         """What Gibbs sampling of all effects needs; None of ratings in parts that are few sums."""
         sums = self.sums
-        if not isinstance(sums, EffectSums):
+        if not isinstance(sums, SweptSums):
             if self.design is None:
                 return None
             sums = effect_sums(self.design, self.center)
@@ -98,7 +98,7 @@ class CrossedProblem(Problem):
         return super().stan_data() | self.sums.stan_data() | own
 
 
-def sums_of(design: CrossedDesign, center: float) -> CrossedSums | CrowdSums | EffectSums:
+def sums_of(design: CrossedDesign, center: float) -> CrossedSums | CrowdSums | SweptSums:
     """Sums of centred ratings that suit their design; ``benchmarks/README.md`` has measurements."""
     if integrates_out(design):
         return CrossedSums.of(design)
@@ -108,9 +108,9 @@ def sums_of(design: CrossedDesign, center: float) -> CrossedSums | CrowdSums | E
     return effect_sums(design, center)
 
 
-def effect_sums(design: CrossedDesign, center: float) -> EffectSums:
+def effect_sums(design: CrossedDesign, center: float) -> SweptSums:
     """Rows and totals of centred ratings in memory."""
-    return EffectSums(RowEffects.of(design), EffectTotals.of(design, center))
+    return SweptSums(RowEffects.of(design), CrossedTotals.of(design, center))
 
 
 def integrates_out(design: CrossedDesign) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -14,11 +15,11 @@ from numpy.typing import NDArray
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.crossed_effects import RowState, RowTotals
-from reliabayes.likelihoods.effect_sums import EffectSums, EffectTotals
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import Moments, near
 from reliabayes.likelihoods.row_effects import RowEffects
+from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 from reliabayes.models.bases.gaussian_crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
@@ -115,16 +116,13 @@ def _moments(pool: Codes, pivots: Sequence[float], part: Ratings) -> NDArray[np.
     return np.array([Moments.of(*each) for each in zip(own, pivots, strict=True)], np.object_)
 
 
-def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> EffectSums:
+def effects_of_parts(dataset: RatingsDataset, first: Ratings) -> SweptSums:
     """Rows and totals of all parts, relative to a pivot near the first ratings."""
     pivot = near(first.values)
     if len(dataset) > MOST_IN_MEMORY:
-        return EffectSums(RowsInParts(dataset, pivot), dataset.sum(partial(_totals, pivot)))
-    parts = list(dataset.map(partial(_rows_and_totals, pivot)))
-    totals = parts[0].totals
-    for part in parts[1:]:
-        totals = totals + part.totals
-    return EffectSums(RowEffects.merged([part.rows for part in parts]), totals)
+        return SweptSums(RowsInParts(dataset, pivot), dataset.sum(partial(_totals, pivot)))
+    rows, totals = zip(*dataset.map(partial(_rows_and_totals, pivot)), strict=True)
+    return SweptSums(RowEffects.merged(rows), reduce(add, totals))
 
 
 class RowsInParts(NamedTuple):
@@ -139,11 +137,6 @@ class RowsInParts(NamedTuple):
         return silent.sum(partial(_draw, self.pivot, state))
 
 
-class _Part(NamedTuple):
-    rows: RowEffects
-    totals: EffectTotals
-
-
 def _design(pivot: float, part: Ratings) -> CrossedDesign:
     return CrossedDesign.of(part.item, part.rater, part.values - pivot, part.n_raters)
 
@@ -152,13 +145,13 @@ def _rows(design: CrossedDesign, part: Ratings) -> RowEffects:
     return RowEffects.of(design, int(part.items[0]))
 
 
-def _totals(pivot: float, part: Ratings) -> EffectTotals:
-    return EffectTotals.of(_design(pivot, part), pivot)
+def _totals(pivot: float, part: Ratings) -> CrossedTotals:
+    return CrossedTotals.of(_design(pivot, part), pivot)
 
 
-def _rows_and_totals(pivot: float, part: Ratings) -> _Part:
+def _rows_and_totals(pivot: float, part: Ratings) -> tuple[RowEffects, CrossedTotals]:
     design = _design(pivot, part)
-    return _Part(_rows(design, part), EffectTotals.of(design, pivot))
+    return _rows(design, part), CrossedTotals.of(design, pivot)
 
 
 def _draw(pivot: float, state: RowState, part: Ratings) -> RowTotals:

@@ -17,7 +17,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
-from reliabayes.inference.time_limit import check_time
+from reliabayes.inference.time_limit import add_in_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 from reliabayes.models.bases import misleading
@@ -53,7 +53,7 @@ class ItemsInParts(AnnotationModel[P]):
 
     def problem_of_parts(self, dataset: RatingsDataset) -> P:
         """Distinct items of all parts, or where they are if they are too many for memory."""
-        first = dataset.parts[0].read()
+        first = dataset.example
         base = self.problem(first)
         problem = replace(
             base,
@@ -112,7 +112,7 @@ class ItemsInParts(AnnotationModel[P]):
         if problem.parts is None:
             return super().starts(problem)
         whole = replace(problem, parts=replace(problem.parts, progress=False))
-        some = replace(problem, parts=None, mixture=_sample(self, problem.parts.parts[0].read()))
+        some = replace(problem, parts=None, mixture=_sample(self, problem.parts.example))
         found = [self._mode(self.run_em(whole, None, ITERATIONS, TOLERANCE), whole, some)]
         for start in super().starts(some):
             known = [mode.state for mode in found]
@@ -176,12 +176,8 @@ class _Step(NamedTuple):
 
 def _sum(dataset: RatingsDataset, function: Callable[[Ratings], _Step]) -> _Step:
     """The sum of a function of the parts, unless the time of a fit is over before its end."""
-
-    def in_time(total: _Step, part: _Step) -> _Step:
-        check_time()
-        return total + part
-
-    return reduce(in_time, dataset.map(function))
+    found: _Step = reduce(add_in_time, dataset.map(function))
+    return found
 
 
 def _of_no_items(problem: Any) -> Any:

@@ -47,6 +47,12 @@ WITHOUT = {
     "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
 }
 
+BY_GIBBS = {
+    Conjugate: gibbs,
+    ConjugateInParts: gibbs_in_parts,
+    CrossedEffects: crossed_gibbs,
+}
+
 Own: TypeAlias = ByGibbs | NearNormal
 
 
@@ -106,13 +112,9 @@ def sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
-    if isinstance(own, CrossedEffects):
-        return crossed_gibbs.sample(own, inits=points, **chains, **options)
     if own is not None:
-        if isinstance(own, ConjugateInParts):
-            run = gibbs_in_parts.sample(own, inits=points, **chains, **options)
-        else:
-            run = gibbs.sample(own, inits=points, **chains, **options)
+        by_gibbs: Any = BY_GIBBS[type(own)]
+        run = by_gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
     run = stan.sample(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.gibbs_in_parts import Chains, States, states_of
-from reliabayes.inference.time_limit import check_time
+from reliabayes.inference.time_limit import add_in_time
 from reliabayes.likelihoods.item_mixture import ItemMixture
 from reliabayes.partitions import RatingsDataset, in_turn
 from reliabayes.partitions.dataset import Part
@@ -56,7 +56,8 @@ class StatesInParts:
         threads = at_once if self.dataset.executor is in_turn else 1
         of_part = partial(_draw, self.run, self.reader, rest, chains, threads)
         parts: Iterator[States] = self.dataset.executor(of_part, [*enumerate(self.dataset.parts)])
-        return reduce(_in_time, parts)
+        found: States = reduce(add_in_time, parts)
+        return found
 
     def close(self) -> None:
         """Forget the parts that this process keeps; others forget them for those of a later run."""
@@ -91,11 +92,6 @@ class _Kept:
 
 
 _kept = _Kept()
-
-
-def _in_time(total: States, part: States) -> States:
-    check_time()
-    return total + part
 
 
 def _size(items: Items) -> int:

@@ -20,7 +20,7 @@ SPREAD = 0.1  # of starting points, in units of the logarithm of a standard devi
 
 
 @dataclass(frozen=True, eq=False)
-class EffectTotals:
+class CrossedTotals:
     """Sums over all rows of a design, or over those of a part of it.
 
     Ratings are less a pivot, n is the number of ratings of a row i, column j or cell ij, t a sum.
@@ -51,7 +51,7 @@ class EffectTotals:
     column_overlap: Array
 
     @classmethod
-    def of(cls, design: CrossedDesign, pivot: float) -> EffectTotals:
+    def of(cls, design: CrossedDesign, pivot: float) -> CrossedTotals:
         """Totals of ratings less a pivot."""
         n, total, cells = design.n, design.total, design.counts.power(2)
         return cls(
@@ -65,8 +65,8 @@ class EffectTotals:
             np.asarray(cells.sum(axis=0), float).ravel(),
         )
 
-    def __add__(self, other: EffectTotals) -> EffectTotals:
-        return EffectTotals(
+    def __add__(self, other: CrossedTotals) -> CrossedTotals:
+        return CrossedTotals(
             self.moments + other.moments,
             self.n_rows + other.n_rows,
             self.between + other.between,
@@ -99,19 +99,19 @@ class EffectTotals:
 
 
 @dataclass(frozen=True, eq=False)
-class EffectSums:
+class SweptSums:
     """What draws effects of rows, and the totals of a design.
 
     Attributes
     ----------
     rows : Rows
         All rows, in memory or in parts.
-    totals : EffectTotals
+    totals : CrossedTotals
         Sums over all of them.
     """
 
     rows: Rows
-    totals: EffectTotals
+    totals: CrossedTotals
 
     @property
     def n_columns(self) -> int:
