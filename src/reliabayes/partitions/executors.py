@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -103,7 +105,12 @@ class _Processes:
         done = deaths = 0
         while done < len(parts):
             pool = _pool(self.number)
-            calls = ((pool.submit, function, part) for part in islice(parts, done, None))
+
+            def submit(part: Any, pool: Any = pool) -> Any:
+                with _interrupts_wait():
+                    return pool.submit(function, part)
+
+            calls = ((submit, part) for part in islice(parts, done, None))
             try:
                 for result in _in_order(calls, AT_ONCE * self.number):
                     done += 1
@@ -131,6 +138,19 @@ def _pool(number: int) -> Any:
         initializer=_end_with,
         initargs=(os.getpid(),),
     )
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold back Ctrl-C, and for good from processes that start: this one ends them if it ends."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with(parent: int) -> None:
