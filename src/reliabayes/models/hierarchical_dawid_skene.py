@@ -39,7 +39,7 @@ from reliabayes.models.bases.conjugate import hierarchical
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
-from reliabayes.models.similar_raters import point_of_similar_raters
+from reliabayes.models.similar_raters import named_by_prior, point_of_similar_raters
 from reliabayes.ratings import Ratings
 
 # Proportion of the information that known true categories would give, from which the curvature at
@@ -76,7 +76,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         Prior of the mean log odds of a wrong rating against a right one, if there were one wrong
         category; with several, log(K - 1) is subtracted, because they share it. The default
         expects a typical rater to be right with probability 0.82 to 0.85 for any K. This prior
-        identifies the true categories, so its sd must be finite.
+        names the true categories, so its sd must be finite.
     prior_spread : HalfNormal or HalfStudentT
         Prior of the spread of each error.
     prior_misleading : Beta, optional
@@ -234,11 +234,10 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         tolerance: float,
     ) -> Climb:
         """EM from the votes, or from random states, first roughly with effects at their mode."""
-        states = self.initial_states(problem, rng)
-        middle = self.midpoint(problem)
-        first = self.maximise(middle, self.expected(middle, states, problem), problem)
-        rough = super().climb_from(first, problem, 30, 1e-2)
-        return self.climb_from(rough.point, problem, max_iterations, tolerance)
+        first = self.maximise(self.midpoint(problem), self.initial(problem, rng), problem)
+        rough = super().climb_from(first, problem, 30, 1e-2).point
+        start = named_by_prior(rough, self.confusion(rough), problem)
+        return self.climb_from(start, problem, max_iterations, tolerance)
 
     def quick_em(
         self,

@@ -1,17 +1,21 @@
-"""Quick climbs for a hierarchy: confusion matrices drawn to those of other raters, step by step."""
+"""Quick climbs for a hierarchy of confusion matrices, and names of its true categories."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
+from reliabayes.arrays import Array
+from reliabayes.inference.densities import log_normal
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_odds import error_matrices, shared_log_odds
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import by_rater
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.multimodal import NO_SHARE
 from reliabayes.models.dawid_skene import DawidSkene
 
 ROW_WEIGHT = 4.0  # ratings that a row of a typical rater counts as, in that of all raters
@@ -58,4 +62,42 @@ def point_of_similar_raters(
     }
     similar = replace(problem, priors=priors)
     found = SimilarRaters().run_em(similar, rng, max_iterations, tolerance).point
-    return {"prevalence": found["prevalence"], **shared_log_odds(found["confusion"])}
+    prevalence, confusion = found["prevalence"], found["confusion"]
+    point = {"prevalence": prevalence, **shared_log_odds(confusion)}
+    return named_by_prior(point, confusion, problem)
+
+
+def named_by_prior(point: Point, confusion: Array, problem: CategoricalProblem) -> Point:
+    """A point of the hierarchy with the names of true categories that its priors prefer.
+
+    Where raters are careful or careless, their log odds of errors rise and fall together. Relative
+    to a wrong category the others hardly differ, so that with two names exchanged the density of
+    the hierarchy may be higher. Names are for the priors of location and prevalence to say.
+
+    Parameters
+    ----------
+    point : Point
+        Its prevalence and parameters that do not depend on names are used.
+    confusion : array of shape (R, K, K)
+        The raters' confusion matrices there.
+    problem : CategoricalProblem
+        That of the ratings.
+
+    Returns
+    -------
+    Point
+        The same one if no other names are at least e^5 times as probable by these priors, or if
+        known answers name the categories.
+    """
+    if problem.n_kinds > 1:
+        return point
+    tiny = np.finfo(float).tiny
+    log = np.log(np.maximum(confusion, tiny)).mean(axis=0)
+    location = log - log.T[..., None]  # by name, row that takes it, and rating
+    gain = log_normal(location, *problem.priors["location"]).sum(axis=-1)
+    gain += np.outer(problem.priors["prevalence"], np.log(np.maximum(point["prevalence"], tiny)))
+    names, order = linear_sum_assignment(gain, maximize=True)
+    if gain[names, order].sum() - gain.trace() <= NO_SHARE:
+        return point
+    renamed = {"prevalence": point["prevalence"][order], **shared_log_odds(confusion[:, order])}
+    return {**point, **renamed}
