@@ -135,6 +135,11 @@ def test_impossible_probability_is_refused(fit: rb.Fit, prob: float) -> None:
         fit.summary(prob=prob)
 
 
+def test_names_in_place_of_a_probability_are_refused(fit: rb.Fit) -> None:
+    with pytest.raises(TypeError, match="prob must be a number, not 'icc'"):
+        fit.summary("icc")  # type: ignore[arg-type]
+
+
 def test_reliability_of_means_is_spearman_brown_draw_by_draw(fit: rb.Fit) -> None:
     icc = fit.quantities["icc"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -146,7 +147,11 @@ def interval_bounds(
     ------
     ValueError
         ``prob`` or ``interval`` is out of range.
+    TypeError
+        ``prob`` is no number.
     """
+    if not isinstance(prob, Real):
+        raise TypeError(f"prob must be a number, not {prob!r}.")
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
     if interval == "equal_tailed":
