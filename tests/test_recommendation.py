@@ -260,7 +260,8 @@ def test_of_ratings_in_parts_the_first_model_that_takes_them_is_recommended() ->
     assert str(found) == (
         "DawidSkene: if each rater is to count by itself; faster; HierarchicalDawidSkene, the "
         "first choice (40 raters with 25 ratings each, so that each learns from the others), needs "
-        "all ratings in memory"
+        "all ratings in memory\n"
+        "  MACE: if many raters guess, or always give the same answer"
     )
 
 

@@ -286,7 +286,11 @@ def _of_unordered(ratings: AnyRatings) -> Recommendation:
         return Recommendation(
             models.HierarchicalDawidSkene(),
             f"{reason}, so that each learns from the others",
-            ((models.DawidSkene(), "if each rater is to count by itself; faster"), *others),
+            (
+                (models.DawidSkene(), "if each rater is to count by itself; faster"),
+                (models.MACE(), "if many raters guess, or always give the same answer"),
+                *others,
+            ),
         )
     return Recommendation(
         models.MACE(),

@@ -34,6 +34,42 @@ def vendors(seed: int) -> pd.DataFrame:
     return pd.DataFrame({"item": item, "rater": rater, "rating": rating, "gold": gold})
 
 
+KINDS = ("similar", "guessing", "constant", "contrary", "swapping", "hard category")
+
+
+def crowd(kind: str, categories: int, seed: int) -> pd.DataFrame:
+    """300 items, rated by 5 of 40 raters, who are right 80% of the time on average.
+
+    Of the raters 40% guess, 35% nearly always give the same category, 25% are wrong 90% of the
+    time, or 50% take the first category for the second 70% of the time; or all do, 55% of it.
+    """
+    rng = np.random.default_rng(seed)
+    accuracy, is_odd = rng.beta(8, 2, 40), rng.random(40)
+    wrong = (1 - accuracy) / (categories - 1)
+    confusion = np.repeat(wrong, categories**2).reshape(40, categories, categories)
+    confusion[:, range(categories), range(categories)] = accuracy[:, None]
+    if kind == "guessing":
+        confusion[is_odd < 0.4] = 1 / categories
+    if kind == "constant":
+        odd = np.flatnonzero(is_odd < 0.35)
+        confusion[odd] = 0.02 / (categories - 1)
+        confusion[odd, :, rng.integers(categories, size=len(odd))] = 0.98
+    if kind == "contrary":
+        contrary = np.full((categories, categories), 0.9 / (categories - 1))
+        np.fill_diagonal(contrary, 0.1)
+        confusion[is_odd < 0.25] = contrary
+    if kind in ("swapping", "hard category"):
+        odd, share = (is_odd < 0.5, 0.7) if kind == "swapping" else (is_odd < 1, 0.55)
+        confusion[odd, 0] *= 1 - share
+        confusion[odd, 0, 1] += share
+    gold = rng.integers(categories, size=300)
+    item = np.repeat(np.arange(300), 5)
+    rater = rng.permuted(np.tile(np.arange(40), (300, 1)), axis=1)[:, :5].ravel()
+    above = rng.random(1500)[:, None] > confusion[rater, gold[item]].cumsum(axis=1)
+    rating = np.minimum(above.sum(axis=1), categories - 1)
+    return pd.DataFrame({"item": item, "rater": rater, "rating": rating, "gold": gold[item]})
+
+
 def scores(probability: Array, gold: Codes) -> dict[str, float]:
     """Items that are right, log score in nats, expected calibration error, and settled items.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from tests.models.known_answers import diagram, known, scores, vendors
+from tests.models.known_answers import KINDS, crowd, diagram, known, scores, vendors
 from tests.models.test_annotation import Load
 
 MODELS: dict[str, Any] = {
@@ -132,6 +133,31 @@ def test_probabilities_of_categories_beside_known_answers(name: str, dataset: Lo
     least = -0.03 if name in ("vendors", "crowd_web") else 0.05
     assert log_score[published] - log_score["recommended"] > least
     assert right["recommended"] > right[published] - 0.01
+
+
+@pytest.mark.posteriors
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
+@pytest.mark.parametrize("categories", [2, 4])
+def test_what_predicts_best_depends_on_how_raters_err(categories: int) -> None:
+    models = {name: MODELS[name] for name in ("DawidSkene", "HierarchicalDawidSkene", "MACE")}
+    rows = []
+    for kind, seed in product(KINDS, range(4)):
+        ratings, gold = known(crowd(kind, categories, seed))
+        votes = np.asarray(ratings.counts / ratings.ratings_per_item[:, None])
+        rows.append({"raters": kind, "model": "votes", **scores(votes, gold)})
+        for name, model in models.items():
+            fit = model.fit(ratings, seed=1, chains=2, draws=500, progress=False)
+            found = scores(fit.category_probabilities().to_numpy(), gold)
+            rows.append({"raters": kind, "model": name, **found})
+
+    table = pd.DataFrame(rows).groupby(["raters", "model"], sort=False).mean()
+
+    print(f"\n{categories} categories\n{table.round(3).to_string()}")
+    right = table["right"].unstack("model")
+    assert (right.loc[["guessing", "constant"]].idxmax(axis=1) == "MACE").all()
+    pooled = right.loc[["swapping", "hard category"], "HierarchicalDawidSkene"]
+    assert (pooled > right.loc[["swapping", "hard category"], "MACE"] + 0.05).all()
 
 
 def documented(title: str) -> dict[str, float]:
