@@ -13,8 +13,6 @@ functions {
   #include functions/item_mixture.stanfunctions
   #include functions/guessing_mixture.stanfunctions
   
-  #include functions/guesses.stanfunctions
-  
   #include functions/scores.stanfunctions
   
   #include functions/priors.stanfunctions
@@ -63,6 +61,7 @@ transformed parameters {
   real<lower=0> concentration; // of the raters' guesses around it; 0: uniform on the simplex
   vector[R] alpha; // accuracies of raters
   real log_likelihood; // of all ratings, true categories and difficulties marginalised
+  real log_guess_density; // of guess_score, but for a constant of the Dirichlet distribution
   {
     vector[rows(core)] free = core_mean + core_root * core;
     int n = K + 1 + (Q > 1);
@@ -74,11 +73,13 @@ transformed parameters {
     mean_p = broken_stick(free[n + X + 1 : n + X + K - 1]);
     concentration = softplus(free[n + X + K], spread_scale[3]);
     alpha = rater_effects(mean_alpha, sd_alpha, score, alpha_mean, alpha_precision);
-    log_likelihood = guessing_mixture(X > 0 ? alpha + covariate * eta : alpha,
-                                      (Q > 1 ? sd_delta[1] : 0) * node, guess_score,
-                                      1 + concentration * mean_p, guessed,
-                                      by_kind(log(prevalence), W, misleading), node_weight,
-                                      multiplicity, kind, first, cell, count);
+    vector[2] density = guessing_mixture(X > 0 ? alpha + covariate * eta : alpha,
+                                         (Q > 1 ? sd_delta[1] : 0) * node, guess_score,
+                                         1 + concentration * mean_p, guessed,
+                                         by_kind(log(prevalence), W, misleading), node_weight,
+                                         multiplicity, kind, first, cell, count);
+    log_likelihood = density[1];
+    log_guess_density = density[2];
   }
 }
 model {
@@ -97,8 +98,7 @@ model {
             + sum(log1m_exp(-sd_delta / spread_scale[2]))
             + log1m_exp(-concentration / spread_scale[3]);
   target += score_density([mean_alpha]', [sd_alpha]', score, alpha_mean, alpha_precision);
-  target += guess_density(guess_score, shape, guessed)
-            + R * (lgamma(sum(shape)) - sum(lgamma(shape)));
+  target += log_guess_density + R * (lgamma(sum(shape)) - sum(lgamma(shape)));
   misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;
 }

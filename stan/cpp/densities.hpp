@@ -7,7 +7,6 @@
 #include "crossed_quadratic_form.hpp"
 #include "crossed_quadratic_form_pass.cpp"
 #include "expected_levels.hpp"
-#include "guess_density.hpp"
 #include "guess_density_pass.cpp"
 #include "guessing_mixture.hpp"
 #include "guessing_mixture_pass.cpp"

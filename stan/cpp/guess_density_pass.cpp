@@ -1,11 +1,13 @@
 #include "guess_density_pass.hpp"
 
+#include <cmath>
+
 namespace reliabayes {
 
 Guesses::Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& guessed)
     : score_(score), own_(score.rows(), score.cols()), later_(score.rows(), score.cols()),
       sd_(score.rows(), score.cols()), taken_(score.rows(), score.cols()),
-      log_probability_(score.rows(), score.cols() + 1) {
+      probability_(score.rows(), score.cols() + 1), log_probability_(score.rows(), score.cols() + 1) {
   const Eigen::Index last = score.cols();
   Eigen::ArrayXd later = guessed.col(last).array() + (shape(last) - 0.5);
   for (Eigen::Index k = last - 1; k >= 0; --k) {
@@ -13,18 +15,34 @@ Guesses::Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& gu
     later_.col(k) = later;
     later += guessed.col(k).array() + shape(k);
   }
-  Eigen::ArrayXd rest = Eigen::ArrayXd::Zero(score.rows());  // log of what is left for later categories
+  Eigen::ArrayXd left = Eigen::ArrayXd::Ones(score.rows());  // for later categories, and its log
+  Eigen::ArrayXd rest = Eigen::ArrayXd::Zero(score.rows());
   for (Eigen::Index k = 0; k < last; ++k) {
     const auto a = own_.col(k).array(), b = later_.col(k).array();
     sd_.col(k) = ((a + b) / (a * b)).sqrt();
     const Eigen::ArrayXd log_odds = (a / b).log() + sd_.col(k).array() * score.col(k).array();
     const Eigen::ArrayXd odds = (-log_odds.abs()).exp();  // of the less probable of the two
     const Eigen::ArrayXd log_larger = -(1 + odds).log();
-    taken_.col(k) = (log_odds > 0).select(1 / (1 + odds), odds / (1 + odds));
+    const Eigen::ArrayXd larger = 1 / (1 + odds), smaller = odds * larger;
+    taken_.col(k) = (log_odds > 0).select(larger, smaller);
+    probability_.col(k) = left * taken_.col(k).array();
+    left *= (log_odds > 0).select(smaller, larger);
     log_probability_.col(k) = rest + log_larger + log_odds.min(0.0);
     rest += log_larger - log_odds.max(0.0);
   }
+  probability_.col(last) = left;
   log_probability_.col(last) = rest;
+}
+
+double Guesses::log_slope() const {
+  double total = 0, product = 1;  // the value is total + log(product)
+  for (Eigen::Index i = 0; i < sd_.size(); ++i) {
+    product *= sd_(i);
+    if (product > 1e-200 && product < 1e200) continue;
+    total += std::log(product);
+    product = 1;
+  }
+  return total + std::log(product);
 }
 
 GuessGradient Guesses::gradient(const Matrix& by_log_probability, double by_log_slope) const {
@@ -52,12 +70,11 @@ GuessGradient Guesses::gradient(const Matrix& by_log_probability, double by_log_
   return by;
 }
 
-double guess_density_pass(const Matrix& score, const Vector& shape, const ConstMatrix& guessed,
-                          GuessGradient* gradient) {
-  const Guesses guesses(score, shape, guessed);
-  const Vector logs = guesses.log_probability().colwise().sum();
+double guess_density(const Guesses& guesses, const Vector& shape, GuessGradient* gradient) {
+  const Matrix& log_probability = guesses.log_probability();
+  const Vector logs = log_probability.colwise().sum();
   if (gradient != nullptr) {
-    *gradient = guesses.gradient(shape.transpose().replicate(score.rows(), 1), 1);
+    *gradient = guesses.gradient(shape.transpose().replicate(log_probability.rows(), 1), 1);
     gradient->by_shape += logs;
   }
   return shape.dot(logs) + guesses.log_slope();

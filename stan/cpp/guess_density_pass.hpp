@@ -17,9 +17,10 @@ class Guesses {
  public:
   Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& guessed);
 
+  const Matrix& probability() const { return probability_; }  // 0 beyond the smallest number
   const Matrix& log_probability() const { return log_probability_; }
   // Log of the derivatives of all log odds by their scores, in total.
-  double log_slope() const { return sd_.array().log().sum(); }
+  double log_slope() const;
 
   // From derivatives by the logarithms of probabilities; ``by_sd`` is the part of the slopes in what is
   // differentiated, a number of times `log_slope`.
@@ -28,11 +29,11 @@ class Guesses {
  private:
   const Matrix& score_;
   Matrix own_, later_;  // concentrations and guesses of a category, and of all later ones, less 0.5
-  Matrix sd_, taken_, log_probability_;
+  Matrix sd_, taken_, probability_, log_probability_;
 };
 
-// The density of guess_density.hpp, and its gradient if one is asked for.
-double guess_density_pass(const Matrix& score, const Vector& shape, const ConstMatrix& guessed,
-                          GuessGradient* gradient);
+// The log density of the scores but for the constant of the Dirichlet distribution, and its gradient if one
+// is asked for.
+double guess_density(const Guesses& guesses, const Vector& shape, GuessGradient* gradient);
 
 }  // namespace reliabayes

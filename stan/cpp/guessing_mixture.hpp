@@ -2,7 +2,7 @@
 // quadrature: an item mixture whose states are pairs of a node and a true category.
 //
 // A rater knows the category of an item with the log odds level[rater] - difficulty[node], and otherwise
-// guesses it. Guesses are sampled as scores: guess_density.hpp.
+// guesses it. Guesses are sampled as scores: functions/guesses.stanfunctions.
 #pragma once
 #include "gradient.hpp"
 #include "guessing_mixture_pass.hpp"
@@ -11,8 +11,9 @@
 
 namespace reliabayes {
 
+// The log density of the ratings, and that of the scores but for the constant of the Dirichlet distribution.
 template <typename Level, typename Difficulty, typename Score, typename Shape, typename Weight>
-stan::return_type_t<Level, Difficulty, Score, Shape, Weight> guessing_mixture(
+Eigen::Matrix<stan::return_type_t<Level, Difficulty, Score, Shape, Weight>, -1, 1> guessing_mixture(
     const Level& level, const Difficulty& difficulty, const Score& score, const Shape& shape,
     const ConstMatrix& guessed, const Weight& log_prevalence, const ConstVector& node_weight,
     const Integers& multiplicity, const Integers& kind, const Integers& first, const Integers& cell,
@@ -22,17 +23,24 @@ stan::return_type_t<Level, Difficulty, Score, Shape, Weight> guessing_mixture(
   const Vector s = stan::math::value_of(shape);
   const Guesses guesses(u, s, guessed);
   const DistinctItems data{multiplicity, kind, first, cell, count};
-  const Matrix& log_guess = guesses.log_probability();
   if constexpr (stan::is_constant_all<Level, Difficulty, Score, Shape, Weight>::value) {
-    return guessing_mixture_pass(l, d, log_guess, w, node_weight, data, nullptr);
+    return Eigen::Vector2d(guessing_mixture_pass(l, d, guesses, w, node_weight, data, nullptr),
+                           guess_density(guesses, s, nullptr));
   } else {
     GuessingMixtureGradient by;
-    const double value = guessing_mixture_pass(l, d, log_guess, w, node_weight, data, &by);
+    GuessGradient by_scores;
+    const double value = guessing_mixture_pass(l, d, guesses, w, node_weight, data, &by);
+    const double of_scores = guess_density(guesses, s, &by_scores);
     const GuessGradient by_guesses = guesses.gradient(by.by_log_guess, 0);
-    return with_gradient(
-        value, Differentiated(level, by.by_level), Differentiated(difficulty, by.by_difficulty),
-        Differentiated(score, by_guesses.by_score), Differentiated(shape, by_guesses.by_shape),
-        Differentiated(log_prevalence, by.by_prevalence));
+    Eigen::Matrix<stan::math::var, -1, 1> found(2);
+    found << with_gradient(value, Differentiated(level, by.by_level),
+                           Differentiated(difficulty, by.by_difficulty),
+                           Differentiated(score, by_guesses.by_score),
+                           Differentiated(shape, by_guesses.by_shape),
+                           Differentiated(log_prevalence, by.by_prevalence)),
+        with_gradient(of_scores, Differentiated(score, by_scores.by_score),
+                      Differentiated(shape, by_scores.by_shape));
+    return found;
   }
 }
 

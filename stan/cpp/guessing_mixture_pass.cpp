@@ -1,6 +1,6 @@
 #include "guessing_mixture_pass.hpp"
 
-#include "batch_products.hpp"
+#include "guessing_loops.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,23 +27,25 @@ namespace {
 
 class Mixture {
  public:
-  Mixture(const Vector& level, const Vector& difficulty, const Matrix& log_guess,
+  Mixture(const Vector& level, const Vector& difficulty, const Guesses& guesses,
           const Matrix& log_prevalence, const ConstVector& node_weight, const DistinctItems& data)
-      : level_(level), difficulty_(difficulty), log_guess_(log_guess),
+      : level_(level), difficulty_(difficulty), guess_(guesses.probability()),
+        log_guess_(guesses.log_probability()),
         log_prevalence_(log_prevalence), prevalence_(log_prevalence.array().exp()), data_(data),
-        raters_(level.size()), categories_(log_guess.cols()), nodes_(difficulty.size()),
+        raters_(level.size()), categories_(log_guess_.cols()), nodes_(difficulty.size()),
         stride_((nodes_ + 3) / 4 * 4), weight_(Vector::Zero(stride_)),
         ratings_(Vector::Zero(raters_ * categories_)),
         moderate_((level.array().abs() < largest_log_odds).all() &&
                   (difficulty.array().abs() < largest_log_odds).all() &&
-                  (log_guess.array() > -largest_log_odds).all()),
+                  (log_guess_.array() > -largest_log_odds).all()),
         all_(stride_), mixed_(stride_), by_truth_(categories_), own_(stride_, categories_),
         rater_(ratings_.size()), category_(ratings_.size()), is_rated_(categories_) {
     weight_.head(nodes_) = node_weight;
-    for (Eigen::Index v = 0; v < ratings_.size(); ++v) {
-      rater_[v] = static_cast<int>(v % raters_);
-      category_[v] = static_cast<int>(v / raters_);
-    }
+    for (int k = 0, v = 0; k < categories_; ++k)
+      for (int j = 0; j < raters_; ++j, ++v) {
+        rater_[v] = j;
+        category_[v] = k;
+      }
     for (std::size_t i = 0; i < data.multiplicity.size(); ++i)
       for (int c = data.first[i] - 1; c < data.first[i + 1] - 1; ++c)
         ratings_(data.cell[c] - 1) += data.multiplicity[i] * data.count[c];
@@ -85,21 +87,16 @@ class Mixture {
   }
 
  private:
-  // An entry of an item: ratings of one category by one rater.
-  struct Entry {
-    int cell, rater, category, count;
-  };
-
   // Tables by node, of each rater and of the cells that have ratings.
   void tabulate() {
-    unknown_ = Matrix::Ones(stride_, raters_);
-    ratio_ = Matrix(stride_, raters_ * categories_);
-    Matrix odds = Matrix::Zero(stride_, raters_);
-    odds.topRows(nodes_) = (-difficulty_.array()).exp().matrix() * level_.array().exp().matrix().transpose();
-    unknown_ = (1 + odds.array()).inverse();
-    const Matrix inverse = (-log_guess_.array()).exp();
-    for (Eigen::Index v = 0; v < ratings_.size(); ++v)
-      if (ratings_(v) > 0) ratio_.col(v) = 1 + inverse(v) * odds.col(v % raters_).array();
+    unknown_.resize(stride_, raters_);
+    ratio_.resize(stride_, ratings_.size());
+    Vector of_node = Vector::Zero(stride_);
+    of_node.head(nodes_) = (-difficulty_.array()).exp();
+    const Vector of_rater = level_.array().exp();
+    const Matrix inverse = guess_.cwiseInverse();
+    fill_tables(raters_, ratings_.size(), stride_, of_node.data(), of_rater.data(), inverse.data(),
+                ratings_.data(), unknown_.data(), ratio_.data());
   }
 
   // What guesses contribute whatever is true.
@@ -142,41 +139,6 @@ class Mixture {
     return largest < largest_ratio ? sum : 0;
   }
 
-  WIDEST static double multiply_entries(const Entry* entry, int entries, const int* rated, int categories,
-                                        const double* prevalence, double others,
-                                        const double* weight, const double* unknown,
-                                        const double* ratio, Eigen::Index stride, double* all,
-                                        double* mixed, double* own, double* largest) {
-    for (int k = 0; k < categories; ++k)
-      for (Eigen::Index q = 0; q < stride; ++q) own[rated[k] * stride + q] = prevalence[rated[k]];
-    // Ratings of one category follow one another, so that products stay in registers.
-    Four sums = {}, sizes = {};
-    for (Eigen::Index q = 0; q < stride; q += 4) {
-      Four product = four(weight + q);
-      for (int e = 0; e < entries;) {
-        const int category = entry[e].category;
-        Four of_category = four(own + category * stride + q);
-        for (; e < entries && entry[e].category == category; ++e) {
-          const Four by_rater = four(unknown + entry[e].rater * stride + q);
-          const Four by_cell = four(ratio + entry[e].cell * stride + q);
-          for (int again = 0; again < entry[e].count; ++again) {
-            product *= by_rater;
-            of_category *= by_cell;
-          }
-        }
-        four(own + category * stride + q) = of_category;
-      }
-      Four sum = {others, others, others, others};
-      for (int k = 0; k < categories; ++k) sum += four(own + rated[k] * stride + q);
-      four(all + q) = product;
-      four(mixed + q) = sum;
-      sizes += sum;
-      sums += product * sum;
-    }
-    *largest = (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  }
-
   // Products in place of which come expected numbers of items, by node: of all true categories, and of
   // those that the item was rated as.
   void weigh(int kind, double factor) {
@@ -185,27 +147,6 @@ class Mixture {
                    mixed_.data(), own_.data(), by_truth_.data(), &everywhere);
     for (Eigen::Index k = 0; k < categories_; ++k)
       if (!is_rated_[k]) by_truth_(k) = prevalence_(k, kind) * everywhere;
-  }
-
-  WIDEST static void weigh_products(const int* rated, int categories, double factor,
-                                    Eigen::Index stride, double* all, double* mixed, double* own,
-                                    double* by_truth, double* everywhere) {
-    Four sums = {};
-    for (Eigen::Index q = 0; q < stride; q += 4) {
-      four(all + q) *= factor;
-      four(mixed + q) *= four(all + q);
-      sums += four(all + q);
-    }
-    *everywhere = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    for (int k = 0; k < categories; ++k) {
-      double* const of_category = own + rated[k] * stride;
-      Four sum = {};
-      for (Eigen::Index q = 0; q < stride; q += 4) {
-        four(of_category + q) *= four(all + q);
-        sum += four(of_category + q);
-      }
-      by_truth[rated[k]] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    }
   }
 
   // The same sum from logarithms, divided by the exponential of ``scale``, with its terms in place of the
@@ -242,48 +183,34 @@ class Mixture {
                  own_.data(), by_all_.data(), by_own_.data());
   }
 
-  WIDEST static void add_to_cells(const Entry* entry, int entries, Eigen::Index stride,
-                                  const double* mixed, const double* own, double* by_all,
-                                  double* by_own) {
-    for (int e = 0; e < entries; ++e) {
-      double* const by_rater = by_all + entry[e].rater * stride;
-      double* const by_cell = by_own + entry[e].cell * stride;
-      const double* const of_category = own + entry[e].category * stride;
-      const double count = entry[e].count;
-      for (Eigen::Index q = 0; q < stride; q += 4) {
-        four(by_rater + q) += count * four(mixed + q);
-        four(by_cell + q) += count * four(of_category + q);
-      }
-    }
+  // Derivatives from expected ratings: all of a rater, and those of the true category, by node.
+  void finish(GuessingMixtureGradient& gradient) {
+    if (!moderate_) add_tables();
+    gradient.by_level.resize(raters_);
+    gradient.by_log_guess.resize(raters_, categories_);
+    Vector by_node = Vector::Zero(stride_);
+    differentiate(raters_, ratings_.size(), stride_, ratings_.data(), unknown_.data(), ratio_.data(),
+                  by_all_.data(), by_own_.data(), gradient.by_level.data(),
+                  gradient.by_log_guess.data(), by_node.data());
+    gradient.by_difficulty = -by_node.head(nodes_);
   }
 
-  // Derivatives from expected ratings: all of a rater, and those of the true category, by node.
-  void finish(GuessingMixtureGradient& gradient) const {
-    Matrix by_odds(nodes_, raters_);  // those who knew, less as many as are expected to know
-    for (Eigen::Index j = 0; j < raters_; ++j)
-      for (Eigen::Index q = 0; q < nodes_; ++q)
-        by_odds(q, j) = -by_all_(q, j) *
-                        (moderate_ ? 1 - unknown_(q, j) : logistic(level_(j) - difficulty_(q)));
-    gradient.by_log_guess = Eigen::Map<const Matrix>(ratings_.data(), raters_, categories_);
-    for (Eigen::Index v = 0; v < ratings_.size(); ++v) {
-      if (ratings_(v) == 0) continue;
-      const Eigen::Index j = v % raters_;
-      Vector knew = by_own_.col(v).head(nodes_);
-      if (moderate_) {
-        knew.array() *= 1 - ratio_.col(v).head(nodes_).array().inverse();
-      } else {
-        for (Eigen::Index q = 0; q < nodes_; ++q)
-          knew(q) *= logistic(level_(j) - difficulty_(q) - log_guess_(j, v / raters_));
+  // The tables where numbers may be beyond all floats: ratios are at most infinite.
+  void add_tables() {
+    unknown_ = Matrix::Ones(stride_, raters_);
+    ratio_ = Matrix::Ones(stride_, ratings_.size());
+    for (Eigen::Index q = 0; q < nodes_; ++q)
+      for (Eigen::Index j = 0; j < raters_; ++j) {
+        const double log_odds = level_(j) - difficulty_(q);
+        unknown_(q, j) = logistic(-log_odds);
+        for (Eigen::Index k = 0; k < categories_; ++k)
+          ratio_(q, k * raters_ + j) = 1 + std::exp(log_odds - log_guess_(j, k));
       }
-      gradient.by_log_guess(j, v / raters_) -= knew.sum();
-      by_odds.col(j) += knew;
-    }
-    gradient.by_level = by_odds.colwise().sum();
-    gradient.by_difficulty = -by_odds.rowwise().sum();
   }
 
   const Vector& level_;
   const Vector& difficulty_;
+  const Matrix& guess_;
   const Matrix& log_guess_;
   const Matrix& log_prevalence_;
   const Matrix prevalence_;
@@ -308,10 +235,10 @@ class Mixture {
 
 }  // namespace
 
-double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Matrix& log_guess,
+double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Guesses& guesses,
                              const Matrix& log_prevalence, const ConstVector& node_weight,
                              const DistinctItems& data, GuessingMixtureGradient* gradient) {
-  Mixture mixture(level, difficulty, log_guess, log_prevalence, node_weight, data);
+  Mixture mixture(level, difficulty, guesses, log_prevalence, node_weight, data);
   return mixture.value(gradient);
 }
 

@@ -13,7 +13,7 @@ struct GuessingMixtureGradient {
 
 // The density of guessing_mixture.hpp, and its gradient if one is asked for, by the logarithms of guesses
 // (rows: raters, columns: categories) and of the prevalence (rows: true categories, columns: kinds of items).
-double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Matrix& log_guess,
+double guessing_mixture_pass(const Vector& level, const Vector& difficulty, const Guesses& guesses,
                              const Matrix& log_prevalence, const ConstVector& node_weight,
                              const DistinctItems& data, GuessingMixtureGradient* gradient);
 

@@ -100,7 +100,8 @@ class KnowledgeCentring:
 
     def from_program(self, drawn: Mapping[str, Array]) -> dict[str, Array]:
         """Draws of the parameters, of the program's draws."""
-        rest = {name: x for name, x in drawn.items() if name not in ("core", "score")}
+        own = "core", "score", "log_guess_density"
+        rest = {name: x for name, x in drawn.items() if name not in own}
         return self._guesses.from_program(rest)
 
     def core(self, point: Mapping[str, Any]) -> Array:

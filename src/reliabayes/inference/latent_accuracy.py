@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.optimize
-from scipy.special import expit, log_expit
 
 from reliabayes.arrays import Array
 from reliabayes.inference.densities import log_half_t, log_normal, slope_half_t
 
-MAX_ITERATIONS = 20
+MOST_STEPS, SMALL_GAIN = 4, 1e-4  # Newton steps, and nats that the last one gains
+LARGEST_STEP = 3.0  # of an accuracy, of a slope and of the log of the sd
+PARTS = 0.5 ** np.arange(6)  # of a step that are tried
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,27 @@ class ExpectedAccuracy:
     def improved(
         self, alpha: Array, eta: Array, sd_delta: Array | None
     ) -> tuple[Array, Array, Array]:
-        """Accuracies (R,), slopes (X,) and sd of difficulty (1,), by a few quasi-Newton steps."""
+        """Accuracies (R,), slopes (X,) and sd of difficulty (1,), by a few Newton steps.
+
+        The mean of the accuracies, the slopes and the log of the sd are few, and given these the
+        accuracies are independent.
+        """
         log_sd = np.log(sd_delta) if self.has_difficulty and sd_delta is not None else np.empty(0)
-        found = scipy.optimize.minimize(
-            self._negative,
-            np.concatenate([alpha, eta, log_sd]),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": MAX_ITERATIONS},
-        )
-        alpha, eta, log_sd = self._split(found.x)
-        return alpha, eta, np.exp(log_sd)
+        here = alpha, np.concatenate([eta, log_sd])
+        value, step = self._value_and_step(*here)
+        for _ in range(MOST_STEPS):
+            for part in PARTS:
+                there = here[0] + part * step[0], here[1] + part * step[1]
+                found = self._value_and_step(*there)
+                if found[0] >= value:
+                    break
+            else:
+                break
+            gain, here, (value, step) = found[0] - value, there, found
+            if gain < SMALL_GAIN:
+                break
+        n_slopes = self.covariate.shape[1]
+        return here[0], here[1][:n_slopes], np.exp(here[1][n_slopes:])
 
     def best_mean(self, alpha: Array) -> float:
         """Mean of the accuracies at which their density is highest."""
@@ -65,30 +75,47 @@ class ExpectedAccuracy:
         weighted = alpha.sum() * precision + mean_0 * prior
         return float(weighted / (len(alpha) * precision + prior))
 
-    def _split(self, x: Array) -> list[Array]:
-        n_raters, n_slopes = self.covariate.shape
-        return np.split(x, [n_raters, n_raters + n_slopes])
+    def _value_and_step(self, alpha: Array, others: Array) -> tuple[float, tuple[Array, Array]]:
+        """Log density at the best mean of the accuracies, and the Newton step from there.
 
-    def _negative(self, x: Array) -> tuple[float, Array]:
-        """Negative log density and its gradient."""
-        alpha, eta, rest = self._split(x)
-        sd_delta = np.exp(rest[0]) if self.has_difficulty else 0.0
+        The curvature is the expected one, so that it points uphill.
+        """
+        n_slopes, priors = self.covariate.shape[1], self.priors
+        eta = others[:n_slopes]
+        sd_delta = float(np.exp(others[-1])) if self.has_difficulty else 0.0
         odds = alpha + self.covariate @ eta - sd_delta * self.node[:, None]
-        slope = self.knew - self.total * expit(odds)
-        # At the best mean of the accuracies the derivative with respect to it is 0.
-        mean = self.best_mean(alpha)
-        eta_mean, eta_sd = self.priors["eta"]
-        value = (self.knew * log_expit(odds) + (self.total - self.knew) * log_expit(-odds)).sum()
-        of_mean = log_normal(mean, *self.priors["mean_alpha"])
-        value += log_normal(alpha, mean, self.sd_alpha).sum() + of_mean
-        value += log_normal(eta, eta_mean, eta_sd).sum()
-        by_rater = slope.sum(axis=0)
-        by_alpha = by_rater - (alpha - mean) / self.sd_alpha**2
-        by_eta = self.covariate.T @ by_rater - (eta - eta_mean) / eta_sd**2
-        by_rest = np.empty(0)
+        small = np.exp(-np.abs(odds))
+        known = np.where(odds > 0, 1, small) / (1 + small)
+        slope, weight = self.knew - self.total * known, self.total * known * (1 - known)
+        mean, precision = self.best_mean(alpha), self.sd_alpha**-2
+        value = (self.knew * odds - self.total * (np.maximum(odds, 0) + np.log1p(small))).sum()
+        value += log_normal(alpha, mean, self.sd_alpha).sum()
+        value += log_normal(mean, *priors["mean_alpha"]) + log_normal(eta, *priors["eta"]).sum()
+
+        by_rater, own = slope.sum(axis=0), weight.sum(axis=0)
+        eta_mean, eta_precision = priors["eta"][0], priors["eta"][1] ** -2
+        # Log odds by slopes and by the log of the sd; the mean comes before them.
+        by_eta = self.covariate.T @ by_rater - (eta - eta_mean) * eta_precision
+        bend = np.diag([len(alpha) * precision + priors["mean_alpha"][1] ** -2, *eta * 0])
+        bend[1:, 1:] = (self.covariate.T * own) @ self.covariate + eta_precision * np.eye(n_slopes)
+        mixed = np.column_stack([np.full(len(alpha), -precision), own[:, None] * self.covariate])
+        uphill = np.append(0.0, by_eta)
         if self.has_difficulty:
-            prior = self.priors["sd_delta"]
-            value += log_half_t(sd_delta, prior) + rest[0]
-            by_prior = slope_half_t(sd_delta, prior) - self.node @ slope.sum(axis=1)
-            by_rest = np.array([sd_delta * by_prior + 1])
-        return -float(value), -np.concatenate([by_alpha, by_eta, by_rest])
+            prior = priors["sd_delta"]
+            value += log_half_t(sd_delta, prior) + others[-1]
+            by_sd = -sd_delta * self.node[:, None]
+            by_prior = sd_delta * slope_half_t(sd_delta, prior) + 1
+            both = (weight * by_sd).sum(axis=0)
+            uphill = np.append(uphill, (slope * by_sd).sum() + by_prior)
+            across = np.append(0.0, self.covariate.T @ both)
+            last = (weight * by_sd**2).sum() + 2 * (sd_delta / prior[1]) ** 2
+            bend = np.block([[bend, across[:, None]], [across, np.array([last])]])
+            mixed = np.column_stack([mixed, both])
+        own = own + precision
+        by_alpha = by_rater - (alpha - mean) * precision
+        among = mixed.T / own
+        move = np.linalg.solve(bend - among @ mixed, uphill - among @ by_alpha)
+        step = (by_alpha - mixed @ move) / own, move[1:]
+        largest = max(float(np.abs(each).max(initial=0)) for each in step)
+        part = LARGEST_STEP / max(largest, LARGEST_STEP)
+        return float(value), (part * step[0], part * step[1])

@@ -36,6 +36,7 @@ from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
+LOG_ODDS = 300.0  # beyond which a probability is 0 or 1
 CROWD = 20  # raters from which on a short run comes first
 
 
@@ -181,12 +182,13 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def average_confusion(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Probabilities of a rating (..., R, K, K) by true category, over all difficulties."""
-        known = 0.0
-        difficulty, weight = self._difficulty(point, problem), problem.nodes.weight
-        accuracy = self.accuracy(point, problem)
-        for node in range(problem.nodes.number):
-            known = known + weight[node] * expit(accuracy - difficulty[..., node, None])
-        return known_or_guessed(np.asarray(known), point["p"])
+        # An exponential of each number, not one of each pair of them.
+        odds = np.exp(np.clip(self.accuracy(point, problem), -LOG_ODDS, LOG_ODDS))
+        hard = np.exp(np.clip(self._difficulty(point, problem), -LOG_ODDS, LOG_ODDS))
+        known = np.zeros_like(odds)
+        for node, weight in enumerate(problem.nodes.weight):
+            known += weight * odds / (odds + hard[..., node, None])
+        return known_or_guessed(known, point["p"])
 
     def draw_from_prior(
         self, problem: LatentTAPProblem, rng: np.random.Generator, given: Point

@@ -11,11 +11,12 @@ import pandas as pd
 import xarray as xr
 from typing_extensions import TypeVar
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.errors import ConvergenceWarning
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.inference.problem import StanPart
+from reliabayes.inference.threads import of_parts
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.misleading import MISLEADING, mixed
@@ -44,6 +45,7 @@ CONFUSION_QUANTITIES = (  # by models that have confusion matrices
     "log_likelihood",
     "bits_per_rating",
 )
+BLOCK = 20_000  # draws of tables of raters' ratings at a time that fit into the processor's cache
 SHARED = "all"  # dimension of size 1: one value for all, where each might have its own
 
 
@@ -219,24 +221,46 @@ class AnnotationModel(TrueCategoryModel[P]):
         """Confusion matrices and what follows from them, and what else the model reports."""
         point, problem = posterior.arrays(), posterior.problem
         found = self.more_quantities(point, problem)
-        confusion = self.average_confusion(point, problem)
-        if confusion is not None:
-            prevalence = self.prevalence_at(point, problem)
-            rater: tuple[str, ...] = () if self.exchangeable_raters else ("rater",)
-            if rater:
-                prevalence = prevalence[..., None, :]
-            if self.misleads:
-                share = point[MISLEADING.name] if rater else point[MISLEADING.name][..., 0]
-                confusion = mixed(confusion, prevalence, share)
-            found |= {
-                "confusion": ((*rater, "true_category", "category"), confusion),
-                "accuracy": (rater, quantities.accuracy(prevalence, confusion)),
-                "informativeness": (rater, quantities.informativeness(prevalence, confusion)),
-                "random_share": (rater, quantities.random_share(confusion)),
-            }
+        rater: tuple[str, ...] = () if self.exchangeable_raters else ("rater",)
+        chains, n_draws = posterior.draws.sizes["chain"], posterior.draws.sizes["draw"]
+
+        def of_some(part: slice) -> dict[str, Array]:
+            return self._of_confusion({name: x[:, part] for name, x in point.items()}, problem)
+
+        values = {
+            name: np.empty((chains, n_draws, *each.shape[2:]))
+            for name, each in of_some(slice(1)).items()
+        }
+
+        def fill(part: slice) -> None:
+            for name, each in of_some(part).items():
+                values[name][:, part] = each
+
+        of_parts(fill, blocks(n_draws, BLOCK // problem.n_cells))
+        for name, each in values.items():
+            found[name] = (*rater, "true_category", "category") if each.ndim > 3 else rater, each
         derived = {name: (("chain", "draw", *dims), x) for name, (dims, x) in found.items()}
         numbers = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
         return with_ids(xr.Dataset(derived, numbers), problem)
+
+    def _of_confusion(self, point: Point, problem: P) -> dict[str, Array]:
+        """Confusion matrices (chains, draws, ...) if there are any, and what follows from them."""
+        confusion = self.average_confusion(point, problem)
+        if confusion is None:
+            return {}
+        prevalence = self.prevalence_at(point, problem)
+        if not self.exchangeable_raters:
+            prevalence = prevalence[..., None, :]
+        if self.misleads:
+            share = point[MISLEADING.name]
+            share = share[..., 0] if self.exchangeable_raters else share
+            confusion = mixed(confusion, prevalence, share)
+        return {
+            "confusion": confusion,
+            "accuracy": quantities.accuracy(prevalence, confusion),
+            "informativeness": quantities.informativeness(prevalence, confusion),
+            "random_share": quantities.random_share(confusion),
+        }
 
     def average_confusion(self, point: Point, problem: P) -> Array | None:
         """Probabilities of a rating (..., [R,] K, K) by true category, of an average item."""
