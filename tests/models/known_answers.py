@@ -51,17 +51,17 @@ def crowd(kind: str, categories: int, seed: int) -> pd.DataFrame:
     if kind == "guessing":
         confusion[is_odd < 0.4] = 1 / categories
     if kind == "constant":
-        odd = np.flatnonzero(is_odd < 0.35)
-        confusion[odd] = 0.02 / (categories - 1)
-        confusion[odd, :, rng.integers(categories, size=len(odd))] = 0.98
+        constant = np.flatnonzero(is_odd < 0.35)
+        confusion[constant] = 0.02 / (categories - 1)
+        confusion[constant, :, rng.integers(categories, size=len(constant))] = 0.98
     if kind == "contrary":
         contrary = np.full((categories, categories), 0.9 / (categories - 1))
         np.fill_diagonal(contrary, 0.1)
         confusion[is_odd < 0.25] = contrary
     if kind in ("swapping", "hard category"):
-        odd, share = (is_odd < 0.5, 0.7) if kind == "swapping" else (is_odd < 1, 0.55)
-        confusion[odd, 0] *= 1 - share
-        confusion[odd, 0, 1] += share
+        swapping, share = (is_odd < 0.5, 0.7) if kind == "swapping" else (is_odd < 1, 0.55)
+        confusion[swapping, 0] *= 1 - share
+        confusion[swapping, 0, 1] += share
     gold = rng.integers(categories, size=300)
     item = np.repeat(np.arange(300), 5)
     rater = rng.permuted(np.tile(np.arange(40), (300, 1)), axis=1)[:, :5].ravel()
