@@ -27,7 +27,7 @@ SETS = {  # and the models that take minutes there
     "snow2008_rte": (),
     "snow2008_temp": (),
     "bluebirds": (),
-    "crowd_ms": ("LatentTAP",),
+    "crowd_ms": (),
     "crowd_web": ("LatentTAP",),
     "vendors": ("LatentTAP",),
 }
