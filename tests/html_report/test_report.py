@@ -27,6 +27,7 @@ from reliabayes.html_report import answer, pictures
 from reliabayes.html_report.answers.phrases import rater_names
 from reliabayes.html_report.blocks import Picture
 from reliabayes.html_report.sections.data import data
+from tests.models.known_answers import crowd, known
 from tests.models.test_models import fitted
 from tests.plots.test_plots import around, made_of, of_categories, of_numbers, of_pools, rated
 
@@ -368,6 +369,22 @@ def test_failed_check_stands_beside_the_claim_that_it_touches() -> None:
     assert found.limits[0].startswith(
         "The model does not reproduce the agreement of pairs of raters (see the predictive checks)"
     )
+
+
+@pytest.mark.slow
+def test_models_that_may_reproduce_what_this_one_does_not_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_quick(monkeypatch, *DRAWN, "comparison", "diagnostics")
+    ratings, _ = known(crowd("guessing", 4, 1))
+    fit = rb.HierarchicalDawidSkene().fit(ratings, seed=1, chains=2, draws=200, progress=False)
+
+    fit.report(tmp_path / "report.html")
+
+    text = " ".join(Page(tmp_path / "report.html").texts["p"])
+    assert "HierarchicalDawidSkene does not reproduce the agreement of pairs of raters" in text
+    assert "Others may: DawidSkene (if each rater is to count by itself; faster), MACE (if" in text
+    assert "LogitICC" not in text
 
 
 def test_raters_of_pools_are_judged_against_a_consensus_that_each_pool_shares() -> None:

@@ -10,6 +10,7 @@ from reliabayes.html_report.blocks import Block, Section, Text
 from reliabayes.html_report.fits import STATISTICS, ReportFit, blocks_by_fit
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.tables import table
+from reliabayes.recommendation import recommend
 from reliabayes.wording import joined
 
 NOT_CHECKED = (
@@ -42,7 +43,7 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
     if each.misfit:
         yield Text(
             f"{each.name} does not reproduce {joined(each.misfit)}; conclusions that depend "
-            "on this are unreliable.",
+            f"on this are unreliable.{_others(each)}",
             caution=True,
         )
     else:
@@ -59,3 +60,17 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
     tables = (found.votes, found.ratings, found.items, found.raters, found.pairs)
     markers = sum(len(each) for each in tables if each is not None)
     yield picture(partial(plots.check, found), as_bitmap=markers > MAX_MARKERS)
+
+
+def _others(each: ReportFit) -> str:
+    """Which models may reproduce ratings that this one does not."""
+    model, found = each.fit.model, recommend(each.fit.ratings)
+    asks = model.has_true_categories
+    others = [
+        f"{type(other).__name__} ({when})"
+        for other, when in ((found.model, "recommended"), *found.alternatives)
+        if type(other) is not type(model) and other.has_true_categories == asks
+    ]
+    if not others:
+        return ""
+    return f" Others may: {joined(others)}. rb.compare says which predicts the ratings best."
