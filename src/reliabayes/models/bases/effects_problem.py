@@ -16,10 +16,11 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.effects import levels_of
+from reliabayes.facets.squared_totals import SquaredTotals
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.gaussian_conditional import Marginal
-from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
+from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects, is_worth_it
 from reliabayes.likelihoods.item_effects import ItemEffects
 from reliabayes.likelihoods.item_levels import ItemLevels
 from reliabayes.likelihoods.item_moments import ITEM, ItemMoments
@@ -136,7 +137,10 @@ class EffectsProblem(NormalEffectsProblem):
                     return found
         sums = EffectSums.of(self.effects, self.values)
         exact = MarginalEffects.of(sums, *self.priors["mean"])
-        return InterpolatedEffects.of(exact, sums) or exact
+        if not is_worth_it(exact):
+            return exact
+        squares = SquaredTotals.of(sums, np.ones(len(sums.source), bool))
+        return InterpolatedEffects.of(exact, squares) or exact
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""

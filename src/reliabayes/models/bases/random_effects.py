@@ -78,7 +78,7 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
 
         first = self._equal_parts(problem)
         if not problem.squares and isinstance(problem.marginal, InterpolatedEffects):
-            first = 0.5 * np.log(problem.marginal.variance)
+            first = 0.5 * np.log(problem.marginal.box.variance)
         mode, covariance = curvature(log_posterior, first)
         sd = np.sqrt(np.diag(covariance))
         # With little data the posterior is far from normal: curvature is a poor guide to it, and
