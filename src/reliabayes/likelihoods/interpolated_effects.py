@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -19,12 +19,12 @@ from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.rest_effects import RestOfEffects
 
-DEGREE = 5  # of the polynomials, in all coordinates together
-MAX_NODES = 130
+DEGREES = (5, 7, 9, 11)  # of the polynomials, in all coordinates together, until one is enough
+MAX_NODES = 130  # by default
 MEMBERS_PER_NODE = 100  # fewer effects in blocks are eliminated quickly at every draw
 WIDTH, LEAST_WIDTH = 10.0, 0.05  # of the box; the first in standard errors of log variances
 NEAR_ZERO = 1e-8  # least coordinate
-CHECKS = 5  # points at which the interpolated density is compared with the exact one
+CHECKS = 9  # points, and the centre, at which the density is compared with the exact one
 NEGLIGIBLE = 25.0  # nats below the highest density
 TOLERANCE = 1e-3  # largest error of the log density there
 
@@ -61,6 +61,8 @@ class Box:
         Ends of the coordinates.
     variance : array of float, shape (K,)
         Variances at its centre.
+    degree : int
+        Degree of the polynomials.
     """
 
     sources: Codes
@@ -68,6 +70,7 @@ class Box:
     low: Array
     high: Array
     variance: Array
+    degree: int
 
     @classmethod
     def around(cls, variance: Array, sources: Codes, squares: SquaredTotals) -> Box:
@@ -81,7 +84,7 @@ class Box:
         high = centre + width * np.where(low > NEAR_ZERO, 1, 3)
         variance = np.maximum(variance, 0.01 * variance[-1])
         variance[sources] = np.expm1((low + high) / 2) / per_level * variance[-1]
-        return cls(sources, per_level, low, high, variance)
+        return cls(sources, per_level, low, high, variance, DEGREES[0])
 
     @cached_property
     def nodes(self) -> Array:
@@ -90,7 +93,7 @@ class Box:
         They are approximate Fekete points: Sommariva & Vianello (2009),
         https://doi.org/10.1016/j.camwa.2008.11.011.
         """
-        axis = np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
+        axis = np.cos(np.pi * np.arange(self.degree + 1) / self.degree)
         candidates = np.array(list(itertools.product(axis, repeat=len(self.sources))))
         basis = self.basis(candidates)
         pivots = scipy.linalg.qr(basis.T, mode="r", pivoting=True)[1]
@@ -98,7 +101,7 @@ class Box:
 
     def basis(self, points: Array) -> Array:
         """Products (N, nodes) of Chebyshev polynomials at points (N, D) of the cube."""
-        single = chebyshev.chebvander(points, DEGREE)
+        single = chebyshev.chebvander(points, self.degree)
         axis = np.arange(len(self.sources))
         return np.asarray(single[..., axis, self._powers].prod(axis=-1))
 
@@ -120,8 +123,8 @@ class Box:
     @cached_property
     def _powers(self) -> Codes:
         """(nodes, D) degrees by coordinate, which add up to no more than the total."""
-        every = itertools.product(range(DEGREE + 1), repeat=len(self.sources))
-        return np.array([degrees for degrees in every if sum(degrees) <= DEGREE])
+        every = itertools.product(range(self.degree + 1), repeat=len(self.sources))
+        return np.array([degrees for degrees in every if sum(degrees) <= self.degree])
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +155,14 @@ class InterpolatedEffects:
     coefficients: Array
 
     @classmethod
-    def of(cls, exact: ExactEffects, squares: SquaredTotals) -> InterpolatedEffects | None:
-        """Polynomials around the estimates of an analysis of variance.
+    def of(
+        cls, exact: ExactEffects, squares: SquaredTotals, most: int = MAX_NODES
+    ) -> InterpolatedEffects | None:
+        """Polynomials around the estimates of an analysis of variance, with so many nodes at most.
 
-        None if there are no estimates, too many nodes, or the error is too large.
+        None if there are no estimates, or the error is too large.
         """
         sources = exact.eliminated
-        if n_nodes(len(sources)) > MAX_NODES:
-            return None
         try:
             variance = squares.estimates()
         except RatingsError:
@@ -167,14 +170,26 @@ class InterpolatedEffects:
         if variance[-1] <= 0:
             return None
         box = Box.around(variance, sources, squares)
-        checks = np.random.default_rng(1).uniform(-1, 1, (CHECKS, len(sources)))
-        ratios = box.ratios(np.concatenate([box.nodes, checks]))
+        for degree in DEGREES:
+            if n_nodes(len(sources), degree) > most:
+                break
+            found, error = cls._in(replace(box, degree=degree), exact)
+            if error < TOLERANCE:
+                return found
+        return None
+
+    @classmethod
+    def _in(cls, box: Box, exact: ExactEffects) -> tuple[InterpolatedEffects, float]:
+        """Polynomials in a box, and the largest error of the log density at some points."""
+        centre = np.zeros((1, len(box.sources)))
+        checks = np.random.default_rng(1).uniform(-1, 1, (CHECKS, len(box.sources)))
+        ratios = box.ratios(np.concatenate([box.nodes, centre, checks]))
         values, expected = np.split(exact.reduced_at(ratios), [len(box.nodes)])
         coefficients = np.asarray(np.linalg.solve(box.basis(box.nodes), values), np.float64)
         found = cls(exact, box, coefficients)
         at = box.variance[-1] * ratios[len(values) :]
         difference = found.at_many(at).log_density - exact.rest.densities(expected, at).log_density
-        return found if np.abs(difference).max() < TOLERANCE else None
+        return found, float(np.abs(difference).max())
 
     def at(self, variance: Array) -> Marginal:
         """Density at variances (K,) of the sources, the last that of the residual."""
@@ -218,9 +233,9 @@ class InterpolatedEffects:
         return self.exact.rest.densities(self._values(x), self.box.with_coordinates(variances, x))
 
 
-def n_nodes(dimensions: int) -> int:
+def n_nodes(dimensions: int, degree: int = DEGREES[0]) -> int:
     """Number of nodes in so many coordinates."""
-    return math.comb(DEGREE + dimensions, DEGREE)
+    return math.comb(degree + dimensions, degree)
 
 
 def is_worth_it(exact: MarginalEffects) -> bool:
