@@ -191,7 +191,7 @@ def test_families_of_categories_need_ratings_in_memory(family: Any) -> None:
     _, ratings = study("crossed")
     model = rb.GStudy(design=CROSSED, family=family)
 
-    with pytest.raises(rb.RatingsError, match=r"must be in memory for family.*to_ratings"):
+    with pytest.raises(rb.RatingsError, match=r"must be in memory for family.*part\.subset"):
         model.fit(in_parts(ratings, 2))
 
 
