@@ -14,7 +14,7 @@ INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test quick lint packaging notebooks browser app-page webassembly docs posteriors sanitize calibrate fuzz bench wheel clean
+.PHONY: demo test quick lint packaging notebooks browser app-page spark webassembly docs posteriors sanitize calibrate fuzz bench wheel clean
 
 # The model of the demo comes first; the others are compiled after the answer is there.
 demo: $(VENV)/demonstrable
@@ -45,6 +45,11 @@ browser: $(VENV)/developed
 # The static page with the Python that it runs, for any file server; and its tests in Chromium.
 app-page: $(VENV)/engines
 	$(BIN)/python -m reliabayes.app.static_page build/app-page --wasi $(SHIM)
+
+# Too large for the packages that all tests need; without it, its tests skip.
+spark: $(VENV)/developed
+	$(BIN)/python -m pip install --quiet "pyspark>=4"
+	$(BIN)/python -m pytest tests/partitions/test_spark.py
 
 webassembly: $(VENV)/engines
 	$(BIN)/python -m pytest -m webassembly

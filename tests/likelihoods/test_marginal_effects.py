@@ -70,7 +70,7 @@ def study(items: int, raters: int, days: int) -> EffectSums:
 def test_effects_of_items_are_blocks_where_items_are_many() -> None:
     sums = study(80, 3, 2)
     found = MarginalEffects.of(sums, 0.0, 1.0)
-    assert found.first == 3  # item x rater
+    assert found.rest.first == 3  # item x rater
     assert len(found.blocks.members) == 80 + 80 * 2  # items, and items on days
     variance = np.array([1.0, 0.5, 0.3, 0.2, 0.4, 0.1, 0.6])
     expected = NormalEffects(sums).log_density(variance, 0.0, 1.0)

@@ -11,10 +11,14 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.facets.normal_effects import NormalEffects
 from reliabayes.inference import independence
 from reliabayes.inference.independence import NearNormal
+from reliabayes.likelihoods import item_moments, split_effects
 from reliabayes.likelihoods.mean_squares import MeanSquares
-from reliabayes.partitions import RatingsDataset
+from reliabayes.models import gstudy
+from reliabayes.models.bases import effects_in_parts
+from reliabayes.models.bases.effects_in_parts import SplitEffectsProblem
 from tests.partitions.in_memory import in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 50, "progress": False}
@@ -187,7 +191,7 @@ def test_families_of_categories_need_ratings_in_memory(family: Any) -> None:
     _, ratings = study("crossed")
     model = rb.GStudy(design=CROSSED, family=family)
 
-    with pytest.raises(rb.RatingsError, match=r"must be in memory for family.*to_ratings"):
+    with pytest.raises(rb.RatingsError, match=r"must be in memory for family.*part\.subset"):
         model.fit(in_parts(ratings, 2))
 
 
@@ -220,13 +224,141 @@ def test_draws_in_doubt_are_repeated_by_more_proposals_where_nuts_cannot_run(
     assert [run.thinning for run in runs] == [4, 40]
 
 
-def test_items_that_were_rated_in_too_many_ways_are_refused() -> None:
+def own_ways() -> rb.Ratings:
+    """Ratings on three days of which half are missing, so that each item has its own way."""
     rng = np.random.default_rng(1)
-    cells = pd.DataFrame(list(product(range(300), range(40), range(3))))
-    table = cells.set_axis(["item", "rater", "day"], axis=1).sample(frac=0.5, random_state=1)
-    table["rating"] = rng.normal(size=len(table))
-    ratings = rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
-    dataset: RatingsDataset = in_parts(ratings, 3)
+    items, raters, days = shape = 300, 8, 3
+    score = rng.normal(0, 1, (items, 1, 1)) + rng.normal(0, 0.5, (raters, 1))
+    score = score + rng.normal(0, 0.3, days) + rng.normal(0, 0.4, (items, raters, 1))
+    score = score + rng.normal(0, 0.5, (items, 1, days)) + rng.normal(0, 0.6, shape)
+    table = pd.DataFrame(list(np.ndindex(shape)), columns=["item", "rater", "day"])
+    table = table.assign(rating=5 + score.ravel()).sample(frac=0.5, random_state=1)
+    return rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
 
-    with pytest.raises(rb.RatingsError, match="items must have been rated in few ways"):
-        rb.GStudy(design=CROSSED).fit(dataset)
+
+@slow_to_agree
+def test_few_items_that_were_rated_in_many_ways_have_the_draws_in_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(item_moments, "MOST_WORK", 1000)
+    ratings, model = own_ways(), rb.GStudy(design=CROSSED)
+    expected = model.fit(ratings, **SAMPLING)
+
+    found = model.fit(in_parts(ratings, 7), **SAMPLING)
+
+    assert found.posterior.identical(expected.posterior)
+    assert found.levels("rater").equals(expected.levels("rater"))
+    for result in (found.items, found.loo, lambda: found.levels("item")):
+        with pytest.raises(rb.RatingsError, match="must be in memory"):
+            result()
+
+
+@pytest.fixture
+def by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each way be one too many, and read no parts, and few ratings of a part, together."""
+    monkeypatch.setattr(item_moments, "MOST_WORK", 1000)
+    monkeypatch.setattr(gstudy, "MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(split_effects, "PIECE", 700)
+
+
+@pytest.mark.parametrize("number", [1, 7, 64])
+@pytest.mark.parametrize(
+    ("design", "drop"),
+    [(CROSSED, ()), (CROSSED, ("item x rater", "rater x day")), ("item x rater", ())],
+)
+def test_densities_of_many_ways_are_those_in_memory(
+    design: str, drop: tuple[str, ...], number: int, by_passes: None
+) -> None:
+    ratings = own_ways()
+    if design == "item x rater":
+        ratings = replicated(ratings)
+    model = rb.GStudy(design=design, drop=drop, prior_mean=rb.Normal(4, 2))
+    values, effects = ratings.values, model.effects(ratings)
+
+    problem = model.problem_of_parts(in_parts(ratings, number))
+
+    assert isinstance(problem, SplitEffectsProblem)
+    assert problem.effects.names == effects.names
+    found = problem.marginal
+    expected = NormalEffects.of(effects, values)
+    close = found.box.variance * np.random.default_rng(2).uniform(0.98, 1.02, (3, 1))
+    for variance in (*close, 3 * found.box.variance[::-1]):
+        density = expected.log_density(variance, 4, 2)
+        exact = found.exact.at_many(variance[None]).log_density[0]
+        assert exact == pytest.approx(density, rel=1e-12)
+    for variance in close:
+        density = expected.log_density(variance, 4, 2)
+        assert found.at(variance).log_density == pytest.approx(density, abs=1e-3)
+
+
+def replicated(ratings: rb.Ratings) -> rb.Ratings:
+    """The same without days, so that raters rate items up to three times."""
+    table = ratings.to_frame().drop(columns="day")
+    return rb.Ratings.from_frame(table, replicates="keep", scale="numeric")
+
+
+@pytest.mark.usefixtures("by_passes")
+@slow_to_agree
+def test_draws_of_many_ways_are_from_the_posterior_in_memory() -> None:
+    ratings, model = own_ways(), rb.GStudy(design=CROSSED)
+    options = {**SAMPLING, "draws": 1000}
+    expected = model.fit(ratings, **options)
+
+    found = model.fit(in_parts(ratings, 7), **options)
+
+    assert found.settings.sampler == "independence"
+    for name in ("g", "phi", "sd", "mean"):
+        one, other = found.quantities[name], expected.quantities[name]
+        error = abs(one.mean(("chain", "draw")) - other.mean(("chain", "draw")))
+        assert (error < 5 * other.std(("chain", "draw")) * np.sqrt(2 / 700)).all()
+    raters, others = found.levels("rater"), expected.levels("rater")
+    assert np.abs((raters["mean"] - others["mean"]) / others["sd"]).max() < 5 * np.sqrt(2 / 400)
+    assert raters["sd"].to_numpy() == pytest.approx(others["sd"].to_numpy(), rel=0.3)
+    with pytest.raises(rb.RatingsError, match="must be in memory"):
+        found.levels("item")
+
+
+@pytest.mark.usefixtures("by_passes")
+@slow_to_agree
+def test_draws_of_many_ways_do_not_depend_on_the_parts() -> None:
+    ratings, model = own_ways(), rb.GStudy(design=CROSSED)
+    expected = model.fit(in_parts(ratings, 1), **SAMPLING)
+
+    for number in (7, 64):
+        found = model.fit(in_parts(ratings, number), **SAMPLING)
+        for variable, draws in expected.posterior.items():
+            np.testing.assert_allclose(found.posterior[variable], draws, rtol=1e-5)
+
+
+@pytest.mark.usefixtures("by_passes")
+def test_faults_of_a_design_with_many_ways_are_those_in_memory() -> None:
+    ratings = own_ways()
+    vendor = (ratings.to_frame()["rater"] % 2).to_numpy()
+    table = ratings.to_frame().assign(vendor=vendor, hour=1)
+    ratings = rb.Ratings.from_frame(table, facets=["day", "vendor", "hour"], scale="numeric")
+
+    for design in ("item x rater x day x vendor", "item x rater x hour", "item x rater x week"):
+        with pytest.raises(rb.RatingsError) as expected:
+            rb.GStudy(design=design).problem(ratings)
+        with pytest.raises(rb.RatingsError) as found:
+            rb.GStudy(design=design).problem_of_parts(in_parts(ratings, 3))
+        assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.usefixtures("by_passes")
+def test_many_ways_are_refused_where_no_density_can_be_had(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dataset = in_parts(own_ways(), 3)
+
+    def fit(**options: Any) -> rb.Fit:
+        return rb.GStudy(design=CROSSED, **options).fit(dataset, seed=1)
+
+    with pytest.raises(rb.RatingsError, match=r"items must have effects.*to_ratings"):
+        fit(drop=("item", "item x rater", "item x day"))
+    monkeypatch.setattr(effects_in_parts, "MAX_NODES", 20)
+    with pytest.raises(rb.RatingsError, match=r"found 3 sources of 300 items.*Drop some of them"):
+        fit()
+    monkeypatch.setattr(split_effects, "MOST_SHARED", 10)
+    with pytest.raises(rb.RatingsError, match=r"must be 999 at most.*found 35"):
+        fit()

@@ -21,18 +21,6 @@ from reliabayes.partitions import runs, sources
 COLUMNS: dict[str, Any] = {"item": "ad", "rater": "who", "rating": "score", "pool": "team"}
 
 
-@pytest.fixture
-def frame() -> pd.DataFrame:
-    """500 ratings of 100 items by 20 raters in two pools, in random order."""
-    rng = np.random.default_rng(1)
-    rows = [(n, rater) for n in range(100) for rater in rng.choice(20, 5, replace=False)]
-    frame = pd.DataFrame(rows, columns=["ad", "who"])
-    frame["team"] = np.where(frame["who"] < 8, "staff", "crowd")
-    frame["who"] = frame["who"].map("w{}".format)
-    frame["score"] = rng.integers(1, 6, 500)
-    return frame.sample(frac=1, random_state=1, ignore_index=True)
-
-
 def as_csv(frame: pd.DataFrame, folder: Path) -> str:
     frame.to_csv(folder / "ratings.csv", index=False)
     return str(folder / "ratings.csv")

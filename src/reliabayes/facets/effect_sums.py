@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ class EffectSums:
     n : int
         Number of ratings.
     centre : float
-        Mean of the ratings, which is subtracted before they are summed.
+        Subtracted from the ratings before they are summed, by default their mean.
     source : array of int, shape (T,)
         Position of the source to which each effect belongs. Effects have the positions of
         `Effects.sources`; the mean, an effect on all ratings, has that of the residual, K - 1.
@@ -42,10 +43,17 @@ class EffectSums:
     @classmethod
     def of(cls, effects: Effects, values: Array) -> EffectSums:
         """Sum ratings (N,), in the order of the levels of effects."""
-        sizes = np.array([*effects.sizes, 1])
+        return cls.of_levels(effects.level, effects.sizes, values, float(np.mean(values)))
+
+    @classmethod
+    def of_levels(
+        cls, level: Sequence[Codes], levels: Sequence[int], values: Array, centre: float
+    ) -> EffectSums:
+        """Sum ratings (N,) less a centre, given the level of each by source, and their numbers."""
+        sizes = np.array([*levels, 1])
         first = np.cumsum(sizes) - sizes
-        n, centre = len(values), float(np.mean(values))
-        columns = [*effects.level, np.zeros(n, np.int64)]
+        n = len(values)
+        columns = [*level, np.zeros(n, np.int64)]
         column = np.stack([start + code for start, code in zip(first, columns, strict=True)], 1)
         rows = np.arange(n + 1) * len(sizes)
         incidence = sp.csr_array((np.ones(column.size), column.ravel(), rows), (n, sizes.sum()))

@@ -9,6 +9,7 @@ from reliabayes.arrays import Array, Mask
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.normal_effects import NormalEffects, Solution
+from reliabayes.facets.squared_totals import SquaredTotals
 
 MAX_STEPS = 200  # of Newton's method, which usually takes about ten
 MAX_HALVINGS = 30
@@ -42,22 +43,7 @@ def anova(sums: EffectSums) -> Array:
     Henderson (1953), https://doi.org/10.2307/3001853; Brennan (2001), chapter 7,
     https://doi.org/10.1007/978-1-4757-3456-0
     """
-    k = int(sums.source.max()) + 1
-    pairs = sums.products.tocoo()
-    row, column = pairs.coords
-    pair = sums.source[row] * k + sums.source[column]
-    shared = np.bincount(pair, pairs.data**2 / sums.counts[row], k * k).reshape(k, k)
-    # Rows are the sources, the mean and all ratings; columns are what they are expected to have of
-    # the sources, of the square of the mean and of the residual.
-    expected = np.full((k + 1, k + 1), float(sums.n))
-    expected[:k, :k] = shared
-    expected[:k, k] = np.bincount(sums.source)
-    squares = np.append(sums.by_source(sums.totals**2 / sums.counts), sums.square)
-    if np.linalg.matrix_rank(expected) <= k:
-        rule = "sums of squares must tell all sources apart"
-        remedy = 'Drop a source, or use method="reml".'
-        raise RatingsError([Fault("design", rule, "equations without unique solution", remedy)])
-    return np.delete(np.linalg.solve(expected, squares), k - 1)
+    return SquaredTotals.of(sums, np.ones(len(sums.source), bool)).estimates()
 
 
 def reml(model: NormalEffects) -> Array:

@@ -14,10 +14,10 @@ from scipy.linalg import lapack, solve_triangular
 from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.facets import EffectLevels
 from reliabayes.likelihoods.gaussian_conditional import Marginal
+from reliabayes.likelihoods.item_facets import MOST_SHARED, own_sources, too_many_shared
 from reliabayes.likelihoods.item_levels import ItemLevels
-from reliabayes.likelihoods.item_moments import Alike, own_sources, too_many_ways
+from reliabayes.likelihoods.item_moments import Alike
 
-MOST_SHARED = 1000  # effects that items share, and the mean: a density takes some 30 ms
 FEW_SHARED = 50  # effects of which all matrices are factorised in one call
 QUICK = 1_000_000  # multiplications
 LARGE = 1e300  # a diagonal element that any row below a matrix is compatible with
@@ -99,7 +99,7 @@ class ItemEffects:
         columns = [levels.shared[sources[k]][0] for k in shared]
         numbers = [*(levels.shared[sources[k]][1] for k in shared), 1]
         if sum(numbers) > MOST_SHARED:
-            raise too_many_ways(f"{sum(numbers) - 1:,} effects that items share")
+            raise too_many_shared(sum(numbers) - 1)
         first = np.cumsum(numbers) - numbers
         columns = [*columns, np.zeros(len(levels.cells), np.intp)]
         effect = np.stack([start + level for start, level in zip(first, columns, strict=True)], 1)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.facets import EffectLevels, Source
-from reliabayes.facets.effects import is_complete, levels_of, same_in, told_apart
-from reliabayes.likelihoods.item_moments import (
-    Alike,
-    ItemMoments,
-    Keys,
-    own_sources,
-    shared_sources,
-)
+from reliabayes.facets import EffectLevels, MeasurementDesign, Source
+from reliabayes.facets.effects import is_complete
+from reliabayes.likelihoods.item_facets import Facets, Keys, own_sources
+from reliabayes.likelihoods.item_moments import Alike, ItemMoments
 from reliabayes.likelihoods.mean_squares import MeanSquares
+from reliabayes.likelihoods.moments import Moments
+from reliabayes.likelihoods.shared_levels import SharedLevels
 
 
 @dataclass(frozen=True, eq=False)
-class ItemLevels:
-    """Levels of the sources of a design, of which an item has its own or shares those of others.
+class ItemLevels(SharedLevels):
+    """Levels of the sources of a design, by sums over items.
 
     Attributes
     ----------
@@ -33,50 +29,51 @@ class ItemLevels:
 
     moments: ItemMoments
 
+    @property
+    def design(self) -> MeasurementDesign:
+        """Which facets are crossed or nested."""
+        return self.moments.design
+
+    @property
+    def facets(self) -> Facets:
+        """Its facets, apart from the item."""
+        return self.moments.facets
+
+    @property
+    def of_ratings(self) -> Moments:
+        """Moments of all ratings."""
+        return self.moments.moments
+
     @cached_property
     def cells(self) -> Keys:
         """(C,) combinations of levels of shared facets that have ratings."""
         return np.unique(np.concatenate([cell for cell, _, _ in self._by_group]))
 
-    @cached_property
-    def codes(self) -> dict[str, Keys]:
-        """Level (C,) of each shared facet that cells have."""
-        return self.moments.facets.of_cell(self.cells)
-
-    @cached_property
-    def shared(self) -> dict[Source, tuple[Codes, int]]:
-        """Level (C,) of each cell, and their number, by source that items share."""
-        return {source: levels_of(source, self.codes) for source in self._shared_sources}
-
-    @cached_property
-    def sizes(self) -> dict[Source, int]:
-        """Number of levels of each source of the design."""
+    def n_own(self, source: Source) -> int:
+        """Number of levels of a source of which items have their own."""
         groups = self.moments.groups
-        return {
-            source: self.shared[source][1]
-            if source in self.shared
-            else sum(each.items * len(np.unique(self._leader(each, source))) for each in groups)
-            for source in self.moments.design.sources()
-        }
+        return sum(each.items * len(np.unique(self._leader(each, source))) for each in groups)
 
-    def effects(self, drop: Collection[str]) -> EffectLevels:
-        """Sources that the ratings can tell apart, and the levels of cells that items share.
+    def are_same(self, one: Source, other: Source) -> bool:
+        """Whether two sources that have equally many levels have the same, not both shared."""
+        if one in self.shared or other in self.shared:
+            own, shared = (other, one) if one in self.shared else (one, other)
+            return all(self._is_nested(each, own, shared) for each in self.moments.groups)
+        return all(_are_one_to_one(*(
+            self._leader(each, source) for source in (one, other)
+        )) for each in self.moments.groups)  # fmt: skip
 
-        Raises
-        ------
-        RatingsError
-            A facet has one level, or two sources cannot be told apart.
-        """
-        design, n = self.moments.design, self.moments.moments.n
-        sources = told_apart(design, drop, self.sizes, n, self._are_same)
-        cells = {source.facets: found for source, found in self.shared.items()}
-        return EffectLevels(design, sources, cells, self.codes)
+    @cached_property
+    def is_balanced(self) -> bool:
+        """Whether all combinations of the facets' levels were rated, and equally often."""
+        sizes = {source.facets: size for source, size in self.sizes.items()}
+        return is_complete(self.design, sizes) and self._are_equally_many
 
     def mean_squares(self, effects: EffectLevels) -> MeanSquares | None:
         """Mean squares, or None if the design is not complete or not balanced."""
-        sizes = {source.facets: size for source, size in self.sizes.items()}
-        if not (is_complete(self.moments.design, sizes) and self._are_equally_many):
+        if not self.is_balanced:
             return None
+        sizes = {source.facets: size for source, size in self.sizes.items()}
         of = self.moments.moments
         correction = of.total**2 / of.n
         squares = {
@@ -85,10 +82,6 @@ class ItemLevels:
         }
         total = of.square - correction
         return MeanSquares.of_squares(effects, sizes, squares, total, of.n, of.mean)
-
-    @property
-    def _shared_sources(self) -> list[Source]:
-        return shared_sources(self.moments.design)
 
     def _leader(self, each: Alike, source: Source) -> Codes:
         """First rating (n,) with the same level of a source that items have."""
@@ -144,17 +137,6 @@ class ItemLevels:
             same = leader[:, None] == leader
             found += float((each.square * same / same.sum(axis=1)).sum())
         return found
-
-    def _are_same(self, one: Source, other: Source) -> bool:
-        """Whether two sources that have equally many levels have the same."""
-        if one in self.shared and other in self.shared:
-            return same_in(self.shared)(one, other)
-        if one in self.shared or other in self.shared:
-            own, shared = (other, one) if one in self.shared else (one, other)
-            return all(self._is_nested(each, own, shared) for each in self.moments.groups)
-        return all(_are_one_to_one(*(
-            self._leader(each, source) for source in (one, other)
-        )) for each in self.moments.groups)  # fmt: skip
 
     def _is_nested(self, each: Alike, own: Source, shared: Source) -> bool:
         """Whether ratings with the same level of an item's source have the same of a shared one."""

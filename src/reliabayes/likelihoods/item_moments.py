@@ -14,69 +14,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes, Mask, blocks, distinct_rows
-from reliabayes.errors import Fault, RatingsError
-from reliabayes.facets import MeasurementDesign, Source
+from reliabayes.facets import MeasurementDesign
+from reliabayes.likelihoods.item_facets import ITEM, LARGEST, Facets, Keys, own_sources
 from reliabayes.likelihoods.moments import Moments
 
-ITEM = "item"
 MOST_WORK = 10_000_000  # multiplications for a density, which then takes some 20 ms
 BLOCK = 2_000_000  # pairs of ratings at once: 50 MB
-LARGEST = 2**62  # of codes
-
-Keys = NDArray[np.int64]
 
 
-class Facets(NamedTuple):
-    """Facets of a design, apart from the item.
-
-    Attributes
-    ----------
-    shared : dict of str to int
-        Numbers of levels of facets that have effects on ratings of several items.
-    others : dict of str to int
-        Of facets that are nested in items.
-    """
-
-    shared: dict[str, int]
-    others: dict[str, int]
-
-    @classmethod
-    def of(cls, design: MeasurementDesign, sizes: Mapping[str, int]) -> Facets:
-        """Facets of a design, given the number of levels of each."""
-        names = frozenset[str]().union(*(source.facets for source in shared_sources(design)))
-        kept = {name: sizes[name] for name in design.facets if name in names}
-        others = {name: sizes[name] for name in design.facets if name not in (*kept, ITEM)}
-        return cls(kept, others)
-
-    @property
-    def n_cells(self) -> int:
-        """Number of combinations of levels of shared facets that could occur."""
-        return math.prod(self.shared.values())
-
-    def encode(self, codes: Mapping[str, Codes]) -> Keys:
-        """One number (N,) for the levels of each rating; its quotient is the cell."""
-        found = np.zeros(len(next(iter(codes.values()))), np.int64)
-        for name, size in {**self.shared, **self.others}.items():
-            found = found * size + codes[name]
-        return found
-
-    def decode(self, code: Keys) -> dict[str, Keys]:
-        """Levels by facet of such numbers (...)."""
-        found: dict[str, Keys] = {}
-        for name, size in reversed({**self.shared, **self.others}.items()):
-            code, found[name] = np.divmod(code, size)
-        return dict(reversed(found.items()))
-
-    def cell(self, code: Keys) -> Keys:
-        """Number of the levels of shared facets alone."""
-        return code // math.prod(self.others.values())
-
-    def of_cell(self, cell: Keys) -> dict[str, Keys]:
-        """Levels by shared facet of a cell."""
-        return Facets(self.shared, {}).decode(cell)
+class TooManyWays(Exception):
+    """Items were rated in so many ways that sums for each would take too much time or memory."""
 
 
 class Table(NamedTuple):
@@ -194,12 +143,12 @@ class ItemMoments:
 
         Raises
         ------
-        RatingsError
-            Items were rated in too many ways.
+        TooManyWays
+            The sums would be too many.
         """
         facets = Facets.of(design, sizes)
         if facets.n_cells * math.prod(facets.others.values()) > LARGEST:
-            raise too_many_ways(f"{facets.n_cells:,} combinations of levels")
+            raise TooManyWays
         item, code, left = codes[ITEM], facets.encode(codes), values - pivot
         if ((np.diff(item) == 0) & (np.diff(code) < 0)).any():
             order = np.lexsort((code, item))
@@ -233,35 +182,14 @@ class ItemMoments:
         return sum(each.work for each in self.alike.values())
 
 
-def own_sources(design: MeasurementDesign) -> list[Source]:
-    """Sources of which each item has its own levels."""
-    return [source for source in design.sources() if ITEM in source.facets]
-
-
-def shared_sources(design: MeasurementDesign) -> list[Source]:
-    """Sources whose levels several items share."""
-    return [source for source in design.sources() if ITEM not in source.facets]
-
-
-def too_many_ways(found: str) -> RatingsError:
-    """Error for items whose ratings do not add up to few sums."""
-    rule = "items must have been rated in few ways: by few combinations of raters and other facets"
-    remedy = (
-        "Fit the ratings in memory, dataset.to_ratings(), or those of some of the items, as with "
-        "dataset.parts[0].read()."
-    )
-    return RatingsError([Fault("design", rule, found, remedy)])
-
-
 def _check_work(found: Mapping[bytes, Alike]) -> None:
     if sum(each.work for each in found.values()) > MOST_WORK:
-        pairs = sum(len(each.pairs.key) for each in found.values())
-        raise too_many_ways(f"{len(found):,} ways, with {pairs:,} pairs of combinations of levels")
+        raise TooManyWays
 
 
 def _check_ways(ways: int, n: int) -> None:
     if ways * n**3 > MOST_WORK:
-        raise too_many_ways(f"at least {ways:,} ways with {n:,} ratings each")
+        raise TooManyWays
 
 
 def _of_size(
@@ -318,7 +246,7 @@ def _pairs(cell: Keys, times: Codes, n_cells: int) -> Table:
     n = cell.shape[1]
     one, other = np.triu_indices(n)
     if n**2 * n_cells**2 > LARGEST:
-        raise too_many_ways(f"{n_cells:,} combinations of levels")
+        raise TooManyWays
 
     def table(some: slice) -> Table:
         part = cell[some]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,32 +16,25 @@ from reliabayes.facets.effect_blocks import MAX_REST, too_large
 from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.inference.time_limit import check_time
 from reliabayes.likelihoods.gaussian_conditional import Marginal
+from reliabayes.likelihoods.rest_effects import Reduced, RestOfEffects, Solved
 
 MAX_PAIRS = 300_000_000  # of effects that share a level of the source that is eliminated first
 MAX_CROSSED = 60_000_000  # of effects in blocks and others; 0.5 GB
 
 
-class Solved(NamedTuple):
-    """Log determinant of a precision, what it explains, and mean and sd of the last effect."""
+class Order(NamedTuple):
+    """Which effects (T,) go first, in blocks, or in the rest.
 
-    log_det: Any
-    explained: Any
-    mean: Any
-    sd_mean: Any
-
-
-class Reduced(NamedTuple):
-    """What is left when all effects but the rest are integrated out, per residual variance.
-
-    Log determinant of I + V B with the covariances V of these effects and the precision B that
-    ratings give them, what they explain, and right side (P,) and matrix (P, P) of the rest, whose
-    upper triangle by columns is set.
+    Attributes
+    ----------
+    first : int
+        Source that is eliminated first.
+    block : array of int, shape (T,)
+        Block of each effect of other sources; -1 for the rest.
     """
 
-    log_det: Any
-    explained: Any
-    right: Array
-    matrix: Array
+    first: int
+    block: Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +50,10 @@ class MarginalEffects:
 
     Attributes
     ----------
-    n : int
-        Number of ratings.
-    centre : float
-        Prior mean of the grand mean, or the mean of the ratings if it has none.
-    sd_mean : float
-        Standard deviation of that prior, infinite if it is flat.
-    square : float
-        Sum of squares of the ratings, relative to ``centre``.
-    first : int
-        Source that is eliminated first.
-    size, levels, squares : array of float, shape (D,)
-        Distinct numbers of ratings of its levels, how many levels have each, and the sums of their
-        squared totals.
+    rest : RestOfEffects
+        What goes last, and the source that goes first.
+    squares : array of float, shape (D,)
+        Sums of the squared totals of its levels, by their number of ratings.
     source : array of int, shape (O,)
         Source of each other effect, that of the mean last.
     totals : array of float, shape (O,)
@@ -86,13 +70,7 @@ class MarginalEffects:
 
     is_quick: ClassVar[bool] = False  # a density takes longer than a millisecond
 
-    n: int
-    centre: float
-    sd_mean: float
-    square: float
-    first: int
-    size: Array
-    levels: Array
+    rest: RestOfEffects
     squares: Array
     source: Codes
     totals: Array
@@ -103,8 +81,10 @@ class MarginalEffects:
     blocks: Blocks
 
     @classmethod
-    def of(cls, sums: EffectSums, mean: float, sd_mean: float) -> MarginalEffects:
-        """Sums of ratings, given the prior of the mean.
+    def of(
+        cls, sums: EffectSums, mean: float, sd_mean: float, order: Order | None = None
+    ) -> MarginalEffects:
+        """Sums of ratings, given the prior of the mean, in the quickest order or a given one.
 
         Raises
         ------
@@ -116,7 +96,7 @@ class MarginalEffects:
         offset = 0.0 if math.isinf(sd_mean) else mean - sums.centre
         products = sums.products
         totals = sums.totals - offset * products[:, [-1]].toarray()[:, 0]
-        first = int(np.bincount(sums.source[:-1]).argmax())
+        first = order.first if order else int(np.bincount(sums.source[:-1]).argmax())
         own, others = (np.flatnonzero(sums.source == first), np.flatnonzero(sums.source != first))
         cross = sp.csc_array(products[others][:, own])
         if (np.diff(cross.indptr).astype(float) ** 2).sum() > MAX_PAIRS:
@@ -136,14 +116,12 @@ class MarginalEffects:
             (totals[own], (np.arange(len(own)), group)), (len(own), len(size))
         )
         source = sums.source[others]
+        blocks = Blocks.of(sums, source, row, other, order.block[others] if order else None)
+        square = sums.square - 2 * offset * sums.totals[-1] + sums.n * offset**2
+        of_first = size.astype(float), levels.astype(float)
+        rest = source[blocks.rest]
         return cls(
-            sums.n,
-            sums.centre + offset,
-            sd_mean,
-            sums.square - 2 * offset * sums.totals[-1] + sums.n * offset**2,
-            first,
-            size.astype(float),
-            levels.astype(float),
+            RestOfEffects(sums.n, sums.centre + offset, sd_mean, square, first, *of_first, rest),
             np.asarray(np.bincount(group, totals[own] ** 2), np.float64),
             source,
             totals[others],
@@ -151,12 +129,12 @@ class MarginalEffects:
             table[:, [0]].toarray()[:, 0],
             sp.csr_array(table[:, 1:]),
             np.flatnonzero(row == other),
-            Blocks.of(sums, source, row, other),
+            blocks,
         )
 
     def at(self, variance: Array) -> Marginal:
         """Density at variances (K,) of the sources, the last that of the residual."""
-        return self.completed(self.reduced(variance / variance[-1]), variance)
+        return self._completed(self.reduced(variance / variance[-1]), variance)
 
     def at_many(self, variances: Array) -> Marginal:
         """Densities (N,) at variances (N, K); -inf so far out that rounding decides."""
@@ -169,7 +147,7 @@ class MarginalEffects:
     def reduced(self, ratio: Array) -> Reduced:
         """What is left of all but the rest, at variances (K,) relative to that of the residual."""
         check_time()
-        weight = 1 / (self.size + 1 / ratio[self.first])
+        weight = 1 / (self.rest.size + 1 / ratio[self.rest.first])
         precision = self.shared - self.lost @ weight
         members = self.blocks.members
         own = 1 / ratio[self.source[members]]
@@ -180,36 +158,21 @@ class MarginalEffects:
             explained=found.explained + float(self.squares @ weight),
         )
 
-    def completed(self, reduced: Reduced, variance: Array) -> Marginal:
+    def reduced_at(self, ratios: Array) -> Array:
+        """The same at many (N, K), as flat numbers."""
+        return np.array([self.reduced(ratio).flat() for ratio in ratios])
+
+    @property
+    def eliminated(self) -> Codes:
+        """Sources of which no effect is in the rest."""
+        return np.union1d(self.source[self.blocks.members], [self.rest.first])
+
+    def _completed(self, reduced: Reduced, variance: Array) -> Marginal:
         """Density, given what is left at these variances; its matrix is overwritten."""
-        own = self.precision(variance)
+        own = self.rest.precision(variance)
         reduced.matrix.flat[:: len(own) + 1] += own
-        return self.density(reduced, own, _solve(reduced.matrix, reduced.right), variance)
-
-    def precision(self, variance: Array) -> Array:
-        """Precisions (..., P) of the rest by their priors, per residual variance."""
-        residual = variance[..., -1:]
-        own = residual / variance[..., self.source[self.blocks.rest]]
-        own[..., -1] = residual[..., 0] * self.sd_mean**-2
-        return np.asarray(own)
-
-    def density(self, reduced: Reduced, own: Array, solved: Solved, variance: Array) -> Marginal:
-        """Density, given the precisions of the rest and the solution for it."""
-        residual, flat = variance[..., -1], math.isinf(self.sd_mean)
-        first = variance[..., self.first] / residual
-        log_det = (
-            reduced.log_det
-            + np.log1p(np.multiply.outer(first, self.size)) @ self.levels
-            + solved.log_det
-            - np.log(own[..., : own.shape[-1] - flat]).sum(axis=-1)
-            + (self.n - flat) * np.log(2 * math.pi * residual)
-        )
-        quadratic = (self.square - reduced.explained - solved.explained) / residual
-        return Marginal(
-            -0.5 * (log_det + quadratic),
-            self.centre + solved.mean,
-            np.sqrt(residual) * solved.sd_mean,
-        )
+        solved = _solve(reduced.matrix, reduced.right)
+        return self.rest.density(reduced.log_det, reduced.explained, own, solved, variance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,11 +198,17 @@ class Blocks:
     outside: tuple[Codes, Codes]
 
     @classmethod
-    def of(cls, sums: EffectSums, source: Codes, row: Codes, column: Codes) -> Blocks:
-        """Blocks by the source for which solving is fastest, given connected pairs of effects."""
-        none = np.full(len(source), -1)
-        choices = [none, *(_level(source, row, column, k) for k in np.unique(source[:-1]))]
-        level = min(choices, key=_work)
+    def of(
+        cls, sums: EffectSums, source: Codes, row: Codes, column: Codes, level: Codes | None = None
+    ) -> Blocks:
+        """Given blocks (O,), or those by the source for which solving is fastest.
+
+        Rows and columns are those of connected pairs of effects.
+        """
+        if level is None:
+            none = np.full(len(source), -1)
+            choices = [none, *(_level(source, row, column, k) for k in np.unique(source[:-1]))]
+            level = min(choices, key=_work)
         members, rest = np.flatnonzero(level >= 0), np.flatnonzero(level < 0)
         if len(rest) > MAX_REST or len(rest) * len(members) > MAX_CROSSED:
             raise too_large(sums, len(rest))

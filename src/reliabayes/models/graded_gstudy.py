@@ -108,12 +108,16 @@ class GradedGStudy(GStudy):
 
     def problem_of_parts(self, dataset: RatingsDataset) -> NoReturn:
         """Refuse ratings in parts: the effects of all items are sampled."""
-        rule = f"all ratings must be in memory for family={self.family!r}"
-        remedy = (
-            "Read them with dataset.to_ratings(), or some of the parts; for ratings that are "
-            "numbers, leave family out."
+        rule = (
+            f"all ratings must be in memory for family={self.family!r}, which samples all effects"
         )
-        raise RatingsError([Fault("ratings", rule, "ratings in parts", remedy)])
+        remedy = (
+            "Fit a random sample of the items: part = dataset.parts[0].read(), then "
+            "part.subset(items=part.items[:500]). Or take grades for numbers, whose effects are "
+            'integrated out: partition with scale="numeric", and leave family out.'
+        )
+        found = f"{len(dataset):,} ratings in parts"
+        raise RatingsError([Fault("ratings", rule, found, remedy)])
 
     def program(self, problem: Any) -> str:
         """One for all numbers of categories: two have one cut point."""

@@ -23,15 +23,19 @@ from reliabayes.facets import (
 )
 from reliabayes.facets.effects import sources_kept
 from reliabayes.inference.densities import half_t
+from reliabayes.likelihoods.item_counts import CountedLevels
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import Moments
+from reliabayes.models.bases.effects_in_parts import (
+    MOST_IN_MEMORY,
+    check_residual_of_parts,
+    levels_of_parts,
+    problem_of_levels,
+)
 from reliabayes.models.bases.effects_problem import (
-    EffectsInParts,
     EffectsProblem,
     NormalEffectsProblem,
-    check_residual_of_parts,
     levels_in_memory,
-    levels_of_parts,
 )
 from reliabayes.models.bases.explained_ratings import check_residual
 from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
@@ -153,7 +157,7 @@ class GStudy(RandomEffectsModel):
         """Priors in force for these ratings: of the mean, and of the sd of each source."""
         if isinstance(ratings, RatingsDataset):
             levels = levels_of_parts(ratings, self.measurement_design)
-            return self._priors_given(levels.moments.moments, levels.effects(self.drop))
+            return self._priors_given(levels.of_ratings, levels.effects(self.drop))
         return self._priors(ratings, self.effects(ratings))
 
     def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:
@@ -204,18 +208,15 @@ class GStudy(RandomEffectsModel):
     def problem_of_parts(self, dataset: RatingsDataset) -> NormalEffectsProblem:
         """Sums over the items of all parts, priors, and mean squares if the design has them."""
         levels = levels_of_parts(dataset, self.measurement_design)
-        effects, moments = levels.effects(self.drop), levels.moments.moments
-        priors = self._checked_priors(moments, effects)
+        if isinstance(levels, CountedLevels) and len(dataset) <= MOST_IN_MEMORY:
+            return self.problem(dataset.to_ratings())
+        effects = levels.effects(self.drop)
+        priors = self._checked_priors(levels.of_ratings, effects)
         squares = levels.mean_squares(effects)
         check_residual_of_parts(dataset, effects, squares)
-        return EffectsInParts(
-            coords={"rater": dataset.raters, "source": _index(effects)},
-            priors=priors,
-            effects=effects,
-            squares=squares,
-            n_ratings=moments.n,
-            sd=moments.sd,
-            levels=levels,
+        coords = {"rater": dataset.raters, "source": _index(effects)}
+        return problem_of_levels(
+            dataset, levels, squares, coords=coords, priors=priors, effects=effects
         )
 
     def _checked_priors(self, moments: Moments, effects: EffectLevels) -> dict[str, Array]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -29,6 +31,7 @@ from reliabayes.ratings.file_formats import (
 from reliabayes.ratings.frames import refuse_comment
 from reliabayes.wording import listed
 
+FRAMES = "a frame of polars, pandas, DuckDB, Dask or Spark"
 DELIMITERS = ",;\t|"
 COMPRESSED = (".gz", ".zst")
 BLOCK = 2**20  # rows of a block of a Parquet file that is written anew
@@ -105,7 +108,7 @@ def open_source(source: Any, delimiter: str | None = None, columns: Collection[s
     }:
         return _of_text(files, identity, delimiter, columns)
     rule = f"names of files must end in {listed((*TEXT_SUFFIXES, *PARQUET_SUFFIXES))}, all alike"
-    remedy = "Convert them to Parquet, or pass a frame of polars, pandas, DuckDB or Dask."
+    remedy = f"Convert them to Parquet, or pass {FRAMES}."
     raise RatingsError([Fault("source", rule, listed(sorted(suffixes)), remedy)])
 
 
@@ -227,7 +230,7 @@ def _of_frame(frame: Any) -> Source:
     if isinstance(known, nw.DataFrame):
         return _of_memory(known)
     if not isinstance(known, nw.LazyFrame):
-        rule = "it must be a file, a pattern of files, or a frame of polars, pandas, DuckDB or Dask"
+        rule = f"it must be a file, a pattern of files, or {FRAMES}"
         fault = Fault("source", rule, f"a {type(frame).__name__}", "Pass the path of a file.")
         raise RatingsError([fault])
     schema = known.collect_schema()
@@ -238,7 +241,13 @@ def _of_frame(frame: Any) -> Source:
     }
 
     def write(columns: Sequence[str], path: Path) -> None:
-        known.select(*columns).sink_parquet(path)
+        some = known.select(*columns)
+        if _is_of_spark(known):
+            # A URL, because Spark takes a bare path for one of its own file system.
+            writer = some.to_native().write.option("parquet.block.row.count.limit", BLOCK)
+            writer.parquet(path.absolute().as_uri())
+        else:
+            some.sink_parquet(path)
 
     return Source(identity, list(schema.names()), False, write)
 
@@ -261,7 +270,19 @@ def _query(frame: nw.LazyFrame[Any]) -> str:
         return str(native.explain(optimized=False))
     if frame.implementation.is_duckdb():
         return str(native.sql_query())
+    if _is_of_spark(frame):
+        with redirect_stdout(io.StringIO()) as plan:
+            native.explain(mode="extended")
+        logical = plan.getvalue().partition("== Optimized")[0]
+        # Numbers of expressions differ between sessions.
+        return re.sub(r"#\d+L?", "", logical) + " ".join(sorted(native.inputFiles()))
     return ""
+
+
+def _is_of_spark(frame: nw.LazyFrame[Any]) -> bool:
+    """Whether Spark computes a frame, in this process or elsewhere."""
+    of = frame.implementation
+    return bool(of.is_pyspark() or of.is_pyspark_connect())
 
 
 def _of_memory(frame: nw.DataFrame[Any]) -> Source:

@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.errors import Fault, RatingsError
-from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
+from reliabayes.errors import RatingsError
+from reliabayes.facets import EffectLevels, Effects
 from reliabayes.facets.effect_sums import EffectSums
-from reliabayes.facets.effects import levels_of
+from reliabayes.facets.squared_totals import SquaredTotals
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.gaussian_conditional import Marginal
-from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
+from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects, is_worth_it
 from reliabayes.likelihoods.item_effects import ItemEffects
+from reliabayes.likelihoods.item_facets import ITEM
 from reliabayes.likelihoods.item_levels import ItemLevels
-from reliabayes.likelihoods.item_moments import ITEM, ItemMoments
+from reliabayes.likelihoods.item_moments import ItemMoments, TooManyWays
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import near
 from reliabayes.likelihoods.sparse_effects import SparseEffects
-from reliabayes.models.bases.explained_ratings import check_residual
-from reliabayes.models.bases.gaussian_parts import leading
-from reliabayes.partitions import RatingsDataset, in_memory
-from reliabayes.ratings import Ratings
 
 # Work of a density by sums over items, for each rating and at least, up to which it is quicker than
 # by eliminating effects in their order.
@@ -128,15 +124,17 @@ class EffectsProblem(NormalEffectsProblem):
     @cached_property
     def marginal(self) -> EffectsDensity:
         """The likelihood by sums over items; by effect if items differ, interpolated if many."""
-        most = max(WORK_PER_RATING * self.n_ratings, SMALL_WORK)
-        if self.levels and self.levels.moments.work <= most:
+        if self.levels and are_cheap(self.levels):
             with suppress(RatingsError):  # items share too many effects
                 found = ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
                 if len(found.source) <= self.size("item"):
                     return found
         sums = EffectSums.of(self.effects, self.values)
         exact = MarginalEffects.of(sums, *self.priors["mean"])
-        return InterpolatedEffects.of(exact, sums) or exact
+        if not is_worth_it(exact):
+            return exact
+        squares = SquaredTotals.of(sums, np.ones(len(sums.source), bool))
+        return InterpolatedEffects.of(exact, squares) or exact
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""
@@ -150,34 +148,6 @@ class EffectsProblem(NormalEffectsProblem):
         return self.sums.stan_data()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EffectsInParts(NormalEffectsProblem):
-    """Ratings in parts, reduced to sums over the items.
-
-    Attributes
-    ----------
-    levels : ItemLevels
-        These sums, and what they tell of levels.
-    """
-
-    levels: ItemLevels
-
-    @cached_property
-    def marginal(self) -> ItemEffects:
-        """The likelihood by sums over items."""
-        return ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
-
-    def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
-        """Effects of sources that items share and the mean, drawn given the ratings."""
-        return self.marginal.draw(variance, rng)
-
-    def sums_by_effect(self) -> StanData:
-        """Refuse NUTS, which needs the effects of all items."""
-        rule = "all ratings must be in memory for NUTS, unless a design is complete and balanced"
-        remedy = "Leave out sampler and warm_start, or pass sampler='independence'."
-        raise RatingsError([Fault("ratings", rule, "ratings in parts", remedy)])
-
-
 def levels_in_memory(effects: Effects, values: Array) -> ItemLevels | None:
     """Sums over the items of ratings (N,), None if these were rated in too many ways."""
     codes = effects.facets
@@ -186,55 +156,10 @@ def levels_in_memory(effects: Effects, values: Array) -> ItemLevels | None:
     sizes = {name: int(levels.max()) + 1 for name, levels in codes.items()}
     try:
         return ItemLevels(ItemMoments.of(effects.design, codes, sizes, values, near(values)))
-    except RatingsError:
+    except TooManyWays:
         return None
 
 
-def levels_of_parts(dataset: RatingsDataset, design: MeasurementDesign) -> ItemLevels:
-    """Sums over the items of all parts.
-
-    Raises
-    ------
-    RatingsError
-        A facet is unknown, items are not in the design, or were rated in too many ways.
-    """
-    first = leading(dataset)
-    sizes = {name: len(first.positions(name)[1]) for name in design.facets}
-    if ITEM not in sizes:
-        rule, found = "designs of ratings in parts must have items", repr(design.text)
-        raise RatingsError([Fault("design", rule, found, "Read the ratings into memory.")])
-    moments = dataset.sum(partial(_moments, design=design, sizes=sizes, pivot=near(first.values)))
-    return ItemLevels(moments)
-
-
-def check_residual_of_parts(
-    dataset: RatingsDataset, effects: EffectLevels, squares: MeanSquares | None
-) -> None:
-    """Refuse ratings that effects explain completely, as far as some of the parts show it."""
-    first = leading(dataset)
-    codes = {name: first.positions(name)[0] for name in effects.design.facets}
-    sources = effects.sources[:-1]
-    levels = [] if squares else [levels_of(source, codes)[0] for source in sources]
-    check_residual(sources, levels, first.values, squares)
-
-
-def levels_known(posterior: Any, facets: frozenset[str], facet: str) -> EffectLevels:
-    """Levels of a posterior's sources, if those of these facets are known of ratings in parts."""
-    effects: EffectLevels = posterior.problem.effects
-    if facets not in effects.cells:
-        in_memory(posterior.ratings, f"levels({facet!r})")
-    return effects
-
-
-def ids_of(ratings: Ratings | RatingsDataset, name: str) -> Any:
-    """The user's ids of the levels of a facet."""
-    if isinstance(ratings, Ratings):
-        return ratings.positions(name)[1]
-    return ratings.raters if name == "rater" else ratings.facets[name]
-
-
-def _moments(
-    part: Ratings, design: MeasurementDesign, sizes: Mapping[str, int], pivot: float
-) -> ItemMoments:
-    codes = {name: part.positions(name)[0] for name in design.facets}
-    return ItemMoments.of(design, codes, sizes, part.values, pivot)
+def are_cheap(levels: ItemLevels) -> bool:
+    """Whether sums over items give densities sooner than the elimination of their effects."""
+    return levels.moments.work <= max(WORK_PER_RATING * levels.of_ratings.n, SMALL_WORK)

@@ -18,12 +18,8 @@ from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
-from reliabayes.models.bases.effects_problem import (
-    EffectsInParts,
-    NormalEffectsProblem,
-    ids_of,
-    levels_known,
-)
+from reliabayes.models.bases.effects_in_parts import EffectsInParts, ids_of, levels_known
+from reliabayes.models.bases.effects_problem import NormalEffectsProblem
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -78,7 +74,7 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
 
         first = self._equal_parts(problem)
         if not problem.squares and isinstance(problem.marginal, InterpolatedEffects):
-            first = 0.5 * np.log(problem.marginal.variance)
+            first = 0.5 * np.log(problem.marginal.box.variance)
         mode, covariance = curvature(log_posterior, first)
         sd = np.sqrt(np.diag(covariance))
         # With little data the posterior is far from normal: curvature is a poor guide to it, and
