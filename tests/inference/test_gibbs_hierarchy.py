@@ -44,14 +44,17 @@ def drawn(
     return model.as_by_program(run, mode.centring)
 
 
+@pytest.mark.parametrize("table", [TINY, TINY.iloc[:5]], ids=["all rated", "not all rated"])
 @pytest.mark.parametrize("options", PRIORS, ids=["default", "half t"])
-def test_moments_are_those_of_the_integral_over_all_that_is_hidden(options: Any) -> None:
+def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
+    options: Any, table: pd.DataFrame
+) -> None:
     model = rb.HierarchicalDawidSkene(**options)
-    ratings = rb.Ratings.from_frame(TINY, scale="nominal")
+    ratings = rb.Ratings.from_frame(table, scale="nominal")
 
     found = drawn(model, ratings, draws=4000).parameters
 
-    exact = integrated(model.problem(ratings).priors)
+    exact = integrated(table, model.problem(ratings).priors)
     values = {
         "prevalence": found["prevalence"][..., 0],
         **{f"location {e}": found["location"][..., e] for e in range(2)},
@@ -63,18 +66,18 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(options: Any)
             assert abs(power.mean() - value) < LIMIT * standard_error(power), name
 
 
-def integrated(numbers: Mapping[str, Array]) -> dict[str, Array]:
-    """First and second moments of all parameters given `TINY`, by summing over true categories."""
-    rating = TINY.pivot_table(index="item", columns="rater", values="rating").to_numpy(int)
+def integrated(table: pd.DataFrame, numbers: Mapping[str, Array]) -> dict[str, Array]:
+    """First and second moments of all parameters given ratings, by summing over categories."""
+    rating = table.pivot_table(index="item", columns="rater", values="rating").to_numpy()
     total, found = 0.0, dict[str, Array]()
-    for truth in map(np.array, product(range(2), repeat=3)):
+    for truth in map(np.array, product(range(2), repeat=len(rating))):
         concentration = numbers["prevalence"] + np.bincount(truth, minlength=2)
         own = gammaln(concentration).sum() - gammaln(concentration.sum())
         share, size = concentration[0] / concentration.sum(), concentration.sum()
         moments = {"prevalence": [share, share * (concentration[0] + 1) / (size + 1)]}
         for error in range(2):
-            of = truth == error
-            wrong, ratings = (rating[of] != error).sum(axis=0), np.full(2, of.sum())
+            of = rating[truth == error]
+            wrong, ratings = (of == 1 - error).sum(axis=0), (~np.isnan(of)).sum(axis=0)
             log_evidence, of_error = moments_of_error(wrong, ratings, numbers)
             own += log_evidence
             moments |= {f"{name} {error}{rest}": value for (name, rest), value in of_error.items()}

@@ -14,6 +14,7 @@ from reliabayes.inference.densities import log_half_t, log_normal
 LOG_SPREAD = np.linspace(-8, 4, 121)  # grid of the log of a spread
 LEAST_SPREAD = 0.1  # of log odds that are to be effects of raters
 ROUNDING = 1e-13  # of a log density, relative
+LARGEST = 500.0  # log odds whose sums of odds do not overflow
 ENOUGH = 1e-3  # nats that a Newton step gains at most if another one is left to the next M step
 
 
@@ -110,12 +111,29 @@ def log_total(log_odds: Array) -> Array:
     return np.asarray(largest + np.log(total))
 
 
+def confusion_matrices(log_odds: Array, n_categories: int) -> Array:
+    """Confusion matrices (..., K, K) of log odds (..., E) of errors against right ratings."""
+    shape = (*log_odds.shape[:-1], n_categories, n_categories - 1)
+    by_truth = np.reshape(log_odds, shape)
+    if by_truth.max(initial=0) > LARGEST:
+        return np.asarray(softmax(error_matrices(log_odds, n_categories), axis=-1))
+    odds = np.exp(by_truth)
+    right = 1 / (1 + odds.sum(axis=-1))
+    odds *= right[..., None]
+    matrices = np.empty((*shape[:-1], n_categories))
+    for truth in range(n_categories):
+        matrices[..., truth, :truth] = odds[..., truth, :truth]
+        matrices[..., truth, truth] = right[..., truth]
+        matrices[..., truth, truth + 1 :] = odds[..., truth, truth:]
+    return matrices
+
+
 def own_log_odds(log_odds: Array, counts: Array) -> tuple[Array, Array]:
     """Log odds (R, E) of the normal likelihood that is closest to the ratings', and precision.
 
     It has the slope and the curvature of that of the ratings ``counts`` (R, K, K) at ``log_odds``.
     """
-    share = softmax(error_matrices(log_odds, counts.shape[-1]), axis=-1)
+    share = confusion_matrices(log_odds, counts.shape[-1])
     total = counts.sum(axis=-1, keepdims=True)
     slope, precision = errors_of(counts - total * share), errors_of(total * share * (1 - share))
     step = np.divide(slope, precision, out=np.zeros_like(slope), where=precision > 0)

@@ -75,9 +75,11 @@ class LogOddsCentring:
 
     def log_slope_of_all(self, drawn: Mapping[str, Array]) -> Array:
         """The same (chains, draws) of draws, with the derivatives of effects by their scores."""
-        _, scale = self._centre_and_scale(drawn)
-        of_effects = np.log(scale).sum(axis=(-2, -1))
-        return np.asarray(self._log_slopes(drawn["spread"]).sum(axis=-1) + of_effects)
+        log_scales = np.empty(drawn["spread"].shape[:-1])
+        for at in np.ndindex(log_scales.shape[:1]):  # chain by chain, so that no table is long
+            ratio = 1 + drawn["spread"][at][..., None] ** 2 * self.log_odds_precision
+            log_scales[at] = -0.5 * np.log(ratio).sum(axis=(-2, -1))
+        return np.asarray(self._log_slopes(drawn["spread"]).sum(axis=-1) + log_scales)
 
     def _log_slopes(self, spread: Array) -> Array:
         slope = log_expit(inverse_softplus(spread, self.spread_scale) / self.spread_scale)

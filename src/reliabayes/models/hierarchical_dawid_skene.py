@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.special import softmax, xlogy
+from scipy.special import xlogy
 
 from reliabayes.arrays import Array
 from reliabayes.inference.conjugate import Conjugate
@@ -17,7 +17,7 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
     LOG_SPREAD,
     LogOddsProblem,
-    error_matrices,
+    confusion_matrices,
     errors_of,
     improved_spread,
     information,
@@ -150,7 +150,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     def confusion(self, point: Point) -> Array:
         """Probabilities of ratings (..., R, K, K) by true category."""
         n_categories = point["prevalence"].shape[-1]
-        return np.asarray(softmax(error_matrices(_log_odds(point), n_categories), axis=-1))
+        return confusion_matrices(_log_odds(point), n_categories)
 
     def table(self, point: Point, problem: HierarchicalProblem) -> Array:
         """Log-probabilities (K, V) of a rating, even where they are too small to differ from 0."""
@@ -164,7 +164,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         self, point: Point, problem: HierarchicalProblem
     ) -> dict[str, tuple[tuple[str, ...], Array]]:
         """The confusion matrix of a rater without effects."""
-        typical = softmax(error_matrices(point["location"], problem.n_categories), axis=-1)
+        typical = confusion_matrices(point["location"], problem.n_categories)
         return {"typical_confusion": (("true_category", "category"), typical)}
 
     def draw_from_prior(

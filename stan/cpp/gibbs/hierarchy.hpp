@@ -11,7 +11,7 @@
 // Neal (2003), https://doi.org/10.1214/aos/1056562461; Yu & Meng, https://doi.org/10.1198/jcgs.2011.203main;
 // Papaspiliopoulos, Roberts & Sköld, https://doi.org/10.1214/088342307000000014.
 #pragma once
-#include "random.hpp"
+#include "raters.hpp"
 #include "slice.hpp"
 
 #include <algorithm>
@@ -34,32 +34,27 @@ struct Hierarchy {
 class Rows {
  public:
   Rows(const Hierarchy& own, const Philox& philox)
-      : own_(own), philox_(philox), odds_(own.raters * (own.categories - 1)) {
+      : own_(own), philox_(philox), raters_(own.raters),
+        odds_(own.raters * own.categories * (own.categories - 1)) {
     const double df = own.spread_df;
     log_peak_ = std::isinf(df) ? -0.5 * std::log(2 * M_PI)
                                : std::lgamma((df + 1) / 2) - std::lgamma(df / 2) - 0.5 * std::log(df * M_PI);
   }
 
   // Rows of the locations, spreads and effects in x.
-  void tabulate(double* x) const {
-    const Count n = own_.categories;
-    for (Count j = 0; j < own_.raters; ++j)
-      for (Count h = 0; h < n; ++h) {
-        double* row = x + own_.rows + (j * n + h) * n;
-        double sum = 0;
-        for (Count k = 0; k < n; ++k) sum += row[k] = k == h ? 1 : odds_of(log_odds(x, error(h, k), j));
-        for (Count k = 0; k < n; ++k) row[k] = std::max(row[k] / sum, smallest_row);
-      }
+  void tabulate(double* x) {
+    for (Count e = 0; e < own_.categories * (own_.categories - 1); ++e) find_odds(x, e);
+    fill_rows(x);
   }
 
   // Draw locations, spreads, effects and rows, given ratings by rater, true category and category.
   void draw(const double* ratings, double* x, std::uint32_t sweep, std::uint32_t purpose) {
     for (Count h = 0; h < own_.categories; ++h) {
-      read(ratings, h, x);
+      read_raters(ratings, h);
       for (Count k = 0; k < own_.categories; ++k)
-        if (k != h) draw_error(ratings, h, k, x, Stream(philox_, error(h, k), sweep, purpose));
+        if (k != h) draw_error(ratings, h, k, x, WideStream(philox_, error(h, k), sweep, purpose));
     }
-    tabulate(x);
+    fill_rows(x);
   }
 
   // Log density of locations, logs of spreads and effects; the constant is that of the Stan program.
@@ -75,28 +70,11 @@ class Rows {
   }
 
  private:
-  static constexpr double smallest_row = 1e-300, largest_log_odds = 500;
-  static constexpr double width = 2.5;  // first steps of slice sampling, in approximate sds
-  static constexpr double pseudo = 2;   // ratings that those of all raters count as, in what is said of each
-
-  // What the ratings of a rater with such a true category say of one error.
-  struct Rater {
-    Count number;
-    double total, wrong = 0;      // ratings
-    double other = 1;             // odds of all other ratings against the right one
-    double log_odds = 0, precision = 0;  // of a normal approximation of the likelihood
-    double effect = 0, score = 0;
-  };
-  struct Population {
-    double location, spread;
-  };
+  static constexpr double smallest_row = 1e-300;
+  static constexpr double width = 14, width_of_effect = 8;  // intervals of slice sampling, in approximate sds
 
   Count error(Count truth, Count category) const {
     return truth * (own_.categories - 1) + category - (category > truth);
-  }
-  static double odds_of(double log_odds) { return std::exp(std::min(log_odds, largest_log_odds)); }
-  double log_odds(const double* x, Count e, Count j) const {
-    return x[own_.location + e] + x[own_.spread + e] * x[own_.effect + e * own_.raters + j];
   }
   double of_location(double location) const {
     const double away = (location - own_.location_mean) / own_.location_sd;
@@ -107,185 +85,181 @@ class Rows {
     if (std::isinf(own_.spread_df)) return -0.5 * square;
     return -0.5 * (own_.spread_df + 1) * std::log1p(square / own_.spread_df);
   }
-  static double likelihood(const Rater& rater, double log_odds) {
-    return rater.wrong * log_odds - rater.total * std::log(rater.other + odds_of(log_odds));
-  }
 
-  // Raters with ratings of items of a true category, and their odds.
-  void read(const double* ratings, Count h, const double* x) {
+  // Who has ratings of items of a true category.
+  void read_raters(const double* ratings, Count h) {
     const Count n = own_.categories;
-    raters_.clear();
+    Count found = 0;
     for (Count j = 0; j < own_.raters; ++j) {
       double total = 0;
       for (Count k = 0; k < n; ++k) total += ratings[(j * n + h) * n + k];
       if (total == 0) continue;
-      double* odds = odds_.data() + raters_.size() * (n - 1);
-      for (Count k = 0; k < n - 1; ++k) odds[k] = odds_of(log_odds(x, h * (n - 1) + k, j));
-      raters_.push_back({j, total});
+      raters_.number[found] = j;
+      raters_.total[found++] = total;
     }
+    raters_.resize(found);
   }
 
-  void draw_error(const double* ratings, Count h, Count k, double* x, Stream stream) {
-    const Count n = own_.categories, e = error(h, k), at = e - h * (n - 1);
+  void draw_error(const double* ratings, Count h, Count k, double* x, WideStream stream) {
+    const Count n = own_.categories, e = error(h, k), first = h * (n - 1);
     double* effect = x + own_.effect + e * own_.raters;
     Population of{x[own_.location + e], x[own_.spread + e]};
     double wrong = 0.5, total = 1;
-    for (std::size_t i = 0; i < raters_.size(); ++i) {
-      Rater& rater = raters_[i];
-      const double* odds = odds_.data() + i * (n - 1);
-      rater.other = 1;
-      for (Count l = 0; l < n - 1; ++l) rater.other += l == at ? 0 : odds[l];
-      rater.wrong = ratings[(rater.number * n + h) * n + k];
-      wrong += rater.wrong;
-      total += rater.total;
+    for (Count i = 0; i < raters_.size; ++i) {
+      const Count j = raters_.number[i];
+      double others = 1;
+      for (Count l = first; l < first + n - 1; ++l) others += l == e ? 0 : odds_[l * own_.raters + j];
+      raters_.others[i] = others;
+      raters_.wrong[i] = ratings[(j * n + h) * n + k];
+      raters_.effect[i] = effect[j];
+      wrong += raters_.wrong[i];
+      total += raters_.total[i];
     }
-    for (Rater& rater : raters_) approximate(rater, wrong / total);
-    draw_effects(of, effect, stream);
-    draw_given_log_odds(of, effect, stream);
-    for (Rater& rater : raters_) rater.effect = effect[rater.number];
+    approximate(raters_, wrong / total);
+    draw_effects(raters_, of, width_of_effect, stream);
+    draw_given_log_odds(of, stream);
     draw_given_effects(of, stream);
     draw_given_scores(of, stream);
-    for (std::size_t i = 0; i < raters_.size(); ++i) {
-      effect[raters_[i].number] = raters_[i].effect;
-      odds_[i * (n - 1) + at] = odds_of(of.location + of.spread * raters_[i].effect);
-    }
+    draw_normal(effect, own_.raters, stream);  // of those without ratings
+    for (Count i = 0; i < raters_.size; ++i) effect[raters_.number[i]] = raters_.effect[i];
     x[own_.location + e] = of.location;
     x[own_.spread + e] = of.spread;
+    find_odds(x, e);
   }
 
-  // A normal likelihood with the slope and the curvature of that of the ratings, where the error has a
-  // probability between that of the rater's ratings and that of all. It depends on nothing that is drawn next.
-  static void approximate(Rater& rater, double common) {
-    const double p = (rater.wrong + pseudo * common) / (rater.total + pseudo);
-    rater.precision = rater.total * p * (1 - p);
-    rater.log_odds = std::log(rater.other * p / (1 - p)) + (rater.wrong - rater.total * p) / rater.precision;
-  }
-
-  void draw_effects(const Population& of, double* effect, Stream& stream) const {
-    auto rater = raters_.begin();
-    for (Count j = 0; j < own_.raters; ++j) {
-      if (rater == raters_.end() || rater->number != j) {
-        effect[j] = stream.normal();
-        continue;
-      }
-      const double step = width / std::sqrt(1 + of.spread * of.spread * rater->precision);
-      effect[j] = slice_sampled(effect[j], step, stream, [&](double z) {
-        return likelihood(*rater, of.location + of.spread * z) - 0.5 * z * z;
-      });
-      ++rater;
-    }
-  }
-
-  // Their density depends on the mean and the squares of the log odds: the spread, location integrated out,
-  // and then the location, whose change is computed so that nothing cancels where the spread is small.
-  void draw_given_log_odds(Population& of, double* effect, Stream& stream) const {
-    const double n = own_.raters, variance = own_.location_sd * own_.location_sd;
+  // Their density depends on the mean and the squares of the log odds of those with ratings: the spread, location
+  // integrated out, and then the location, whose change is computed so that nothing cancels where the spread is small.
+  void draw_given_log_odds(Population& of, WideStream& stream) {
+    const double n = raters_.size, variance = own_.location_sd * own_.location_sd;
+    if (n == 0) return;
+    double* effect = raters_.effect.data();
     double sum = 0, squares = 0;
-    for (Count j = 0; j < own_.raters; ++j) sum += effect[j];
-    for (Count j = 0; j < own_.raters; ++j) squares += (effect[j] - sum / n) * (effect[j] - sum / n);
+    for (Count i = 0; i < raters_.size; ++i) sum += effect[i];
+    for (Count i = 0; i < raters_.size; ++i) squares += (effect[i] - sum / n) * (effect[i] - sum / n);
     const Population old = of;
     const double up = old.spread * sum / n, away = old.location + up - own_.location_mean;
-    const double log_ratio = slice_sampled(0, width / std::sqrt(2 * n), stream, [&](double ratio) {
+    const auto log_density = [&](double ratio) {
       const double spread = old.spread * std::exp(ratio), of_mean = variance + spread * spread / n;
       return (2 - n) * ratio - 0.5 * squares * std::exp(-2 * ratio) + of_spread(spread) -
              0.5 * (std::log(of_mean) + away * away / of_mean);
-    });
+    };
+    double value = log_density(0);
+    const double log_ratio = slice_sampled(0, width / std::sqrt(2 * n), &value, stream, log_density);
     of.spread = old.spread * std::exp(log_ratio);
     const double precision = n / (of.spread * of.spread), sum_of = precision + 1 / variance;
+    double normal[2 * lanes];
+    draw_normal(normal, 1, stream);
     const double change = (up * precision + (own_.location_mean - old.location) / variance) / sum_of +
-                          stream.normal() / std::sqrt(sum_of);
+                          normal[0] / std::sqrt(sum_of);
     of.location = old.location + change;
-    for (Count j = 0; j < own_.raters; ++j)
-      effect[j] = std::exp(-log_ratio) * effect[j] - change / of.spread;
+    const double ratio = std::exp(-log_ratio), shift = change / of.spread;
+    for (Count i = 0; i < raters_.size; ++i) effect[i] = ratio * effect[i] - shift;
   }
 
-  // Ratings say what the odds of all raters are on average, so that the location falls while the spread
-  // rises, at the rate of the mean effect of those who err.
-  void draw_given_effects(Population& of, Stream& stream) const {
+  // Ratings say what the odds of all raters are on average, so that the location falls while the spread rises, at the
+  // rate of the mean effect of those who err.
+  void draw_given_effects(Population& of, WideStream& stream) {
     double wrong = 1, effects = 0, by_location = 0, by_spread = 0;
-    for (const Rater& rater : raters_) {
-      wrong += rater.wrong;
-      effects += rater.wrong * rater.effect;
+    for (Count i = 0; i < raters_.size; ++i) {
+      wrong += raters_.wrong[i];
+      effects += raters_.wrong[i] * raters_.effect[i];
     }
     const double rate = effects / wrong;
-    for (const Rater& rater : raters_) {
-      by_location += rater.precision;
-      by_spread += rater.precision * (rater.effect - rate) * (rater.effect - rate);
+    for (Count i = 0; i < raters_.size; ++i) {
+      const double effect = raters_.effect[i] - rate;
+      by_location += raters_.precision[i];
+      by_spread += raters_.precision[i] * effect * effect;
+      raters_.away[i] = of.location + of.spread * raters_.effect[i] - raters_.others[i];
+      raters_.rate[i] = 1;
     }
-    draw_both(of, rate, by_location, by_spread, stream, [&](const Population& at) {
-      double value = 0;
-      for (const Rater& rater : raters_) value += likelihood(rater, at.location + at.spread * rater.effect);
-      return value;
-    });
+    const auto by_change = [&](double change) {
+      return log_likelihood_along(raters_, change) + of_location(of.location + change);
+    };
+    double value = by_change(0);
+    const double change = slice_sampled(0, location_size(by_location), &value, stream, by_change);
+    of.location += change;
+    for (Count i = 0; i < raters_.size; ++i) {
+      raters_.away[i] += change;
+      raters_.rate[i] = raters_.effect[i] - rate;
+    }
+    const auto by_rise = [&](double rise) -> double {
+      if (!(of.spread + rise > 0)) return -INFINITY;
+      return log_likelihood_along(raters_, rise) + of_location(of.location - rate * rise) + of_spread(of.spread + rise);
+    };
+    value += of_spread(of.spread);
+    const double rise = slice_sampled(0, spread_size(by_spread), &value, stream, by_rise);
+    of.location -= rate * rise;
+    of.spread += rise;
   }
 
-  // If the likelihood of a rater's log odds were normal, with the approximate mean and precision, scores would
-  // be standard normal given the ratings, whatever location and spread are:
-  //
-  //     effect = scale^2 spread precision (mean - location) + scale score, scale = 1 / sqrt(1 + spread^2 precision)
-  void draw_given_scores(Population& of, Stream& stream) {
+  void draw_given_scores(Population& of, WideStream& stream) {
+    set_scores(raters_, of);
     double wrong = 1, scores = 0, by_location = 0, by_spread = 0;
-    for (Rater& rater : raters_) {
-      const double variance = 1 / (1 + of.spread * of.spread * rater.precision);
-      rater.score = (rater.effect - mean_effect(rater, of, variance)) / std::sqrt(variance);
-      const double weight = rater.wrong / (1 + rater.precision);
+    for (Count i = 0; i < raters_.size; ++i) {
+      const double weight = raters_.wrong[i] / (1 + raters_.precision[i]);
       wrong += weight;
-      scores += weight * rater.score;
+      scores += weight * raters_.score[i];
     }
     const double rate = scores / wrong;
-    for (const Rater& rater : raters_) {
-      const double weight = rater.precision / (1 + rater.precision);
+    double falls = 0, squares = 0;
+    for (Count i = 0; i < raters_.size; ++i) {
+      const double precision = raters_.precision[i], weight = precision / (1 + precision);
+      const double score = raters_.score[i] - rate;
       by_location += weight;
-      by_spread += weight * (rater.score - rate) * (rater.score - rate);
+      by_spread += weight * score * score;
+      const double slope = of.spread * precision / (1 + of.spread * of.spread * precision);  // of the effect, downwards
+      raters_.away[i] = of.location + of.spread * raters_.effect[i] - raters_.others[i];
+      raters_.rate[i] = 1 - of.spread * slope;
+      falls += raters_.effect[i] * slope;
+      squares += slope * slope;
     }
-    draw_both(of, rate, by_location, by_spread, stream, [&](const Population& at) {
-      double value = 0, variances = 1;
-      for (const Rater& rater : raters_) {
-        const double variance = 1 / (1 + at.spread * at.spread * rater.precision);
-        const double effect = mean_effect(rater, at, variance) + std::sqrt(variance) * rater.score;
-        value += likelihood(rater, at.location + at.spread * effect) - 0.5 * effect * effect;
-        variances *= variance;
-        if (variances < smallest_row) {
-          value += 0.5 * std::log(variances);
-          variances = 1;
-        }
-      }
-      return value + 0.5 * std::log(variances);
-    });
-    for (Rater& rater : raters_) {
-      const double variance = 1 / (1 + of.spread * of.spread * rater.precision);
-      rater.effect = mean_effect(rater, of, variance) + std::sqrt(variance) * rater.score;
-    }
-  }
-
-  static double mean_effect(const Rater& rater, const Population& of, double variance) {
-    return variance * of.spread * rater.precision * (rater.log_odds - of.location);
-  }
-
-  // The location, and then the spread, while the location falls at a rate that depends on neither; given the
-  // information of the ratings on them.
-  template <typename LogLikelihood>
-  void draw_both(Population& of, double rate, double by_location, double by_spread, Stream& stream,
-                 const LogLikelihood& log_likelihood) const {
-    const auto log_density = [&](const Population& at) {
-      return log_likelihood(at) + of_location(at.location) + of_spread(at.spread);
+    const auto by_change = [&](double change) {
+      return log_likelihood_along(raters_, change) + (falls - 0.5 * squares * change) * change +
+             of_location(of.location + change);
     };
-    const double location_step = width / std::sqrt(by_location + 1 / (own_.location_sd * own_.location_sd));
-    of.location = slice_sampled(of.location, location_step, stream,
-                                [&](double location) { return log_density({location, of.spread}); });
+    double value = by_change(0);
+    of.location += slice_sampled(0, location_size(by_location), &value, stream, by_change);
     const double level = of.location + rate * of.spread;
-    const double spread_step = width / std::sqrt(by_spread + 1 / (own_.spread_scale * own_.spread_scale));
-    of.spread = slice_sampled(of.spread, spread_step, stream, [&](double spread) {
-      return spread > 0 ? log_density({level - rate * spread, spread}) : -INFINITY;
-    });
+    const auto by_spread_at = [&](double spread) -> double {
+      if (!(spread > 0)) return -INFINITY;
+      const Population at{level - rate * spread, spread};
+      return log_density_given_scores(raters_, at) + of_location(at.location) + of_spread(spread);
+    };
+    value = by_spread_at(of.spread);
+    of.spread = slice_sampled(of.spread, spread_size(by_spread), &value, stream, by_spread_at);
     of.location = level - rate * of.spread;
+    set_effects(raters_, of);
+  }
+
+  void fill_rows(double* x) const {
+    const Count n = own_.categories;
+    for (Count j = 0; j < own_.raters; ++j)
+      for (Count h = 0; h < n; ++h) {
+        double* row = x + own_.rows + (j * n + h) * n;
+        double sum = 0;
+        for (Count k = 0; k < n; ++k) sum += row[k] = k == h ? 1 : odds_[error(h, k) * own_.raters + j];
+        for (Count k = 0; k < n; ++k) row[k] = std::max(row[k] / sum, smallest_row);
+      }
+  }
+
+  // Sizes of intervals, given the information of the ratings.
+  double location_size(double information) const {
+    return width / std::sqrt(information + 1 / (own_.location_sd * own_.location_sd));
+  }
+  double spread_size(double information) const {
+    return width / std::sqrt(information + 1 / (own_.spread_scale * own_.spread_scale));
+  }
+
+  void find_odds(const double* x, Count e) {
+    odds_of(x + own_.effect + e * own_.raters, own_.raters, x[own_.location + e], x[own_.spread + e],
+            odds_.data() + e * own_.raters);
   }
 
   const Hierarchy& own_;
   const Philox& philox_;
-  std::vector<Rater> raters_;  // who rated items of one true category
-  std::vector<double> odds_;   // of theirs, by rater and wrong category
-  double log_peak_;            // of the density of the t distribution with these degrees of freedom
+  Raters raters_;             // who rated items of one true category
+  std::vector<double> odds_;  // by error and rater
+  double log_peak_;           // of the density of the t distribution with these degrees of freedom
 };
 
 }  // namespace reliabayes

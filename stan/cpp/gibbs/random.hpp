@@ -11,13 +11,22 @@ namespace reliabayes {
 
 using Count = std::int64_t;
 
-// Two numbers between 0 and 1 for each counter.
+// Two numbers between 0 and 1 for each counter, or the 128 bits that they come from.
 struct Philox {
   std::uint32_t seed, chain;
 
   void operator()(std::uint32_t number, std::uint32_t position, std::uint32_t sweep, std::uint32_t purpose,
                   double* uniform) const {
-    std::uint32_t x[4] = {number, position, sweep, purpose}, key[2] = {seed, chain};
+    std::uint32_t x[4] = {number, position, sweep, purpose};
+    scramble(x);
+    for (int half = 0; half < 2; ++half) {
+      const std::uint64_t bits = (std::uint64_t{x[2 * half]} << 32 | x[2 * half + 1]) >> 11;
+      uniform[half] = (bits + 0.5) * 0x1p-53;
+    }
+  }
+
+  void scramble(std::uint32_t* x) const {
+    std::uint32_t key[2] = {seed, chain};
     for (int round = 0; round < 10; ++round) {
       const std::uint64_t a = std::uint64_t{0xD2511F53} * x[0], b = std::uint64_t{0xCD9E8D57} * x[2];
       const std::uint32_t next[4] = {
@@ -26,10 +35,6 @@ struct Philox {
       std::copy(next, next + 4, x);
       key[0] += 0x9E3779B9;
       key[1] += 0xBB67AE85;
-    }
-    for (int half = 0; half < 2; ++half) {
-      const std::uint64_t bits = (std::uint64_t{x[2 * half]} << 32 | x[2 * half + 1]) >> 11;
-      uniform[half] = (bits + 0.5) * 0x1p-53;
     }
   }
 };

@@ -101,6 +101,9 @@ def _climbed(
         if at is not None and climb.path[-1] <= modes[at].climb.path[-1]:
             break
         climb = model.climb_from(climb.point, problem, *limits)
+        if not climb.converged or limits[1] == ROUGH_TOLERANCE:
+            # The objective may be an approximation around where the climb started.
+            climb = model.climb_from(climb.point, problem, 0, ROUGH_TOLERANCE)
         at = nearest(known, states_at(model, climb.point, problem), problem)
         if at is None:
             at = _on_a_ridge(model, modes, climb.point, problem)

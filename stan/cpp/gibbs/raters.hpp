@@ -1,0 +1,154 @@
+// Raters with ratings of items of one true category, side by side, and what is computed of four of them at a time.
+#pragma once
+#include "wide_random.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace reliabayes {
+
+struct Population {
+  double location, spread;
+};
+
+// What the ratings of each rater say of one error. Raters that fill up the last lanes have no ratings.
+struct Raters {
+  Count size = 0, padded = 0;
+  std::vector<Count> number;
+  std::vector<double> total, wrong;          // ratings
+  std::vector<double> others;                // odds of all other ratings against the right one, and their log
+  std::vector<double> away;                  // the log odds of the error, less that log
+  std::vector<double> log_odds, precision;   // of a normal approximation of the likelihood
+  std::vector<double> effect, score;
+  std::vector<double> rate;                  // of the log odds along a line
+
+  explicit Raters(Count most) : number(most) {
+    for (auto* each : {&total, &wrong, &others, &away, &log_odds, &precision, &effect, &score, &rate})
+      each->resize(most + lanes);
+  }
+  void resize(Count n) {
+    size = n;
+    padded = (n + lanes - 1) / lanes * lanes;
+    for (Count i = n; i < padded; ++i) {
+      total[i] = wrong[i] = away[i] = precision[i] = effect[i] = score[i] = rate[i] = 0;
+      others[i] = 1;
+    }
+  }
+};
+
+// Normal numbers, and odds of errors.
+WIDEST static void draw_normal(double* x, Count size, WideStream& stream) {
+  double some[2 * lanes];
+  for (Count i = 0; i < size; i += 2 * lanes) {
+    const Normals found = normals(stream);
+    write(found.first, some);
+    write(found.second, some + lanes);
+    std::copy(some, some + std::min<Count>(2 * lanes, size - i), x + i);
+  }
+}
+WIDEST static void odds_of(const double* effect, Count size, double location, double spread, double* odds) {
+  for (Count i = 0; i < size; i += lanes) {
+    double some[lanes] = {};
+    const Count n = std::min<Count>(lanes, size - i);
+    std::copy(effect + i, effect + i + n, some);
+    const Lanes log_odds = location + spread * read(some);
+    write(exponential(larger(smaller(log_odds, 500), -700)), some);
+    std::copy(some, some + n, odds + i);
+  }
+}
+
+constexpr double pseudo = 2;  // ratings that those of all raters count as, in what is said of each
+
+// A normal likelihood with the slope and the curvature of that of the ratings, where the error has a probability
+// between that of the rater's ratings and that of all. It depends on nothing that is drawn next. The odds of others
+// become their logs.
+WIDEST static void approximate(Raters& raters, double common) {
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const Lanes total = read(&raters.total[i]), wrong = read(&raters.wrong[i]);
+    const Lanes p = (wrong + pseudo * common) / (total + pseudo), precision = total * p * (1 - p);
+    const Lanes others = logarithm(read(&raters.others[i]));
+    const Lanes step = chosen(Bits(total > 0), (wrong - total * p) / precision, all(0));
+    write(others, &raters.others[i]);
+    write(precision, &raters.precision[i]);
+    write(others + logarithm(p / (1 - p)) + step, &raters.log_odds[i]);
+  }
+}
+
+INLINE Lanes log_likelihood(const Raters& raters, Count i, Lanes away) {
+  return read(&raters.wrong[i]) * away - read(&raters.total[i]) * softplus(away).value;
+}
+
+// Each effect by slice sampling, in an interval of so many approximate sds.
+WIDEST static void draw_effects(Raters& raters, const Population& of, double width, WideStream& stream) {
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const Lanes others = read(&raters.others[i]), precision = read(&raters.precision[i]);
+    const auto log_density = [&](Lanes effect) {
+      return log_likelihood(raters, i, of.location + of.spread * effect - others) - 0.5 * effect * effect;
+    };
+    const Lanes at = read(&raters.effect[i]), level = log_density(at) + logarithm(uniforms(stream));
+    const Lanes size = width * inverse_root(1 + of.spread * of.spread * precision);
+    Lanes left = at - size * uniforms(stream), right = left + size, drawn = at;
+    Bits open = Bits(level > -INFINITY) & Bits(size < INFINITY);  // or numbers overflow
+    while (open[0] | open[1] | open[2] | open[3]) {
+      const Lanes found = left + (right - left) * uniforms(stream);
+      const Bits is_in = Bits(log_density(found) >= level) | Bits(found == at);
+      drawn = chosen(open & is_in, found, drawn);
+      open &= ~is_in;
+      const Bits is_left = Bits(found < at);
+      left = chosen(is_left, found, left);
+      right = chosen(is_left, right, found);
+    }
+    write(drawn, &raters.effect[i]);
+  }
+}
+
+// Log-likelihood, up to a constant that does not depend on how far the log odds go along a line.
+WIDEST static double log_likelihood_along(const Raters& raters, double distance) {
+  Lanes sum = all(0);
+  for (Count i = 0; i < raters.padded; i += lanes)
+    sum += log_likelihood(raters, i, read(&raters.away[i]) + distance * read(&raters.rate[i]));
+  return sum_of(sum);
+}
+
+// If the likelihood of a rater's log odds were normal, with the approximate mean and precision, scores would be
+// standard normal given the ratings, whatever location and spread are:
+//
+//     effect = scale^2 spread precision (mean - location) + scale score, scale = 1 / sqrt(1 + spread^2 precision)
+struct Scale {
+  Lanes scale, mean;
+};
+INLINE Scale scale_of(const Raters& raters, Count i, const Population& of) {
+  const Lanes precision = read(&raters.precision[i]), scale = inverse_root(1 + of.spread * of.spread * precision);
+  return {scale, scale * scale * of.spread * precision * (read(&raters.log_odds[i]) - of.location)};
+}
+WIDEST static void set_scores(Raters& raters, const Population& of) {
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const Scale own = scale_of(raters, i, of);
+    write((read(&raters.effect[i]) - own.mean) / own.scale, &raters.score[i]);
+  }
+}
+WIDEST static void set_effects(Raters& raters, const Population& of) {
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const Scale own = scale_of(raters, i, of);
+    write(own.mean + own.scale * read(&raters.score[i]), &raters.effect[i]);
+  }
+}
+
+// Log density of the ratings and of effects, given scores.
+WIDEST static double log_density_given_scores(const Raters& raters, const Population& at) {
+  Lanes sum = all(0), scales = all(1);
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const Scale own = scale_of(raters, i, at);
+    const Lanes effect = own.mean + own.scale * read(&raters.score[i]);
+    const Lanes away = at.location + at.spread * effect - read(&raters.others[i]);
+    sum += log_likelihood(raters, i, away) - 0.5 * effect * effect;
+    scales *= own.scale;
+    if (i % (16 * lanes) == 0) {
+      sum += logarithm(scales);
+      scales = all(1);
+    }
+  }
+  return sum_of(sum + logarithm(scales));
+}
+
+}  // namespace reliabayes
