@@ -13,6 +13,9 @@
 // Wong, Paritosh & Aroyo (2021), https://doi.org/10.18653/v1/2021.acl-long.548.
 functions {
   #include functions/ordinal.stanfunctions
+  
+  #include functions/scores.stanfunctions
+  
   #include functions/priors.stanfunctions
 }
 data {
@@ -29,13 +32,17 @@ data {
   vector<lower=0>[2] prior_sd_item; // degrees of freedom, infinite for a half normal, and scale
   vector<lower=0>[2] prior_sd_rater; // the same
   real<lower=0> prior_lkj; // shape: 1 for a uniform correlation
-  // Normal approximation of the likelihood of each rater's level. It centres and scales the parameters
-  // for the sampler and does not enter the density.
+  // Normal approximation of the likelihood of each rater's level, scales of sd_item and sd_rater, and
+  // mean and root of the covariance of what raters have in common. They centre and scale the parameters
+  // for the sampler and do not enter the density.
   vector[R] level_mean; // by rater, relative to the reference cut point
   vector<lower=0>[R] level_variance; // by rater
   array[G] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on, by pool
   vector<lower=0>[G] known_sd_item; // that the approximation was found with, by pool
   real<lower=0> widening; // of the residuals' distribution by normal effects
+  vector<lower=0>[2 * G] spread_scale;
+  vector[2 * G + 1 + G * (K - 1)] core_mean;
+  matrix[2 * G + 1 + G * (K - 1), 2 * G + 1 + G * (K - 1)] core_root;
 }
 transformed data {
   vector[G] pool_size = pool_sizes(pool, G); // raters
@@ -43,30 +50,45 @@ transformed data {
   vector[G] average_variance = pool_means(level_variance, pool, G); // the same
 }
 parameters {
+  vector[2 * G + 1 + G * (K - 1)] core; // what raters have in common, centred and scaled
+  vector[R] score; // of level, centred and scaled
+}
+transformed parameters {
   vector<lower=0>[G] sd_item; // between items, in log odds
   vector<lower=0>[G] sd_rater; // between raters
   cholesky_factor_corr[G] factor_item; // of the correlation of an item's effects between pools
   array[G] vector<lower=0>[K - 2] step; // from one cut point to the next, by pool
-  
-  vector<offset=expected_means(average_mean, stretches(sd_item, known_sd_item, widening),
-                               reference_cuts(step, reference)),
-         multiplier=sd_means(sd_rater, average_variance,
-                             stretches(sd_item, known_sd_item, widening), pool_size)>[G] mean; // log odds
-  
-  vector<offset=expected_levels(mean, sd_rater, stretches(sd_item, known_sd_item, widening),
-                                reference_cuts(step, reference), pool, level_mean, level_variance),
-         multiplier=sd_levels(sd_rater, stretches(sd_item, known_sd_item, widening), pool,
-                              level_variance)>[R] level; // mean plus rater effect
-}
-transformed parameters {
+  vector[G] mean; // log odds
+  vector[R] level; // mean plus rater effect
   matrix[K - 1, G] cut;
-  for (g in 1 : G) {
-    cut[ : , g] = append_row(0, cumulative_sum(step[g])) - mean[g];
+  real log_likelihood; // of all ratings, item effects integrated out
+  real log_slope; // log of the derivatives of sds, correlation, steps, means and levels
+  {
+    vector[rows(core)] free = core_mean + core_root * core;
+    int first_step = 2 * G + 2;
+    sd_item = softplus(free[1 : G], spread_scale[1 : G]);
+    sd_rater = softplus(free[G + 1 : 2 * G], spread_scale[G + 1 : 2 * G]);
+    factor_item = [[1, 0], [tanh(free[2 * G + 1]), inv(cosh(free[2 * G + 1]))]];
+    for (g in 1 : G) {
+      step[g] = exp(segment(free, first_step + (g - 1) * (K - 2), K - 2));
+    }
+    vector[G] stretch = stretches(sd_item, known_sd_item, widening);
+    vector[G] distance = reference_cuts(step, reference);
+    vector[G] sd_mean = sd_means(sd_rater, average_variance, stretch, pool_size);
+    mean = expected_means(average_mean, stretch, distance) + sd_mean .* tail(free, G);
+    vector[R] sd_level = sd_levels(sd_rater, stretch, pool, level_variance);
+    level = expected_levels(mean, sd_rater, stretch, distance, pool, level_mean, level_variance)
+            + sd_level .* score;
+    for (g in 1 : G) {
+      cut[ : , g] = append_row(0, cumulative_sum(step[g])) - mean[g];
+    }
+    log_likelihood = ordinal_pair_mixture(level, sd_item, factor_item,
+                                          cut + rep_matrix(mean', K - 1), pool, probit, node,
+                                          node_weight, multiplicity, first, cell, count);
+    log_slope = sum(log1m_exp(-append_row(sd_item, sd_rater) ./ spread_scale))
+                + 2 * log(factor_item[2, 2]) + sum(segment(free, first_step, G * (K - 2)))
+                + sum(log(sd_mean)) + sum(log(sd_level));
   }
-  // of all ratings, item effects integrated out
-  real log_likelihood = ordinal_pair_mixture(level, sd_item, factor_item,
-                                             cut + rep_matrix(mean', K - 1), pool, probit, node,
-                                             node_weight, multiplicity, first, cell, count);
 }
 model {
   to_vector(cut) ~ normal(prior_cut[1], prior_cut[2]);
@@ -74,6 +96,6 @@ model {
   sd_rater ~ half_student_t(prior_sd_rater);
   factor_item ~ lkj_corr_cholesky(prior_lkj);
   level ~ normal(mean[pool], sd_rater[pool]);
-  target += log_likelihood;
+  target += log_slope + log_likelihood;
 }
 

@@ -33,6 +33,7 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
 from tests.conftest import load_or_skip
 from tests.designs import gradients
+from tests.models.score_programs import sampled_at
 from tests.models.test_alarms import study
 from tests.monte_carlo import standard_errors
 
@@ -615,8 +616,9 @@ def evaluate(model: LatentScoreModel, ratings: rb.Ratings, point: Mapping[str, A
     fine = replace(model, nodes=201)
     program = stan.load(model.program(fine.problem(ratings)))
     data = stan_data(fine.problem(ratings), model.start(model.problem(ratings)).centring)
-    found = program.log_prob(dict(point), data, jacobian=False, sig_figs=17)
-    return float(found["lp__"].iloc[0])
+    scores, log_slope = sampled_at(data, point)
+    found = program.log_prob(scores, data, jacobian=False, sig_figs=17)
+    return float(found["lp__"].iloc[0]) - log_slope
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from reliabayes.models.bases.pooled_score import PooledScoreModel
 from reliabayes.results.posterior import Posterior
 from tests.conftest import load_or_skip
 from tests.designs import gradients
+from tests.models.score_programs import sampled_at
 
 MODELS: dict[str, tuple[PooledScoreModel, int]] = {
     "logit": (rb.LogitXCC(), 2),
@@ -49,15 +50,12 @@ def test_likelihood_integrates_out_pairs_of_item_effects(name: str, seed: int, r
     problem, data = fine.problem(ratings), fine.stan_data(ratings)
 
     in_numpy = model.log_likelihood(point, problem)
-    program = stan.load(model.program(problem))
-    one, other = (
-        program.log_prob(dict(at), data, jacobian=False) for at in (point, shifted(point))
-    )
+    one, other = log_densities(data, [point, shifted(point)])
 
     assert in_numpy == pytest.approx(by_lattice(model, ratings, point), abs=1e-6)
     # The points differ only in the correlation, whose prior is flat: only the likelihood changes.
     difference = model.log_likelihood(shifted(point), problem) - in_numpy
-    assert float(other["lp__"].iloc[0] - one["lp__"].iloc[0]) == pytest.approx(difference, abs=1e-5)
+    assert other - one == pytest.approx(difference, abs=1e-5)
 
 
 @pytest.mark.slow
@@ -169,14 +167,10 @@ def test_target_acceptance_is_lower_if_raters_clearly_differ(
 def test_density_is_continuous_as_the_correlation_approaches_one() -> None:
     ratings, point = small("logit", 1, 0.5)
     data = rb.LogitXCC(nodes=61).stan_data(ratings)
-    program = stan.load("ordinal_xcc")
+    factors = [[1, 0], [1 - 5e-7, 1e-3]], [[1, 0], [1 - 5e-13, 1e-6]]
 
-    densities = [
-        program.log_prob({**point, "factor_item": np.array(factor)}, data, jacobian=False)
-        for factor in ([[1, 0], [1 - 5e-7, 1e-3]], [[1, 0], [1 - 5e-13, 1e-6]])
-    ]
+    one, other = log_densities(data, [{**point, "factor_item": np.array(x)} for x in factors])
 
-    one, other = (float(density["lp__"].iloc[0]) for density in densities)
     assert one == pytest.approx(other, abs=1e-4)
 
 
@@ -424,10 +418,11 @@ def disagreeing(times: int) -> rb.Ratings:
 def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
     """Log densities of the program for binary ratings by two pools."""
     program = stan.load("ordinal_xcc")
-    return [
-        program.log_prob(dict(at), dict(data), jacobian=False, sig_figs=17)["lp__"][0]
-        for at in points
-    ]
+    found = []
+    for scores, log_slope in (sampled_at(data, point) for point in points):
+        table = program.log_prob(scores, dict(data), jacobian=False, sig_figs=17)
+        found.append(float(table["lp__"][0]) - log_slope)
+    return found
 
 
 def large_pools(rho: float) -> tuple[rb.Ratings, list[Point]]:

@@ -26,6 +26,7 @@ from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models import Covariates, RatingModel
 from tests.designs import log_densities
+from tests.models.score_programs import sampled_at
 
 Point = Mapping[str, Any]
 Program = Callable[[str], Path]
@@ -370,9 +371,7 @@ def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
         mean, (sd_item, sd_rater) = rng.normal(), rng.uniform(0.3, 1.5, 2)
         effect, step = rng.normal(0, sd_rater, RATERS), rng.uniform(0.5, 2, K - 2)
         point = {"sd_item": sd_item, "sd_rater": sd_rater, "step": step, "mean": mean}
-        packaged.append(
-            density(stan.folder() / "ordinal_icc", data, {**point, "level": mean + effect})
-        )
+        packaged.append(density_of_scores("ordinal_icc", data, {**point, "level": mean + effect}))
         location = [mean] if K == 2 else [-mean, *np.log(step)]
         sds = np.log([sd_item, sd_rater])
         plain.append(
@@ -406,7 +405,7 @@ def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
     packaged, plain = [], []
     for _ in range(POINTS):
         point, effect = point_of_pools(2, K, ratings, rng)
-        packaged.append(density(stan.folder() / "ordinal_xcc", data, point))
+        packaged.append(density_of_scores("ordinal_xcc", data, point))
         mean, step = point["mean"], point["step"]
         location = mean if K == 2 else np.column_stack([-mean, np.log(step)]).ravel()
         sds = np.log(np.concatenate([point["sd_item"], point["sd_rater"]]))
@@ -600,6 +599,12 @@ def log_conditional(
 def density(program: Path, data: Point, point: Point) -> float:
     """Log density, up to a constant, at values of the program's parameters."""
     return float(evaluated(program, data, constrained_params=dict(point))[0])
+
+
+def density_of_scores(program: str, data: Point, point: Point) -> float:
+    """The same of a packaged program that samples standard scores of these parameters."""
+    scores, log_slope = sampled_at(data, point)
+    return density(stan.folder() / program, data, scores) - log_slope
 
 
 def integrated(

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from reliabayes.arrays import Array
+from reliabayes.inference.core_units import units_of
 from reliabayes.inference.guess_centring import GuessCentring
 from reliabayes.inference.log_odds_centring import inverse_softplus, softplus
 from reliabayes.inference.parameters import Parameter
@@ -27,7 +28,6 @@ CORE = {
     "mean_p": 1,
     "concentration": 0,
 }
-SHRINKAGE = 0.1  # of covariances of few draws
 SIMPLEX = Parameter("shares", "simplex", ("category",))
 
 
@@ -114,12 +114,8 @@ class KnowledgeCentring:
 
     def relative_to(self, core: Array) -> KnowledgeCentring:
         """The same relative to mean and covariance of a few standard scores (N, G) of `core`."""
-        covariance = np.cov(core, rowvar=False)
-        covariance[~np.eye(len(covariance), dtype=bool)] *= 1 - SHRINKAGE
-        root = self.core_root @ np.linalg.cholesky(covariance)
-        return replace(
-            self, core_mean=self.core_mean + self.core_root @ core.mean(axis=0), core_root=root
-        )
+        mean, root = units_of(self.core_mean, self.core_root, core)
+        return replace(self, core_mean=mean, core_root=root)
 
     def slopes(self, point: Mapping[str, Any]) -> dict[str, Array]:
         """Derivatives of logarithms of what is positive by the numbers in their place."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.models.bases.latent_score import ICC_OBSERVED, SDS
+from reliabayes.models.bases.core_centring import SDS
+from reliabayes.models.bases.latent_score import ICC_OBSERVED
 from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.priors import Normal, check_proper
 

@@ -18,7 +18,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities
 from reliabayes.models.bases.dependent_effects import Blocks
 from reliabayes.models.bases.graded_effects import GradedProblem
-from reliabayes.models.bases.one_population import sd_of_log_step
+from reliabayes.models.bases.level_centring import sd_of_log_step
 
 STEPS = 30  # of the search for the mode and for standard deviations
 SETTLED = 0.01  # relative change of the standard deviations that ends the search

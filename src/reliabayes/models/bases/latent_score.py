@@ -17,8 +17,8 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.nearly_normal import MOST_PARAMETERS, with_covariance
-from reliabayes.inference.problem import StanData, StanPart, stan_data
+from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import (
     CHUNK,
@@ -28,10 +28,12 @@ from reliabayes.likelihoods.ordinal import (
     Observed,
 )
 from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases.core_centring import ADDED, SDS, CoreCentring
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.level_centring import WIDENING, LevelCentring, reference_cuts
 from reliabayes.models.bases.rater_tables import rater_tables
+from reliabayes.models.bases.score_units import in_better_units
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
@@ -39,8 +41,6 @@ from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import describe, describe_in_blocks
 
-MANY_RATERS = 10  # of each pool
-SDS = ("sd_item", "sd_rater")
 ICC_OBSERVED = ("icc_observed", "labeler_icc_observed")
 WEAK_PRECISION = 1 / 25  # of levels, where only their own ratings count
 
@@ -184,25 +184,37 @@ class LatentScoreModel(HiddenStateModel[P]):
         )
 
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
-        """The start, with all covariances where raters are many enough for a normal posterior."""
+        """The start, in better units where raters are many."""
         (start,) = super().starts(problem)
-        if np.bincount(problem.pool).min() < MANY_RATERS or start.size > MOST_PARAMETERS:
-            return (start,)
-        data = stan_data(problem, start.centring)
-        return (with_covariance(start, self.program(problem), data),)
+        return (in_better_units(self, problem, start),)
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         assert isinstance(centring, LevelCentring)
         start = super().cold_start(problem, centring)
         constrain = partial(self.constrain_levels, problem=problem, centring=centring)
-        return replace(start, constrain=constrain)
+        return replace(start, constrain=constrain, centring=centring)
 
     def constrain_levels(
         self, free: Mapping[str, Any], problem: P, centring: LevelCentring
     ) -> dict[str, Any]:
         """Parameters as the program declares them, which scales means and then levels."""
         return centring.constrain(self.constrain(free), free, problem.pool)
+
+    def constrain_sampled(self, free: Mapping[str, Any], centring: CoreCentring) -> dict[str, Any]:
+        """Parameters of what the program samples."""
+        return centring.restored(free)
+
+    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
+        """A point as the program declares it: scores in place of parameters and levels."""
+        return centring.for_program(point) if isinstance(centring, CoreCentring) else point
+
+    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of the program, with parameters only."""
+        if not isinstance(centring, CoreCentring):
+            return run
+        own = {name: drawn for name, drawn in run.parameters.items() if name not in ADDED}
+        return replace(run, parameters=own)
 
     def centring_at(self, point: Point, problem: P) -> LevelCentring:
         """Each rater's level by their own ratings alone, without shrinkage to the others.

@@ -16,6 +16,7 @@ from reliabayes.inference.densities import half_t, log_half_t, log_normal, slope
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import extended
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.likelihoods.ordinal import (
     INFORMATION,
@@ -25,15 +26,16 @@ from reliabayes.likelihoods.ordinal import (
     tetrachoric_correlation,
 )
 from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of_nodes
+from reliabayes.models.bases.core_centring import SDS, in_core
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.latent_score import (
-    SDS,
     LatentScoreModel,
     ScoreProblem,
     by_state,
     middle_cut,
 )
+from reliabayes.models.bases.level_centring import sd_of_log_step
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
@@ -171,6 +173,12 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
             "sd_rater": np.array(np.sqrt(severity * variance)),
         }
         return {**point, "level": np.full(base.n_raters, -cut[0])}
+
+    # Starting points.
+
+    def start_at(self, found: Climb, problem: ScoreProblem) -> WarmStart:
+        """Starting points around a mode, in the numbers that the program samples."""
+        return in_core(super().start_at(found, problem), problem.pool)
 
     # The model at a point.
 
@@ -333,15 +341,3 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
             "level": np.ones(n_raters),
         }
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}
-
-
-def sd_of_log_step(step: Array, by_category: Array, reference: int) -> Array:
-    """Approximate posterior sd of the logs of steps (K - 2,), by numbers of ratings (K,).
-
-    A step is as well known as the ratings between its cut points are many, and those beyond the one
-    that lies farther from the reference: where there are none, only the prior ends the step.
-    """
-    below, above = by_category.cumsum()[:-2], by_category[::-1].cumsum()[-3::-1]
-    beyond = np.where(np.arange(len(step)) < reference, below, above)
-    variance = 1 / (by_category[1:-1] + 0.5) + 1 / (beyond + 0.2) / (1 + step) ** 2
-    return np.asarray(np.minimum(np.sqrt(variance), 1.5))

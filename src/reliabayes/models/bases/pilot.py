@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.commands import MAX_DENSE
-from reliabayes.inference.knowledge_centring import KnowledgeCentring
-from reliabayes.inference.problem import Problem, stan_data
+from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.models.bases.rater_effects import RaterEffectsModel
 
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
 
 
-def after_pilot(model: RaterEffectsModel, problem: Problem, start: WarmStart) -> WarmStart:
+@runtime_checkable
+class Core(StanPart, Protocol):
+    """Centring relative to which a program samples ``core``, what raters have in common."""
+
+    def relative_to(self, core: Array) -> Core:
+        """The same relative to mean and covariance of a few standard scores (N, G) of it."""
+
+
+class CoreModel(Protocol):
+    """A model whose program samples ``core``."""
+
+    def program(self, problem: Any) -> str:
+        """Stan program."""
+
+    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
+        """A point as the program declares it."""
+
+    def constrain_sampled(self, free: Mapping[str, Any], centring: Any) -> dict[str, Any]:
+        """Parameters of those on the unconstrained scale."""
+
+
+def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmStart:
     """The same start in units of the covariance of what raters have in common, from a few draws.
 
     Its covariance at the mode is a poor guide, because all raters' scores follow it. If there are
     so few parameters that the sampler adapts all covariances, it needs no help.
     """
     centring = start.centring
-    assert isinstance(centring, KnowledgeCentring)
+    assert isinstance(centring, Core)
     if start.size <= MAX_DENSE:
         return start
     points = start.create_inits(seed=SEED, chains=CHAINS)

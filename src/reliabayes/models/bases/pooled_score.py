@@ -21,8 +21,9 @@ from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities, Observed
 from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases.core_centring import SDS, in_core
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.latent_score import SDS, LatentScoreModel
+from reliabayes.models.bases.latent_score import LatentScoreModel
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.bases.pair_correlation import Objective, most_likely, sd_at
@@ -47,6 +48,7 @@ class Scores(Protocol):
     """How the scores of items are treated: integrated out, or sampled."""
 
     program_suffix: ClassVar[str]
+    has_core: ClassVar[bool]  # whether the program samples what raters have in common together
     reports_likelihood: ClassVar[bool]  # or whether that takes too long for all draws
 
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
@@ -57,9 +59,7 @@ class Scores(Protocol):
     ) -> LevelCentring:
         """The centring of levels, with that of sampled scores if there are any."""
 
-    def completed(
-        self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
-    ) -> WarmStart:
+    def completed(self, start: WarmStart, problem: PooledProblem) -> WarmStart:
         """Starting points with scores if they are sampled, and with an acceptance rate."""
 
     def constrain(self, free: Mapping[str, Any], point: dict[str, Any]) -> dict[str, Any]:
@@ -262,14 +262,14 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def start_at(self, found: Climb, problem: PooledProblem) -> WarmStart:
         """Starting points around a mode, with levels relative to what raters' own ratings say."""
-        start = super().start_at(found, problem)
-        centring = self.centring_of(start.centring)
-        return self.scores(problem.n_pools).completed(start, centring, problem)
+        scores = self.scores(problem.n_pools)
+        start = scores.completed(super().start_at(found, problem), problem)
+        return in_core(start, problem.pool) if scores.has_core else start
 
     def cold_start(self, problem: PooledProblem, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
         start = super().cold_start(problem, centring)
-        return self.scores(problem.n_pools).completed(start, self.centring_of(centring), problem)
+        return self.scores(problem.n_pools).completed(start, problem)
 
     def constrain_levels(
         self, free: Mapping[str, Any], problem: PooledProblem, centring: LevelCentring
@@ -305,12 +305,6 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
             sd = sd_at(density, correlation.free(point["factor_item"])[0], sd)
         found["factor_item"] = np.full(correlation.n_free(problem.n_pools), sd)
         return {parameter.name: found[parameter.name] for parameter in self.parameters()}
-
-    @staticmethod
-    def centring_of(centring: StanPart | None) -> LevelCentring:
-        """The centring that these models always have."""
-        assert isinstance(centring, LevelCentring)
-        return centring
 
     # Results.
 

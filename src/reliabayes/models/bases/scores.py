@@ -32,6 +32,7 @@ class IntegratedScores:
     """Scores of two pools: the second is integrated out given the first."""
 
     program_suffix: ClassVar[str] = ""
+    has_core: ClassVar[bool] = True
     reports_likelihood: ClassVar[bool] = True
 
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
@@ -53,9 +54,7 @@ class IntegratedScores:
         """That of the levels."""
         return levels
 
-    def completed(
-        self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
-    ) -> WarmStart:
+    def completed(self, start: WarmStart, problem: PooledProblem) -> WarmStart:
         """Larger steps where many raters, or well-known sds, allow them."""
         fewest = np.bincount(problem.pool).min()
         if fewest >= CROWD:
@@ -113,6 +112,7 @@ class SampledScores:
     """Scores of three pools or more: each item stands for itself."""
 
     program_suffix: ClassVar[str] = "_pools"
+    has_core: ClassVar[bool] = False
     reports_likelihood: ClassVar[bool] = False
 
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
@@ -138,10 +138,10 @@ class SampledScores:
             levels.level_mean, levels.level_variance, *sequential, reference=levels.reference
         )
 
-    def completed(
-        self, start: WarmStart, centring: LevelCentring, problem: PooledProblem
-    ) -> WarmStart:
+    def completed(self, start: WarmStart, problem: PooledProblem) -> WarmStart:
         """Standard normal scores; levels step as far as they go together with effects of items."""
+        centring = start.centring
+        assert isinstance(centring, LevelCentring)
         pool, shape = problem.pool, (problem.n_pools, len(problem.mixture.multiplicity))
         if np.bincount(pool).min() >= 10:
             start = replace(start, target_acceptance=0.9)

@@ -1,0 +1,49 @@
+"""Units in which chains of latent scores move best, where raters are many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from reliabayes.inference.log_density import log_gradients
+from reliabayes.inference.nearly_normal import MOST_PARAMETERS, with_covariance
+from reliabayes.inference.problem import stan_data
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases.core_centring import CROWD, CoreCentring
+from reliabayes.models.bases.pilot import CoreModel, after_pilot
+
+MANY_RATERS = 10  # of each pool
+# Raters of each pool from which on steps can be long after a short run.
+LARGE_CROWD, LONG_STEPS = 100, 0.5
+# Curvatures of what raters have in common, in its units, between which these are good enough.
+LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 2.0, 0.1
+
+
+def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmStart:
+    """The start with all covariances of a nearly normal posterior, or those that a short run finds.
+
+    The run is worth its time only where standard deviations by EM are poor units.
+    """
+    fewest, program = np.bincount(problem.pool).min(), model.program(problem)
+    if fewest >= MANY_RATERS and start.size <= MOST_PARAMETERS:
+        start = with_covariance(start, program, stan_data(problem, start.centring))
+    if fewest < CROWD or start.covariance is not None or not _is_poor(start, program, problem):
+        return start
+    start = after_pilot(model, problem, start)
+    return replace(start, target_acceptance=LONG_STEPS) if fewest >= LARGE_CROWD else start
+
+
+def _is_poor(start: WarmStart, program: str, problem: Any) -> bool:
+    """Whether the core, which comes first, has a curvature at the mode far from 1."""
+    if not isinstance(start.centring, CoreCentring):
+        return False
+    at = np.concatenate([start.mode["core"], start.mode["score"]])
+    size = len(start.mode["core"])
+    moves = STEP * np.eye(size, len(at))
+    data = stan_data(problem, start.centring)
+    _, found = log_gradients(program, data, np.concatenate([at - moves, at + moves]))
+    before, after = np.split(found[:, :size], 2)
+    values = np.linalg.eigvalsh((before - after + (before - after).T) / (4 * STEP))
+    return bool(values[0] < LEAST_CURVATURE or values[-1] > MOST_CURVATURE)
