@@ -16,6 +16,7 @@ from reliabayes.models.bases.rater_effects import RaterEffectsModel
 
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
+MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
 
 
 def after_pilot(model: RaterEffectsModel, problem: Problem, start: WarmStart) -> WarmStart:
@@ -37,7 +38,7 @@ def after_pilot(model: RaterEffectsModel, problem: Problem, start: WarmStart) ->
         draws=DRAWS,
         seed=SEED,
         inits=[model.for_program(point, centring) for point in points],
-        geometry=replace(start, adapt_metric=False).geometry,
+        geometry=replace(start, adapt_metric=False, max_tree_depth=MAX_TREE_DEPTH).geometry,
         acceptance=start.target_acceptance,
         progress=False,
     )
