@@ -1,13 +1,9 @@
 // Inner loops of guessing_mixture_pass.cpp, over plain numbers: columns have ``stride`` nodes, four at a time.
 #pragma once
 #include "batch_products.hpp"
+#include "guessing_design.hpp"
 
 namespace reliabayes {
-
-// An entry of an item: ratings of one category by one rater.
-struct Entry {
-  int cell, rater, category, count;
-};
 
 // Tables of those who do not know, by rater, and of ratios, by cell; rows are nodes.
 WIDEST static void fill_tables(Eigen::Index raters, Eigen::Index cells, Eigen::Index stride,
@@ -30,31 +26,29 @@ WIDEST static double multiply_entries(const Entry* entry, int entries, const int
                                       const double* weight, const double* unknown,
                                       const double* ratio, Eigen::Index stride, double* all,
                                       double* mixed, double* own, double* largest) {
-  for (int k = 0; k < categories; ++k)
-    for (Eigen::Index q = 0; q < stride; ++q) own[rated[k] * stride + q] = prevalence[rated[k]];
-  // Ratings of one category follow one another, so that products stay in registers.
+  for (Eigen::Index q = 0; q < stride; q += 4) four(all + q) = four(weight + q);
+  for (int k = 0; k < categories; ++k) {
+    const double each = prevalence[rated[k]];
+    for (Eigen::Index q = 0; q < stride; q += 4)
+      four(own + rated[k] * stride + q) = Four{each, each, each, each};
+  }
+  for (int e = 0; e < entries; ++e) {
+    double* const of_category = own + entry[e].category * stride;
+    const double* const by_rater = unknown + entry[e].rater * stride;
+    const double* const by_cell = ratio + entry[e].cell * stride;
+    for (int again = 0; again < entry[e].count; ++again)
+      for (Eigen::Index q = 0; q < stride; q += 4) {
+        four(all + q) *= four(by_rater + q);
+        four(of_category + q) *= four(by_cell + q);
+      }
+  }
   Four sums = {}, sizes = {};
   for (Eigen::Index q = 0; q < stride; q += 4) {
-    Four product = four(weight + q);
-    for (int e = 0; e < entries;) {
-      const int category = entry[e].category;
-      Four of_category = four(own + category * stride + q);
-      for (; e < entries && entry[e].category == category; ++e) {
-        const Four by_rater = four(unknown + entry[e].rater * stride + q);
-        const Four by_cell = four(ratio + entry[e].cell * stride + q);
-        for (int again = 0; again < entry[e].count; ++again) {
-          product *= by_rater;
-          of_category *= by_cell;
-        }
-      }
-      four(own + category * stride + q) = of_category;
-    }
     Four sum = {others, others, others, others};
     for (int k = 0; k < categories; ++k) sum += four(own + rated[k] * stride + q);
-    four(all + q) = product;
     four(mixed + q) = sum;
     sizes += sum;
-    sums += product * sum;
+    sums += four(all + q) * sum;
   }
   *largest = (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]);
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);

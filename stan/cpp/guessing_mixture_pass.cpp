@@ -30,25 +30,16 @@ class Mixture {
   Mixture(const Vector& level, const Vector& difficulty, const Guesses& guesses,
           const Matrix& log_prevalence, const ConstVector& node_weight, const DistinctItems& data)
       : level_(level), difficulty_(difficulty), guess_(guesses.probability()),
-        log_guess_(guesses.log_probability()),
-        log_prevalence_(log_prevalence), prevalence_(log_prevalence.array().exp()), data_(data),
-        raters_(level.size()), categories_(log_guess_.cols()), nodes_(difficulty.size()),
+        log_guess_(guesses.log_probability()), log_prevalence_(log_prevalence),
+        prevalence_(log_prevalence.array().exp()), data_(data), raters_(level.size()),
+        categories_(log_guess_.cols()), nodes_(difficulty.size()),
+        design_(design_of(data, raters_, categories_)), ratings_(design_.ratings),
         stride_((nodes_ + 3) / 4 * 4), weight_(Vector::Zero(stride_)),
-        ratings_(Vector::Zero(raters_ * categories_)),
         moderate_((level.array().abs() < largest_log_odds).all() &&
                   (difficulty.array().abs() < largest_log_odds).all() &&
                   (log_guess_.array() > -largest_log_odds).all()),
-        all_(stride_), mixed_(stride_), by_truth_(categories_), own_(stride_, categories_),
-        rater_(ratings_.size()), category_(ratings_.size()), is_rated_(categories_) {
+        all_(stride_), mixed_(stride_), by_truth_(categories_), own_(stride_, categories_) {
     weight_.head(nodes_) = node_weight;
-    for (int k = 0, v = 0; k < categories_; ++k)
-      for (int j = 0; j < raters_; ++j, ++v) {
-        rater_[v] = j;
-        category_[v] = k;
-      }
-    for (std::size_t i = 0; i < data.multiplicity.size(); ++i)
-      for (int c = data.first[i] - 1; c < data.first[i + 1] - 1; ++c)
-        ratings_(data.cell[c] - 1) += data.multiplicity[i] * data.count[c];
     if (moderate_) tabulate();
   }
 
@@ -61,9 +52,9 @@ class Mixture {
     double total = log_guesses(), product = 1;  // the value is total + log(product)
     for (std::size_t i = 0; i < data_.multiplicity.size(); ++i) {
       const int kind = data_.kind[i] - 1, multiplicity = data_.multiplicity[i];
-      read(i);
+      item_ = i;
       double sum = 0, scale = 0;
-      if (moderate_ && number_ <= most_factors) sum = multiply(kind);
+      if (moderate_ && design_.number[i] <= most_factors) sum = multiply(kind);
       if (sum > smallest_product) {
         if (gradient != nullptr) weigh(kind, multiplicity / sum);
       } else {
@@ -107,35 +98,27 @@ class Mixture {
     return sum;
   }
 
-  void read(std::size_t item) {
-    const int begin = data_.first[item] - 1, end = data_.first[item + 1] - 1;
-    for (int category : rated_) is_rated_[category] = false;
-    rated_.clear();
-    entries_.resize(end - begin);
-    number_ = 0;
-    for (int c = begin; c < end; ++c) {
-      Entry& entry = entries_[c - begin];
-      entry.cell = data_.cell[c] - 1;
-      entry.rater = rater_[entry.cell];
-      entry.category = category_[entry.cell];
-      entry.count = static_cast<int>(data_.count[c]);
-      number_ += entry.count;
-      if (is_rated_[entry.category]) continue;
-      is_rated_[entry.category] = true;
-      rated_.push_back(entry.category);
-    }
+  // Of the current item.
+  const Entry* entries() const { return design_.entries.data() + design_.first[item_]; }
+  int number_of_entries() const { return design_.first[item_ + 1] - design_.first[item_]; }
+  const int* rated() const { return design_.rated.data() + design_.first_rated[item_]; }
+  int number_of_rated() const {
+    return design_.first_rated[item_ + 1] - design_.first_rated[item_];
+  }
+  const int* unrated() const { return design_.unrated.data() + design_.first_unrated[item_]; }
+  const int* last_unrated() const {
+    return design_.unrated.data() + design_.first_unrated[item_ + 1];
   }
 
   // Products over an item's ratings, and their sum over nodes and true categories; 0 if it takes logarithms.
   double multiply(int kind) {
     double others = 0;
-    for (Eigen::Index k = 0; k < categories_; ++k)
-      if (!is_rated_[k]) others += prevalence_(k, kind);
+    for (const int* k = unrated(); k < last_unrated(); ++k) others += prevalence_(*k, kind);
     double largest = 0;
     const double sum = multiply_entries(
-        entries_.data(), static_cast<int>(entries_.size()), rated_.data(),
-        static_cast<int>(rated_.size()), prevalence_.col(kind).data(), others, weight_.data(),
-        unknown_.data(), ratio_.data(), stride_, all_.data(), mixed_.data(), own_.data(), &largest);
+        entries(), number_of_entries(), rated(), number_of_rated(), prevalence_.col(kind).data(),
+        others, weight_.data(), unknown_.data(), ratio_.data(), stride_, all_.data(), mixed_.data(),
+        own_.data(), &largest);
     return largest < largest_ratio ? sum : 0;
   }
 
@@ -143,10 +126,10 @@ class Mixture {
   // those that the item was rated as.
   void weigh(int kind, double factor) {
     double everywhere = 0;
-    weigh_products(rated_.data(), static_cast<int>(rated_.size()), factor, stride_, all_.data(),
-                   mixed_.data(), own_.data(), by_truth_.data(), &everywhere);
-    for (Eigen::Index k = 0; k < categories_; ++k)
-      if (!is_rated_[k]) by_truth_(k) = prevalence_(k, kind) * everywhere;
+    weigh_products(rated(), number_of_rated(), factor, stride_, all_.data(), mixed_.data(),
+                   own_.data(), by_truth_.data(), &everywhere);
+    for (const int* k = unrated(); k < last_unrated(); ++k)
+      by_truth_(*k) = prevalence_(*k, kind) * everywhere;
   }
 
   // The same sum from logarithms, divided by the exponential of ``scale``, with its terms in place of the
@@ -156,7 +139,8 @@ class Mixture {
     Matrix logs = Matrix::Zero(nodes_, categories_);
     for (Eigen::Index q = 0; q < nodes_; ++q) {
       double all = std::log(weight_(q));
-      for (const Entry& each : entries_) {
+      for (int e = 0; e < number_of_entries(); ++e) {
+        const Entry& each = entries()[e];
         const double log_odds = level_(each.rater) - difficulty_(q);
         all -= each.count * softplus(log_odds);
         logs(q, each.category) +=
@@ -179,8 +163,8 @@ class Mixture {
   }
 
   void add_responsibilities() {
-    add_to_cells(entries_.data(), static_cast<int>(entries_.size()), stride_, mixed_.data(),
-                 own_.data(), by_all_.data(), by_own_.data());
+    add_to_cells(entries(), number_of_entries(), stride_, mixed_.data(), own_.data(),
+                 by_all_.data(), by_own_.data());
   }
 
   // Derivatives from expected ratings: all of a rater, and those of the true category, by node.
@@ -216,19 +200,15 @@ class Mixture {
   const Matrix prevalence_;
   const DistinctItems& data_;
   const Eigen::Index raters_, categories_, nodes_;
+  const Design& design_;
+  const Vector& ratings_;      // by cell
   const Eigen::Index stride_;  // nodes and others of weight 0, to fill registers
   Vector weight_;              // of nodes
-  Vector ratings_;             // by cell
   const bool moderate_;        // whether tables do, and nothing needs logarithms
   Matrix unknown_, ratio_;     // tables by node (rows), of raters and of cells
-  std::vector<int> rater_, category_;  // of cells
-  // Of the item that was read.
-  std::vector<Entry> entries_;
-  int number_ = 0;  // of its ratings
+  std::size_t item_ = 0;       // the current one, and its products
   Vector all_, mixed_, by_truth_;
   Matrix own_;  // by true category
-  std::vector<int> rated_;
-  std::vector<char> is_rated_;
   // Derivatives: expected ratings by node, of raters whatever is true, and of cells whose category is true.
   Matrix by_all_, by_own_;
 };

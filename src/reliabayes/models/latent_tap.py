@@ -89,7 +89,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     adapts_metric: ClassVar[bool] = True
     target_acceptance: ClassVar[float] = 0.98
-    crowd_acceptance: ClassVar[float] = 0.8
+    crowd_acceptance: ClassVar[float] = 0.6
 
     difficulty: bool = True
     nodes: int | None = None

@@ -17,6 +17,7 @@ from reliabayes.inference.warm_start import WarmStart
 
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
+MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
 
 
 @runtime_checkable
@@ -59,7 +60,7 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         draws=DRAWS,
         seed=SEED,
         inits=[model.for_program(point, centring) for point in points],
-        geometry=replace(start, adapt_metric=False).geometry,
+        geometry=replace(start, adapt_metric=False, max_tree_depth=MAX_TREE_DEPTH).geometry,
         acceptance=start.target_acceptance,
         progress=False,
     )
