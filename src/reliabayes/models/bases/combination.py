@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,8 @@ def combine(
         if len(modes) > 1:
             mixed, of_mode = interleaved(runs, stayed, share, rng)
             records = tuple(map(_record, modes, mass, share))
-            return Combined(mixed.parameters, {**mixed.statistics, "mode": of_mode}, records)
+            statistics: dict[str, Any] = {**mixed.statistics, "mode": of_mode}
+            return Combined(mixed.parameters, statistics, records)
     return Combined(runs[0].parameters, runs[0].statistics)
 
 
@@ -108,10 +110,10 @@ def _of_all_runs(
     seed: int,
 ) -> Combined:
     """As many draws of each run, and the modes that hold a share of them, the heaviest first."""
-    marked = [
-        replace(run, statistics={**run.statistics, "mode": at})
-        for run, at in zip(runs, nearest, strict=True)
-    ]
+    marked = []
+    for run, at in zip(runs, nearest, strict=True):
+        own: dict[str, Any] = {**run.statistics, "mode": at}
+        marked.append(replace(run, statistics=own))
     every, equal = np.ones_like(nearest[0], bool), np.full(len(runs), 1 / len(runs))
     rng = np.random.default_rng(seed)
     mixed, _ = interleaved(marked, [every] * len(runs), equal, rng)
@@ -123,8 +125,8 @@ def _of_all_runs(
     place = np.zeros(len(modes), np.int32)  # draws at others count for the heaviest
     place[order] = np.arange(len(order))
     records = tuple(_record(modes[at], mass[at], share[at]) for at in order)
-    statistics = {**mixed.statistics, "mode": place[mixed.statistics["mode"]]}
-    return Combined(mixed.parameters, statistics, records)
+    of_draw: dict[str, Any] = {**mixed.statistics, "mode": place[mixed.statistics["mode"]]}
+    return Combined(mixed.parameters, of_draw, records)
 
 
 def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
