@@ -22,7 +22,7 @@ SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
 MOST_SWEEPS = 10
 # To draw a probability, or log odds, takes as long as so many ratings of an item whose state is
 # drawn; equal items are many if they have so many times the ratings of a sweep.
-RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 40, 2
+RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
 # So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
 # least.
 SWEPT, HIERARCHY_SWEEPS = 10_000, 2

@@ -52,7 +52,10 @@ class Rows {
     for (Count h = 0; h < own_.categories; ++h) {
       read_raters(ratings, h);
       for (Count k = 0; k < own_.categories; ++k)
-        if (k != h) draw_error(ratings, h, k, x, WideStream(philox_, error(h, k), sweep, purpose));
+        if (k != h) {
+          WideStream stream(philox_, error(h, k), sweep, purpose);
+          draw_error(ratings, h, k, x, stream);
+        }
     }
     fill_rows(x);
   }
@@ -100,7 +103,7 @@ class Rows {
     raters_.resize(found);
   }
 
-  void draw_error(const double* ratings, Count h, Count k, double* x, WideStream stream) {
+  void draw_error(const double* ratings, Count h, Count k, double* x, WideStream& stream) {
     const Count n = own_.categories, e = error(h, k), first = h * (n - 1);
     double* effect = x + own_.effect + e * own_.raters;
     Population of{x[own_.location + e], x[own_.spread + e]};

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+// Called from functions that are compiled twice, so that a call of another function would pass registers otherwise.
 #define INLINE static inline __attribute__((always_inline))
 
 namespace reliabayes {

@@ -81,29 +81,17 @@ class Stream {
     }
   }
 
-  // Devroye (1986), chapter X.4: while many are expected, a quantile of the uniform numbers that are counted
-  // halves their number; then by inversion.
+  // By inversion while few are expected, otherwise by rejection.
   Count binomial(Count number, double probability) {
-    Count found = 0;
-    while (number * std::min(probability, 1 - probability) > most_expected) {
-      const Count at = (number + 1) / 2;
-      const double below = gamma(at), above = gamma(number + 1 - at), quantile = below / (below + above);
-      if (quantile <= probability) {
-        found += at;
-        number -= at;
-        probability = (probability - quantile) / (1 - quantile);
-      } else {
-        number = at - 1;
-        probability /= quantile;
-      }
-    }
-    if (number == 0 || !(probability > 0)) return found;
-    if (!(probability < 1)) return found + number;
-    return found + (probability > 0.5 ? number - few(number, 1 - probability) : few(number, probability));
+    if (number == 0 || !(probability > 0)) return 0;
+    if (!(probability < 1)) return number;
+    const double smaller = std::min(probability, 1 - probability);
+    const Count found = number * smaller > most_expected ? many(number, smaller) : few(number, smaller);
+    return probability > 0.5 ? number - found : found;
   }
 
  private:
-  static constexpr double most_expected = 20;
+  static constexpr double most_expected = 10;
 
   // A binomial number of small mean, by inversion.
   Count few(Count number, double probability) {
@@ -116,6 +104,30 @@ class Stream {
       term *= (number + 1 - found) * odds / found;
     }
     return found;
+  }
+
+  // Hörmann (1993), https://doi.org/10.1080/00949659308811496: transformed rejection with a squeeze.
+  Count many(Count number, double p) {
+    const double n = number, q = 1 - p, sd = std::sqrt(n * p * q), mode = std::floor((n + 1) * p);
+    const double b = 1.15 + 2.53 * sd, a = -0.0873 + 0.0248 * b + 0.01 * p, squeeze = 0.92 - 4.2 / b;
+    for (;;) {
+      const double v = uniform(), u = uniform() - 0.5, left = 0.5 - std::fabs(u);
+      const double k = std::floor((2 * a / left + b) * u + n * p + 0.5);
+      if (left >= 0.07 && v <= squeeze) return static_cast<Count>(k);
+      if (k < 0 || k > n) continue;
+      const double log_ratio = log_factorial(mode) + log_factorial(n - mode) - log_factorial(k) -
+                               log_factorial(n - k) + (k - mode) * std::log(p / q);
+      if (std::log(v * (2.83 + 5.1 / b) * sd / (a / (left * left) + b)) <= log_ratio) return static_cast<Count>(k);
+    }
+  }
+
+  // Stirling's series, and before it is exact the product.
+  static double log_factorial(double k) {
+    double product = 1;
+    for (; k < 10; ++k) product *= k + 1;
+    const double x = k + 1, inverse = 1 / (x * x);
+    return (x - 0.5) * std::log(x) - x + 0.5 * std::log(2 * M_PI) +
+           (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - inverse / 1680) * inverse) * inverse) / x - std::log(product);
   }
 
   const Philox& philox_;

@@ -82,7 +82,7 @@ INLINE Lanes log_likelihood(const Raters& raters, Count i, Lanes away) {
 WIDEST static void draw_effects(Raters& raters, const Population& of, double width, WideStream& stream) {
   for (Count i = 0; i < raters.padded; i += lanes) {
     const Lanes others = read(&raters.others[i]), precision = read(&raters.precision[i]);
-    const auto log_density = [&](Lanes effect) {
+    const auto log_density = [&](Lanes effect) __attribute__((always_inline)) {
       return log_likelihood(raters, i, of.location + of.spread * effect - others) - 0.5 * effect * effect;
     };
     const Lanes at = read(&raters.effect[i]), level = log_density(at) + logarithm(uniforms(stream));

@@ -65,7 +65,7 @@ def combine(
     nearest = [_nearest(model, run.parameters, states, problem) for run in runs]
     passed = _passed(nearest)
     if passed is not None:
-        return _of_one_run(modes, runs[0], nearest[0], passed)
+        return _of_all_runs(modes, runs, nearest, passed, seed)
     modes, runs, states, stayed = _separate(model, modes, runs, states, nearest, problem)
     if len(modes) > 1:
         rng = np.random.default_rng(seed)
@@ -78,9 +78,10 @@ def combine(
         share = share[order] / share[order].sum()
         modes, runs, stayed, mass = ([x[at] for at in order] for x in (modes, runs, stayed, mass))
         if len(modes) > 1:
-            mixed = interleaved(runs, stayed, share, rng)
+            mixed, of_mode = interleaved(runs, stayed, share, rng)
             records = tuple(map(_record, modes, mass, share))
-            return Combined(mixed.parameters, mixed.statistics, records)
+            statistics: dict[str, Any] = {**mixed.statistics, "mode": of_mode}
+            return Combined(mixed.parameters, statistics, records)
     return Combined(runs[0].parameters, runs[0].statistics)
 
 
@@ -101,19 +102,31 @@ def _passed(nearest: Sequence[Codes]) -> list[Mass] | None:
     return [Mass(*each) for each in zip(log, error.tolist(), strict=True)]
 
 
-def _of_one_run(
-    modes: Sequence[WarmStart], run: Draws, nearest: Codes, mass: Sequence[Mass]
+def _of_all_runs(
+    modes: Sequence[WarmStart],
+    runs: Sequence[Draws],
+    nearest: Sequence[Codes],
+    mass: Sequence[Mass],
+    seed: int,
 ) -> Combined:
-    """Draws of one run, and the modes that hold a share of it, the heaviest first."""
+    """As many draws of each run, and the modes that hold a share of them, the heaviest first."""
+    marked = []
+    for run, at in zip(runs, nearest, strict=True):
+        own: dict[str, Any] = {**run.statistics, "mode": at}
+        marked.append(replace(run, statistics=own))
+    every, equal = np.ones_like(nearest[0], bool), np.full(len(runs), 1 / len(runs))
+    rng = np.random.default_rng(seed)
+    mixed, _ = interleaved(marked, [every] * len(runs), equal, rng)
     share = shares(np.array([each.log for each in mass]))
     order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
     if len(order) == 1:
-        return Combined(run.parameters, run.statistics)
+        statistics = {name: x for name, x in mixed.statistics.items() if name != "mode"}
+        return Combined(mixed.parameters, statistics)
     place = np.zeros(len(modes), np.int32)  # draws at others count for the heaviest
     place[order] = np.arange(len(order))
     records = tuple(_record(modes[at], mass[at], share[at]) for at in order)
-    statistics: dict[str, Any] = {**run.statistics, "mode": place[nearest]}
-    return Combined(run.parameters, statistics, records)
+    of_draw: dict[str, Any] = {**mixed.statistics, "mode": place[mixed.statistics["mode"]]}
+    return Combined(mixed.parameters, of_draw, records)
 
 
 def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
@@ -124,12 +137,11 @@ def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
 
 def interleaved(
     runs: Sequence[Draws], stayed: Sequence[Mask], share: Array, rng: np.random.Generator
-) -> Draws:
-    """Chains in which each mode has its share of the draws.
+) -> tuple[Draws, Codes]:
+    """Chains in which each mode has its share of the draws, and the mode of each draw.
 
     The draws of a mode keep their order in a chain and lie between those of the others at random,
-    so that the chains' autocorrelation and their agreement still show how each has mixed. The
-    statistic ``mode`` says which mode a draw is from.
+    so that the chains' autocorrelation and their agreement still show how each has mixed.
 
     Parameters
     ----------
@@ -145,6 +157,7 @@ def interleaved(
     Returns
     -------
     Draws
+    array of int, shape (chains, draws)
     """
     chains, draws = stayed[0].shape
     count = np.diff(np.round(np.cumsum(share) * draws).astype(int), prepend=0)
@@ -162,12 +175,12 @@ def interleaved(
                 out[chain, of_mode[chain] == mode] = values[taken[mode][chain]]
         return out
 
-    return replace(
+    found = replace(
         runs[0],
         parameters={name: mixed("parameters", name) for name in runs[0].parameters},
-        statistics={name: mixed("statistics", name) for name in runs[0].statistics}
-        | {"mode": of_mode},
+        statistics={name: mixed("statistics", name) for name in runs[0].statistics},
     )
+    return found, of_mode.astype(np.int32)
 
 
 def _spread(own: Mask, every: Mask, chain: int, number: int) -> tuple[Codes, Codes]:
