@@ -15,6 +15,7 @@ import pytest
 import reliabayes as rb
 from reliabayes import agreement
 from reliabayes.agreement.icc_names import IccName
+from reliabayes.agreement.icc_sums import ProductSums
 from reliabayes.agreement.parted_statistics import occurrences
 from reliabayes.choices import Method
 from reliabayes.errors import RatingsError
@@ -47,6 +48,31 @@ def of_scale(ratings: rb.Ratings, scale: Any) -> rb.Ratings:
         frame["rating"] = frame["rating"] + np.sin(item + 1.0) / 3 + rater / 100
         return rb.Ratings.from_frame(frame, pool="pool", scale="numeric")
     return rb.Ratings.from_frame(frame, pool="pool", scale=scale, categories=[1, 2, 3, 4])
+
+
+def test_rows_of_an_icc_are_computed_for_samples_of_items_only(
+    graded: rb.Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They hold the square of the number of raters, and values and models need their sums."""
+    ratings = of_scale(graded, "continuous")
+    expected = ratings.agreement()
+    of_items = rb.agreement.icc(ratings, "ICC(2,1)").interval(over="items", replicates=10)
+    dataset, calls = in_parts(ratings, 7), []
+    rows = ProductSums.rows
+
+    def counted(self: ProductSums, weights: Any) -> Any:
+        calls.append(self.name)
+        return rows(self, weights)
+
+    monkeypatch.setattr(ProductSums, "rows", counted)
+
+    found = dataset.agreement()
+    assert calls == []
+    assert "ICC(2,1)" in found.index
+    pd.testing.assert_frame_equal(found, expected)
+    alone = rb.agreement.icc(dataset, "ICC(2,1)").interval(over="items", replicates=10)
+    assert set(calls) == {"ICC(2,1)"}
+    assert (alone.lower, alone.upper) == pytest.approx((of_items.lower, of_items.upper))
 
 
 FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {

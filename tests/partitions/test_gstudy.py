@@ -298,6 +298,15 @@ def replicated(ratings: rb.Ratings) -> rb.Ratings:
 
 
 @pytest.mark.usefixtures("by_passes")
+def test_parts_of_many_ways_may_be_empty() -> None:
+    ratings, model = replicated(own_ways().subset(items=range(100))), rb.GStudy()
+    one, several = (model.problem_of_parts(in_parts(ratings, n)).marginal for n in (1, 110))
+    variance = np.array([1.0, 0.3, 0.2, 0.7])
+
+    assert several.at(variance) == pytest.approx(one.at(variance), rel=1e-11)
+
+
+@pytest.mark.usefixtures("by_passes")
 @slow_to_agree
 def test_draws_of_many_ways_are_from_the_posterior_in_memory() -> None:
     ratings, model = own_ways(), rb.GStudy(design=CROSSED)

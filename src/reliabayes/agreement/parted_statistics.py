@@ -68,15 +68,22 @@ class AllRows:
 
     @cached_property
     def sums(self) -> dict[Hashable, _Sums]:
-        """Sums of the rows of each coefficient, and their distinct rows."""
-        found: dict[Hashable, _Sums] = {}
-        for part in self.whole.each(partial(_sums, self.build)):
-            found = {name: each.plus(found.get(name)) for name, each in part.items()}
-        return found
+        """Sums of the rows of each coefficient that is not cheap, and their distinct rows."""
+        return self._sums(partial(_sums, self.build, self.cheap))
+
+    def sums_alone(self, rows: Callable[[Ratings], RowsOfPart]) -> _Sums:
+        """Sums of the rows of one coefficient, and its distinct rows, which are not held here."""
+        return self._sums(partial(_sums, partial(_alone, rows), frozenset()))[None]
 
     def add_up(self, function: Callable[[Ratings], Array]) -> Array:
         """Sum of a function of the parts."""
         return np.asarray(sum(self.whole.each(function)))
+
+    def _sums(self, function: Callable[[Ratings], dict[Hashable, _Sums]]) -> dict[Hashable, _Sums]:
+        found: dict[Hashable, _Sums] = {}
+        for part in self.whole.each(function):
+            found = {name: each.plus(found.get(name)) for name, each in part.items()}
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +107,8 @@ class StatisticsOfParts:
     @cached_property
     def distinct(self) -> DistinctRows:
         """Statistics of the items, each rater occurring once."""
-        kept = self.all_rows.sums[self.name].kept
+        of_all, is_cheap = self.all_rows, self.name in self.all_rows.cheap
+        kept = (of_all.sums_alone(self.rows) if is_cheap else of_all.sums[self.name]).kept
         if kept is None:
             rule = "the distinct statistics of items must fit into memory for an interval"
             found = f"{self.all_rows.whole.n_items:,} items, most of them different"
@@ -204,8 +212,8 @@ def _alone(rows_of: Callable[[Ratings], RowsOfPart], part: Ratings) -> dict[Hash
     return {None: rows_of(part)}
 
 
-def _sums(build: Build, part: Ratings) -> dict[Hashable, _Sums]:
-    return {name: _sums_of(each) for name, each in build(part).items()}
+def _sums(build: Build, but: frozenset[Hashable], part: Ratings) -> dict[Hashable, _Sums]:
+    return {name: _sums_of(each) for name, each in build(part).items() if name not in but}
 
 
 def _sums_of(each: RowsOfPart) -> _Sums:

@@ -194,7 +194,7 @@ def levels_of(source: Source, facets: Mapping[str, Codes]) -> tuple[Codes, int]:
     for name in facets:
         if name in source.facets:
             # Renumbered each time, so that no product of numbers of levels overflows.
-            code = code * (int(facets[name].max()) + 1) + facets[name]
+            code = code * (int(facets[name].max(initial=0)) + 1) + facets[name]
             found, code = np.unique(code, return_inverse=True)
     return code.astype(np.int32), len(found)
 

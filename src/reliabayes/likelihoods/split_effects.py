@@ -132,12 +132,12 @@ class SplitEffects:
         ratios: Array,
     ) -> Array:
         """What effects of items leave to the rest, at relative variances (N, K) of the sources."""
-        return np.asarray(
-            sum(
-                MarginalEffects.of(sums, mean, sd_mean, order).reduced_at(ratios)
-                for sums, order in self._pieces(codes, values)
-            )
-        )
+        size = len(self.rest)
+        found = np.zeros((len(ratios), 2 + size + size * (size + 1) // 2))
+        for sums, order in self._pieces(codes, values):
+            if sums.n:
+                found += MarginalEffects.of(sums, mean, sd_mean, order).reduced_at(ratios)
+        return found
 
     def _pieces(
         self, codes: Mapping[str, Codes], values: Array
@@ -147,8 +147,9 @@ class SplitEffects:
         item, at_once = codes[ITEM], MOST_CROSSED // (len(self.rest) * len(self.sources))
         start = np.flatnonzero(np.diff(item, prepend=-1))
         of_piece = start // min(PIECE, max(1, at_once))
-        cuts = [*start[np.diff(of_piece, prepend=-1) > 0].tolist(), len(item)]
-        for some in map(slice, *zip(*pairwise(cuts), strict=True)):
+        cuts = [0, *start[1:][np.diff(of_piece) > 0].tolist(), len(item)]
+        for begin, end in pairwise(cuts):
+            some = slice(begin, end)
             yield self._piece(
                 {name: levels[some] for name, levels in codes.items()}, cell[some], values[some]
             )
@@ -164,7 +165,7 @@ class SplitEffects:
             else:
                 level, size = levels_of(source, codes)
                 block = np.empty(size, np.intp)
-                block[level] = codes[ITEM] - codes[ITEM][0]
+                block[level] = codes[ITEM] - codes[ITEM][:1]
             levels.append(level)
             sizes.append(size)
             blocks.append(block)
