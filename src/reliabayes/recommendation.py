@@ -66,7 +66,7 @@ def recommend(ratings: AnyRatings) -> Recommendation:
 
     If the scale was guessed, two whole numbers are taken as categories, and so are a few that have
     known answers among them, or where disagreement ignores distances; up to seven others are taken
-    as grades, unless they are thousands.
+    as grades, unless they are more than 50,000, or 5,000 by pools or with facets.
 
     Numbers and ordered categories have a model of reliability: how much of the differences between
     ratings is due to the items. With facets, or with many replicates, they have one of the variance
