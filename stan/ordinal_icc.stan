@@ -36,9 +36,9 @@ data {
   array[1] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on
   vector<lower=0>[1] known_sd_item; // that the approximation was found with
   real<lower=0> widening; // of the residuals' distribution by normal effects
-  vector<lower=0>[2] spread_scale;
-  vector[K + 1] core_mean;
-  matrix[K + 1, K + 1] core_root;
+  vector<lower=0>[2] spread_scale; // of sds of items, then of raters, for their softplus
+  vector[K + 1] core_mean; // sds, steps and mean, free of bounds
+  matrix[K + 1, K + 1] core_root; // of their covariance
 }
 transformed data {
   array[R] int one_pool = ones_int_array(R);

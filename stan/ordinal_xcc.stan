@@ -40,9 +40,9 @@ data {
   array[G] int<lower=1, upper=K - 1> reference; // cut point that levels are centred on, by pool
   vector<lower=0>[G] known_sd_item; // that the approximation was found with, by pool
   real<lower=0> widening; // of the residuals' distribution by normal effects
-  vector<lower=0>[2 * G] spread_scale;
-  vector[2 * G + 1 + G * (K - 1)] core_mean;
-  matrix[2 * G + 1 + G * (K - 1), 2 * G + 1 + G * (K - 1)] core_root;
+  vector<lower=0>[2 * G] spread_scale; // of sds of items, then of raters, for their softplus
+  vector[2 * G + 1 + G * (K - 1)] core_mean; // sds, correlation, steps and means, free of bounds
+  matrix[2 * G + 1 + G * (K - 1), 2 * G + 1 + G * (K - 1)] core_root; // of their covariance
 }
 transformed data {
   vector[G] pool_size = pool_sizes(pool, G); // raters

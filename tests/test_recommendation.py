@@ -100,9 +100,18 @@ def test_recommended_model_suits_scale_and_design(ratings: rb.Ratings, model: st
             "by raters in 2 pools\n",
         ),
         (
-            rated(1500, 4, 5, 4),
-            "GaussianICC: the 5 whole numbers are probably grades; 6,000 grades are taken as "
+            rated(13_000, 4, 5, 4),
+            "GaussianICC: the 5 whole numbers are probably grades; 52,000 grades are taken as "
             r"numbers, because models of grades take minutes\n  OrdinalICC: if the numbers are gr",
+        ),
+        (
+            rated(12_000, 4, 5, 4),
+            "OrdinalICC: the 5 whole numbers are probably grades; ratings in 5 ordered categories",
+        ),
+        (
+            rated(1500, 6, 5, 4, pools=2),
+            "GaussianXCC: the 5 whole numbers are probably grades; 6,000 grades by raters in 2 "
+            "pools are taken as numbers, because models of grades take minutes",
         ),
         (
             rated(30, 4, 10, 4),
@@ -235,7 +244,7 @@ def test_many_grades_with_facets_are_taken_as_numbers() -> None:
         (rated(2000, 4, 50, 4), "gaussian-icc"),
         (rated(2000, 4, 50, 4, pools=2), "gaussian-xcc"),
         (repeated(facets=[], replicates="keep", pool="pool"), "gaussian-xcc"),
-        (rated(2000, 4, 5, 4), "gaussian-icc"),
+        (rated(13_000, 4, 5, 4), "gaussian-icc"),
         (rated(200, 5, 2, 5), "dawid-skene"),
         (rated(200, 5, 2, 5, scale="nominal"), "dawid-skene"),
         (rated(200, 40, 8, 5, scale="nominal"), "mace"),

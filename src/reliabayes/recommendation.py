@@ -18,7 +18,8 @@ from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
-MANY_RATINGS = 5000  # from which on models of grades take minutes
+# From which on models of grades take a minute or more: of pools, facets or replicates; of others.
+MANY_RATINGS, MANY_OF_ONE_POOL = 5_000, 50_000
 MANY_CATEGORIES = 5  # from which on models of each error predict known answers worse than MACE
 REPEATED = 0.1  # proportion of replicates from which on they tell how raters agree with themselves
 # Of the probability that an item misleads, which was 0.01 to 0.22 in five sets with known answers.
@@ -65,7 +66,7 @@ def recommend(ratings: AnyRatings) -> Recommendation:
 
     If the scale was guessed, two whole numbers are taken as categories, and so are a few that have
     known answers among them, or where disagreement ignores distances; up to seven others are taken
-    as grades, unless they are thousands.
+    as grades, unless they are more than 50,000, or 5,000 by pools or with facets.
 
     Numbers and ordered categories have a model of reliability: how much of the differences between
     ratings is due to the items. With facets, or with many replicates, they have one of the variance
@@ -172,11 +173,13 @@ def _by_scale(ratings: AnyRatings) -> Recommendation:
 
 def _of_grades(ratings: AnyRatings) -> Recommendation:
     """For numbers that are probably grades; many are taken as numbers, which takes less time."""
-    if len(ratings) <= MANY_RATINGS:
+    design = _design(ratings)
+    is_crossed = len(ratings.pools) <= 1 and design is None
+    if len(ratings) <= (MANY_OF_ONE_POOL if is_crossed else MANY_RATINGS):
         return _of_ordered(ratings)
     grades = f"{len(ratings):,} grades{_by_pools(ratings)}"
     reason = f"{grades} are taken as numbers, because models of grades take minutes"
-    if (design := _design(ratings)) is not None:
+    if design is not None:
         reason += f"; their design is {design}"
     return replace(_of_numbers(ratings), reason=reason)
 

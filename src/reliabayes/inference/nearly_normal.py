@@ -12,7 +12,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.log_density import log_gradients
 from reliabayes.inference.warm_start import WarmStart
 
-MOST_PARAMETERS = 100  # each takes four gradients, and a step their product with a dense matrix
+MOST_PARAMETERS = 200  # each takes four gradients, and a step their product with a dense matrix
 SMALL = 0.1  # step of the finite differences in sds, for the curvature at the mode
 MOST_CURVATURE, LEAST_CURVATURE = 100.0, 0.01  # in units of the variances that are known before
 # On the unconstrained scale, whose exponentials overflow at 700; normal posteriors stay nearer.

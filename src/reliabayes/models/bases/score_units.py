@@ -18,7 +18,7 @@ MANY_RATERS = 10  # of each pool
 # Raters of each pool from which on steps can be long after a short run.
 LARGE_CROWD, LONG_STEPS = 100, 0.5
 # Curvatures of what raters have in common, in its units, between which these are good enough.
-LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 2.0, 0.1
+LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 3.0, 0.1
 
 
 def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmStart:
