@@ -16,10 +16,6 @@ namespace reliabayes {
 // where odds are those of knowing, and guess[k] is the same whatever is true. So an item takes one product over all its ratings, and one over its
 // ratings of each category that it has; all other true categories are alike.
 
-// Beyond the first of these, odds and guesses need logarithms. Beyond the second, a product might
-// underflow that matters.
-constexpr double largest_log_odds = 300, largest_ratio = 1e150;
-
 static double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 static double logistic(double x) { return 0.5 * (1 + std::tanh(0.5 * x)); }
 
@@ -78,6 +74,10 @@ class Mixture {
   }
 
  private:
+  // Beyond the first of these, odds and guesses need logarithms. Beyond the second, a product might
+  // underflow that matters.
+  static constexpr double largest_log_odds = 300, largest_ratio = 1e150;
+
   // Tables by node, of each rater and of the cells that have ratings.
   void tabulate() {
     unknown_.resize(stride_, raters_);
