@@ -17,7 +17,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.likelihoods import item_moments, split_effects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.models import gstudy
-from reliabayes.models.bases import effects_in_parts
+from reliabayes.models.bases import effects_in_parts, effects_of_items
 from reliabayes.models.bases.effects_in_parts import SplitEffectsProblem
 from tests.partitions.in_memory import in_parts
 
@@ -163,6 +163,45 @@ def test_effects_of_items_and_of_what_is_nested_in_them_need_ratings_in_memory()
     for result in (fit.items, fit.loo, lambda: fit.levels("item")):
         with pytest.raises(rb.RatingsError, match="must be in memory"):
             result()
+
+
+NESTED_ITEMS = "(item:day) x rater"
+
+
+@pytest.mark.parametrize("name", [*DESIGNS, NESTED_ITEMS])
+@slow_to_agree
+def test_effects_of_items_are_written_part_by_part(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, ratings = study("crossed, empty cells" if name == NESTED_ITEMS else name)
+    if name == NESTED_ITEMS:
+        frame = ratings.to_frame()
+        frame["item"] += 1000 * frame["day"]
+        ratings = rb.Ratings.from_frame(frame, facets=["day"], scale="numeric")
+        model = rb.GStudy(design=NESTED_ITEMS)
+    monkeypatch.setattr(effects_of_items, "CHUNK", 400 * 30)  # some items of a part at a time
+    options = {**SAMPLING, "draws": 400}
+    expected = model.fit(ratings, **options).items()
+
+    model.fit(in_parts(ratings, 3), **options).write_items(tmp_path / "items")
+
+    found = pd.concat(map(pd.read_parquet, sorted((tmp_path / "items").iterdir())))
+    found = found.set_index(expected.index.names).loc[expected.index]
+    assert found["ratings"].tolist() == expected["ratings"].tolist()
+    # 400 effects are drawn of each item. Those of two days, in which items are nested, move all.
+    away = (found["mean"] - expected["mean"]) / expected["sd"] * np.sqrt(400 / 2)
+    assert away.std() < 1.3
+    assert abs(away.mean()) < 4
+    assert found["sd"].to_numpy() == pytest.approx(expected["sd"].to_numpy(), rel=0.25)
+
+
+@slow_to_agree
+def test_dropped_effects_of_items_are_not_written(tmp_path: Path) -> None:
+    _, ratings = study("crossed")
+    model = rb.GStudy(design=CROSSED, drop=("item",))
+
+    with pytest.raises(ValueError, match="whose effects were not dropped"):
+        model.fit(in_parts(ratings, 3), **SAMPLING).write_items(tmp_path / "items")
 
 
 def test_faults_of_the_design_are_those_in_memory() -> None:

@@ -83,3 +83,33 @@ class ItemBlocks:
             square = (score**2).sum(axis=1)
             found[block.items] = -0.5 * (n * math.log(2 * np.pi) + log_det + square)
         return found
+
+    def draw(self, source: int, left: Array, variance: Array, rng: np.random.Generator) -> Array:
+        """Draw the effect (I,) of each item that all its ratings share, given what others leave.
+
+        Parameters
+        ----------
+        source : int
+            Position of the source of these effects.
+        left : array of float, shape (N,)
+            Ratings less the mean and effects that are not an item's own.
+        variance : array of float, shape (K,)
+            By source, that of the residual last.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        array of float, shape (I,)
+        """
+        found = np.empty(self.n_items)
+        for block in self.blocks:
+            n = block.rows.shape[1]
+            covariance = block.same @ variance[list(self.own)] + variance[-1] * np.eye(n)
+            of_all = np.linalg.solve(covariance, np.ones((len(covariance), n, 1)))[..., 0]
+            weight = variance[source] * of_all
+            sd = np.sqrt(variance[source] * np.maximum(1 - weight.sum(axis=1), 0))
+            mean = (weight[block.pattern] * left[block.rows]).sum(axis=1)
+            noise = rng.standard_normal(len(block.items))
+            found[block.items] = mean + sd[block.pattern] * noise
+        return found

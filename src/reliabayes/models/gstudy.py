@@ -32,6 +32,7 @@ from reliabayes.models.bases.effects_in_parts import (
     levels_of_parts,
     problem_of_levels,
 )
+from reliabayes.models.bases.effects_of_items import ItemsOfPart, shared_by_items
 from reliabayes.models.bases.effects_problem import (
     EffectsProblem,
     NormalEffectsProblem,
@@ -39,11 +40,12 @@ from reliabayes.models.bases.effects_problem import (
 )
 from reliabayes.models.bases.explained_ratings import check_residual
 from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
-from reliabayes.models.bases.random_effects import RandomEffectsModel
+from reliabayes.models.bases.random_effects import EFFECTS_DRAWN, RandomEffectsModel
 from reliabayes.models.bases.simulation import require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 
 SdPrior = HalfNormal | HalfStudentT
@@ -109,6 +111,7 @@ class GStudy(RandomEffectsModel):
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
     samples_in_numpy: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
+    tables_by_part: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = ("gaussian",)  # that the class is for
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,
@@ -257,6 +260,19 @@ class GStudy(RandomEffectsModel):
         return xr.Dataset(
             {name: every[name] for name in self.reports if name in every}
         ).assign_coords(posterior.draws.coords)
+
+    def items_by_part(
+        self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What draws the effects of the items of a part, given draws of those that items share."""
+        effects = posterior.problem.effects
+        self.check_kept(effects, "item")
+        shared = shared_by_items(effects)
+        drawn = [
+            (variance, {k: of_source[k] for k in shared}, mean)
+            for variance, (of_source, mean) in self._drawn(posterior.thinned(EFFECTS_DRAWN), rng)
+        ]
+        return ItemsOfPart(effects, drawn, prob)
 
     def point(
         self, effects: Effects, given: Mapping[str, Any], rng: np.random.Generator

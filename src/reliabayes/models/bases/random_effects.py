@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.facets import Effects, MeasurementDesign
+from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
@@ -173,13 +173,8 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
             The design has no such facet, or its effects were dropped.
         """
         effects = posterior.problem.effects
-        nested = effects.design.nested
         known = [source.facets for source in effects.sources[:-1]]
-        whole = nested.get(facet, frozenset()) | {facet}
-        if whole not in known:
-            raise ValueError(
-                f"{facet!r} must be a facet of {self.design!r} whose effects were not dropped."
-            )
+        whole = self.check_kept(effects, facet)
         effects = levels_known(posterior, whole, facet)
         level, size = effects.cells[whole]
         (first,) = np.unique(level, return_index=True)[1:]
@@ -202,6 +197,15 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
         )
         assert len(index) == size
         return pd.DataFrame(describe(drawn, prob), index=index)
+
+    def check_kept(self, effects: EffectLevels, facet: str) -> frozenset[str]:
+        """A facet with those that it is nested in, if there are effects of its levels."""
+        whole = effects.design.nested.get(facet, frozenset()) | {facet}
+        if whole not in [source.facets for source in effects.sources[:-1]]:
+            raise ValueError(
+                f"{facet!r} must be a facet of {self.design!r} whose effects were not dropped."
+            )
+        return whole
 
     def items(
         self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
