@@ -111,7 +111,10 @@ def test_sums_of_densities_are_compiled_by_themselves() -> None:
 
     densities = {name for path in programs for name in densities_of(path)}
     passes = {f"{name}_pass" for name in densities if (CPP / f"{name}_pass.cpp").exists()}
-    assert passes == {unit.name for unit in sums}
+    found = {unit.name for unit in sums}
+    assert passes <= found
+    inside = {path.stem for unit in sums if unit.name in passes for path in unit.headers}
+    assert found <= passes | inside  # some are parts of others
     read = {path.name for unit in units for path in unit.headers}
     assert not read & {"ordinal_table.hpp", "score_quadrature.hpp", "item_mixture_pass.cpp"}
     assert CPP / "ordinal_table.hpp" in {path for unit in sums for path in unit.headers}
