@@ -172,7 +172,6 @@ def test_a_guess_of_the_scale_is_said(table: pd.DataFrame, tmp_path: Path) -> No
         (["agree", "--scale", "ordered", "--pool", "p"], "--pool and --scale cannot be given with"),
         (["report", "--facet", "day"], "--facet cannot be given with a folder of parts"),
         (["fit", "--model", "ordinal-icc"], "ordinal-icc needs all ratings in memory, but"),
-        (["fit", "--design", "item x rater", "--items", "out"], "gstudy has no tables of items of"),
         (["report", "--models", "tap,latent-tap"], "latent-tap needs all ratings in memory, but"),
         (
             ["fit", "--save", "fit.nc"],

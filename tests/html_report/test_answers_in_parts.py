@@ -119,5 +119,3 @@ def test_answers_of_facets_are_those_in_memory() -> None:
     assert model.priors(in_parts(ratings, 3)) == model.priors(ratings)
     assert [figure.name for figure in found.figures] == [each.name for each in expected.figures]
     assert "4 raters and 3 days" in found.headline
-    with pytest.raises(rb.RatingsError, match="all ratings must be in memory"):
-        parts.write_items("nowhere")

@@ -107,7 +107,6 @@ def test_processes_end_with_the_one_that_started_them() -> None:
     assert not any(map(psutil.pid_exists, pids))
 
 
-@pytest.mark.slow
 def hears_no_interrupt(part: object) -> bool:
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
@@ -118,6 +117,7 @@ def test_an_interrupt_is_left_to_the_process_that_started_the_others() -> None:
     assert not hears_no_interrupt(None)
 
 
+@pytest.mark.slow
 def test_processes_that_always_die_are_given_up_and_the_part_is_named(folder: Path) -> None:
     dataset = rb.scan_ratings(folder, n_jobs=2)
 

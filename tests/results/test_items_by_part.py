@@ -198,12 +198,11 @@ def test_errors_of_tables_name_the_method_of_the_object(
             table()
 
 
-def test_models_say_whether_they_have_tables_of_the_items_of_parts() -> None:
+def test_models_that_take_parts_have_tables_of_their_items() -> None:
     base: Any = rb.models.RatingModel
 
     have = {kind for kind in rb.MODELS if kind.items_by_part is not base.items_by_part}
-    assert have == {kind for kind in rb.MODELS if kind.tables_by_part}
-    assert all(kind.takes_parts for kind in have)
+    assert have == {kind for kind in rb.MODELS if kind.takes_parts}
 
 
 def test_a_folder_with_something_in_it_is_not_written_to(

@@ -32,7 +32,6 @@ from reliabayes.cli.output import (
 )
 from reliabayes.cli.parts import (
     Workers,
-    check_items,
     check_models,
     is_folder,
     read_any,
@@ -111,7 +110,6 @@ def fit(
     is_recommended = chosen is None
     chosen = chosen or recommended_model(ratings, "--model")
     check_models([chosen], ratings)
-    check_items(chosen, items, ratings)
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
         fitted = _point_estimate(chosen, ratings, {"save": save, "report": report})

@@ -246,30 +246,6 @@ def check_models(models: Iterable[RatingModel[Any]], ratings: AnyRatings) -> Non
             )
 
 
-def check_items(model: RatingModel[Any], items: Path | None, ratings: AnyRatings) -> None:
-    """Check that a model has tables of items, if ratings are in parts.
-
-    Parameters
-    ----------
-    model : RatingModel
-        The model.
-    items : Path or None
-        Where tables of items are to be written, if anywhere.
-    ratings : Ratings or RatingsDataset
-        The ratings.
-
-    Raises
-    ------
-    typer.BadParameter
-        If it has none.
-    """
-    if items is not None and not isinstance(ratings, rb.Ratings) and not model.tables_by_part:
-        raise typer.BadParameter(
-            f"{model.name()} has no tables of items of ratings in parts. Leave --items out, or fit "
-            "it to a table of some of the items."
-        )
-
-
 def refuse_folder(ratings_file: RatingsFile, purpose: str, remedy: str) -> None:
     """Refuse a folder of ratings in parts where all must be in memory.
 

@@ -93,7 +93,6 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     summary: ClassVar[str] = "ICC of ratings on a continuous scale"
     samples_in_numpy: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
-    tables_by_part: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = ("icc", "icc_consistency", "labeler_icc", *SDS, "mean")
 
     def priors(self, ratings: AnyRatings) -> dict[str, Normal | HalfNormal | HalfStudentT]:

@@ -98,7 +98,6 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
 
     summary: ClassVar[str] = "agreement between pools of raters on a continuous scale"
     takes_parts: ClassVar[bool] = True
-    tables_by_part: ClassVar[bool] = True
     reports: ClassVar[tuple[str, ...]] = (
         *XCC,
         "icc",

@@ -111,7 +111,6 @@ class GStudy(RandomEffectsModel):
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
     samples_in_numpy: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
-    tables_by_part: ClassVar[bool] = True
     families: ClassVar[tuple[str, ...]] = ("gaussian",)  # that the class is for
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,

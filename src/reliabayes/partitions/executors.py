@@ -126,8 +126,12 @@ class _Processes:
 @cache
 def _pool(number: int) -> Any:
     """So many processes, which end if they have nothing to do for five minutes."""
+    from multiprocessing import resource_tracker
+
     from joblib.externals.loky import ProcessPoolExecutor
 
+    if hasattr(resource_tracker, "ensure_running"):  # with the first process it would let Ctrl-C in
+        resource_tracker.ensure_running()
     # Said of a process that ended because it had nothing to do, and is started again.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     threads = str(max(1, (os.cpu_count() or 1) // number))

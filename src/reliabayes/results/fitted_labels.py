@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Array
-from reliabayes.partitions import READ_A_PART, WRITE_ITEMS
+from reliabayes.partitions import WRITE_ITEMS
 from reliabayes.ratings import Ratings
 from reliabayes.results import known_answers, quantities, rating_probabilities
 from reliabayes.results.fitted_quantities import LEAST_DRAWS, FittedQuantities
@@ -58,8 +58,7 @@ class FittedLabels(FittedQuantities):
 
     def _items_in_memory(self, purpose: str) -> Ratings:
         """The ratings, for results that have a row for each item."""
-        has_tables = self.model.tables_by_part
-        return self._in_memory(purpose, WRITE_ITEMS.format("fit") if has_tables else READ_A_PART)
+        return self._in_memory(purpose, WRITE_ITEMS.format("fit"))
 
     def correct_share(
         self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None

@@ -32,7 +32,6 @@ class Model(Protocol):
     has_true_categories: ClassVar[bool]
     has_facets: ClassVar[bool]
     takes_parts: ClassVar[bool]
-    tables_by_part: ClassVar[bool]
 
     @classmethod
     def name(cls) -> str: ...

@@ -17,7 +17,6 @@ IN_FILES = (
     "A table of all items may not fit in a page: fit.write_items(folder), or reliabayes fit with "
     "--items FOLDER, writes it to files, part by part."
 )
-NO_TABLE = "A table of items needs all ratings in memory and is left out."
 NOT_COMPARED = (
     "Labels and raters are not compared with the known answers, which needs all ratings in memory."
 )
@@ -104,7 +103,7 @@ def _pools_and_gold(each: ReportFit) -> Iterator[Block]:
 
 def _item_blocks(each: ReportFit) -> Iterator[Block]:
     if each.is_in_parts:
-        yield Text(IN_FILES if each.fit.model.tables_by_part else NO_TABLE)
+        yield Text(IN_FILES)
         return
     has_categories = "probability" in each.items
     if has_categories and len(known_items(each.fit.ratings)) == len(each.items):

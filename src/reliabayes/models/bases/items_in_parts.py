@@ -49,7 +49,6 @@ class ItemsInParts(AnnotationModel[P]):
     """A model whose items may be in parts, if all that EM needs of them are expected counts."""
 
     takes_parts: ClassVar[bool] = True
-    tables_by_part: ClassVar[bool] = True
 
     def problem_of_parts(self, dataset: RatingsDataset) -> P:
         """Distinct items of all parts, or where they are if they are too many for memory."""

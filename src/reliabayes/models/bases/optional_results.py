@@ -36,7 +36,6 @@ class OptionalResults(Generic[P]):
     has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
     takes_parts: ClassVar[bool] = False  # whether ratings may be a `RatingsDataset`
-    tables_by_part: ClassVar[bool] = False  # whether it has `items_by_part`
     samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
 
     def problem_of_parts(self, dataset: RatingsDataset) -> P | None:
@@ -64,7 +63,7 @@ class OptionalResults(Generic[P]):
     ) -> TableOfPart | None:
         """What makes the table `items` of a part, with what all parts share already drawn.
 
-        None unless the model has ``tables_by_part``.
+        None unless the model takes ratings in parts.
         """
         return None
 
