@@ -76,8 +76,7 @@ class ItemBlocks:
         found = np.empty(self.n_items)
         for block in self.blocks:
             n = block.rows.shape[1]
-            covariance = block.same @ variance[list(self.own)] + variance[-1] * np.eye(n)
-            factor = np.linalg.cholesky(covariance)[block.pattern]
+            factor = np.linalg.cholesky(self._covariance(block, variance))[block.pattern]
             score = np.linalg.solve(factor, left[block.rows][..., None])[..., 0]
             log_det = 2 * np.log(np.diagonal(factor, axis1=1, axis2=2)).sum(axis=1)
             square = (score**2).sum(axis=1)
@@ -104,12 +103,16 @@ class ItemBlocks:
         """
         found = np.empty(self.n_items)
         for block in self.blocks:
-            n = block.rows.shape[1]
-            covariance = block.same @ variance[list(self.own)] + variance[-1] * np.eye(n)
-            of_all = np.linalg.solve(covariance, np.ones((len(covariance), n, 1)))[..., 0]
-            weight = variance[source] * of_all
+            covariance = self._covariance(block, variance)
+            ones = np.ones((*covariance.shape[:2], 1))
+            weight = variance[source] * np.linalg.solve(covariance, ones)[..., 0]
             sd = np.sqrt(variance[source] * np.maximum(1 - weight.sum(axis=1), 0))
             mean = (weight[block.pattern] * left[block.rows]).sum(axis=1)
             noise = rng.standard_normal(len(block.items))
             found[block.items] = mean + sd[block.pattern] * noise
         return found
+
+    def _covariance(self, block: Block, variance: Array) -> Array:
+        """Covariances (P, n, n) of the ratings of an item, given effects that are not its own."""
+        own = block.same @ variance[list(self.own)]
+        return np.asarray(own + variance[-1] * np.eye(block.rows.shape[1]))

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 AT_ONCE = 2  # parts per worker that wait, are computed, or have a result that was not yet taken
 MOST_DEATHS = 3  # of workers in one pass, before it is given up
 PAUSE = 1.0  # seconds between two looks of a process at whether its parent is alive
+CAN_WAIT = hasattr(signal, "pthread_sigmask")  # everywhere but on Windows
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -130,7 +131,7 @@ def _pool(number: int) -> Any:
 
     from joblib.externals.loky import ProcessPoolExecutor
 
-    if hasattr(resource_tracker, "ensure_running"):  # with the first process it would let Ctrl-C in
+    if CAN_WAIT:  # if it started with the first process, it would let Ctrl-C in
         resource_tracker.ensure_running()
     # Said of a process that ended because it had nothing to do, and is started again.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
@@ -147,7 +148,7 @@ def _pool(number: int) -> Any:
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
     """Hold back Ctrl-C, and for good from processes that start: this one ends them if it ends."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    if not CAN_WAIT:
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
