@@ -190,7 +190,7 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
   const std::array<Vector, 2> score{node, conditional.second()};
 
   const PoolsOfRaters raters(data.pool);
-  const SplitEntries entries(data, raters, cut.rows() + 1);
+  const SplitEntries& entries = entries_of(data, raters, cut.rows() + 1);
   const auto table = [&](int g) {
     return OrdinalTable(raters.select(level, g), sd(g) * score[g].array(), cut.col(g), probit,
                         entries.cells(g));

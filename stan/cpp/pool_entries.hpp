@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 namespace reliabayes {
@@ -57,11 +58,13 @@ struct PoolsOfRaters {
   }
 };
 
-// The entries of all items, those of an item by the first pool before those by the second.
+// The entries of all items, those of an item by the first pool before those by the second: the same for
+// every gradient of a program.
 class SplitEntries {
  public:
   SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
-      : first_(data.first), column_(data.cell.size()), count_(data.cell.size()) {
+      : categories_(categories), pool_(data.pool), cell_(data.cell), read_count_(data.count),
+        first_(data.first), column_(data.cell.size()), count_(data.cell.size()) {
     const UsedCells used(data.cell, data.pool.size(), categories);
     Integers column;  // of a used cell, negative for the second pool
     for (const auto& [rater, category] : used.cells) {
@@ -84,6 +87,11 @@ class SplitEntries {
     }
   }
 
+  bool are_of(const ItemsOfPools& data, int categories) const {
+    return categories_ == categories && pool_ == data.pool && first_ == data.first &&
+           cell_ == data.cell && read_count_ == data.count;
+  }
+
   // Cells of a pool that have ratings, raters numbered within the pool.
   const std::vector<OrdinalCell>& cells(int pool) const { return cells_[pool]; }
   PoolEntries of_first(std::size_t item) const { return of(first_[item] - 1, second_[item], item); }
@@ -96,11 +104,21 @@ class SplitEntries {
     return {column_.data() + begin, count_.data() + begin, end - begin, of_one_each_[item] != 0};
   }
 
-  const Integers& first_;
-  Integers column_, second_, of_one_each_;
+  int categories_;
+  Integers pool_, cell_;
+  Vector read_count_;
+  Integers first_, column_, second_, of_one_each_;
   std::vector<double> count_;
   std::array<std::vector<OrdinalCell>, 2> cells_;
 };
+
+// Those of the data, which are made anew only if they are not those of the last call.
+inline const SplitEntries& entries_of(const ItemsOfPools& data, const PoolsOfRaters& raters,
+                                      int categories) {
+  thread_local std::optional<SplitEntries> last;
+  if (!last || !last->are_of(data, categories)) last.emplace(data, raters, categories);
+  return *last;
+}
 
 // A product of many numbers, each between 1e-230 and 1e230.
 class LongProduct {

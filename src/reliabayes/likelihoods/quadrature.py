@@ -26,7 +26,11 @@ class Nodes(NamedTuple):
     @classmethod
     def of(cls, number: int, reach: float = REACH) -> Nodes:
         """So many nodes for a standard normal distribution."""
-        node = np.linspace(-reach, reach, number)
+        return cls.at(np.linspace(-reach, reach, number))
+
+    @classmethod
+    def at(cls, node: Array) -> Nodes:
+        """Equally spaced nodes (Q,) for a standard normal distribution."""
         weight = np.exp(-0.5 * node**2)
         return cls(node, weight / weight.sum())
 

@@ -294,7 +294,7 @@ class Fit(FittedItems):
         """
         with storage.load(path) as saved:
             drawn = {name: saved.draws[name].values for name in saved.parameters}
-            problem = problem_of(saved.model, saved.ratings)
+            problem = problem_of(saved.model, saved.ratings, saved.centring)
             posterior = saved.model.labelled(drawn, problem)
             fit = cls(
                 saved.model,

@@ -55,7 +55,7 @@ class FittedQuantities:
     @cached_property
     def problem(self) -> Problem:
         """What the posterior depends on: data reduced to what the likelihood needs, and priors."""
-        found: Problem = problem_of(self.model, self.ratings)
+        found: Problem = problem_of(self.model, self.ratings, self.centring)
         return found
 
     @cached_property

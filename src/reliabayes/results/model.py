@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Decision
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import Problem
+from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
@@ -42,6 +42,8 @@ class Model(Protocol):
     def problem(self, ratings: Ratings) -> Problem: ...
 
     def problem_of_parts(self, dataset: RatingsDataset) -> Problem | None: ...
+
+    def settled(self, problem: Any, centring: StanPart | None) -> Any: ...
 
     def parameters(self) -> tuple[Parameter, ...]: ...
 
@@ -90,7 +92,7 @@ class Model(Protocol):
     def integration_error(self, posterior: Posterior[Any]) -> tuple[int, float]: ...
 
 
-def problem_of(model: Model, ratings: AnyRatings) -> Any:
+def problem_of(model: Model, ratings: AnyRatings, centring: StanPart | None = None) -> Any:
     """What a posterior depends on, of ratings in memory or in parts.
 
     Parameters
@@ -99,6 +101,8 @@ def problem_of(model: Model, ratings: AnyRatings) -> Any:
         The model.
     ratings : Ratings or RatingsDataset
         The data; in parts if the model takes them.
+    centring : StanPart, optional
+        That of the start of a fit, which may say how finely the problem is integrated.
 
     Returns
     -------
@@ -106,7 +110,7 @@ def problem_of(model: Model, ratings: AnyRatings) -> Any:
     """
     if isinstance(ratings, RatingsDataset):
         return model.problem_of_parts(ratings)
-    return model.problem(ratings)
+    return model.settled(model.problem(ratings), centring)
 
 
 class PointModel(Model, Protocol):

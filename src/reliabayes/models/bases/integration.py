@@ -8,11 +8,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
-from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=Any)
+
+# Nodes around a mode: of sds so many posterior sds away, if these are known to a factor, an error of
+# so many nats, far below what is worth a word.
+SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-5
+LEAST_REACH, FARTHER, WIDER = 4.5, 0.5, 1.1  # what is tried, from the least reach and spacing on
 
 
 def quadrature_error(
@@ -32,3 +38,53 @@ def quadrature_error(
     some = [drawn[int(part * len(drawn))] for part in (0.01, 0.5, 0.99)]
     error = max(abs(log_likelihood(at, finer) - log_likelihood(at, problem)) for at in some)
     return problem.nodes.number, error
+
+
+def enough_nodes(
+    point: Point,
+    sd_of_log: Array,
+    problem: Any,
+    log_likelihood: Callable[[Point, Any], float],
+) -> Nodes:
+    """The fewest nodes with a small error around a mode, of those that do for all sds of items.
+
+    Parameters
+    ----------
+    point : mapping of str to array
+        The mode.
+    sd_of_log : array
+        Posterior standard deviations of the logs of ``sd_item``.
+    problem : Problem
+        With nodes that do whatever the sds.
+    log_likelihood : callable
+        Of a point and a problem, in nats.
+
+    Returns
+    -------
+    Nodes
+        The problem's, where sds are hardly known.
+    """
+    nodes: Nodes = problem.nodes
+    away = np.exp(SDS_AWAY * np.asarray(sd_of_log))
+    if np.max(away) > KNOWN_TO:
+        return nodes
+    ends = [{**point, "sd_item": point["sd_item"] * far} for far in (1 / away, away)]
+    exact = [log_likelihood(end, problem) for end in ends]
+
+    def is_enough(some: Nodes) -> bool:
+        coarse = replace(problem, nodes=some)
+        found = (log_likelihood(end, coarse) for end in ends)
+        return all(abs(x - y) <= TOLERANCE for x, y in zip(found, exact, strict=True))
+
+    spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
+    tried = (with_spacing(spacing, reach) for reach in np.arange(LEAST_REACH, last, FARTHER))
+    found = next(filter(is_enough, tried), nodes)
+    reach = float(found.node[-1])
+    while is_enough(wider := with_spacing(spacing := WIDER * spacing, reach)):
+        found = wider
+    return found
+
+
+def with_spacing(spacing: float, reach: float) -> Nodes:
+    """Nodes as far as ``reach`` that are no farther apart than ``spacing``."""
+    return Nodes.of(number_of_nodes(spacing, reach), reach)

@@ -30,7 +30,7 @@ from reliabayes.likelihoods.ordinal import (
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.core_centring import ADDED, SDS, CoreCentring
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
-from reliabayes.models.bases.integration import quadrature_error
+from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import WIDENING, LevelCentring, reference_cuts
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.score_units import in_better_units
@@ -175,6 +175,9 @@ class LatentScoreModel(HiddenStateModel[P]):
         """Starting points around a mode, with levels relative to what raters' own ratings say."""
         start = super().start_at(found, problem)
         centring = self.centring_at(found.point, problem)
+        if problem.nodes.number and not self.nodes:
+            at = found.point, start.sd["sd_item"], problem, self.log_likelihood
+            centring = replace(centring, node=enough_nodes(*at).node)
         levels = centring.unconstrain(start.point, problem.pool)
         return replace(
             start,
@@ -186,7 +189,13 @@ class LatentScoreModel(HiddenStateModel[P]):
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
         """The start, in better units where raters are many."""
         (start,) = super().starts(problem)
-        return (in_better_units(self, problem, start),)
+        return (in_better_units(self, self.settled(problem, start.centring), start),)
+
+    def settled(self, problem: P, centring: StanPart | None) -> P:
+        """The problem with the nodes that suffice around the mode."""
+        if not isinstance(centring, LevelCentring) or not centring.node.size:
+            return problem
+        return replace(problem, nodes=Nodes.at(centring.node))
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""

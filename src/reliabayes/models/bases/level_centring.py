@@ -35,15 +35,19 @@ class LevelCentring:
     widening : float
         Where items differ more, their effects widen the curve of the residuals, and levels lie
         farther out: in proportion to ``sqrt(1 + widening sd_item**2)``. 0 where they do not.
+    node : array of shape (Q,)
+        Nodes of the standard score of an item that suffice around the mode; empty where the
+        problem's are needed.
     """
 
-    not_data: ClassVar[frozenset[str]] = frozenset({"reference"})
+    not_data: ClassVar[frozenset[str]] = frozenset({"reference", "node"})
 
     level_mean: Array
     level_variance: Array
     reference: Codes = field(default_factory=lambda: np.zeros(1, np.int32), kw_only=True)
     known_sd_item: Array = field(default_factory=lambda: np.zeros(1), kw_only=True)
     widening: float = field(default=0.0, kw_only=True)
+    node: Array = field(default_factory=lambda: np.empty(0), kw_only=True)
 
     def stan_data(self) -> StanData:
         """Data for the Stan program."""

@@ -42,6 +42,10 @@ class OptionalResults(Generic[P]):
         """As `problem`, of ratings in parts; None unless the model takes them."""
         return None
 
+    def settled(self, problem: P, centring: StanPart | None) -> P:
+        """The problem as the program takes it from a start; by default as it is."""
+        return problem
+
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters of the program, where the model works with their supports."""
         return ()

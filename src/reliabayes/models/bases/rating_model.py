@@ -222,7 +222,8 @@ class RatingModel(OptionalResults[P], ABC):
     def stan_data(self, ratings: Ratings) -> dict[str, Any]:
         """Data of the Stan program for these ratings, by the names of its data block."""
         problem = self.problem(ratings)
-        return stan_data(problem, self.start(problem).centring)
+        centring = self.start(problem).centring
+        return stan_data(self.settled(problem, centring), centring)
 
     def labelled(self, drawn: Mapping[str, Array], problem: Problem) -> xr.Dataset:
         """Draws (chains, draws, ...) by name, with dims and the user's ids as coords."""
@@ -312,6 +313,7 @@ class RatingModel(OptionalResults[P], ABC):
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem: P = problem_of(self, ratings)
             modes = self.starts(problem)
+            problem = self.settled(problem, modes[0].centring)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
 

@@ -1,0 +1,86 @@
+"""Nodes of a quadrature: as many as the posterior of a fit needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.arrays import Array
+from reliabayes.models.bases.latent_score import LatentScoreModel
+
+MODELS: dict[str, tuple[LatentScoreModel[Any], int]] = {
+    "logit": (rb.LogitICC(), 2),
+    "probit": (rb.LogitICC(link="probit"), 2),
+    "ordinal": (rb.OrdinalICC(), 4),
+    "two pools": (rb.OrdinalXCC(), 4),
+}
+
+
+def simulated(name: str, items: int) -> rb.Ratings:
+    """Ratings of each item by three of six raters of each of two pools."""
+    model, categories = MODELS[name]
+    rng = np.random.default_rng(4)
+    rows = [
+        (item, 6 * pool + rater, pool)
+        for item in range(items)
+        for pool in range(2)
+        for rater in rng.choice(6, 3, replace=False)
+    ]
+    design = pd.DataFrame(rows, columns=["item", "rater", "pool"])
+    pooled = isinstance(model, rb.OrdinalXCC)
+    given: dict[str, Array] = {"sd_item": np.array([1.5, 2.0]) if pooled else np.array(2.0)}
+    return model.simulate(design, rng, categories=range(categories), parameters=given)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fewer_nodes_do_where_the_sd_of_items_is_known(name: str) -> None:
+    model, ratings = MODELS[name][0], simulated(name, items=400)
+    problem = model.problem(ratings)
+    start = model.start(problem)
+
+    settled = model.settled(problem, start.centring)
+
+    assert settled.nodes.number < 0.8 * problem.nodes.number
+    fine = replace(problem, nodes=model.refined(problem.nodes))
+    for point in start.create_inits(seed=3, chains=4):
+        at = {parameter: np.asarray(value) for parameter, value in point.items()}
+        error = model.log_likelihood(at, settled) - model.log_likelihood(at, fine)
+        assert abs(error) < 1e-3
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_all_nodes_are_kept_where_it_is_hardly_known(name: str) -> None:
+    model, problem = MODELS[name][0], MODELS[name][0].problem(simulated(name, items=20))
+
+    settled = model.settled(problem, model.start(problem).centring)
+
+    assert settled.nodes.number == problem.nodes.number
+
+
+def test_nodes_that_were_asked_for_are_kept() -> None:
+    model = rb.LogitICC(nodes=101)
+    problem = model.problem(simulated("logit", items=400))
+
+    assert model.settled(problem, model.start(problem).centring).nodes.number == 101
+
+
+@pytest.mark.slow
+def test_a_fit_and_its_file_have_the_same_nodes_and_state_their_error(tmp_path: Path) -> None:
+    model, ratings = rb.LogitICC(), simulated("logit", items=400)
+
+    fit = model.fit(ratings, seed=1, chains=2, draws=250)
+    fit.save(tmp_path / "fit.nc")
+    loaded = rb.Fit.load(tmp_path / "fit.nc")
+
+    checks = fit.diagnostics()
+    assert checks.nodes < model.problem(ratings).nodes.number
+    assert 0 < checks.integration_error < 1e-3
+    assert loaded.diagnostics().nodes == checks.nodes
+    assert loaded.diagnostics().integration_error == checks.integration_error
+    assert loaded.quantities.equals(fit.quantities)
