@@ -147,15 +147,15 @@ def test_effects_of_items_are_drawn_given_ratings_of_both_pools(name: str, rho: 
 
 
 @pytest.mark.parametrize(
-    ("sd_rater", "acceptance"),
-    [(1.0, 0.8), (0.05, 0.95)],
-    ids=["large differences", "small differences"],
+    ("items", "raters", "sd_rater", "acceptance"),
+    [(200, 6, 0.05, 0.8), (200, 5, 0.05, 0.95), (20, 16, 0.05, 0.98), (30, 20, 0.05, 0.8)],
+    ids=["several raters", "few raters", "few items", "many raters"],
 )
-def test_target_acceptance_is_lower_if_raters_clearly_differ(
-    sd_rater: float, acceptance: float
+def test_target_acceptance_is_lower_if_there_are_several_raters_and_sds_of_items_are_known(
+    items: int, raters: int, sd_rater: float, acceptance: float
 ) -> None:
     rng = np.random.default_rng(3)
-    design = rb.simulate.incomplete(200, 10, 3, rng, pools=2)
+    design = rb.simulate.incomplete(items, raters, 3, rng, pools=2)
     given_ = {"mean": [0.0, 0.0], "sd_item": [1.0, 1.0], "sd_rater": [sd_rater, sd_rater]}
     ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
 

@@ -15,8 +15,8 @@ from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=Any)
 
-# Nodes around a mode: of sds so many posterior sds away, if these are known to a factor, an error of
-# so many nats, far below what is worth a word.
+# Nodes around a mode: at sds so many posterior sds away, if these are known to a factor, an error
+# of so many nats, far below what is worth a word.
 SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-5
 LEAST_REACH, FARTHER, WIDER = 4.5, 0.5, 1.1  # what is tried, from the least reach and spacing on
 

@@ -24,7 +24,7 @@ from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.results.posterior import Posterior
 
-CROWD = 100  # raters of a pool
+CROWD, SEVERAL = 100, 6  # raters of a pool
 DEFAULT_NODES = 9  # of each of three scores or more, to compare models
 
 
@@ -59,10 +59,11 @@ class IntegratedScores:
         fewest = np.bincount(problem.pool).min()
         if fewest >= CROWD:
             return replace(start, target_acceptance=0.6)
-        if fewest >= (8 if np.max(start.sd["sd_rater"]) < 0.5 else 20):
+        are_known = np.max(start.sd["sd_item"]) < 0.15
+        knows_raters = np.max(start.sd["sd_rater"]) < 0.5
+        if fewest >= (SEVERAL if are_known else 8 if knows_raters else 20):
             return replace(start, target_acceptance=0.8)
-        is_known = np.max(start.sd["sd_item"]) < 0.15
-        return replace(start, target_acceptance=0.95) if is_known else start
+        return replace(start, target_acceptance=0.95) if are_known else start
 
     def constrain(self, free: Mapping[str, Any], point: dict[str, Any]) -> dict[str, Any]:
         """The point as it is."""
