@@ -35,8 +35,8 @@ class LogitICC(OnePopulationModel):
     link : {"logit", "probit"}
         Distribution of the residuals: logistic or normal.
     nodes : int, optional
-        Number of nodes of the quadrature over an item's effect; by default as many as the item
-        with most ratings needs. `Fit.diagnostics` gives the error of the log-likelihood.
+        Number of nodes of the quadrature over an item's effect; by default as many as the
+        posterior needs. `Fit.diagnostics` gives the error of the log-likelihood.
     prior_mean : Normal
         Prior of the mean in log odds.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT

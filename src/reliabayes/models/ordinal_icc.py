@@ -36,8 +36,8 @@ class OrdinalICC(OnePopulationModel):
     link : {"logit", "probit"}
         Distribution of the residuals: logistic or normal.
     nodes : int, optional
-        Number of nodes of the quadrature over an item's effect; by default as many as the item
-        with most ratings needs. `Fit.diagnostics` gives the error of the log-likelihood.
+        Number of nodes of the quadrature over an item's effect; by default as many as the
+        posterior needs. `Fit.diagnostics` gives the error of the log-likelihood.
     prior_cut : Normal
         Prior of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT

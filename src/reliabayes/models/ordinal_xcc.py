@@ -41,9 +41,9 @@ class OrdinalXCC(CorrelatedScoreModel):
     link : {"logit", "probit"}
         Distribution of the residuals: logistic or normal.
     nodes : int, optional
-        Number of nodes of each score of an item. For two pools by default as many as the item with
-        most ratings needs; `Fit.diagnostics` gives the error of the log-likelihood. For more pools
-        by default 9 around the mode of an item; the draws do not depend on them.
+        Number of nodes of each score of an item. For two pools by default as many as the posterior
+        needs; `Fit.diagnostics` gives the error of the log-likelihood. For more pools by default 9
+        around the mode of an item; the draws do not depend on them.
     prior_cut : Normal
         Prior of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT
