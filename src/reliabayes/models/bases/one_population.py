@@ -313,7 +313,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         logs = [np.log(point["sd_item"]), *np.log(point["step"])]
         start = np.concatenate([[point["mean"]], logs, level])
         found = scipy.optimize.minimize(
-            negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 10}
+            negative, start, jac=True, method="L-BFGS-B", options={"maxiter": 25}
         ).x
         better: dict[str, Array] = {
             **point,
