@@ -16,6 +16,12 @@ functions {
   #include functions/scores.stanfunctions
   
   #include functions/priors.stanfunctions
+  
+  // How much farther out accuracies lie where difficulties differ more than the centring assumed: they
+  // widen the curve of knowing.
+  real stretch_of(vector sd_delta, data real known_sd_delta, data real widening) {
+    return sqrt((1 + widening * dot_self(sd_delta)) / (1 + widening * square(known_sd_delta)));
+  }
 }
 data {
   int<lower=1> R; // raters
@@ -34,6 +40,8 @@ data {
   matrix[R, 1] alpha_mean;
   matrix<lower=0>[R, 1] alpha_precision;
   matrix<lower=0>[R, K] guessed;
+  real<lower=0> known_sd_delta; // that the approximation was found with; 0 if there is none
+  real<lower=0> widening; // of the curve of knowing by normal difficulties
   vector<lower=0>[3] spread_scale;
   vector[2 * K + 1 + (Q > 1) + X] core_mean;
   matrix[2 * K + 1 + (Q > 1) + X, 2 * K + 1 + (Q > 1) + X] core_root;
@@ -72,7 +80,10 @@ transformed parameters {
     eta = free[n + 1 : n + X];
     mean_p = broken_stick(free[n + X + 1 : n + X + K - 1]);
     concentration = softplus(free[n + X + K], spread_scale[3]);
-    alpha = rater_effects(mean_alpha, sd_alpha, score, alpha_mean, alpha_precision);
+    real stretch = stretch_of(sd_delta, known_sd_delta, widening);
+    alpha = stretch
+            * rater_effects(mean_alpha / stretch, sd_alpha / stretch, score, alpha_mean,
+                            alpha_precision);
     vector[2] density = guessing_mixture(X > 0 ? alpha + covariate * eta : alpha,
                                          (Q > 1 ? sd_delta[1] : 0) * node, guess_score,
                                          1 + concentration * mean_p, guessed,
@@ -84,6 +95,7 @@ transformed parameters {
 }
 model {
   vector[K] shape = 1 + concentration * mean_p;
+  real stretch = stretch_of(sd_delta, known_sd_delta, widening);
   prevalence ~ dirichlet(prior_prevalence);
   mean_alpha ~ normal(prior_mean_alpha[1], prior_mean_alpha[2]);
   sd_alpha ~ half_student_t(prior_sd_alpha);
@@ -97,7 +109,8 @@ model {
   target += sum(log(prevalence)) + sum(log(mean_p)) + log1m_exp(-sd_alpha / spread_scale[1])
             + sum(log1m_exp(-sd_delta / spread_scale[2]))
             + log1m_exp(-concentration / spread_scale[3]);
-  target += score_density([mean_alpha]', [sd_alpha]', score, alpha_mean, alpha_precision);
+  target += score_density([mean_alpha / stretch]', [sd_alpha / stretch]', score, alpha_mean,
+                          alpha_precision);
   target += log_guess_density + R * (lgamma(sum(shape)) - sum(lgamma(shape)));
   misleading ~ beta(prior_misleading[1], prior_misleading[2]);
   target += log_likelihood;

@@ -22,6 +22,8 @@ CENTRING = KnowledgeCentring(
     spread_scale=np.array([0.2, 0.5, 5.0]),
     core_mean=RNG.normal(size=9),
     core_root=ROOT,
+    known_sd_delta=0.8,
+    widening=0.35,
 )
 PARAMETERS = (
     Parameter("prevalence", "simplex", ("category",)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,6 +47,11 @@ class KnowledgeCentring:
     core_mean, core_root : array of shape (G,) and (G, G)
         Mean and root of the covariance of what raters have in common; the program samples its
         standard scores.
+    known_sd_delta : float
+        Sd of difficulties that accuracies were found with.
+    widening : float
+        Where difficulties differ more, they widen the curve of knowing, and accuracies lie farther
+        out: in proportion to ``sqrt(1 + widening sd_delta**2)``. 0 where they do not.
     """
 
     real: ClassVar[tuple[str, ...]] = SPREADS
@@ -57,6 +62,8 @@ class KnowledgeCentring:
     spread_scale: Array
     core_mean: Array
     core_root: Array
+    known_sd_delta: float = field(default=0.0, kw_only=True)
+    widening: float = field(default=0.0, kw_only=True)
 
     def stan_data(self) -> StanData:
         """Data for the Stan program, whose matrices have a row for each rater."""
@@ -68,6 +75,8 @@ class KnowledgeCentring:
                 "spread_scale": self.spread_scale,
                 "core_mean": self.core_mean,
                 "core_root": self.core_root,
+                "known_sd_delta": self.known_sd_delta,
+                "widening": self.widening,
             }
         )
 
@@ -160,8 +169,16 @@ class KnowledgeCentring:
     def _mean_and_sd(self, point: Mapping[str, Any]) -> tuple[Array, Array]:
         """Mean and sd (..., R) of accuracies of which the sampled are standard scores."""
         mean, sd = (np.asarray(point[name])[..., None] for name in ("mean_alpha", "sd_alpha"))
-        own = sd**2 * self.alpha_precision
-        return mean + own / (1 + own) * (self.alpha_mean - mean), sd / np.sqrt(1 + own)
+        stretch = self._stretch(point)
+        own = (sd / stretch) ** 2 * self.alpha_precision
+        centre = mean + own / (1 + own) * (stretch * self.alpha_mean - mean)
+        return centre, sd / np.sqrt(1 + own)
+
+    def _stretch(self, point: Mapping[str, Any]) -> Array:
+        """How much farther out (..., 1) accuracies lie than where they were found."""
+        sd = np.asarray(point.get("sd_delta", self.known_sd_delta * np.ones(1)))
+        ratio = (1 + self.widening * sd**2) / (1 + self.widening * self.known_sd_delta**2)
+        return np.asarray(np.sqrt(ratio))
 
 
 def _packed(values: Mapping[str, Array]) -> Array:

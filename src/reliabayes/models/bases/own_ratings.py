@@ -14,6 +14,7 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
 from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
 from reliabayes.models.bases.difficulty import LatentTAPProblem
+from reliabayes.models.bases.level_centring import WIDENING
 
 CHUNK = 2_000_000  # probabilities of states at once: 16 MB
 SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
@@ -129,7 +130,12 @@ def knowledge_centring(
     sizes += [priors[name][1] for name in ("sd_delta", "concentration")]
     size = sum(np.size(sd[name]) for name in CORE if name in sd)
     centring = KnowledgeCentring(
-        *own, SOFTNESS * np.array(sizes), core_mean=np.zeros(size), core_root=np.eye(size)
+        *own,
+        SOFTNESS * np.array(sizes),
+        core_mean=np.zeros(size),
+        core_root=np.eye(size),
+        known_sd_delta=float(np.sum(point.get("sd_delta", 0.0))),
+        widening=WIDENING["logit"],
     )
     slopes = centring.slopes(point)
     sds = [sd[name] / slopes.get(name, 1) for name in CORE if name in sd]
