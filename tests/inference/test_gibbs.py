@@ -262,13 +262,15 @@ AGAIN = pd.DataFrame(  # items that are equal, rated twice by one rater, and kno
 )
 
 
-@pytest.mark.parametrize("concentration", [1.0, 0.3])
+@pytest.mark.parametrize(("concentration", "n"), [(1.0, 2), (0.3, 2), (0.5, 5)])
 def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
-    concentration: float,
+    concentration: float, n: int
 ) -> None:
-    rows: Any = np.full((2, 2), concentration) + 2 * np.eye(2)
+    rows: Any = np.full((n, n), concentration) + 2 * np.eye(n)
     model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
-    ratings = rb.Ratings.from_frame(AGAIN, gold="gold", scale="nominal", replicates="keep")
+    ratings = rb.Ratings.from_frame(
+        AGAIN, gold="gold", scale="nominal", replicates="keep", categories=range(n)
+    )
     conjugate = model.conjugate(model.problem(ratings))
     assert isinstance(conjugate, Conjugate)
     assert conjugate.passes > 0
@@ -276,20 +278,21 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
 
     found = drawn(model, ratings, draws=8000).parameters
 
-    total, moments = 0.0, np.zeros((2, 2, 2, 2))
-    share = np.zeros(2)
-    for truth in product(range(2), range(2), range(2), [1], range(2), range(2)):
-        counts = np.broadcast_to(rows, (2, 2, 2)).copy()
+    total, moments = 0.0, np.zeros((2, 2, n, n))
+    share = np.zeros(n)
+    for free in product(range(n), repeat=5):
+        truth = *free[:3], 1, *free[3:]
+        counts = np.broadcast_to(rows, (2, n, n)).copy()
         np.add.at(counts, (AGAIN["rater"], np.take(truth, AGAIN["item"]), AGAIN["rating"]), 1)
-        items: Array = 1.3 + np.bincount(truth, minlength=2).astype(float)
-        log_weight = log_evidence(items, np.full(2, 1.3))
-        log_weight += sum(log_evidence(counts[at], rows[at[1]]) for at in np.ndindex(2, 2))
+        items: Array = 1.3 + np.bincount(truth, minlength=n).astype(float)
+        log_weight = log_evidence(items, np.full(n, 1.3))
+        log_weight += sum(log_evidence(counts[at], rows[at[1]]) for at in np.ndindex(2, n))
         size, weight = counts.sum(axis=-1, keepdims=True), np.exp(log_weight)
         mean = counts / size
         total += weight
         share += weight * items / items.sum()
         moments += weight * np.stack([mean, mean * (counts + 1) / (size + 1)])
-    for at in np.ndindex(2, 2, 2):
+    for at in np.ndindex(2, n, n):
         own = found["confusion"][(..., *at)]
         for power in (1, 2):
             exact = moments[(power - 1, *at)] / total
@@ -408,6 +411,16 @@ def test_same_seed_gives_the_same_draws_however_chains_run(
         np.testing.assert_array_equal(values, together.parameters[name])
         np.testing.assert_array_equal(values[:2], fewer.parameters[name])
         assert not np.isin(values[:2], other.parameters[name]).any()
+
+
+def test_chains_that_go_on_have_other_random_numbers() -> None:
+    ratings = crowd(50, 8, 4, 3)
+
+    first = drawn(rb.DawidSkene(), ratings, draws=50)
+    later = drawn(rb.DawidSkene(), ratings, draws=50, goes_on=True)
+
+    for name, values in first.parameters.items():
+        assert not np.isin(values, later.parameters[name]).any()
 
 
 def test_chains_end_when_their_time_is_over() -> None:

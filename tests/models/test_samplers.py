@@ -17,7 +17,7 @@ from reliabayes.inference import stan
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.stan import Draws
 from reliabayes.models import RatingModel
-from reliabayes.models.bases import sampling
+from reliabayes.models.bases import better_draws
 from tests.conftest import load_or_skip
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 from tests.inference.test_gibbs import crowd
@@ -99,7 +99,7 @@ def test_more_sweeps_make_a_draw_where_few_mix_badly() -> None:
 def test_samplers_are_tried_in_turn_where_draws_are_in_doubt(
     model: RatingModel, n_raters: int, samplers: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: True)
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
     tried: list[str] = []
     for name, module in (("gibbs", gibbs_sampling), ("nuts", stan)):
 
@@ -117,11 +117,32 @@ def test_samplers_are_tried_in_turn_where_draws_are_in_doubt(
     assert tried == samplers
 
 
+def test_chains_in_doubt_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
+    runs: list[tuple[Any, Draws]] = []
+    sample = gibbs_sampling.sample
+
+    def noted(own: Any, **options: Any) -> Draws:
+        runs.append((options, sample(own, **options)))
+        return runs[-1][1]
+
+    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+
+    rb.DawidSkene().fit(crowd(400, 60, 3, 4), **QUICK)
+
+    (first, drawn), (second, _) = runs
+    assert second["goes_on"]
+    assert not first.get("goes_on")
+    for chain, point in enumerate(second["inits"]):
+        for name, value in point.items():
+            np.testing.assert_array_equal(value, drawn.parameters[name][chain, -1])
+
+
 def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
     usual = model.fit(ratings, seed=1, draws=250)
     answers = [True]
-    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: answers.pop(0))
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
 
     again = model.fit(ratings, seed=1, draws=250)
     asked = model.fit(ratings, seed=1, draws=250, sampler="nuts")
@@ -136,7 +157,7 @@ def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPa
 def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sampling, "_mixes_badly", lambda fit: True)
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
     swept: list[int] = []
     sample = gibbs_sampling.sample
 

@@ -25,6 +25,7 @@ from reliabayes.progress import progress_bar
 
 LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at whether to stop
+LATER = 2**31  # number of the first sweep of chains that go on: others have other random numbers
 
 
 def sample(
@@ -38,6 +39,7 @@ def sample(
     parallel_chains: int | None = None,
     progress: bool | None = None,
     timeout: float | None = None,
+    goes_on: bool = False,
 ) -> Draws:
     """Draws from a posterior by Gibbs sampling, chains in threads.
 
@@ -57,6 +59,8 @@ def sample(
         Show a progress bar; by default in terminals and notebooks.
     timeout : float, optional
         Seconds that all chains together may take.
+    goes_on : bool
+        Whether chains start where others with the same seed ended.
 
     Returns
     -------
@@ -71,7 +75,7 @@ def sample(
     stan.require_computer("The compiled Gibbs sampler")
     size, shape = conjugate.slots.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
-    run = _Run(conjugate, seed, chains, warmup, draws)
+    run = _Run(conjugate, seed, chains, warmup, draws, LATER if goes_on else 0)
     tasks = [
         partial(run.chain, chain, conjugate.slots.point(init), found.of(chain))
         for chain, init in enumerate(inits)
@@ -152,9 +156,9 @@ class _Run:
     """Chains over one posterior, each in steps between which it can be stopped."""
 
     def __init__(
-        self, conjugate: Conjugate, seed: int, chains: int, warmup: int, draws: int
+        self, conjugate: Conjugate, seed: int, chains: int, warmup: int, draws: int, first: int
     ) -> None:
-        self.seed, self.stop = seed, threading.Event()
+        self.seed, self.first, self.stop = seed, first, threading.Event()
         self.done = [0] * chains  # sweeps of each
         # What is kept of a sweep is what it starts from, so none is kept of the first.
         self.every = conjugate.sweeps
@@ -174,9 +178,9 @@ class _Run:
                 ctypes.byref(self.data),
                 ctypes.c_uint32(self.seed),
                 ctypes.c_uint32(chain),
-                ctypes.c_int64(done),
+                ctypes.c_int64(self.first + done),
                 ctypes.c_int64(number),
-                ctypes.c_int64(self.first_kept),
+                ctypes.c_int64(self.first + self.first_kept),
                 ctypes.c_int64(self.every),
                 *map(pointer, (at, kept.parameters, kept.log_likelihood, kept.lp)),
             )

@@ -22,15 +22,15 @@ from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
+from reliabayes.models.bases.better_draws import mixed_better
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import (
     Own,
+    all_runs,
     check_arguments,
     chosen_settings,
     chosen_starts,
-    mixed_better,
     own_sampler,
-    sampled,
 )
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
@@ -316,14 +316,15 @@ class RatingModel(OptionalResults[P], ABC):
             problem = self.settled(problem, modes[0].centring)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
+        earlier: list[Draws] = []  # by Gibbs sampling
 
         def sample(own: Own | None, careful: bool) -> Fit:
-            chosen = chosen_settings(settings, own, starts, warmup, draws, careful)
+            chosen = chosen_settings(settings, own, starts, warmup, draws, careful, earlier)
             options = {"parallel_chains": parallel_chains, "progress": progress}
-            runs = [
-                sampled(self, problem, mode, own, start, chosen, output_dir, careful, **options)
-                for start, mode in zip(starts, modes, strict=False)
-            ]
+            places = list(zip(starts, modes, strict=False))
+            runs = all_runs(
+                self, problem, places, own, chosen, output_dir, careful, earlier, **options
+            )
             drawn = self.combine(modes, runs, problem, settings.seed)
             fit = Fit(
                 self,

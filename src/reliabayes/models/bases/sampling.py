@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Protocol, TypeAlias, get_args
@@ -23,24 +23,14 @@ from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
 from reliabayes.models.bases.optional_results import ByGibbs, OptionalResults
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
-from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.wording import joined
 
 # Iterations of each chain where each is a pass over ratings in parts, or over so many.
 PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
-FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
-ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
-# If draws are in doubt, times the usual sweeps of each: at most so many, and times ratings so many.
-MOST_THINNING, THINNED_RATINGS = 40, 50_000
-ONLY_THINNING = 10  # times the usual iterations for each draw, where NUTS cannot run instead
-HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
-# The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
-# takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
-QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
-AIM, HIERARCHY_AIM = 1_200, 400
-# NUTS that is repeated because draws are in doubt: of so many ratings, in small steps, more a draw.
-CAREFUL_RATINGS, CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 2_000, 0.99, 4, 1000
+LATER_WARMUP = 20  # of chains that go on where those in doubt ended
+# NUTS that is repeated because draws are in doubt: in small steps, more a draw.
+CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 0.99, 4, 1000
 WITHOUT = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
@@ -91,7 +81,29 @@ class SampledModel(Protocol):
         """Dispersed starting points."""
 
 
-def sampled(
+def all_runs(
+    model: SampledModel,
+    problem: Any,
+    places: Sequence[tuple[Start, WarmStart]],
+    own: Own | None,
+    settings: Settings,
+    output_dir: str | os.PathLike[str] | None,
+    careful: bool,
+    earlier: list[Draws],
+    **options: Any,
+) -> list[Draws]:
+    """A run from each start, around a mode; those by Gibbs sampling become the earlier ones."""
+    before: Sequence[Draws | None] = earlier or [None] * len(places)
+    runs = [
+        _sampled(model, problem, mode, own, start, settings, output_dir, careful, after, **options)
+        for (start, mode), after in zip(places, before, strict=True)
+    ]
+    if isinstance(own, Conjugate):
+        earlier[:] = runs
+    return runs
+
+
+def _sampled(
     model: SampledModel,
     problem: Any,
     mode: WarmStart,
@@ -100,9 +112,13 @@ def sampled(
     settings: Settings,
     output_dir: str | os.PathLike[str] | None,
     careful: bool,
+    earlier: Draws | None,
     **options: Any,
 ) -> Draws:
-    """Draws of all chains from a start, by the sampler that suits the posterior, or by NUTS."""
+    """Draws of all chains from a start, by the sampler that suits the posterior, or by NUTS.
+
+    Gibbs sampling goes on where earlier draws end, if there are any.
+    """
     chains: dict[str, Any] = {
         "chains": settings.chains,
         "warmup": settings.warmup,
@@ -112,6 +128,8 @@ def sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
+    if isinstance(own, Conjugate) and earlier is not None:
+        points, options = _last_of(earlier), {**options, "goes_on": True}
     if own is not None:
         by_gibbs: Any = BY_GIBBS[type(own)]
         run = by_gibbs.sample(own, inits=points, **chains, **options)
@@ -131,6 +149,12 @@ def sampled(
     return model.from_program(run, mode.centring)
 
 
+def _last_of(run: Draws) -> list[dict[str, Any]]:
+    """The last draw of each chain."""
+    chains = range(len(next(iter(run.parameters.values()))))
+    return [{name: x[chain, -1] for name, x in run.parameters.items()} for chain in chains]
+
+
 def geometry_of(start: Start) -> Geometry | None:
     """Metric and step size, where the start knows them."""
     return start.geometry if isinstance(start, WarmStart) else None
@@ -143,6 +167,7 @@ def chosen_settings(
     warmup: int | None,
     draws: int | None,
     careful: bool,
+    earlier: Sequence[Draws],
 ) -> Settings:
     """Settings with the sampler, and with iterations that suit it where none are given."""
     sampler = own.sampler if own else "nuts"
@@ -153,6 +178,8 @@ def chosen_settings(
         return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
     if warmup is not None:
         return chosen
+    if earlier and isinstance(own, Conjugate):
+        return replace(chosen, warmup=LATER_WARMUP)
     longest = max(default_warmup(geometry_of(start), sampler) for start in starts)
     return replace(chosen, warmup=CAREFUL_WARMUP if careful else longest)
 
@@ -206,76 +233,6 @@ def own_sampler(
             "sampler='nuts'."
         )
     return found
-
-
-def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool], Fit]) -> Fit:
-    """A fit, or if it is in doubt one by NUTS, more carefully, or else by many more sweeps.
-
-    Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
-    probabilities little, and ridges are long for NUTS. Where a category may be all but empty
-    besides, the posterior bends too sharply for NUTS. Where no rating is guessed, and in a
-    hierarchy, more sweeps cost less.
-
-    Parameters
-    ----------
-    fit : Fit
-        The first fit.
-    own : Conjugate or NearNormal, optional
-        What its sampler needed; None if that was NUTS.
-    sample : callable
-        Draws again: by the sampler that needs this or by NUTS, and carefully or not.
-
-    Returns
-    -------
-    Fit
-    """
-    for other, careful in _other_ways(own, fit):
-        if not _mixes_badly(fit):
-            break
-        fit = sample(other, careful)
-    return fit
-
-
-def _other_ways(own: Own | None, fit: Fit) -> Sequence[tuple[Own | None, bool]]:
-    """What to sample by, and whether carefully, in turn, if draws are in doubt."""
-    if IN_BROWSER or isinstance(own, (ConjugateInParts, CrossedEffects)):
-        return []
-    is_small = len(fit.ratings) <= CAREFUL_RATINGS
-    by_nuts: list[tuple[Own | None, bool]] = [(None, False)]
-    if isinstance(own, NearNormal) and own.is_only:
-        return [(replace(own, thinning=ONLY_THINNING * own.thinning), False)]
-    if not isinstance(own, Conjugate):
-        return by_nuts * (own is not None) + [(None, True)] * is_small
-    more = _more_sweeps(own, fit)
-    by_more: list[tuple[Own | None, bool]] = [(replace(own, thinning=more), False)] * (more > 1)
-    if own.hierarchy is not None:
-        return [*by_more, (None, is_small)]
-    if own.outcomes.guessed:
-        return [*by_nuts, *by_more]
-    return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]
-
-
-def _more_sweeps(own: Conjugate, fit: Fit) -> int:
-    """Times the usual sweeps that are worth trying, and take seconds."""
-    most, checks = THINNED_RATINGS // len(fit.ratings), fit.diagnostics()
-    if own.outcomes.guessed:
-        return min(MOST_THINNING, most)
-    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
-    if own.hierarchy is not None:
-        cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
-        few = min(HIERARCHY_THINNING, most)
-        return max(few, min(MOST_THINNING, cheap, math.ceil(HIERARCHY_AIM / size)))
-    needed = max(MOST_THINNING, math.ceil(AIM / size))
-    work = own.n_ratings if own.has_urns else own.work
-    return min(needed, QUICK_THINNING, int(QUICK_RATINGS / work))
-
-
-def _mixes_badly(fit: Fit) -> bool:
-    """Whether draws are in doubt where they could be better, in time worth waiting for."""
-    settings = fit.settings
-    if len(fit.ratings) > FEW_RATINGS or settings.chains * settings.draws < ENOUGH_DRAWS:
-        return False
-    return bool(fit.diagnostics().problems)
 
 
 def check_arguments(

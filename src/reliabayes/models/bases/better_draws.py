@@ -1,0 +1,97 @@
+"""Draws in doubt: how to sample again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.crossed_effects import CrossedEffects
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
+from reliabayes.inference.host import IN_BROWSER
+from reliabayes.inference.independence import NearNormal
+from reliabayes.models.bases.sampling import Own
+from reliabayes.results.fit import Fit
+
+FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
+ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
+# If draws are in doubt, times the usual sweeps of each: at most so many, and times ratings so many.
+MOST_THINNING, THINNED_RATINGS = 40, 50_000
+ONLY_THINNING = 10  # times the usual iterations for each draw, where NUTS cannot run instead
+HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
+# The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
+# takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
+QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 650_000, 500
+AIM, HIERARCHY_AIM = 1_200, 400
+CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
+
+
+def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool], Fit]) -> Fit:
+    """A fit, or if it is in doubt one by NUTS, more carefully, or else by many more sweeps.
+
+    Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
+    probabilities little, and ridges are long for NUTS. Where a category may be all but empty
+    besides, the posterior bends too sharply for NUTS. Where no rating is guessed, and in a
+    hierarchy, more sweeps cost less.
+
+    Parameters
+    ----------
+    fit : Fit
+        The first fit.
+    own : Conjugate or NearNormal, optional
+        What its sampler needed; None if that was NUTS.
+    sample : callable
+        Draws again: by the sampler that needs this or by NUTS, and carefully or not.
+
+    Returns
+    -------
+    Fit
+    """
+    for other, careful in _other_ways(own, fit):
+        if not _mixes_badly(fit):
+            break
+        fit = sample(other, careful)
+    return fit
+
+
+def _other_ways(own: Own | None, fit: Fit) -> Sequence[tuple[Own | None, bool]]:
+    """What to sample by, and whether carefully, in turn, if draws are in doubt."""
+    if IN_BROWSER or isinstance(own, (ConjugateInParts, CrossedEffects)):
+        return []
+    is_small = len(fit.ratings) <= CAREFUL_RATINGS
+    by_nuts: list[tuple[Own | None, bool]] = [(None, False)]
+    if isinstance(own, NearNormal) and own.is_only:
+        return [(replace(own, thinning=ONLY_THINNING * own.thinning), False)]
+    if not isinstance(own, Conjugate):
+        return by_nuts * (own is not None) + [(None, True)] * is_small
+    more = _more_sweeps(own, fit)
+    by_more: list[tuple[Own | None, bool]] = [(replace(own, thinning=more), False)] * (more > 1)
+    if own.hierarchy is not None:
+        return [*by_more, (None, is_small)]
+    if own.outcomes.guessed:
+        return [*by_nuts, *by_more]
+    return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]
+
+
+def _more_sweeps(own: Conjugate, fit: Fit) -> int:
+    """Times the usual sweeps that are worth trying, and take seconds."""
+    most, checks = THINNED_RATINGS // len(fit.ratings), fit.diagnostics()
+    if own.outcomes.guessed:
+        return min(MOST_THINNING, most)
+    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
+    if own.hierarchy is not None:
+        cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
+        few = min(HIERARCHY_THINNING, most)
+        return max(few, min(MOST_THINNING, cheap, math.ceil(HIERARCHY_AIM / size)))
+    needed = max(MOST_THINNING, math.ceil(AIM / size))
+    work = own.n_ratings if own.has_urns else own.work
+    return min(needed, QUICK_THINNING, int(QUICK_RATINGS / work))
+
+
+def _mixes_badly(fit: Fit) -> bool:
+    """Whether draws are in doubt where they could be better, in time worth waiting for."""
+    settings = fit.settings
+    if len(fit.ratings) > FEW_RATINGS or settings.chains * settings.draws < ENOUGH_DRAWS:
+        return False
+    return bool(fit.diagnostics().problems)
