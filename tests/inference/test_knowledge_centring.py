@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.special import expit, roots_hermitenorm, softmax
 
 from reliabayes.arrays import Array
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.parameters import Parameter, from_free, to_free
+from reliabayes.models.bases.level_centring import WIDENING
 
 RNG = np.random.default_rng(1)
 ROOT = np.tril(RNG.normal(size=(9, 9))) / 3 + np.eye(9)
@@ -108,3 +110,18 @@ def test_without_difficulty_and_covariates_the_rest_is_centred() -> None:
 
     for name, values in few.items():
         assert found[name] == pytest.approx(values, abs=1e-10), name
+
+
+def test_accuracies_lie_farther_out_where_difficulties_differ_more() -> None:
+    # Where a rater's ratings say how often they know, that stays, whatever the sd of difficulties.
+    certain = replace(CENTRING, alpha_precision=np.full(2, 1e9), widening=WIDENING["logit"])
+    node, weight = roots_hermitenorm(80)
+
+    def known(sd_delta: float) -> Array:
+        at = {**point(), "sd_delta": np.array([sd_delta])}
+        zero, one = (certain.sampled({**at, "alpha": np.full(2, x)})["alpha"] for x in (0, 1))
+        alpha = zero / (zero - one)  # whose score is 0
+        return np.asarray(expit(alpha[:, None] - sd_delta * node) @ weight / weight.sum())
+
+    for sd_delta in (0.1, 1.5, 2.5):
+        assert known(sd_delta) == pytest.approx(known(0.8), abs=0.02)

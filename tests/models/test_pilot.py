@@ -15,7 +15,7 @@ from reliabayes.inference.problem import stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
-from reliabayes.models.bases.pilot import after_pilot
+from reliabayes.models.bases.pilot import after_pilot, in_long_steps
 
 MODEL, CATEGORIES = rb.LatentTAP(), 3
 
@@ -126,3 +126,16 @@ def test_few_parameters_need_no_short_run() -> None:
 
     assert mode.size <= MAX_DENSE
     assert after_pilot(MODEL, problem, mode) is mode
+
+
+@pytest.mark.parametrize(
+    ("raters", "items", "depth"), [(100, 1000, 3), (100, 900, 10), (99, 1000, 10)]
+)
+def test_trees_are_short_where_many_raters_have_many_ratings_each(
+    raters: int, items: int, depth: int
+) -> None:
+    problem = problem_of(raters, items)
+
+    start = in_long_steps(WarmStart({}, {}, dict), problem)
+
+    assert start.max_tree_depth == depth

@@ -154,6 +154,20 @@ def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPa
     assert asked.posterior.equals(usual.posterior)
 
 
+def test_short_trees_in_doubt_are_followed_by_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ratings = rb.LogitICC(), study(rb.LogitICC(), (300, 12), seed=1)
+    usual = model.fit(ratings, **QUICK)
+    answers = [True]
+    monkeypatch.setattr(
+        better_draws, "_mixes_badly", lambda fit: answers.pop(0) if answers else False
+    )
+
+    again = model.fit(ratings, **QUICK)
+
+    assert usual.settings.max_tree_depth < again.settings.max_tree_depth == 10
+    assert usual.sample_stats["n_steps"].max() < again.sample_stats["n_steps"].max()
+
+
 def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

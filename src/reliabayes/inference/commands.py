@@ -35,6 +35,10 @@ class Geometry(NamedTuple):
     adapt: bool = False
     max_tree_depth: int = 10
 
+    def with_trees(self, depth: int) -> Geometry:
+        """The same with trees of at least this largest depth."""
+        return self._replace(max_tree_depth=max(self.max_tree_depth, depth))
+
 
 def sampler_commands(
     program: Path,

@@ -29,7 +29,7 @@ from reliabayes.models.bases.difficulty import (
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
 from reliabayes.models.bases.own_ratings import knowledge_centring, own_ratings
-from reliabayes.models.bases.pilot import after_pilot
+from reliabayes.models.bases.pilot import after_pilot, in_long_steps
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
@@ -317,7 +317,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         modes = super().starts(problem)
         if problem.n_raters < CROWD:
             return modes
-        return tuple(after_pilot(self, problem, mode) for mode in modes)
+        found = (after_pilot(self, problem, mode) for mode in modes)
+        return tuple(in_long_steps(start, problem) for start in found)
 
     def _log_odds(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log odds (Q, R) of knowing the true category, by node."""

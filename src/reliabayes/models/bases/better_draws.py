@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
-from reliabayes.models.bases.sampling import Own
+from reliabayes.models.bases.sampling import AS_USUAL, LONG_TREES, SMALL_STEPS, Care, Own
 from reliabayes.results.fit import Fit
 
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
@@ -26,8 +27,10 @@ QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 650_000, 500
 AIM, HIERARCHY_AIM = 1_200, 400
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
+Way: TypeAlias = tuple[Own | None, Care]
 
-def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool], Fit]) -> Fit:
+
+def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, Care], Fit]) -> Fit:
     """A fit, or if it is in doubt one by NUTS, more carefully, or else by many more sweeps.
 
     Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
@@ -42,33 +45,35 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, bool],
     own : Conjugate or NearNormal, optional
         What its sampler needed; None if that was NUTS.
     sample : callable
-        Draws again: by the sampler that needs this or by NUTS, and carefully or not.
+        Draws again: by the sampler that needs this or by NUTS, with such care.
 
     Returns
     -------
     Fit
     """
-    for other, careful in _other_ways(own, fit):
+    for other, care in _other_ways(own, fit):
         if not _mixes_badly(fit):
             break
-        fit = sample(other, careful)
+        fit = sample(other, care)
     return fit
 
 
-def _other_ways(own: Own | None, fit: Fit) -> Sequence[tuple[Own | None, bool]]:
-    """What to sample by, and whether carefully, in turn, if draws are in doubt."""
+def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
+    """What to sample by, and with what care, in turn, if draws are in doubt."""
     if IN_BROWSER or isinstance(own, (ConjugateInParts, CrossedEffects)):
         return []
     is_small = len(fit.ratings) <= CAREFUL_RATINGS
-    by_nuts: list[tuple[Own | None, bool]] = [(None, False)]
+    by_nuts: list[Way] = [(None, AS_USUAL)]
     if isinstance(own, NearNormal) and own.is_only:
-        return [(replace(own, thinning=ONLY_THINNING * own.thinning), False)]
+        return [(replace(own, thinning=ONLY_THINNING * own.thinning), AS_USUAL)]
     if not isinstance(own, Conjugate):
-        return by_nuts * (own is not None) + [(None, True)] * is_small
+        had_short_trees = own is None and fit.settings.max_tree_depth < LONG_TREES.tree_depth
+        longer: list[Way] = [(None, LONG_TREES)] * had_short_trees
+        return by_nuts * (own is not None) + longer + [(None, SMALL_STEPS)] * is_small
     more = _more_sweeps(own, fit)
-    by_more: list[tuple[Own | None, bool]] = [(replace(own, thinning=more), False)] * (more > 1)
+    by_more: list[Way] = [(replace(own, thinning=more), AS_USUAL)] * (more > 1)
     if own.hierarchy is not None:
-        return [*by_more, (None, is_small)]
+        return [*by_more, (None, SMALL_STEPS if is_small else AS_USUAL)]
     if own.outcomes.guessed:
         return [*by_nuts, *by_more]
     return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]

@@ -14,10 +14,14 @@ from reliabayes.inference import stan
 from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
 MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
+
+# Raters, and ratings of each, from which on such trees mix well enough, for half the time.
+LARGE_CROWD, RATINGS_OF_EACH, SHORT_TREES, LONG_STEPS = 100, 30, 3, 0.5
 
 
 @runtime_checkable
@@ -73,3 +77,11 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         centring=better,
         adapt_metric=False,
     )
+
+
+def in_long_steps(start: WarmStart, problem: CategoricalProblem) -> WarmStart:
+    """The start with short trees of long steps, where many raters have many ratings each."""
+    n_ratings = problem.mixture.multiplicity @ problem.mixture.counts.sum(axis=1)
+    if problem.n_raters < LARGE_CROWD or n_ratings < RATINGS_OF_EACH * problem.n_raters:
+        return start
+    return replace(start, max_tree_depth=SHORT_TREES, target_acceptance=LONG_STEPS)

@@ -25,6 +25,8 @@ from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.better_draws import mixed_better
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.sampling import (
+    AS_USUAL,
+    Care,
     Own,
     all_runs,
     check_arguments,
@@ -318,13 +320,11 @@ class RatingModel(OptionalResults[P], ABC):
             starts = chosen_starts(self, warm_start, modes, problem)
         earlier: list[Draws] = []  # by Gibbs sampling
 
-        def sample(own: Own | None, careful: bool) -> Fit:
-            chosen = chosen_settings(settings, own, starts, warmup, draws, careful, earlier)
-            options = {"parallel_chains": parallel_chains, "progress": progress}
-            places = list(zip(starts, modes, strict=False))
-            runs = all_runs(
-                self, problem, places, own, chosen, output_dir, careful, earlier, **options
-            )
+        def sample(own: Own | None, care: Care) -> Fit:
+            chosen = chosen_settings(settings, own, starts, warmup, draws, care, earlier)
+            options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
+            how = list(zip(starts, modes, strict=False)), own, chosen, output_dir, care, earlier
+            runs = all_runs(self, problem, *how, **options)
             drawn = self.combine(modes, runs, problem, settings.seed)
             fit = Fit(
                 self,
@@ -343,7 +343,7 @@ class RatingModel(OptionalResults[P], ABC):
             vars(fit)["problem"] = problem  # the cached property, already known
             return fit
 
-        fit = sample(own, False)
+        fit = sample(own, AS_USUAL)
         if sampler == "auto" and output_dir is None:
             fit = mixed_better(fit, own, sample)
         fit.warn_if_unreliable()

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Protocol, TypeAlias, get_args
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, get_args
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import crossed_gibbs, gibbs, gibbs_in_parts, independence, stan
@@ -29,8 +29,6 @@ from reliabayes.wording import joined
 # Iterations of each chain where each is a pass over ratings in parts, or over so many.
 PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
 LATER_WARMUP = 20  # of chains that go on where those in doubt ended
-# NUTS that is repeated because draws are in doubt: in small steps, more a draw.
-CAREFUL_ACCEPTANCE, CAREFUL_THINNING, CAREFUL_WARMUP = 0.99, 4, 1000
 WITHOUT = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
@@ -44,6 +42,20 @@ BY_GIBBS = {
 }
 
 Own: TypeAlias = ByGibbs | NearNormal
+
+
+class Care(NamedTuple):
+    """What NUTS takes at least, where draws are in doubt: rate, iterations a draw, and so on."""
+
+    acceptance: float = 0.0
+    thinning: int = 1
+    warmup: int = 0
+    tree_depth: int = 0
+
+
+AS_USUAL = Care()
+LONG_TREES = Care(acceptance=0.6, tree_depth=10)  # where short ones seemed to do
+SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000)
 
 
 class SampledModel(Protocol):
@@ -88,14 +100,14 @@ def all_runs(
     own: Own | None,
     settings: Settings,
     output_dir: str | os.PathLike[str] | None,
-    careful: bool,
+    care: Care,
     earlier: list[Draws],
     **options: Any,
 ) -> list[Draws]:
     """A run from each start, around a mode; those by Gibbs sampling become the earlier ones."""
     before: Sequence[Draws | None] = earlier or [None] * len(places)
     runs = [
-        _sampled(model, problem, mode, own, start, settings, output_dir, careful, after, **options)
+        _sampled(model, problem, mode, own, start, settings, output_dir, care, after, **options)
         for (start, mode), after in zip(places, before, strict=True)
     ]
     if isinstance(own, Conjugate):
@@ -111,7 +123,7 @@ def _sampled(
     start: Start,
     settings: Settings,
     output_dir: str | os.PathLike[str] | None,
-    careful: bool,
+    care: Care,
     earlier: Draws | None,
     **options: Any,
 ) -> Draws:
@@ -135,13 +147,14 @@ def _sampled(
         run = by_gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
+    geometry = geometry_of(start)
     run = stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),
         inits=[model.for_program(point, mode.centring) for point in points],
-        geometry=geometry_of(start),
-        acceptance=max(acceptance, CAREFUL_ACCEPTANCE) if careful else acceptance,
-        thinning=max(model.thinning, CAREFUL_THINNING) if careful else model.thinning,
+        geometry=geometry and geometry.with_trees(care.tree_depth),
+        acceptance=max(acceptance, care.acceptance),
+        thinning=max(model.thinning, care.thinning),
         output_dir=output_dir,
         **chains,
         **options,
@@ -166,7 +179,7 @@ def chosen_settings(
     starts: Sequence[Start],
     warmup: int | None,
     draws: int | None,
-    careful: bool,
+    care: Care,
     earlier: Sequence[Draws],
 ) -> Settings:
     """Settings with the sampler, and with iterations that suit it where none are given."""
@@ -181,7 +194,7 @@ def chosen_settings(
     if earlier and isinstance(own, Conjugate):
         return replace(chosen, warmup=LATER_WARMUP)
     longest = max(default_warmup(geometry_of(start), sampler) for start in starts)
-    return replace(chosen, warmup=CAREFUL_WARMUP if careful else longest)
+    return replace(chosen, warmup=max(longest, care.warmup))
 
 
 def chosen_starts(
