@@ -11,8 +11,9 @@
 // where a position of -1 stands for no term in "known", and for a factor of 1 in the others. Drawing states
 // needs their sum, so each sweep also gives the log-likelihood with the states marginalised.
 // This file is a library for Python and needs no header of Stan.
-#include "gibbs/hierarchy.hpp"
+#include "gibbs/posterior.hpp"
 #include "gibbs/random.hpp"
+#include "gibbs/sums.hpp"
 #include "gibbs/urns.hpp"
 
 #include <algorithm>
@@ -23,33 +24,15 @@
 
 namespace {
 
+using reliabayes::Conjugate;
 using reliabayes::Count;
-using reliabayes::Hierarchy;
+using reliabayes::ExactSum;
 using reliabayes::Philox;
 using reliabayes::Rows;
 using reliabayes::Stream;
-using Position = std::int32_t;
-
-// What the posterior depends on; src/reliabayes/inference/gibbs.py has the same structure.
-struct Conjugate {
-  Count items, states, cells, groups;
-  Count repeats;                // draws of who knew and of all probabilities, for each draw of states
-  Count passes;                 // draws of states given one another, for each draw of states
-  const Count* first;           // entry of each item, and one past the last: items + 1
-  const Position* cell;         // of each entry
-  const Position* count;        // ratings of each entry
-  const Position* kind;         // of each item: 0, or 1 + its state if that is known
-  const Count* multiplicity;    // items that each stands for
-  const Count* group;           // first probability of each group, and one past the last: groups + 1
-  const double* prior;          // concentration of each probability in a group
-  const Position* weight;       // position of the probability of each state, or -1
-  const double* fixed_weight;   // probability of each state where it has no position
-  const Position *known, *guess, *guess2;  // by cell and state
-  const double* proportion;     // by cell
-  const Hierarchy* hierarchy;   // of the rows of raters, or none
-  Count kept, size;             // parameters, and numbers in all: the others follow from parameters
-  Count offset;                 // items before these, in other parts of the data
-};
+using reliabayes::smallest;
+using reliabayes::Sum;
+using reliabayes::Position;
 
 // What random numbers are for.
 enum Purpose : std::uint32_t {
@@ -58,49 +41,15 @@ enum Purpose : std::uint32_t {
   known_or_guessed,
   probabilities,
   rows_of_raters,
-  states_given_others
+  states_given_others,
+  moves_by_differences
 };
 
 // Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
 // 1e-158 times as probable. An item that 8 factors make less probable than that is computed from logarithms.
-constexpr double smallest = 1e-150, small = 1e-50;
+constexpr double small = 1e-50;
 constexpr int factors_at_once = 8;
 constexpr double smallest_probability = 1e-300;
-
-// The sum of log-probabilities of items, most of which are multiplied first.
-class Sum {
- public:
-  void add(double log_scale, double probability, Count number) {
-    total_ += number * log_scale;
-    if (number > 1) {
-      total_ += number * std::log(probability);
-      return;
-    }
-    product_ *= probability;
-    if (!(product_ > smallest)) {
-      total_ += std::log(product_);
-      product_ = 1;
-    }
-  }
-  double value() const { return total_ + std::log(product_); }
-
- private:
-  double total_ = 0, product_ = 1;
-};
-
-// The same in units of 2^-24 nats, which is exact, so that it is the same in any order of the items. A sum may have
-// 5e11 nats.
-class ExactSum {
- public:
-  void add(double log_scale, double probability, Count number) {
-    const double units = std::ldexp(log_scale + std::log(probability), 24);
-    total_ += number * std::llrint(std::max(units, -0x1p55));
-  }
-  Count value() const { return total_; }
-
- private:
-  Count total_ = 0;
-};
 
 class Chain {
  public:
@@ -109,6 +58,7 @@ class Chain {
         ratings_(data.cells * data.states), items_(data.states), weight_(data.states), state_(data.states),
         pseudo_(data.size) {
     if (data.passes > 0) urns_.emplace(data);
+    if (data.differences != nullptr) moves_.emplace(data);
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
     rows_->tabulate(x);
@@ -120,7 +70,21 @@ class Chain {
     if (kept != nullptr) std::copy(x_, x_ + data_.kept, kept);
     if (urns_) urns_->draw(data_.passes, ratings_, items_, philox_, number, states_given_others);
     draw_rest(number);
+    if (moves_) move(number);
     return log_likelihood;
+  }
+
+  // Move all parameters, with states marginalised.
+  void move(std::uint32_t sweep) {
+    double* own = x_;
+    moves_->draw(own, philox_, sweep, moves_by_differences, [&](double* x) {
+      if (rows_) rows_->tabulate(x);
+      x_ = x;
+      tabulate();
+      return log_likelihood() + log_prior(x);
+    });
+    x_ = own;
+    if (rows_) rows_->tabulate(x_);
   }
 
   // Draw states of all items; log-likelihood of the probabilities.
@@ -219,6 +183,30 @@ class Chain {
     return largest;
   }
 
+  double log_likelihood() {
+    switch (data_.states) {
+      case 2: return log_likelihood<2>();
+      case 3: return log_likelihood<3>();
+      case 4: return log_likelihood<4>();
+      case 5: return log_likelihood<5>();
+      default: return log_likelihood<0>();
+    }
+  }
+  template <int States>
+  double log_likelihood() {
+    const Count n = States ? States : data_.states;
+    Sum sum;
+    for (Count item = 0; item < data_.items; ++item) {
+      const Position kind = data_.kind[item];
+      const Count from = kind ? kind - 1 : 0, until = kind ? kind : n;
+      const double log_scale = joint<States>(item, from, until, state_.data());
+      double probability = 0;
+      for (Count h = from; h < until; ++h) probability += state_[h];
+      sum.add(log_scale, probability, data_.multiplicity[item]);
+    }
+    return sum.value();
+  }
+
   template <typename LogLikelihood, int States>
   LogLikelihood draw_states(std::uint32_t sweep) {
     const Count n = States ? States : data_.states;
@@ -302,6 +290,7 @@ class Chain {
   std::vector<double> weight_, state_, pseudo_;
   std::optional<Rows> rows_;
   std::optional<reliabayes::Urns<Conjugate>> urns_;
+  std::optional<reliabayes::Moves<Conjugate>> moves_;
 };
 
 }  // namespace

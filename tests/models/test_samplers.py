@@ -138,6 +138,24 @@ def test_chains_in_doubt_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch)
             np.testing.assert_array_equal(value, drawn.parameters[name][chain, -1])
 
 
+def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = [True, False]
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
+    monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: 4)
+    ratings = crowd(400, 60, 3, 4)
+    first = rb.DawidSkene().fit(ratings, sampler="gibbs", **QUICK)
+
+    fit = rb.DawidSkene().fit(ratings, **QUICK)
+
+    old, new = (each.posterior["confusion"].to_numpy() for each in (first, fit))
+    kept = old.shape[1] // 4
+    assert new.shape == old.shape
+    np.testing.assert_array_equal(new[:, :kept], old[:, 3::4][:, :kept])
+    assert not np.isin(new[:, kept:], old).any()
+
+
 def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
     usual = model.fit(ratings, seed=1, draws=250)

@@ -111,6 +111,18 @@ class Slots:
             parts.append(np.maximum(value, LEAST[each.support]))
         return _packed(parts)
 
+    def free(self, draws: Mapping[str, Array]) -> Array:
+        """Numbers (N, S) of draws (N, ...) of each parameter: of probabilities and spreads logs."""
+        parts = []
+        for each in self.parameters:
+            values = np.asarray(draws[each.name], float)
+            if each.support == "unit":
+                values = np.stack([values, 1 - values], axis=-1)
+            if each.support != "real":
+                values = np.log(np.maximum(values, LEAST[each.support]))
+            parts.append(values.reshape(len(values), -1))
+        return np.concatenate(parts, axis=1)
+
     def unpacked(self, packed: Array) -> dict[str, Array]:
         """Values (..., of its shape) of each parameter, of numbers (..., S)."""
         found = {}
@@ -191,6 +203,10 @@ class Conjugate:
         Whether items are elsewhere, so that none can be drawn given all others.
     offset : int
         Items before these, if these are a part of all.
+    moves : int
+        Moves of all parameters by differences of earlier draws, after each sweep.
+    earlier : array of float, shape (N, S)
+        Those draws, as `Slots.free` gives them.
     """
 
     sampler: ClassVar[Literal["gibbs"]] = "gibbs"
@@ -210,6 +226,8 @@ class Conjugate:
     thinning: int = 1
     in_parts: bool = False
     offset: int = 0
+    moves: int = 0
+    earlier: Array | None = None
 
     @property
     def sweeps(self) -> int:

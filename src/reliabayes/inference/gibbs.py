@@ -129,6 +129,7 @@ class Compiled:
             "proportion": _plain(outcomes.proportion, np.float64),
         }
         states, cells = outcomes.known.shape
+        pointers = [pointer(each) for each in self.arrays.values()]
         sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1
         hierarchy = conjugate.hierarchy
         self.kept, self.size = slots.size, slots.size
@@ -136,15 +137,20 @@ class Compiled:
         if hierarchy is not None:
             self.size += hierarchy.rows(slots).size
             self.hierarchy = _Hierarchy.of(hierarchy, slots)
+        self.differences = None
+        if conjugate.moves and conjugate.earlier is not None:
+            self.arrays["draws"] = draws = _plain(conjugate.earlier, np.float64)
+            self.differences = _Differences(conjugate.moves, len(draws), pointer(draws))
         self.data = _Data(
             *sizes,
             conjugate.repeats,
             conjugate.passes,
-            *(pointer(each) for each in self.arrays.values()),
+            *pointers,
             self.hierarchy and ctypes.pointer(self.hierarchy),
             self.kept,
             self.size,
             conjugate.offset,
+            self.differences and ctypes.pointer(self.differences),
         )
 
     def at(self, start: Array) -> Array:
@@ -213,6 +219,15 @@ class _Hierarchy(ctypes.Structure):
         )
 
 
+class _Differences(ctypes.Structure):
+    """The structure ``Differences`` of stan/cpp/gibbs/differences.hpp."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("moves", "draws")),
+        ("draw", ctypes.c_void_p),
+    )
+
+
 class _Data(ctypes.Structure):
     """The structure ``Conjugate`` of stan/cpp/gibbs.cpp."""
 
@@ -222,6 +237,7 @@ class _Data(ctypes.Structure):
         *((f"pointer_{number}", ctypes.c_void_p) for number in range(13)),
         ("hierarchy", ctypes.POINTER(_Hierarchy)),
         *((name, ctypes.c_int64) for name in ("kept", "size", "offset")),
+        ("differences", ctypes.POINTER(_Differences)),
     )
 
 

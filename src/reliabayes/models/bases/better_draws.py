@@ -23,8 +23,12 @@ ONLY_THINNING = 10  # times the usual iterations for each draw, where NUTS canno
 HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
 # The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
-QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 650_000, 500
+QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
+QUICK_GIVEN_OTHERS = 650_000  # where states are drawn given one another, which is quicker
 AIM, HIERARCHY_AIM = 1_200, 400
+# Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
+# moves of all parameters follow a sweep, which is then worth so many.
+FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 10, 150, 25
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
 Way: TypeAlias = tuple[Own | None, Care]
@@ -73,10 +77,20 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
     more = _more_sweeps(own, fit)
     by_more: list[Way] = [(replace(own, thinning=more), AS_USUAL)] * (more > 1)
     if own.hierarchy is not None:
+        if len(own.cell) <= FEW_COUNTS and more >= MOVED_THINNING:
+            by_more = [(_with_moves(own, fit, more), AS_USUAL)]
         return [*by_more, (None, SMALL_STEPS if is_small else AS_USUAL)]
     if own.outcomes.guessed:
         return [*by_nuts, *by_more]
     return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]
+
+
+def _with_moves(own: Conjugate, fit: Fit, more: int) -> Conjugate:
+    """What needs fewer sweeps, between which all parameters move by differences of draws."""
+    drawn = {each.name: fit.posterior[each.name].to_numpy() for each in own.slots.parameters}
+    every = {name: x.reshape(-1, *x.shape[2:]) for name, x in drawn.items()}
+    thinning = math.ceil(more / WORTH_OF_MOVES)
+    return replace(own, thinning=thinning, moves=MOVES, earlier=own.slots.free(every))
 
 
 def _more_sweeps(own: Conjugate, fit: Fit) -> int:
@@ -90,8 +104,8 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
         few = min(HIERARCHY_THINNING, most)
         return max(few, min(MOST_THINNING, cheap, math.ceil(HIERARCHY_AIM / size)))
     needed = max(MOST_THINNING, math.ceil(AIM / size))
-    work = own.n_ratings if own.has_urns else own.work
-    return min(needed, QUICK_THINNING, int(QUICK_RATINGS / work))
+    quick = QUICK_GIVEN_OTHERS / own.n_ratings if own.has_urns else QUICK_RATINGS / own.work
+    return min(needed, QUICK_THINNING, int(quick))
 
 
 def _mixes_badly(fit: Fit) -> bool:

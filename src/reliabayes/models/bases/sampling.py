@@ -9,6 +9,9 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, get_args
 
+import numpy as np
+
+from reliabayes.arrays import Array
 from reliabayes.choices import Sampler
 from reliabayes.inference import crossed_gibbs, gibbs, gibbs_in_parts, independence, stan
 from reliabayes.inference.commands import Geometry
@@ -28,7 +31,9 @@ from reliabayes.wording import joined
 
 # Iterations of each chain where each is a pass over ratings in parts, or over so many.
 PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
-LATER_WARMUP = 20  # of chains that go on where those in doubt ended
+# Of chains that go on where those in doubt ended: iterations discarded, and times the sweeps up to
+# which their earlier draws are kept, too.
+LATER_WARMUP, MOST_KEPT = 20, 5
 WITHOUT = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
@@ -104,12 +109,20 @@ def all_runs(
     earlier: list[Draws],
     **options: Any,
 ) -> list[Draws]:
-    """A run from each start, around a mode; those by Gibbs sampling become the earlier ones."""
+    """A run from each start, around a mode; those by Gibbs sampling become the earlier ones.
+
+    Of earlier draws some are kept if not many more sweeps make a draw now.
+    """
     before: Sequence[Draws | None] = earlier or [None] * len(places)
+    every = own.thinning if earlier and isinstance(own, Conjugate) and not own.moves else 0
+    kept = settings.draws // every if 0 < every <= MOST_KEPT else 0
+    fewer = replace(settings, draws=settings.draws - kept)
     runs = [
-        _sampled(model, problem, mode, own, start, settings, output_dir, care, after, **options)
+        _sampled(model, problem, mode, own, start, fewer, output_dir, care, after, **options)
         for (start, mode), after in zip(places, before, strict=True)
     ]
+    if kept:
+        runs = [_joined(*both, every) for both in zip(earlier, runs, strict=True)]
     if isinstance(own, Conjugate):
         earlier[:] = runs
     return runs
@@ -160,6 +173,22 @@ def _sampled(
         **options,
     )
     return model.from_program(run, mode.centring)
+
+
+def _joined(first: Draws, second: Draws, every: int) -> Draws:
+    """One in so many of the draws of each chain, and those of its second part."""
+
+    def both(one: Mapping[str, Array], other: Mapping[str, Array]) -> dict[str, Array]:
+        return {
+            name: np.concatenate([x[:, every - 1 :: every], other[name]], axis=1)
+            for name, x in one.items()
+        }
+
+    return replace(
+        second,
+        parameters=both(first.parameters, second.parameters),
+        statistics=both(first.statistics, second.statistics),
+    )
 
 
 def _last_of(run: Draws) -> list[dict[str, Any]]:
