@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import gammaln
+from scipy.special import comb, gammaln
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -299,6 +300,41 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
             assert abs((own**power).mean() - exact) < LIMIT * standard_error(own**power), at
     own = found["prevalence"][..., 0]
     assert abs(own.mean() - share[0] / total) < LIMIT * standard_error(own)
+
+
+def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them() -> None:
+    # Two raters: five items rated (0, 0), three (0, 1) and four (1, 1).
+    pairs = np.repeat([[0, 0], [0, 1], [1, 1]], number := [5, 3, 4], axis=0)
+    rows: Any = np.full((2, 2), 0.6) + np.eye(2)
+    model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
+    problem = model.problem(rb.Ratings.from_wide(pairs, scale="nominal"))
+    conjugate = model.conjugate(problem)
+    assert isinstance(conjugate, Conjugate)
+    assert sorted(conjugate.multiplicity) == sorted(number)
+    often = replace(conjugate, thinning=4)
+    assert often.passes == 3
+
+    inits = model.cold_start(problem, None).create_inits(seed=1, chains=2)
+    found = gibbs.sample(often, seed=1, inits=inits, chains=2, warmup=100, draws=20_000).parameters
+
+    total, share, moments = 0.0, 0.0, np.zeros((2, 2, 2))
+    for ones in product(*(range(n + 1) for n in number)):  # of each kind, whose true category is 1
+        items = np.array([np.subtract(number, ones), ones], float)  # by true category and kind
+        counts = np.broadcast_to(rows, (2, 2, 2)).copy()
+        for rater, kind in product(range(2), range(3)):
+            counts[rater, :, pairs[[0, 5, 8]][kind, rater]] += items[:, kind]
+        prevalence = 1.3 + items.sum(axis=1)
+        log_weight = log_evidence(prevalence, np.full(2, 1.3))
+        log_weight += sum(log_evidence(counts[at], rows[at[1]]) for at in np.ndindex(2, 2))
+        weight = np.exp(log_weight) * np.prod(comb(number, ones))
+        total += weight
+        share += weight * prevalence[0] / prevalence.sum()
+        moments += weight * counts / counts.sum(axis=-1, keepdims=True)
+    own = found["prevalence"][..., 0]
+    assert abs(own.mean() - share / total) < LIMIT * standard_error(own)
+    for at in np.ndindex(2, 2, 2):
+        own = found["confusion"][(..., *at)]
+        assert abs(own.mean() - moments[at] / total) < LIMIT * standard_error(own), at
 
 
 def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() -> None:
