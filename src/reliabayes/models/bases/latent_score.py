@@ -20,13 +20,7 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.problem import StanData, StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.ordinal import (
-    CHUNK,
-    RESIDUAL,
-    CategoryProbabilities,
-    Link,
-    Observed,
-)
+from reliabayes.likelihoods.ordinal import CHUNK, RESIDUAL, CategoryProbabilities, Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.core_centring import ADDED, SDS, CoreCentring
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
