@@ -13,7 +13,7 @@ from scipy.special import expit, roots_hermitenorm, softmax
 from reliabayes.arrays import Array
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.parameters import Parameter, from_free, to_free
-from reliabayes.models.bases.level_centring import WIDENING
+from reliabayes.inference.widening import WIDENING
 
 RNG = np.random.default_rng(1)
 ROOT = np.tril(RNG.normal(size=(9, 9))) / 3 + np.eye(9)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit, roots_hermitenorm
 
-from reliabayes.models.bases.level_centring import WIDENING, LevelCentring
+from reliabayes.inference.widening import WIDENING
+from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.pair_correlation import sd_at
 
 POOL = np.array([0, 0, 1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -103,25 +103,23 @@ class Slots:
 
     def point(self, values: Mapping[str, Any]) -> Array:
         """Numbers (S,) of a value of each parameter."""
-        parts = []
+        return _packed(self._bounded(values))
+
+    def free(self, draws: Mapping[str, Array]) -> Array:
+        """Numbers (N, S) of draws (N, ...) of each parameter: of probabilities and spreads logs."""
+        free = (
+            values if each.support == "real" else np.log(values)
+            for each, values in zip(self.parameters, self._bounded(draws), strict=True)
+        )
+        return np.concatenate([values.reshape(len(values), -1) for values in free], axis=1)
+
+    def _bounded(self, values: Mapping[str, Any]) -> Iterator[Array]:
+        """Values of each parameter, a probability with its rest to 1, none so small as 0."""
         for each in self.parameters:
             value = np.asarray(values[each.name], float)
             if each.support == "unit":
                 value = np.stack([value, 1 - value], axis=-1)
-            parts.append(np.maximum(value, LEAST[each.support]))
-        return _packed(parts)
-
-    def free(self, draws: Mapping[str, Array]) -> Array:
-        """Numbers (N, S) of draws (N, ...) of each parameter: of probabilities and spreads logs."""
-        parts = []
-        for each in self.parameters:
-            values = np.asarray(draws[each.name], float)
-            if each.support == "unit":
-                values = np.stack([values, 1 - values], axis=-1)
-            if each.support != "real":
-                values = np.log(np.maximum(values, LEAST[each.support]))
-            parts.append(values.reshape(len(values), -1))
-        return np.concatenate(parts, axis=1)
+            yield np.maximum(value, LEAST[each.support])
 
     def unpacked(self, packed: Array) -> dict[str, Array]:
         """Values (..., of its shape) of each parameter, of numbers (..., S)."""

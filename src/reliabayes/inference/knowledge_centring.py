@@ -15,6 +15,7 @@ from reliabayes.inference.guess_centring import GuessCentring
 from reliabayes.inference.log_odds_centring import inverse_softplus, softplus
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData
+from reliabayes.inference.widening import stretch_of
 
 SPREADS = ("sd_alpha", "sd_delta", "concentration")
 SIMPLEXES = ("prevalence", "mean_p")
@@ -176,9 +177,8 @@ class KnowledgeCentring:
 
     def _stretch(self, point: Mapping[str, Any]) -> Array:
         """How much farther out (..., 1) accuracies lie than where they were found."""
-        sd = np.asarray(point.get("sd_delta", self.known_sd_delta * np.ones(1)))
-        ratio = (1 + self.widening * sd**2) / (1 + self.widening * self.known_sd_delta**2)
-        return np.asarray(np.sqrt(ratio))
+        sd = point.get("sd_delta", np.full(1, self.known_sd_delta))
+        return stretch_of(sd, self.known_sd_delta, self.widening)
 
 
 def _packed(values: Mapping[str, Array]) -> Array:

@@ -9,6 +9,7 @@
 #pragma once
 #include "random.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,7 +28,7 @@ class Moves {
   explicit Moves(const Posterior& data)
       : data_(data), from_(data.size), to_(data.size), parameters_(data.kept - data.groups) {}
 
-  // Move numbers x, given their log density and that of others. Whether they have moved.
+  // Move numbers x, given their log density and that of others.
   template <typename LogDensity>
   void draw(double* x, const Philox& philox, std::uint32_t sweep, std::uint32_t purpose, const LogDensity& log_density) {
     const Differences& own = *data_.differences;

@@ -18,7 +18,8 @@ P = TypeVar("P", bound=Any)
 # Nodes around a mode: at sds so many posterior sds away, if these are known to a factor, an error
 # of so many nats, far below what is worth a word.
 SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-5
-LEAST_REACH, FARTHER, WIDER = 4.5, 0.5, 1.1  # what is tried, from the least reach and spacing on
+# What is tried: from the least reach on, and then farther and farther apart, to so few nodes.
+LEAST_REACH, FARTHER, WIDER, FEWEST = 4.5, 0.5, 1.1, 3
 
 
 def quadrature_error(
@@ -80,7 +81,10 @@ def enough_nodes(
     tried = (with_spacing(spacing, reach) for reach in np.arange(LEAST_REACH, last, FARTHER))
     found = next(filter(is_enough, tried), nodes)
     reach = float(found.node[-1])
-    while is_enough(wider := with_spacing(spacing := WIDER * spacing, reach)):
+    while found.number > FEWEST:
+        spacing *= WIDER
+        if not is_enough(wider := with_spacing(spacing, reach)):
+            break
         found = wider
     return found
 

@@ -20,12 +20,13 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.problem import StanData, StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.inference.widening import WIDENING
 from reliabayes.likelihoods.ordinal import CHUNK, RESIDUAL, CategoryProbabilities, Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.core_centring import ADDED, SDS, CoreCentring
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
-from reliabayes.models.bases.level_centring import WIDENING, LevelCentring, reference_cuts
+from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.score_units import in_better_units
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal

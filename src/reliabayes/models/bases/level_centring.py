@@ -10,9 +10,9 @@ import numpy as np
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.problem import StanData
+from reliabayes.inference.widening import stretch_of
 
 MeanAndScale = tuple[Array, Array]
-WIDENING = {"logit": (16 * np.sqrt(3) / (15 * np.pi)) ** 2, "probit": 1.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,7 @@ class LevelCentring:
     def stretch(self, point: Mapping[str, Any]) -> Array:
         """How much wider (G,) levels lie where items differ more than the centring assumed."""
         item = np.reshape(point["sd_item"], -1)
-        ratio = (1 + self.widening * item**2) / (1 + self.widening * self.known_sd_item**2)
-        return np.asarray(np.sqrt(ratio))
+        return stretch_of(item, self.known_sd_item, self.widening)
 
     def constrain(
         self, point: Mapping[str, Any], free: Mapping[str, Any], pool: Codes

@@ -13,8 +13,8 @@ from reliabayes.arrays import Array, blocks
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
 from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
+from reliabayes.inference.widening import WIDENING
 from reliabayes.models.bases.difficulty import LatentTAPProblem
-from reliabayes.models.bases.level_centring import WIDENING
 
 CHUNK = 2_000_000  # probabilities of states at once: 16 MB
 SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal

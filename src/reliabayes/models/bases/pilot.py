@@ -19,9 +19,9 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
 MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
-
-# Raters, and ratings of each, from which on such trees mix well enough, for half the time.
-LARGE_CROWD, RATINGS_OF_EACH, SHORT_TREES, LONG_STEPS = 100, 30, 3, 0.5
+# Raters from which on steps can be long after it, at this rate of acceptance, and ratings of each
+# from which on such trees do as well, for half the time.
+LARGE_CROWD, LONG_STEPS, RATINGS_OF_EACH, SHORT_TREES = 100, 0.5, 30, 3
 
 
 @runtime_checkable

@@ -12,11 +12,9 @@ from reliabayes.inference.nearly_normal import MOST_PARAMETERS, with_covariance
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.core_centring import CROWD, CoreCentring
-from reliabayes.models.bases.pilot import CoreModel, after_pilot
+from reliabayes.models.bases.pilot import LARGE_CROWD, LONG_STEPS, CoreModel, after_pilot
 
 MANY_RATERS = 10  # of each pool
-# Raters of each pool from which on steps can be long after a short run.
-LARGE_CROWD, LONG_STEPS = 100, 0.5
 # Curvatures of what raters have in common, in its units, between which these are good enough.
 LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 3.0, 0.1
 
