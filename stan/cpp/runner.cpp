@@ -11,6 +11,7 @@
 #include "runner/metadata.hpp"
 #include "runner/output.hpp"
 #include "runner/parser.hpp"
+#include "runner/remembered.hpp"
 #include "runner/sample.hpp"
 #include "runner/session.hpp"
 
@@ -74,7 +75,8 @@ std::unique_ptr<stan::model::model_base> load(const Program& program, const Argu
   std::unique_ptr<stan::io::var_context> data = std::make_unique<stan::io::empty_var_context>();
   if (file.given) data = std::make_unique<JsonData>("data file", *file.given);
   return naming("data file=" + file.value(), [&] {
-    return std::unique_ptr<stan::model::model_base>(program.make(*data, seed, &std::cout));
+    std::unique_ptr<stan::model::model_base> model(program.make(*data, seed, &std::cout));
+    return std::make_unique<RememberedModel>(std::move(model));
   });
 }
 

@@ -323,6 +323,23 @@ def test_side_files_are_written_on_request(compiled: Compiled, folder: Path) -> 
     assert rows(folder / "p.csv")[0].startswith("name,thread_id,total_time")
 
 
+def test_gradients_where_trajectories_start_are_not_taken_again(
+    compiled: Compiled, folder: Path
+) -> None:
+    words = (
+        "sample num_warmup=0 num_samples=200 adapt engaged=0 algorithm=hmc engine=nuts max_depth=2 "
+        "stepsize=0.01 data file=data.json output profile_file=p.csv"
+    )
+
+    run(compiled("normal_mean"), folder, words)
+
+    header, density = (row.split(",") for row in rows(folder / "p.csv"))
+    gradients = int(density[header.index("autodiff_calls")])
+    names, *draws = (row.split(",") for row in rows(folder / "output.csv"))
+    steps = sum(int(draw[names.index("n_leapfrog__")]) for draw in draws)
+    assert gradients == steps + 1  # and where the chain starts
+
+
 @pytest.mark.parametrize("words", ["help", "--help", "sample help"])
 def test_help_lists_the_arguments(compiled: Compiled, folder: Path, words: str) -> None:
     result = run(compiled("normal_mean"), folder, words)

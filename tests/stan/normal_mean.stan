@@ -9,8 +9,10 @@ parameters {
   real mean_rating; // mean of all ratings
 }
 model {
-  mean_rating ~ normal(0, prior_sd);
-  y ~ normal(mean_rating, sd);
+  profile("density") {
+    mean_rating ~ normal(0, prior_sd);
+    y ~ normal(mean_rating, sd);
+  }
 }
 generated quantities {
   real doubled = 2 * mean_rating; // a deterministic function of the parameter

@@ -18,7 +18,7 @@ MOST_CURVATURE, LEAST_CURVATURE = 100.0, 0.01  # in units of the variances that 
 # On the unconstrained scale, whose exponentials overflow at 700; normal posteriors stay nearer.
 FARTHEST = 50.0
 # Of the gradients a standard deviation away from the mode, in units of those of a normal density.
-LARGEST_DEVIATION = 0.2
+LARGEST_DEVIATION = 0.35
 # Three steps go round a third of the ellipse of a normal density: far enough that a draw is nearly
 # independent of the one before, where a tree that doubles until it turns back takes seven.
 TREE_DEPTH, ACCEPTANCE, STEP_SIZE = 2, 0.7, 0.7

@@ -14,7 +14,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.core_centring import CROWD, CoreCentring
 from reliabayes.models.bases.pilot import LARGE_CROWD, LONG_STEPS, CoreModel, after_pilot
 
-MANY_RATERS = 10  # of each pool
+MANY_RATERS = 6  # of each pool
 # Curvatures of what raters have in common, in its units, between which these are good enough.
 LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 3.0, 0.1
 

@@ -1,0 +1,89 @@
+// A model that remembers its density and gradient at the points where they were last taken.
+//
+// Stan takes the gradient anew where a trajectory starts, which is a point of the trajectory before: where these have
+// three steps, that is a quarter of all gradients.
+#pragma once
+
+#include "../gradient.hpp"
+#include "../program.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace reliabayes {
+
+class RememberedModel final : public ModelBase<RememberedModel> {
+  using Variables = Eigen::Matrix<stan::math::var, Eigen::Dynamic, 1>;
+  using Names = std::vector<std::string>;
+
+ public:
+  explicit RememberedModel(std::unique_ptr<stan::model::model_base> model)
+      : ModelBase(model->num_params_r()), model_(std::move(model)) {}
+
+  template <bool propto, bool jacobian, typename T>
+  T log_prob(Variables& x, std::ostream* out) const {
+    if constexpr (!jacobian) return model_->log_prob_propto(x, out);
+    const Point& here = at(stan::math::value_of(x), out);
+    return with_gradient(here.density, Differentiated(x, here.gradient));
+  }
+
+  void write_array(stan::rng_t& rng, Vector& x, Vector& values, bool transformed, bool generated,
+                   std::ostream* out) const override {
+    model_->write_array(rng, x, values, transformed, generated, out);
+  }
+  void unconstrain_array(const Vector& values, Vector& x, std::ostream* out) const override {
+    model_->unconstrain_array(values, x, out);
+  }
+  void transform_inits(const stan::io::var_context& context, Vector& x,
+                       std::ostream* out) const override {
+    model_->transform_inits(context, x, out);
+  }
+  void transform_inits(const stan::io::var_context& context, std::vector<int>& integers,
+                       std::vector<double>& x, std::ostream* out) const override {
+    model_->transform_inits(context, integers, x, out);
+  }
+
+  std::string model_name() const override { return model_->model_name(); }
+  Names model_compile_info() const override { return model_->model_compile_info(); }
+  void get_param_names(Names& names, bool transformed, bool generated) const override {
+    model_->get_param_names(names, transformed, generated);
+  }
+  void get_dims(std::vector<std::vector<std::size_t>>& dims, bool transformed,
+                bool generated) const override {
+    model_->get_dims(dims, transformed, generated);
+  }
+  void constrained_param_names(Names& names, bool transformed, bool generated) const override {
+    model_->constrained_param_names(names, transformed, generated);
+  }
+  void unconstrained_param_names(Names& names, bool transformed, bool generated) const override {
+    model_->unconstrained_param_names(names, transformed, generated);
+  }
+
+ private:
+  struct Point {
+    Vector x, gradient;
+    double density = 0;
+  };
+  static constexpr std::size_t number = 8;  // points of a trajectory of seven steps
+
+  const Point& at(const Vector& x, std::ostream* out) const {
+    for (const Point& known : known_)
+      if (known.x.size() == x.size() && known.x == x) return known;
+    Point here;
+    stan::math::gradient([&](auto& y) { return model_->log_prob_propto_jacobian(y, out); }, x,
+                         here.density, here.gradient);
+    here.x = x;
+    oldest_ = (oldest_ + 1) % number;
+    return known_[oldest_] = std::move(here);
+  }
+
+  const std::unique_ptr<stan::model::model_base> model_;
+  mutable std::array<Point, number> known_;
+  mutable std::size_t oldest_ = 0;
+};
+
+}  // namespace reliabayes
