@@ -1,7 +1,7 @@
 """Compile the Stan programs into the wheel, so that users need neither CmdStan nor a compiler.
 
 All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
-``stan/cpp/gibbs.cpp`` and ``stan/cpp/crossed_gibbs.cpp`` into a library.
+``gibbs.cpp``, ``crossed_gibbs.cpp`` and ``hierarchy_em.cpp`` beside it into a library.
 Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
 our own share a translation unit, and the sums of a density are compiled by themselves.
 
@@ -227,10 +227,11 @@ def headers_of(text: str, folder: Path) -> Iterator[Path]:
             yield from headers_of(found.read_text(), found.parent)
 
 
-# What is compiled by itself: the Gibbs samplers, which become a library; the command line; and the
-# sums of densities, which need no headers of Stan.
+# What is compiled by itself: Gibbs samplers and EM steps, which become a library; the command line;
+# and the sums of densities, which need no headers of Stan.
 ALONE = {path.stem: Unit.of(path.stem, path.read_text()) for path in sorted(CPP.glob("*.cpp"))}
-GIBBS, RUNNER = (ALONE.pop("gibbs"), ALONE.pop("crossed_gibbs")), ALONE.pop("runner")
+OF_LIBRARY = ("gibbs", "crossed_gibbs", "hierarchy_em")
+GIBBS, RUNNER = tuple(map(ALONE.pop, OF_LIBRARY)), ALONE.pop("runner")
 
 
 def sums_of(programs: Sequence[Unit]) -> list[Unit]:

@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from reliabayes.arrays import Array
 from reliabayes.inference.densities import log_half_t, log_normal
+from reliabayes.inference.em import Point
 
 LOG_SPREAD = np.linspace(-8, 4, 121)  # grid of the log of a spread
 LEAST_SPREAD = 0.1  # of log odds that are to be effects of raters
@@ -104,11 +105,25 @@ def newton_steps(
     return location, log_odds
 
 
+def log_odds_at(point: Point) -> Array:
+    """Log odds (..., R, E) of the errors of each rater."""
+    by_error = point["location"][..., None] + point["spread"][..., None] * point["effect"]
+    return np.asarray(np.moveaxis(by_error, -1, -2))
+
+
 def log_total(log_odds: Array) -> Array:
     """Log of 1 plus the sum of odds along the last axis; scipy's takes several times as long."""
     largest = np.maximum(log_odds.max(axis=-1), 0)
     total = np.exp(-largest) + np.exp(log_odds - largest[..., None]).sum(axis=-1)
     return np.asarray(largest + np.log(total))
+
+
+def log_probabilities(log_odds: Array, n_categories: int) -> Array:
+    """Log-probabilities (K, V) of ratings, given log odds (R, E) of errors against right ones."""
+    rows = np.zeros((n_categories, n_categories, len(log_odds)))
+    rows[~np.eye(n_categories, dtype=bool)] = log_odds.T
+    rows -= log_total(log_odds.reshape(-1, n_categories, n_categories - 1)).T[:, None]
+    return rows.reshape(n_categories, -1)
 
 
 def confusion_matrices(log_odds: Array, n_categories: int) -> Array:

@@ -21,7 +21,8 @@ from reliabayes.inference.log_odds import (
     errors_of,
     improved_spread,
     information,
-    log_total,
+    log_odds_at,
+    log_probabilities,
     newton_steps,
     own_log_odds,
     spread_weights,
@@ -37,6 +38,7 @@ from reliabayes.models.bases import misleading
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import hierarchical
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
+from reliabayes.models.bases.hierarchy_em import compiled_climb, steps_are_compiled
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.models.similar_raters import named_by_prior, point_of_similar_raters
@@ -150,15 +152,11 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     def confusion(self, point: Point) -> Array:
         """Probabilities of ratings (..., R, K, K) by true category."""
         n_categories = point["prevalence"].shape[-1]
-        return confusion_matrices(_log_odds(point), n_categories)
+        return confusion_matrices(log_odds_at(point), n_categories)
 
     def table(self, point: Point, problem: HierarchicalProblem) -> Array:
         """Log-probabilities (K, V) of a rating, even where they are too small to differ from 0."""
-        n_categories, by_error = problem.n_categories, _log_odds(point)
-        rows = np.zeros((n_categories, n_categories, len(by_error)))
-        rows[~np.eye(n_categories, dtype=bool)] = by_error.T
-        rows -= log_total(by_error.reshape(-1, n_categories, n_categories - 1)).T[:, None]
-        return rows.reshape(n_categories, -1)
+        return log_probabilities(log_odds_at(point), problem.n_categories)
 
     def more_quantities(
         self, point: Point, problem: HierarchicalProblem
@@ -214,7 +212,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     def _own_log_odds(self, point: Point, problem: HierarchicalProblem) -> tuple[Array, Array]:
         """Mean and precision (E, R) of the log odds by the ratings expected at a point."""
         expected, _ = self._expected_by_rater(point, problem)
-        mean, precision = own_log_odds(_log_odds(point), expected)
+        mean, precision = own_log_odds(log_odds_at(point), expected)
         return mean.T, precision.T
 
     def _spread_weights(
@@ -235,7 +233,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     ) -> Climb:
         """EM from the votes, or from random states, first roughly with effects at their mode."""
         first = self.maximise(self.midpoint(problem), self.initial(problem, rng), problem)
-        rough = super().climb_from(first, problem, 30, 1e-2).point
+        rough = self._climb(first, problem, 30, 1e-2).point
         start = named_by_prior(rough, self.confusion(rough), problem)
         return self.climb_from(start, problem, max_iterations, tolerance)
 
@@ -259,10 +257,18 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             before = found
             _, precision = self._own_log_odds(before.point, problem)
             at_precision = replace(problem, precision=precision)
-            found = super().climb_from(before.point, at_precision, max_iterations, tolerance)
+            found = self._climb(before.point, at_precision, max_iterations, tolerance)
             if abs(found.path[-1] - before.path[-1]) < SMALL_GAIN:
                 break
         return found
+
+    def _climb(
+        self, start: Point, problem: HierarchicalProblem, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM with one Laplace approximation, in compiled steps where there are such."""
+        if steps_are_compiled(problem):
+            return compiled_climb(start, problem, max_iterations, tolerance)
+        return super().climb_from(start, problem, max_iterations, tolerance)
 
     def log_prior(self, point: Point, problem: HierarchicalProblem) -> float:
         """Log density of the priors on the unconstrained scale, up to constants."""
@@ -290,7 +296,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
                 prior=problem.priors["location"],
             ),
             point["location"].reshape(shape),
-            _log_odds(point).reshape(-1, *shape),
+            log_odds_at(point).reshape(-1, *shape),
         )
         away = (log_odds - location).reshape(len(counts), -1).T
         spread = improved_spread(
@@ -310,7 +316,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     def posterior_sd(self, point: Point, expected: Expected, problem: HierarchicalProblem) -> Point:
         """As if the expected ratings were observed, and the likelihood of log odds were normal."""
         counts = by_rater(expected, problem)
-        own, precision = (x.T for x in own_log_odds(_log_odds(point), counts))
+        own, precision = (x.T for x in own_log_odds(log_odds_at(point), counts))
         spread = point["spread"][:, None]
         weight = self._spread_weights(point, own, precision, problem)
         ratio = 1 + spread**2 * precision  # variance of a log odds over that given the ratings
@@ -341,9 +347,3 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
             or bool(problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL),
             target_acceptance=0.95 if is_poor else 0.8,
         )
-
-
-def _log_odds(point: Point) -> Array:
-    """Log odds (..., R, E) of the errors of each rater."""
-    by_error = point["location"][..., None] + point["spread"][..., None] * point["effect"]
-    return np.asarray(np.moveaxis(by_error, -1, -2))
