@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextvars import copy_context
 from typing import TypeVar
 
 from reliabayes.errors import SamplingError
@@ -78,8 +79,15 @@ def _run_here(
 
 
 def of_parts(function: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
-    """What a function gives for each part, in order; NumPy computes some of them side by side."""
+    """What a function gives for each part, in order; NumPy computes some of them side by side.
+
+    They end when the time of the fit is over, like all else in this thread.
+    """
     if IN_BROWSER:
         return [function(part) for part in parts]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(function, parts))
+        futures = [pool.submit(copy_context().run, function, part) for part in parts]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import from_free, to_free
+from reliabayes.inference.threads import of_parts
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
@@ -136,19 +137,23 @@ def _rough_ends(model: AnnotationModel, problem: CategoricalProblem) -> list[tup
     if model.has_cheap_climbs:
         most = max(STARTS, min(MORE_STARTS, MORE_COUNTS // part.mixture.counts.nnz))
     found: list[tuple[Climb, Array, int]] = []
-    for start in range(most):
-        if start == STARTS and len(found) == 1:
-            break
+
+    def climbed(start: int) -> tuple[Climb, Array]:
         rng = np.random.default_rng([SEED, start])
         rough = model.run_em if start < STARTS else model.quick_em
         climb = rough(part, rng, ROUGH_ITERATIONS, ROUGH_TOLERANCE)
-        state = states_at(model, climb.point, part)
-        at = nearest([known for _, known, _ in found], state, part)
-        if at is None:
-            found.append((climb, state, 1))
-        else:
-            best = max((climb, found[at][0]), key=lambda each: each.path[-1])
-            found[at] = best, found[at][1], found[at][2] + 1
+        return climb, states_at(model, climb.point, part)
+
+    for starts in (range(STARTS), range(STARTS, most)):
+        if len(found) == 1:
+            break
+        for climb, state in of_parts(climbed, starts):
+            at = nearest([known for _, known, _ in found], state, part)
+            if at is None:
+                found.append((climb, state, 1))
+            else:
+                best = max((climb, found[at][0]), key=lambda each: each.path[-1])
+                found[at] = best, found[at][1], found[at][2] + 1
     found.sort(key=lambda each: -each[0].path[-1])
     return [(climb.point, climbs) for climb, _, climbs in found[: FINISHED * most // STARTS]]
 
@@ -180,6 +185,20 @@ def states_at(model: AnnotationModel, point: Point, problem: CategoricalProblem)
     """Probabilities (D, K) of the true categories of distinct items at a point."""
     _, state = problem.mixture.posterior(*model.columns(point, problem))
     return np.asarray(state @ np.eye(problem.n_categories)[model.truth(problem)])
+
+
+def states_at_each(
+    model: AnnotationModel, points: Sequence[Point], problem: CategoricalProblem
+) -> Array:
+    """The same (B, D, K) at several points."""
+    columns = [model.columns(point, problem) for point in points]
+    tables, weights = (np.array(each) for each in zip(*columns, strict=True))
+    log = (problem.mixture.counts @ tables.reshape(-1, tables.shape[-1]).T).T
+    joint = log.reshape(*tables.shape[:2], -1) + weights[..., problem.mixture.kind]
+    joint -= np.maximum(joint.max(axis=1, keepdims=True), np.finfo(float).min)
+    state = np.exp(joint, out=joint)
+    state /= np.maximum(state.sum(axis=1, keepdims=True), 1)
+    return np.asarray(state.transpose(0, 2, 1) @ np.eye(problem.n_categories)[model.truth(problem)])
 
 
 def _part(problem: CategoricalProblem) -> CategoricalProblem:
