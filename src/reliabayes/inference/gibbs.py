@@ -25,7 +25,7 @@ from reliabayes.progress import progress_bar
 
 LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at whether to stop
-LATER = 2**31  # number of the first sweep of chains that go on: others have other random numbers
+LATER = 2**29  # sweeps of chains that go on have numbers from here on, or from a multiple of it
 
 
 def sample(
@@ -39,7 +39,7 @@ def sample(
     parallel_chains: int | None = None,
     progress: bool | None = None,
     timeout: float | None = None,
-    goes_on: bool = False,
+    goes_on: int = 0,
 ) -> Draws:
     """Draws from a posterior by Gibbs sampling, chains in threads.
 
@@ -59,8 +59,9 @@ def sample(
         Show a progress bar; by default in terminals and notebooks.
     timeout : float, optional
         Seconds that all chains together may take.
-    goes_on : bool
-        Whether chains start where others with the same seed ended.
+    goes_on : int
+        0 where chains start, and otherwise from 1 to 7: chains with the same seed ended there, and
+        those with another of these numbers have other random numbers.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def sample(
     stan.require_computer("The compiled Gibbs sampler")
     size, shape = conjugate.slots.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
-    run = _Run(conjugate, seed, chains, warmup, draws, LATER if goes_on else 0)
+    run = _Run(conjugate, seed, chains, warmup, draws, LATER * goes_on)
     tasks = [
         partial(run.chain, chain, conjugate.slots.point(init), found.of(chain))
         for chain, init in enumerate(inits)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.arrays import Array, Codes, Mask, blocks
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import StanPart, stan_data
@@ -17,16 +17,17 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.modes import states_at
+from reliabayes.models.bases.modes import states_at, states_at_each
 from reliabayes.results.bridge import Mass, bridge, shares
 from reliabayes.results.chain_statistics import measures
 from reliabayes.results.modes import Combined, Mode
 
 STAYED = 0.25  # least share of the draws that stay at their mode, if it is one by itself
 # Chains pass between modes if they agree on the share of each: the largest R-hat, and the smallest
-# effective number of draws of a chain.
+# effective number of draws of a chain, of a mode that holds half. Others are to be known as well.
 PASSING_R_HAT, PASSING_ESS = 1.02, 40
 LEAST_SHARE = 0.005  # of the posterior at a mode that is kept
+BLOCK = 20_000  # probabilities of states at a time, which fit into the processor's cache
 
 
 def combine(
@@ -35,6 +36,7 @@ def combine(
     runs: Sequence[Draws],
     problem: CategoricalProblem,
     seed: int,
+    draws: int,
 ) -> Combined:
     """Draws of all runs, in proportion to the posterior's mass around their modes.
 
@@ -54,6 +56,8 @@ def combine(
         That of the ratings.
     seed : int
         Of the order of the draws.
+    draws : int
+        Of each chain; runs whose chains pass between modes may have fewer.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def combine(
     nearest = [_nearest(model, run.parameters, states, problem) for run in runs]
     passed = _passed(nearest)
     if passed is not None:
-        return _of_all_runs(modes, runs, nearest, passed, seed)
+        return _of_all_runs(modes, runs, nearest, passed, seed, draws)
     modes, runs, states, stayed = _separate(model, modes, runs, states, nearest, problem)
     if len(modes) > 1:
         rng = np.random.default_rng(seed)
@@ -85,6 +89,17 @@ def combine(
     return Combined(runs[0].parameters, runs[0].statistics)
 
 
+def pass_between(
+    model: AnnotationModel,
+    modes: Sequence[WarmStart],
+    runs: Sequence[Draws],
+    problem: CategoricalProblem,
+) -> bool:
+    """Whether chains from all modes pass between them, and agree on the share of each."""
+    states = [states_at(model, mode.point, problem) for mode in modes]
+    return _passed([_nearest(model, run.parameters, states, problem) for run in runs]) is not None
+
+
 def _passed(nearest: Sequence[Codes]) -> list[Mass] | None:
     """Shares of the modes in the draws of all chains, if these pass between modes and agree."""
     there = np.concatenate(nearest)  # by chain and draw
@@ -94,7 +109,9 @@ def _passed(nearest: Sequence[Codes]) -> list[Mass] | None:
     r_hat, size = (
         np.where(share > 0, found[each], x) for each, x in (("r_hat", 1), ("ess_bulk", np.inf))
     )
-    if not (r_hat.max() <= PASSING_R_HAT and size.min() >= PASSING_ESS * chains):
+    of_half = 4 * share * (1 - share)  # variance, over that of a mode that holds half
+    agree = (r_hat**2 - 1) * of_half <= PASSING_R_HAT**2 - 1
+    if not (agree.all() and (size >= PASSING_ESS * chains * of_half).all()):
         return None  # nan is neither
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt((1 - share) / (share * size))
@@ -108,6 +125,7 @@ def _of_all_runs(
     nearest: Sequence[Codes],
     mass: Sequence[Mass],
     seed: int,
+    draws: int,
 ) -> Combined:
     """As many draws of each run, and the modes that hold a share of them, the heaviest first."""
     marked = []
@@ -116,7 +134,7 @@ def _of_all_runs(
         marked.append(replace(run, statistics=own))
     every, equal = np.ones_like(nearest[0], bool), np.full(len(runs), 1 / len(runs))
     rng = np.random.default_rng(seed)
-    mixed, _ = interleaved(marked, [every] * len(runs), equal, rng)
+    mixed, _ = interleaved(marked, [every] * len(runs), equal, rng, draws)
     share = shares(np.array([each.log for each in mass]))
     order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
     if len(order) == 1:
@@ -136,7 +154,11 @@ def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
 
 
 def interleaved(
-    runs: Sequence[Draws], stayed: Sequence[Mask], share: Array, rng: np.random.Generator
+    runs: Sequence[Draws],
+    stayed: Sequence[Mask],
+    share: Array,
+    rng: np.random.Generator,
+    draws: int | None = None,
 ) -> tuple[Draws, Codes]:
     """Chains in which each mode has its share of the draws, and the mode of each draw.
 
@@ -153,13 +175,16 @@ def interleaved(
         Of the modes; the sum is 1.
     rng : Generator
         Source of the order.
+    draws : int, optional
+        Of each chain; by default as many as each run has.
 
     Returns
     -------
     Draws
     array of int, shape (chains, draws)
     """
-    chains, draws = stayed[0].shape
+    chains, most = stayed[0].shape
+    draws = draws or most
     count = np.diff(np.round(np.cumsum(share) * draws).astype(int), prepend=0)
     of_mode = rng.permuted(np.tile(np.repeat(np.arange(len(runs)), count), (chains, 1)), axis=1)
     taken = [
@@ -169,7 +194,7 @@ def interleaved(
 
     def mixed(kind: str, name: str) -> Array:
         by_run: list[Array] = [getattr(run, kind)[name] for run in runs]
-        out = np.empty_like(by_run[0])
+        out = np.empty((chains, draws, *by_run[0].shape[2:]), by_run[0].dtype)
         for mode, values in enumerate(by_run):
             for chain in range(chains):
                 out[chain, of_mode[chain] == mode] = values[taken[mode][chain]]
@@ -216,15 +241,19 @@ def _nearest(
     model: AnnotationModel, draws: Point, states: Sequence[Array], problem: CategoricalProblem
 ) -> Codes:
     """The mode (...) whose true categories those at each draw (...) come closest to."""
-    names = [p.name for p in model.parameters()]
-    known, weight = np.array(states), problem.mixture.multiplicity[:, None]
+    known, weight = np.array(states)[:, None], problem.mixture.multiplicity[:, None]
     first = model.parameters()[0]
     shape = draws[first.name].shape[: draws[first.name].ndim - len(first.dims)]
-    found = np.empty(shape, np.int32)
-    for at in np.ndindex(shape):
-        state = states_at(model, {name: draws[name][at] for name in names}, problem)
-        found[at] = (weight * np.abs(known - state)).sum(axis=(1, 2)).argmin()
-    return found
+    every = {
+        p.name: draws[p.name].reshape(-1, *draws[p.name].shape[len(shape) :])
+        for p in model.parameters()
+    }
+    found = np.empty(math.prod(shape), np.int32)
+    for some in blocks(len(found), BLOCK // states[0].size):
+        points = [{name: x[at] for name, x in every.items()} for at in range(len(found))[some]]
+        state = states_at_each(model, points, problem)
+        found[some] = (weight * np.abs(known - state)).sum(axis=(2, 3)).argmin(axis=0)
+    return found.reshape(shape)
 
 
 def _mass(

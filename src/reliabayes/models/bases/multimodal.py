@@ -15,10 +15,11 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.combination import combine, not_weighed
+from reliabayes.models.bases.combination import combine, not_weighed, pass_between
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.modes import find_modes, matched, nearest, states_at
 from reliabayes.results.modes import Combined
+from reliabayes.results.settings import Settings
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
@@ -36,19 +37,30 @@ class MultimodalModel(AnnotationModel[P]):
         return tuple(replace(mode.start, climbs=mode.climbs) for mode in modes)
 
     def combine(
-        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, seed: int
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, settings: Settings
     ) -> Combined:
         """Draws of all runs, in proportion to the masses of their modes."""
+        runs, relabelled = self._relabelled(modes, runs, problem)
+        if len(runs) < len(modes):
+            found = not_weighed(modes, runs[0])
+        else:
+            found = combine(self, modes, runs, problem, settings.seed, settings.draws)
+        return found._replace(relabelled=relabelled)
+
+    def passes_between(self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P) -> bool:
+        """Whether chains from all modes pass between them, and agree on how often."""
+        return pass_between(self, modes, self._relabelled(modes, runs, problem)[0], problem)
+
+    def _relabelled(
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P
+    ) -> tuple[list[Draws], tuple[int, ...]]:
+        """Runs whose true categories have the labels that the priors ask for, and which had not."""
         labelled = [
             self.relabel(run.parameters, mode, problem)
             for run, mode in zip(runs, modes, strict=False)
         ]
-        runs = [replace(run, parameters=own) for run, (own, _) in zip(runs, labelled, strict=True)]
-        if len(runs) < len(modes):
-            found = not_weighed(modes, runs[0])
-        else:
-            found = combine(self, modes, runs, problem, seed)
-        return found._replace(relabelled=tuple(sorted({x for _, own in labelled for x in own})))
+        found = [replace(run, parameters=own) for run, (own, _) in zip(runs, labelled, strict=True)]
+        return found, tuple(sorted({x for _, own in labelled for x in own}))
 
     # Label switching.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeAlias
 
 import numpy as np
@@ -98,6 +98,10 @@ class OptionalResults(Generic[P]):
     def weighs_modes(self, problem: P) -> bool:
         """Whether the masses of several modes of the posterior can be compared."""
         return True
+
+    def passes_between(self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P) -> bool:
+        """Whether chains from all modes pass between them, and agree on how often."""
+        return False
 
     def decision(
         self, posterior: Posterior[P], fixed: frozenset[str] | None = None

@@ -24,11 +24,11 @@ from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.better_draws import mixed_better
 from reliabayes.models.bases.optional_results import OptionalResults
+from reliabayes.models.bases.runs import all_runs
 from reliabayes.models.bases.sampling import (
     AS_USUAL,
     Care,
     Own,
-    all_runs,
     check_arguments,
     chosen_settings,
     chosen_starts,
@@ -120,7 +120,7 @@ class RatingModel(OptionalResults[P], ABC):
         return (self.start(problem),)
 
     def combine(
-        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, seed: int
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, settings: Settings
     ) -> Combined:
         """One set of draws from runs of the sampler at each of several modes, or from one run."""
         (run,) = runs
@@ -318,14 +318,14 @@ class RatingModel(OptionalResults[P], ABC):
             problem = self.settled(problem, modes[0].centring)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
-        earlier: list[Draws] = []  # by Gibbs sampling
+        earlier: list[list[Draws]] = []  # by Gibbs sampling
 
         def sample(own: Own | None, care: Care) -> Fit:
             chosen = chosen_settings(settings, own, starts, warmup, draws, care, earlier)
             options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
             how = list(zip(starts, modes, strict=False)), own, chosen, output_dir, care, earlier
             runs = all_runs(self, problem, *how, **options)
-            drawn = self.combine(modes, runs, problem, settings.seed)
+            drawn = self.combine(modes, runs, problem, chosen)
             fit = Fit(
                 self,
                 ratings,

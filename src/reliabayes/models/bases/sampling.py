@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, get_args
 
-import numpy as np
-
-from reliabayes.arrays import Array
 from reliabayes.choices import Sampler
-from reliabayes.inference import crossed_gibbs, gibbs, gibbs_in_parts, independence, stan
+from reliabayes.inference import stan
 from reliabayes.inference.commands import Geometry
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
-from reliabayes.inference.problem import StanPart, stan_data
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
 from reliabayes.models.bases.optional_results import ByGibbs, OptionalResults
@@ -31,19 +27,11 @@ from reliabayes.wording import joined
 
 # Iterations of each chain where each is a pass over ratings in parts, or over so many.
 PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
-# Of chains that go on where those in doubt ended: iterations discarded, and times the sweeps up to
-# which their earlier draws are kept, too.
-LATER_WARMUP, MOST_KEPT = 20, 5
+LATER_WARMUP = 20  # iterations that chains discard which go on where those in doubt ended
 WITHOUT = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
     "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
-}
-
-BY_GIBBS = {
-    Conjugate: gibbs,
-    ConjugateInParts: gibbs_in_parts,
-    CrossedEffects: crossed_gibbs,
 }
 
 Own: TypeAlias = ByGibbs | NearNormal
@@ -94,107 +82,13 @@ class SampledModel(Protocol):
     def weighs_modes(self, problem: Any) -> bool:
         """Whether the masses of several modes can be compared."""
 
+    def passes_between(
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: Any
+    ) -> bool:
+        """Whether chains from all modes pass between them, and agree on how often."""
+
     def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
         """Dispersed starting points."""
-
-
-def all_runs(
-    model: SampledModel,
-    problem: Any,
-    places: Sequence[tuple[Start, WarmStart]],
-    own: Own | None,
-    settings: Settings,
-    output_dir: str | os.PathLike[str] | None,
-    care: Care,
-    earlier: list[Draws],
-    **options: Any,
-) -> list[Draws]:
-    """A run from each start, around a mode; those by Gibbs sampling become the earlier ones.
-
-    Of earlier draws some are kept if not many more sweeps make a draw now.
-    """
-    before: Sequence[Draws | None] = earlier or [None] * len(places)
-    every = own.thinning if earlier and isinstance(own, Conjugate) and not own.moves else 0
-    kept = settings.draws // every if 0 < every <= MOST_KEPT else 0
-    fewer = replace(settings, draws=settings.draws - kept)
-    runs = [
-        _sampled(model, problem, mode, own, start, fewer, output_dir, care, after, **options)
-        for (start, mode), after in zip(places, before, strict=True)
-    ]
-    if kept:
-        runs = [_joined(*both, every) for both in zip(earlier, runs, strict=True)]
-    if isinstance(own, Conjugate):
-        earlier[:] = runs
-    return runs
-
-
-def _sampled(
-    model: SampledModel,
-    problem: Any,
-    mode: WarmStart,
-    own: Own | None,
-    start: Start,
-    settings: Settings,
-    output_dir: str | os.PathLike[str] | None,
-    care: Care,
-    earlier: Draws | None,
-    **options: Any,
-) -> Draws:
-    """Draws of all chains from a start, by the sampler that suits the posterior, or by NUTS.
-
-    Gibbs sampling goes on where earlier draws end, if there are any.
-    """
-    chains: dict[str, Any] = {
-        "chains": settings.chains,
-        "warmup": settings.warmup,
-        "draws": settings.draws,
-        "seed": settings.seed,
-    }
-    if isinstance(own, NearNormal):
-        return independence.sample(own, **chains, **options)
-    points = start.create_inits(seed=settings.seed, chains=settings.chains)
-    if isinstance(own, Conjugate) and earlier is not None:
-        points, options = _last_of(earlier), {**options, "goes_on": True}
-    if own is not None:
-        by_gibbs: Any = BY_GIBBS[type(own)]
-        run = by_gibbs.sample(own, inits=points, **chains, **options)
-        return model.as_by_program(run, mode.centring)
-    acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    geometry = geometry_of(start)
-    run = stan.sample(
-        model.program(problem),
-        stan_data(problem, mode.centring),
-        inits=[model.for_program(point, mode.centring) for point in points],
-        geometry=geometry and geometry.with_trees(care.tree_depth),
-        acceptance=max(acceptance, care.acceptance),
-        thinning=max(model.thinning, care.thinning),
-        output_dir=output_dir,
-        **chains,
-        **options,
-    )
-    return model.from_program(run, mode.centring)
-
-
-def _joined(first: Draws, second: Draws, every: int) -> Draws:
-    """One in so many of the draws of each chain, and those of its second part."""
-
-    def both(one: Mapping[str, Array], other: Mapping[str, Array]) -> dict[str, Array]:
-        return {
-            name: np.concatenate([x[:, every - 1 :: every], other[name]], axis=1)
-            for name, x in one.items()
-        }
-
-    return replace(
-        second,
-        parameters=both(first.parameters, second.parameters),
-        statistics=both(first.statistics, second.statistics),
-    )
-
-
-def _last_of(run: Draws) -> list[dict[str, Any]]:
-    """The last draw of each chain."""
-    chains = range(len(next(iter(run.parameters.values()))))
-    return [{name: x[chain, -1] for name, x in run.parameters.items()} for chain in chains]
 
 
 def geometry_of(start: Start) -> Geometry | None:
@@ -209,7 +103,7 @@ def chosen_settings(
     warmup: int | None,
     draws: int | None,
     care: Care,
-    earlier: Sequence[Draws],
+    earlier: Sequence[Sequence[Draws]],
 ) -> Settings:
     """Settings with the sampler, and with iterations that suit it where none are given."""
     sampler = own.sampler if own else "nuts"

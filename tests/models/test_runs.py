@@ -1,0 +1,89 @@
+"""Runs of Gibbs sampling from several modes share the draws of one, if chains pass between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reliabayes as rb
+from reliabayes.inference import gibbs
+from reliabayes.inference.stan import Draws
+from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
+from tests.models.test_modes import near_chance, worse_than_chance
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning"),
+]
+
+MODEL = rb.HierarchicalDawidSkene()
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], Draws]]:
+    """Options and draws of each run of the Gibbs sampler."""
+    found: list[tuple[dict[str, Any], Draws]] = []
+    sample = gibbs.sample
+
+    def noted(own: Any, **options: Any) -> Draws:
+        found.append((options, sample(own, **options)))
+        return found[-1][1]
+
+    monkeypatch.setattr(gibbs, "sample", noted)
+    return found
+
+
+def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
+    runs: list[tuple[dict[str, Any], Draws]],
+) -> None:
+    fit = MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
+
+    assert [options["draws"] for options, _ in runs] == [201, 201]
+    assert not any(options.get("goes_on") for options, _ in runs)
+    assert fit.posterior.sizes["draw"] == 401
+    every = np.concatenate([drawn.parameters["location"] for _, drawn in runs], axis=1)
+    for chain, drawn in enumerate(fit.posterior["location"].to_numpy()):
+        assert np.isin(drawn[:, 0], every[chain, :, 0]).all()
+        assert len(np.unique(drawn[:, 0])) == 401
+
+
+def test_runs_whose_chains_stay_at_modes_go_on_until_each_has_all_draws(
+    runs: list[tuple[dict[str, Any], Draws]],
+) -> None:
+    MODEL.fit(worse_than_chance(0), seed=1, draws=400, sampler="gibbs")
+
+    assert [options["draws"] for options, _ in runs] == [200] * 4
+    assert [options["warmup"] for options, _ in runs][2:] == [0, 0]
+    for (_, first), (options, _) in zip(runs[:2], runs[2:], strict=True):
+        assert options["goes_on"]
+        for chain, point in enumerate(options["inits"]):
+            for name, value in point.items():
+                np.testing.assert_array_equal(value, first.parameters[name][chain, -1])
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_chains_that_go_on_have_random_numbers_of_their_own(number: int) -> None:
+    problem = MODEL.problem(near_chance(0))
+    own, start = MODEL.conjugate(problem), MODEL.start(problem)
+    options: dict[str, Any] = {"chains": 1, "warmup": 0, "draws": 20, "seed": 1, "progress": False}
+    options["inits"] = start.create_inits(seed=1, chains=1)
+
+    others = [gibbs.sample(own, **options, goes_on=each) for each in range(number)]
+    found = gibbs.sample(own, **options, goes_on=number)
+
+    for other in others:
+        assert not np.isin(found.parameters["effect"], other.parameters["effect"]).any()
+
+
+@pytest.mark.parametrize("model", [MODEL, rb.MACE()], ids=lambda model: model.name())
+def test_states_at_several_points_are_those_at_each(model: Any) -> None:
+    problem = model.problem(worse_than_chance(0))
+    points = [mode.climb.point for mode in find_modes(model, problem)]
+
+    found = states_at_each(model, points, problem)
+
+    assert len(points) > 1
+    for point, states in zip(points, found, strict=True):
+        np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
