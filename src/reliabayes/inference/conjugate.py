@@ -195,7 +195,7 @@ class Conjugate:
         Number of ratings of all items.
     hierarchy : Hierarchy, optional
         What rows of confusion matrices follow from, if they are no parameters.
-    thinning : int
+    thinning : float
         Times the usual number of sweeps that make a draw.
     in_parts : bool
         Whether items are elsewhere, so that none can be drawn given all others.
@@ -221,7 +221,7 @@ class Conjugate:
     multiplicity: Codes
     n_ratings: float
     hierarchy: Hierarchy | None = None
-    thinning: int = 1
+    thinning: float = 1
     in_parts: bool = False
     offset: int = 0
     moves: int = 0
@@ -257,10 +257,11 @@ class Conjugate:
     def _steps(self) -> int:
         if self.hierarchy is not None:
             cheap = int(SWEPT / (len(self.cell) + self.hierarchy.n_log_odds))
-            return self.thinning * min(max(HIERARCHY_SWEEPS, cheap), MOST_SWEEPS)
+            usual = min(max(HIERARCHY_SWEEPS, cheap), MOST_SWEEPS)
+            return max(1, round(self.thinning * usual))
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
         more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)
-        return self.thinning * min(least + more, MOST_SWEEPS)
+        return max(1, round(self.thinning * min(least + more, MOST_SWEEPS)))
 
     @property
     def repeats(self) -> int:

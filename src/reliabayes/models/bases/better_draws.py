@@ -20,7 +20,9 @@ ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If draws are in doubt, times the usual sweeps of each: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
 ONLY_THINNING = 10  # times the usual iterations for each draw, where NUTS cannot run instead
-HIERARCHY_THINNING = 5  # before NUTS, of which a draw takes ten times as long
+# Of a hierarchy at least so many, and at most so many wherever it has few ratings, before NUTS, of
+# which a draw takes ten times as long; then so many times as many.
+LEAST_THINNING, HIERARCHY_THINNING, THEN = 2, 5, 3
 # The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
@@ -28,7 +30,7 @@ QUICK_GIVEN_OTHERS = 650_000  # where states are drawn given one another, which 
 AIM, HIERARCHY_AIM = 1_200, 400
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
-FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 10, 150, 25
+FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 18
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
 Way: TypeAlias = tuple[Own | None, Care]
@@ -74,23 +76,35 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
         had_short_trees = own is None and fit.settings.max_tree_depth < LONG_TREES.tree_depth
         longer: list[Way] = [(None, LONG_TREES)] * had_short_trees
         return by_nuts * (own is not None) + longer + [(None, SMALL_STEPS)] * is_small
+    if own.hierarchy is not None:
+        by_sweeps = [_swept_more(own, fit, more) for more in _sweeps_of_hierarchy(own, fit)]
+        return [*by_sweeps, (None, SMALL_STEPS if is_small else AS_USUAL)]
     more = _more_sweeps(own, fit)
     by_more: list[Way] = [(replace(own, thinning=more), AS_USUAL)] * (more > 1)
-    if own.hierarchy is not None:
-        if len(own.cell) <= FEW_COUNTS and more >= MOVED_THINNING:
-            by_more = [(_with_moves(own, fit, more), AS_USUAL)]
-        return [*by_more, (None, SMALL_STEPS if is_small else AS_USUAL)]
     if own.outcomes.guessed:
         return [*by_nuts, *by_more]
     return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]
 
 
-def _with_moves(own: Conjugate, fit: Fit, more: int) -> Conjugate:
-    """What needs fewer sweeps, between which all parameters move by differences of draws."""
+def _swept_more(own: Conjugate, fit: Fit, more: int) -> Way:
+    """So many times the sweeps; or fewer, between which all parameters move by differences."""
+    if len(own.cell) > FEW_COUNTS or more < MOVED_THINNING:
+        return replace(own, thinning=more), AS_USUAL
     drawn = {each.name: fit.posterior[each.name].to_numpy() for each in own.slots.parameters}
     every = {name: x.reshape(-1, *x.shape[2:]) for name, x in drawn.items()}
-    thinning = math.ceil(more / WORTH_OF_MOVES)
-    return replace(own, thinning=thinning, moves=MOVES, earlier=own.slots.free(every))
+    thinning, earlier = more / WORTH_OF_MOVES, own.slots.free(every)
+    return replace(own, thinning=thinning, moves=MOVES, earlier=earlier), AS_USUAL
+
+
+def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
+    """Times the usual sweeps that the ESS asks for, and more if these leave draws in doubt."""
+    checks = fit.diagnostics()
+    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
+    cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
+    few = min(HIERARCHY_THINNING, THINNED_RATINGS // len(fit.ratings))
+    most = min(MOST_THINNING, max(cheap, few))
+    more = min(most, max(LEAST_THINNING, math.ceil(HIERARCHY_AIM / size)))
+    return [each for each in (more, THEN * more) if 1 < each <= most]
 
 
 def _more_sweeps(own: Conjugate, fit: Fit) -> int:
@@ -99,10 +113,6 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
     if own.outcomes.guessed:
         return min(MOST_THINNING, most)
     size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
-    if own.hierarchy is not None:
-        cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
-        few = min(HIERARCHY_THINNING, most)
-        return max(few, min(MOST_THINNING, cheap, math.ceil(HIERARCHY_AIM / size)))
     needed = max(MOST_THINNING, math.ceil(AIM / size))
     quick = QUICK_GIVEN_OTHERS / own.n_ratings if own.has_urns else QUICK_RATINGS / own.work
     return min(needed, QUICK_THINNING, int(quick))
