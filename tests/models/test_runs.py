@@ -10,6 +10,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.inference import gibbs
 from reliabayes.inference.stan import Draws
+from reliabayes.models.bases import combination
 from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
 from tests.models.test_modes import near_chance, worse_than_chance
 
@@ -35,6 +36,14 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], Draws]]:
     return found
 
 
+@pytest.fixture
+def short_runs_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take chains of 200 draws that disagree a little for chains that pass between modes."""
+    monkeypatch.setattr(combination, "PASSING_R_HAT", 1.1)
+    monkeypatch.setattr(combination, "PASSING_ESS", 20)
+
+
+@pytest.mark.usefixtures("short_runs_will_do")
 def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
     runs: list[tuple[dict[str, Any], Draws]],
 ) -> None:
@@ -75,6 +84,28 @@ def test_chains_that_go_on_have_random_numbers_of_their_own(number: int) -> None
 
     for other in others:
         assert not np.isin(found.parameters["effect"], other.parameters["effect"]).any()
+
+
+@pytest.mark.usefixtures("short_runs_will_do")
+def test_runs_from_different_modes_have_random_numbers_of_their_own(
+    runs: list[tuple[dict[str, Any], Draws]],
+) -> None:
+    MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
+
+    one, other = (drawn.parameters["prevalence"][..., 0].ravel() for _, drawn in runs)
+    # Chains with the same random numbers become alike: their correlation was 0.8 and more.
+    assert abs(np.corrcoef(one, other)[0, 1]) < 0.3
+
+
+def test_chains_are_those_of_their_numbers() -> None:
+    problem = MODEL.problem(near_chance(0))
+    own, inits = MODEL.conjugate(problem), MODEL.start(problem).create_inits(seed=1, chains=3)
+    options: dict[str, Any] = {"warmup": 0, "draws": 20, "seed": 1, "progress": False}
+
+    every = gibbs.sample(own, chains=3, inits=inits, **options)
+    last = gibbs.sample(own, chains=1, inits=inits[2:], first_chain=2, **options)
+
+    np.testing.assert_array_equal(every.parameters["effect"][2:], last.parameters["effect"])
 
 
 @pytest.mark.parametrize("model", [MODEL, rb.MACE()], ids=lambda model: model.name())

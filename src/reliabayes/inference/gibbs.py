@@ -40,6 +40,7 @@ def sample(
     progress: bool | None = None,
     timeout: float | None = None,
     goes_on: int = 0,
+    first_chain: int = 0,
 ) -> Draws:
     """Draws from a posterior by Gibbs sampling, chains in threads.
 
@@ -62,6 +63,8 @@ def sample(
     goes_on : int
         0 where chains start, and otherwise from 1 to 7: chains with the same seed ended there, and
         those with another of these numbers have other random numbers.
+    first_chain : int
+        Number of the first chain: chains of other numbers have other random numbers, too.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def sample(
     stan.require_computer("The compiled Gibbs sampler")
     size, shape = conjugate.slots.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
-    run = _Run(conjugate, seed, chains, warmup, draws, LATER * goes_on)
+    run = _Run(conjugate, seed, chains, warmup, draws, LATER * goes_on, first_chain)
     tasks = [
         partial(run.chain, chain, conjugate.slots.point(init), found.of(chain))
         for chain, init in enumerate(inits)
@@ -163,9 +166,17 @@ class _Run:
     """Chains over one posterior, each in steps between which it can be stopped."""
 
     def __init__(
-        self, conjugate: Conjugate, seed: int, chains: int, warmup: int, draws: int, first: int
+        self,
+        conjugate: Conjugate,
+        seed: int,
+        chains: int,
+        warmup: int,
+        draws: int,
+        first: int,
+        first_chain: int,
     ) -> None:
         self.seed, self.first, self.stop = seed, first, threading.Event()
+        self.first_chain = first_chain
         self.done = [0] * chains  # sweeps of each
         # What is kept of a sweep is what it starts from, so none is kept of the first.
         self.every = conjugate.sweeps
@@ -184,7 +195,7 @@ class _Run:
             library().reliabayes_gibbs(
                 ctypes.byref(self.data),
                 ctypes.c_uint32(self.seed),
-                ctypes.c_uint32(chain),
+                ctypes.c_uint32(self.first_chain + chain),
                 ctypes.c_int64(self.first + done),
                 ctypes.c_int64(number),
                 ctypes.c_int64(self.first + self.first_kept),

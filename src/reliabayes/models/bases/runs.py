@@ -58,8 +58,8 @@ def all_runs(
     def runs_of(before: Sequence[Draws | None], after: int, **changes: Any) -> list[Draws]:
         how = replace(settings, **changes), output_dir, care
         return [
-            _sampled(model, problem, mode, own, start, *how, last, after, **options)
-            for (start, mode), last in zip(places, before, strict=True)
+            _sampled(model, problem, mode, own, start, *how, last, after, number, **options)
+            for number, ((start, mode), last) in enumerate(zip(places, before, strict=True))
         ]
 
     if not isinstance(own, Conjugate):
@@ -93,11 +93,13 @@ def _sampled(
     care: Care,
     earlier: Draws | None,
     goes_on: int,
+    number: int,
     **options: Any,
 ) -> Draws:
     """Draws of all chains from a start, by the sampler that suits the posterior, or by NUTS.
 
-    Gibbs sampling goes on where earlier draws end, if there are any.
+    Gibbs sampling goes on where earlier draws end, if there are any. Runs of other numbers have
+    other random numbers: with the same ones, chains that pass between modes become alike.
     """
     chains: dict[str, Any] = {
         "chains": settings.chains,
@@ -108,8 +110,10 @@ def _sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
-    if isinstance(own, Conjugate) and earlier is not None:
-        points, options = _last_of(earlier), {**options, "goes_on": goes_on}
+    if isinstance(own, Conjugate):
+        options = {**options, "first_chain": number * settings.chains}
+        if earlier is not None:
+            points, options = _last_of(earlier), {**options, "goes_on": goes_on}
     if own is not None:
         by_gibbs: Any = BY_GIBBS[type(own)]
         run = by_gibbs.sample(own, inits=points, **chains, **options)
