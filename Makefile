@@ -36,13 +36,13 @@ lint: $(VENV)/developed
 	$(BIN)/mypy src tests hatch_build.py benchmarks
 
 packaging: $(VENV)/developed
-	$(BIN)/python -m pytest -m packaging
+	$(BIN)/python -m pytest -m packaging tests/packaging
 
 notebooks: $(VENV)/developed
-	$(BIN)/python -m pytest -m notebooks
+	$(BIN)/python -m pytest -m notebooks tests/docs
 
 browser: $(VENV)/developed
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -m browser tests/app tests/html_report
 
 # The static page with the Python that it runs, for any file server; and its tests in Chromium.
 app-page: $(VENV)/engines
@@ -54,10 +54,10 @@ spark: $(VENV)/developed
 	$(BIN)/python -m pytest tests/partitions/test_spark.py
 
 webassembly: $(VENV)/engines
-	$(BIN)/python -m pytest -m webassembly
+	$(BIN)/python -m pytest -m webassembly tests/app
 
 docs: $(VENV)/documented
-	$(BIN)/python -m pytest -m docs
+	$(BIN)/python -m pytest -m docs tests/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 posteriors: $(VENV)/developed
