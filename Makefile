@@ -25,7 +25,7 @@ demo: $(VENV)/demonstrable
 	@$(MAKE) --no-print-directory $(VENV)/installed
 
 test: $(VENV)/developed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 quick: $(VENV)/developed
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist loadfile

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--quick"):
         config.hook.pytest_deselected(items=[item for item in items if _is_slow(item)])
         items[:] = [item for item in items if not _is_slow(item)]
+    if hasattr(config, "workerinput"):
+        # Files with most slow tests first, so that no process waits at the end for another.
+        slow = Counter(item.path for item in items if _is_slow(item))
+        items.sort(key=lambda item: -slow[item.path])
 
 
 def _is_slow(item: pytest.Item) -> bool:
