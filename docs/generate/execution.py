@@ -5,6 +5,7 @@ They are kept in ``build/docs`` until the package, or what is executed, changes.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import io
@@ -46,12 +47,15 @@ def version() -> str:
     return found.hexdigest()
 
 
-@MEMORY.cache  # type: ignore[untyped-decorator]
-def notebook_outputs(text: str, version: str) -> list[list[dict[str, Any]]]:
-    """Outputs of each cell of a notebook, of any kind of cell."""
+@MEMORY.cache(ignore=["limit"])  # type: ignore[untyped-decorator]
+def notebook_outputs(
+    text: str, version: str, limit: float | None = None
+) -> list[list[dict[str, Any]]]:
+    """Outputs of each cell of a notebook, of any kind of cell; ``limit`` is in seconds for all."""
     notebook = nbformat.reads(text, as_version=nbformat.NO_CONVERT)  # type: ignore[no-untyped-call]
     with tempfile.TemporaryDirectory() as folder, _environment(folder):
-        NotebookClient(notebook, resources={"metadata": {"path": folder}}).execute()
+        client = NotebookClient(notebook, resources={"metadata": {"path": folder}})
+        asyncio.run(asyncio.wait_for(client.async_execute(), limit))
     return [[dict(output) for output in cell.get("outputs", [])] for cell in notebook.cells]
 
 

@@ -19,7 +19,8 @@ import pytest
 import reliabayes as rb
 from docs.generate import gallery, models
 from docs.generate.docstrings import markdown
-from docs.generate.examples import example
+from docs.generate.examples import example, plot
+from docs.generate.execution import MODES, printed_and_drawn, version
 from docs.generate.names import identifier
 from tests.conftest import ROOT
 
@@ -191,14 +192,12 @@ def test_a_docstring_becomes_markdown() -> None:
 
 
 @pytest.mark.docs
-@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("model", rb.MODELS, ids=lambda model: model.__name__)
-def test_the_example_of_a_model_runs(model: type[rb.RatingModel]) -> None:
-    short = example(model).replace("seed=1", "seed=1, chains=2, warmup=50, draws=50")
-
-    (printed,) = run([short])
+def test_the_example_of_a_model_runs_without_warnings(model: type[rb.RatingModel]) -> None:
+    printed, images = printed_and_drawn(example(model), plot(model), version())
 
     assert "quantity" in printed
+    assert set(images) == set(MODES)
 
 
 # Helpers.
