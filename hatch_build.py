@@ -3,7 +3,8 @@
 All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
 ``gibbs.cpp``, ``crossed_gibbs.cpp`` and ``hierarchy_em.cpp`` beside it into a library.
 Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
-our own share a translation unit, and the sums of a density are compiled by themselves.
+our own share a translation unit, the sums of a density are compiled by themselves, and where many
+units are new, g++ reads these headers once for all of them.
 
 ``python hatch_build.py [program ...]`` compiles into the cache and shows progress; installing the
 package then only links.
@@ -22,7 +23,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 from platform import machine
@@ -38,6 +39,8 @@ LIBRARY = "libreliabayes-gibbs.so"  # the Gibbs samplers, which Python loads
 EXECUTABLE = "reliabayes-stan"  # the name of a chain in lists of processes
 LAUNCHER = '#!/bin/sh\nexec "${0%/*}/reliabayes-stan" NAME "$@"\n'
 MAX_PROGRAMS = 4  # of a translation unit, so that processors share the work
+MANY = 3  # new units of programs, for which reading Stan's headers once saves time
+ROOM = 2_000_000_000  # bytes on the disk; compiled headers take 800 MB
 
 # As CmdStan compiles; portable code, so no flag that names a processor.
 OPTIMISED = ("-O3", "-s")
@@ -161,8 +164,8 @@ def build(
         objects = {unit: tools.object_of(unit) for unit in units}
         new = [unit for unit, target in objects.items() if not target.exists()]
         number = sum(unit.name.count("-") + 1 for unit in new if unit in of_programs)
-        with progress(number, len(new)) as done:
-            for compiled in as_completed([pool.submit(tools.compile, unit) for unit in new]):
+        with progress(number, len(new)) as done, tempfile.TemporaryDirectory(dir=cache()) as folder:
+            for compiled in as_completed(started(pool, tools, new, of_programs, Path(folder))):
                 compiled.result()
                 done()
     out.mkdir(parents=True, exist_ok=True)
@@ -173,6 +176,22 @@ def build(
         launcher = out / path.stem
         launcher.write_text(LAUNCHER.replace("NAME", path.stem))
         launcher.chmod(0o755)
+
+
+def started(
+    pool: Executor, tools: Toolchain, new: Sequence[Unit], of_programs: Sequence[Unit], folder: Path
+) -> list[Future[None]]:
+    """Compilations of new units; ``folder`` is for Stan's headers, read once for many of them.
+
+    Units of programs then come last, because they wait for these headers.
+    """
+    waiting = [unit for unit in new if unit in of_programs]
+    has_room = shutil.disk_usage(folder).free > ROOM
+    if len(waiting) < MANY or not has_room or not tools.precompiles:
+        return [pool.submit(tools.compile, unit) for unit in new]
+    headers = pool.submit(tools.precompile, folder)
+    others = [pool.submit(tools.compile, unit) for unit in new if unit not in of_programs]
+    return [*others, *(pool.submit(tools.compile, unit, headers) for unit in waiting)]
 
 
 class Unit(NamedTuple):
@@ -299,14 +318,33 @@ class Toolchain(NamedTuple):
         digest = hashlib.sha256("\0".join(made_of).encode()).hexdigest()
         return cache() / f"{unit.name[:60]}-{digest[:20]}.o"
 
-    def compile(self, unit: Unit) -> None:
-        """Compile a unit into the cache."""
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Options of a compilation."""
+        includes = (f"-I{CPP}", "-isystem", f"{self.httpstan / 'include'}")
+        return ("-std=c++17", *self.flags, *includes, "-w")
+
+    @property
+    def precompiles(self) -> bool:
+        """Whether the compiler is g++; others want other options for headers compiled before."""
+        return "Free Software Foundation" in run(self.compiler, "--version")
+
+    def precompile(self, folder: Path) -> Path:
+        """Compile the header of all programs, into a file beside it."""
+        header = folder / "programs.hpp"
+        header.write_text("#include <stan/model/model_header.hpp>\n")
+        run(self.compiler, *self.options, "-x", "c++-header", header, "-o", f"{header}.gch")
+        return header
+
+    def compile(self, unit: Unit, headers: Future[Path] | None = None) -> None:
+        """Compile a unit into the cache, with headers that were compiled before if there are."""
         target = self.object_of(unit)
         partial = target.with_suffix(f".{os.getpid()}.partial")
-        includes = (f"-I{CPP}", "-isystem", f"{self.httpstan / 'include'}")
-        options = ["-std=c++17", *self.flags, *includes, "-w"]
+        options = [*self.options]
         if unit in GIBBS:
             options.append("-fPIC")
+        if headers is not None:
+            options += ["-include", str(headers.result())]
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, f"{unit.name[:60]}.cpp")
             source.write_text(unit.text)

@@ -8,7 +8,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -21,12 +24,14 @@ from hatch_build import (
     build,
     densities_of,
     registered,
+    started,
     sums_of,
     units_of,
 )
 from tests.conftest import PROGRAMS
 
 
+@pytest.mark.slow
 def test_second_build_compiles_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: object
 ) -> None:
@@ -126,6 +131,39 @@ def test_only_sums_that_a_program_reads_are_compiled() -> None:
     sums = sums_of(list(units_of(programs, [""])))
 
     assert [unit.name for unit in sums] == ["item_mixture_pass"]
+
+
+class Compiler:
+    """Notes what it compiles, and with which headers."""
+
+    precompiles = True
+
+    def __init__(self) -> None:
+        self.compiled: dict[str, Path | None] = {}
+
+    def precompile(self, folder: Path) -> Path:
+        return folder / "programs.hpp"
+
+    def compile(self, unit: Unit, headers: Future[Path] | None = None) -> None:
+        self.compiled[unit.name] = None if headers is None else headers.result()
+
+
+@pytest.mark.parametrize(
+    ("number", "free", "once"), [(3, 3e9, True), (2, 3e9, False), (3, 1e9, False)]
+)
+def test_headers_are_read_once_for_many_programs_if_there_is_room(
+    number: int, free: float, once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
+    programs = [Unit.of(f"program {k}", "") for k in range(number)]
+    tools: Any = Compiler()
+
+    with ThreadPoolExecutor(1) as pool:
+        jobs = started(pool, tools, [*programs, hatch_build.RUNNER], programs, tmp_path)
+
+    headers = tmp_path / "programs.hpp" if once else None
+    assert len(jobs) == number + 1
+    assert tools.compiled == {unit.name: headers for unit in programs} | {"runner": None}
 
 
 def test_headers_include_those_that_headers_include() -> None:
