@@ -48,16 +48,17 @@ DESIGNS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("draws", [700, pytest.param(3000, marks=pytest.mark.calibration)])
 def test_posterior_is_that_with_effects_integrated_out(
-    name: str, monkeypatch: pytest.MonkeyPatch
+    draws: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ratings = simulated(*DESIGNS[name])
     monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: True)
     model = rb.GaussianICC(prior_sd_rater=rb.HalfNormal(0.5))
 
-    found = model.fit(ratings, sampler="gibbs", draws=3000, **QUIET)
+    found = model.fit(ratings, sampler="gibbs", draws=draws, **QUIET)
 
-    expected = model.fit(ratings, sampler="nuts", draws=2000, **QUIET)
+    expected = model.fit(ratings, sampler="nuts", draws=draws, **QUIET)
     for column in ("mean", "sd", "lower_90", "upper_90"):
         errors = [standard_errors(fit, column) for fit in (found, expected)]
         for quantity in expected.summary().index:
@@ -111,6 +112,7 @@ def test_sums_are_those_of_the_same_effects() -> None:
     np.testing.assert_allclose(whole.crossed, design.counts.T @ effect)
 
 
+@pytest.mark.slow
 def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_effects, "MANY_CELLS", 10)
     ratings, model = simulated(60, 20, 300, (1.0, 0.5, 1.0)), rb.GaussianICC()
@@ -129,8 +131,9 @@ def by_gibbs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *sizes: False)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_gibbs_alone")
-@pytest.mark.parametrize("parts", [1, 7, 64])
+@pytest.mark.parametrize("parts", [1, 7, 20])
 @pytest.mark.parametrize("most_in_memory", [0, 10_000])
 def test_draws_of_parts_are_those_in_memory(
     parts: int, most_in_memory: int, monkeypatch: pytest.MonkeyPatch
@@ -162,6 +165,7 @@ def test_fit_that_takes_too_long_is_ended() -> None:
         rb.GaussianICC().fit(ratings, sampler="gibbs", draws=1_000_000, timeout=0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_gibbs_alone")
 def test_levels_that_were_not_kept_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings, model = simulated(70, 30, 400, (1.0, 0.5, 1.0)), rb.GaussianICC()

@@ -34,7 +34,7 @@ MODELS = [
     rb.RaterTAP(),
     rb.DawidSkene(prior_misleading=Beta(2.0, 8.0)),
 ]
-FEW: dict[str, Any] = {"seed": 1, "warmup": 5, "draws": 20, "progress": False}
+FEW: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 5, "draws": 20, "progress": False}
 
 
 @pytest.fixture(autouse=True)
@@ -60,12 +60,13 @@ def ratings_of(frame: pd.DataFrame) -> rb.Ratings:
     return rb.Ratings.from_frame(frame, gold=gold, scale="nominal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS, ids=repr)
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_draws_do_not_depend_on_the_number_of_parts(model: Any) -> None:
     ratings = ratings_of(table(gold=True))
 
-    one, seven, many = (model.fit(in_parts(ratings, number), **FEW) for number in (1, 7, 64))
+    one, seven, many = (model.fit(in_parts(ratings, number), **FEW) for number in (1, 7, 20))
 
     assert one.settings.sampler == "gibbs"
     for other in (seven, many):
@@ -87,11 +88,22 @@ def test_draws_are_those_of_processes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS, ids=repr)
-@pytest.mark.parametrize("gold", [False, True])
-def test_posterior_is_that_in_memory(model: Any, gold: bool) -> None:
+@pytest.mark.parametrize(
+    ("model", "gold", "draws"),
+    [
+        *((model, True, 400) for model in MODELS),
+        (MODELS[0], False, 400),
+        *(
+            pytest.param(model, gold, 1500, marks=pytest.mark.calibration)
+            for model in MODELS
+            for gold in (False, True)
+        ),
+    ],
+    ids=repr,
+)
+def test_posterior_is_that_in_memory(model: Any, gold: bool, draws: int) -> None:
     ratings = ratings_of(table(gold))
-    options: dict[str, Any] = {"draws": 1500, "progress": False}
+    options: dict[str, Any] = {"draws": draws, "progress": False}
 
     found = model.fit(in_parts(ratings, 4), seed=1, **options)
 

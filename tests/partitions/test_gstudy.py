@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -65,12 +66,20 @@ def study(name: str, **options: Any) -> tuple[rb.GStudy, rb.Ratings]:
     return rb.GStudy(design=design), ratings
 
 
+@functools.cache
+def in_memory(name: str, *, whole: bool = False, draws: int = 50) -> rb.Fit:
+    """Fit of the ratings in memory, which tests share."""
+    model, ratings = study(name, whole=whole)
+    return model.fit(ratings, **{**SAMPLING, "draws": draws})
+
+
+@pytest.mark.slow
 @everywhere
 @pytest.mark.parametrize("number", [1, 7, 64])
 @slow_to_agree
 def test_draws_of_whole_numbers_are_those_in_memory(name: str, number: int) -> None:
     model, ratings = study(name, whole=True)
-    expected = model.fit(ratings, **SAMPLING)
+    expected = in_memory(name, whole=True)
 
     found = model.fit(in_parts(ratings, number), **SAMPLING)
 
@@ -79,11 +88,12 @@ def test_draws_of_whole_numbers_are_those_in_memory(name: str, number: int) -> N
     assert found.settings == expected.settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in DESIGNS if "empty" in name])
 @slow_to_agree
 def test_draws_of_other_numbers_differ_by_rounding_of_sums(name: str) -> None:
     model, ratings = study(name)
-    expected = model.fit(ratings, **SAMPLING)
+    expected = in_memory(name)
 
     found = model.fit(in_parts(ratings, 7), **SAMPLING)
 
@@ -112,11 +122,10 @@ def test_mean_squares_are_those_in_memory(name: str) -> None:
 @slow_to_agree
 def test_parts_on_disk_are_summed_in_processes(tmp_path: Path) -> None:
     table = table_of("crossed, empty cells", whole=True)
-    model, ratings = study("crossed, empty cells", whole=True)
     dataset = rb.partition(table, tmp_path / "parts", facets=["day"], scale="numeric", partitions=5)
-    expected = model.fit(ratings, **SAMPLING)
+    expected = in_memory("crossed, empty cells", whole=True)
 
-    found = model.fit(dataset.on(rb.partitions.processes(2)), **SAMPLING)
+    found = expected.model.fit(dataset.on(rb.partitions.processes(2)), **SAMPLING)
 
     np.testing.assert_allclose(found.posterior["sd"], expected.posterior["sd"], rtol=1e-6)
 
@@ -125,7 +134,7 @@ def test_parts_on_disk_are_summed_in_processes(tmp_path: Path) -> None:
 @slow_to_agree
 def test_results_that_follow_from_variances_are_those_in_memory(name: str) -> None:
     model, ratings = study(name, whole=True)
-    expected = model.fit(ratings, **SAMPLING)
+    expected = in_memory(name, whole=True)
 
     found = model.fit(in_parts(ratings, 7), **SAMPLING)
 
@@ -138,14 +147,14 @@ def test_results_that_follow_from_variances_are_those_in_memory(name: str) -> No
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["crossed", "crossed, empty cells", "replicated, empty cells"])
 @slow_to_agree
 def test_effects_of_raters_have_their_distribution_given_the_ratings(name: str) -> None:
     model, ratings = study(name)
-    options = {**SAMPLING, "draws": 1000}
-    expected = model.fit(ratings, **options).levels("rater")
+    expected = in_memory(name, draws=1000).levels("rater")
 
-    fit = model.fit(in_parts(ratings, 7), **options)
+    fit = model.fit(in_parts(ratings, 7), **{**SAMPLING, "draws": 1000})
 
     found = fit.levels("rater")
     assert found.index.equals(expected.index)
@@ -168,6 +177,7 @@ def test_effects_of_items_and_of_what_is_nested_in_them_need_ratings_in_memory()
 NESTED_ITEMS = "(item:day) x rater"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*DESIGNS, NESTED_ITEMS])
 @slow_to_agree
 def test_effects_of_items_are_written_part_by_part(
@@ -242,6 +252,7 @@ def test_stan_needs_ratings_in_memory_where_cells_are_empty() -> None:
             model.fit(in_parts(ratings, 2), **{**SAMPLING, **options})
 
 
+@pytest.mark.slow
 @slow_to_agree
 def test_draws_in_doubt_are_repeated_by_more_proposals_where_nuts_cannot_run(
     monkeypatch: pytest.MonkeyPatch,
@@ -275,6 +286,7 @@ def own_ways() -> rb.Ratings:
     return rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
 
 
+@pytest.mark.slow
 @slow_to_agree
 def test_few_items_that_were_rated_in_many_ways_have_the_draws_in_memory(
     monkeypatch: pytest.MonkeyPatch,
@@ -300,7 +312,8 @@ def by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_effects, "PIECE", 700)
 
 
-@pytest.mark.parametrize("number", [1, 7, 64])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 7, 20])
 @pytest.mark.parametrize(
     ("design", "drop"),
     [(CROSSED, ()), (CROSSED, ("item x rater", "rater x day")), ("item x rater", ())],
@@ -336,6 +349,7 @@ def replicated(ratings: rb.Ratings) -> rb.Ratings:
     return rb.Ratings.from_frame(table, replicates="keep", scale="numeric")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_passes")
 def test_parts_of_many_ways_may_be_empty() -> None:
     ratings, model = replicated(own_ways().subset(items=range(100))), rb.GStudy()
@@ -345,6 +359,7 @@ def test_parts_of_many_ways_may_be_empty() -> None:
     assert several.at(variance) == pytest.approx(one.at(variance), rel=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_passes")
 @slow_to_agree
 def test_draws_of_many_ways_are_from_the_posterior_in_memory() -> None:
@@ -366,13 +381,14 @@ def test_draws_of_many_ways_are_from_the_posterior_in_memory() -> None:
         found.levels("item")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_passes")
 @slow_to_agree
 def test_draws_of_many_ways_do_not_depend_on_the_parts() -> None:
     ratings, model = own_ways(), rb.GStudy(design=CROSSED)
     expected = model.fit(in_parts(ratings, 1), **SAMPLING)
 
-    for number in (7, 64):
+    for number in (7, 20):
         found = model.fit(in_parts(ratings, number), **SAMPLING)
         for variable, draws in expected.posterior.items():
             np.testing.assert_allclose(found.posterior[variable], draws, rtol=1e-5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -55,32 +56,51 @@ def scores() -> rb.Ratings:
     return rb.Ratings.from_frame(table.assign(pool=table["rater"] % 3), pool="pool")
 
 
+@pytest.fixture(scope="module")
+def in_memory(labels: rb.Ratings, scores: rb.Ratings) -> Callable[[Any], rb.Fit]:
+    """Look up the fit of a model to ratings in memory, which tests share."""
+
+    @functools.cache
+    def fitted(model: Any) -> rb.Fit:
+        fit: rb.Fit = model.fit(labels if model.has_true_categories else scores, **SAMPLING)
+        return fit
+
+    return fitted
+
+
 def read(folder: Path) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(file) for file in sorted(folder.iterdir())])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 7])
 @pytest.mark.parametrize("model", MODELS_OF_CATEGORIES, ids=repr)
 def test_labels_are_those_in_memory(
-    labels: rb.Ratings, model: Any, number: int, tmp_path: Path
+    labels: rb.Ratings,
+    in_memory: Callable[[Any], rb.Fit],
+    model: Any,
+    number: int,
+    tmp_path: Path,
 ) -> None:
     fit = model.fit(in_parts(labels, number), **SAMPLING)
 
     fit.write_items(tmp_path / "items")
 
-    expected = model.fit(labels, **SAMPLING).items()
+    expected = in_memory(model).items()
     names = [f"part-{part:05}.parquet" for part in range(number)]
     assert sorted(file.name for file in (tmp_path / "items").iterdir()) == names
     written = read(tmp_path / "items").set_index("item")
     pd.testing.assert_frame_equal(written, expected, check_dtype=False, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [rb.GaussianICC(), rb.GaussianXCC(), rb.GaussianXCC(residual="per_pool")], ids=repr
 )
-def test_effects_are_drawn_as_in_memory(scores: rb.Ratings, model: Any) -> None:
-    dataset = in_parts(scores, 1)
-    whole, parts = model.fit(scores, **SAMPLING), model.fit(dataset, **SAMPLING)
+def test_effects_are_drawn_as_in_memory(
+    scores: rb.Ratings, in_memory: Callable[[Any], rb.Fit], model: Any
+) -> None:
+    whole, parts = in_memory(model), model.fit(in_parts(scores, 1), **SAMPLING)
     rng = np.random.default_rng(SAMPLING["seed"])
 
     table = model.items_by_part(parts._draws(), 0.8, rng)
@@ -90,6 +110,7 @@ def test_effects_are_drawn_as_in_memory(scores: rb.Ratings, model: Any) -> None:
     pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_labels_of_items_that_do_not_fit_in_memory_are_those_of_the_same_draws(
     labels: rb.Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,9 +141,10 @@ def test_effects_given_sampled_levels_are_drawn_as_in_memory(
     assert (np.abs(shift) < 4.5 * np.sqrt(2 / 400) * expected["sd"]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.GaussianICC(), rb.GaussianXCC()], ids=repr)
 def test_effects_are_those_in_memory_but_for_chance(
-    scores: rb.Ratings, model: Any, tmp_path: Path
+    scores: rb.Ratings, in_memory: Callable[[Any], rb.Fit], model: Any, tmp_path: Path
 ) -> None:
     fit = model.fit(in_parts(scores, 5), **SAMPLING)
 
@@ -130,7 +152,7 @@ def test_effects_are_those_in_memory_but_for_chance(
 
     keys = ["item", "pool"][: 1 + isinstance(model, rb.GaussianXCC)]
     found = read(tmp_path / "items").set_index(keys)
-    expected = model.fit(scores, **SAMPLING).items(0.8)
+    expected = in_memory(model).items(0.8)
     assert list(found) == list(expected) == [
         *("ratings", "mean", "sd", "median", "lower_80", "upper_80")
     ]  # fmt: skip
@@ -142,6 +164,7 @@ def test_effects_are_those_in_memory_but_for_chance(
     assert (np.abs(np.log(found["sd"] / expected["sd"])) < 4.5 * np.sqrt(2 / 800)).all()
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_bytes(scores: rb.Ratings, tmp_path: Path) -> None:
     dataset = in_parts(scores, 3)
     for name in ("one", "other"):
@@ -154,6 +177,7 @@ def test_the_same_seed_writes_the_same_bytes(scores: rb.Ratings, tmp_path: Path)
     assert one == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.DawidSkene(), rb.GaussianXCC()], ids=repr)
 def test_processes_write_the_same_bytes(
     labels: rb.Ratings, scores: rb.Ratings, model: Any, tmp_path: Path
