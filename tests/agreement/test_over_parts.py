@@ -50,6 +50,7 @@ def of_scale(ratings: rb.Ratings, scale: Any) -> rb.Ratings:
     return rb.Ratings.from_frame(frame, pool="pool", scale=scale, categories=[1, 2, 3, 4])
 
 
+@pytest.mark.slow
 def test_rows_of_an_icc_are_computed_for_samples_of_items_only(
     graded: rb.Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,6 +103,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", N_PARTS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_coefficient_and_its_interval_are_those_in_memory(
@@ -271,6 +273,7 @@ def test_categories_of_a_continuous_scale_are_refused(graded: rb.Ratings) -> Non
         agreement.krippendorff_alpha(parted(ratings, 2), "nominal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["nominal", "ordered", "continuous"])
 def test_table_of_coefficients_is_that_in_memory(graded: rb.Ratings, scale: str) -> None:
     ratings = of_scale(graded, scale)

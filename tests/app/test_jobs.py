@@ -81,6 +81,7 @@ def _long_fit(model: rb.OrdinalICC, ratings: rb.Ratings) -> rb.Fit:
     return model.fit(ratings, draws=1_000_000, seed=1)
 
 
+@pytest.mark.slow
 def test_a_job_has_a_result(session: Session, ratings: rb.Ratings) -> None:
     session.start("reliability", tasks.fitted, rb.GaussianICC(), ratings)
 
@@ -91,6 +92,7 @@ def test_a_job_has_a_result(session: Session, ratings: rb.Ratings) -> None:
     assert job.result.fit.settings.seed == tasks.SEED
 
 
+@pytest.mark.slow
 def test_a_job_tells_of_its_progress(session: Session, ratings: rb.Ratings) -> None:
     session.start("long", _long_fit, rb.OrdinalICC(), ratings)
 
@@ -101,6 +103,7 @@ def test_a_job_tells_of_its_progress(session: Session, ratings: rb.Ratings) -> N
     assert 0 < session.job.done < 1
 
 
+@pytest.mark.slow
 def test_cancelling_ends_the_chains_and_leaves_one_process_that_waits(
     session: Session, ratings: rb.Ratings
 ) -> None:
@@ -116,6 +119,7 @@ def test_cancelling_ends_the_chains_and_leaves_one_process_that_waits(
     assert finished(session).result == 4
 
 
+@pytest.mark.slow
 def test_cancelling_leaves_no_file(
     session: Session,
     ratings: rb.Ratings,
@@ -131,6 +135,7 @@ def test_cancelling_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_another_job_ends_the_one_before(session: Session) -> None:
     session.start("first", time.sleep, LONG)
     session.start("second", _double, 21)
@@ -140,6 +145,7 @@ def test_another_job_ends_the_one_before(session: Session) -> None:
     assert (job.name, job.result) == ("second", 42)
 
 
+@pytest.mark.slow
 def test_errors_come_in_the_words_of_the_package(session: Session, ratings: rb.Ratings) -> None:
     session.start("truth", tasks.fitted, rb.LogitICC(), ratings)
 
@@ -163,6 +169,7 @@ def test_failures_name_no_folder_of_this_computer(error: Exception, text: str) -
     assert worker.failure_text(error) == text
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_is_a_failure(session: Session) -> None:
     session.start("killed", os.abort)
 
@@ -171,6 +178,7 @@ def test_a_worker_that_is_killed_is_a_failure(session: Session) -> None:
     assert finished(session).result == 2
 
 
+@pytest.mark.slow
 def test_a_session_ends_with_its_page(ratings: rb.Ratings) -> None:
     left = threading.Event()
     page = threading.Thread(target=left.wait)
@@ -186,6 +194,7 @@ def test_a_session_ends_with_its_page(ratings: rb.Ratings) -> None:
     assert session.job is None
 
 
+@pytest.mark.slow
 def test_a_worker_ends_when_its_parent_is_killed(session: Session, ratings: rb.Ratings) -> None:
     running = long_job(session, ratings)
     held = session._worker

@@ -65,6 +65,7 @@ def test_arguments_become_controls(text: str, shown: str) -> None:
     assert with_controls(text) == shown
 
 
+@pytest.mark.slow
 def test_hostile_names_are_only_text_wherever_they_are_shown(answered: tasks.Answered) -> None:
     table = f"item,rater,rating,{SCRIPT}\n{IMAGE},A,3,1\n{IMAGE},A,4,1\n{SCRIPT},B,,1\n"
     error, given = error_of(table)

@@ -82,6 +82,7 @@ def test_fit_prints_the_posterior_of_all_parts(scores: Path, jobs: int) -> None:
     assert "4 ratings an item give a reliability of" in result.stdout
 
 
+@pytest.mark.slow
 def test_fit_writes_json_raters_items_and_a_report(scores: Path, tmp_path: Path) -> None:
     names = {"json": "out.json", "raters": "raters.csv", "items": "items", "report": "page.html"}
     outputs = [word for name, path in names.items() for word in (f"--{name}", tmp_path / path)]
@@ -115,6 +116,7 @@ def test_em_writes_the_tables_of_items_to_a_folder(labels: Path, tmp_path: Path)
     assert "converged" in result.stderr
 
 
+@pytest.mark.slow
 def test_without_a_model_fit_takes_one_that_suits_and_takes_parts(labels: Path) -> None:
     result = run("fit", labels, *FAST)
 
@@ -135,6 +137,7 @@ def test_agree_prints_the_coefficients_of_all_parts(labels: Path, tmp_path: Path
     assert "RatingsDataset(600 ratings of 150 items by 6 raters" in in_words(result)
 
 
+@pytest.mark.slow
 def test_report_is_that_of_the_library(labels: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
 

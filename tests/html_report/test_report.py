@@ -435,6 +435,7 @@ def test_names_cannot_break_the_page(made: Callable[..., Page]) -> None:
     assert "onerror" not in {name for _, attrs in page.elements for name in attrs}
 
 
+@pytest.mark.slow
 def test_the_page_is_self_contained(drawn: Page) -> None:
     assert sum(address.startswith("data:image/svg+xml,") for address in drawn.values("src")) > 4
     assert all(address.startswith("data:") for address in drawn.values("src"))
@@ -543,6 +544,7 @@ def test_pictures_are_reproducible() -> None:
     assert one == other
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> None:
     same = categories().posterior.assign(confusion=lambda x: 0 * x.confusion + 1 / 3)

@@ -263,6 +263,7 @@ AGAIN = pd.DataFrame(  # items that are equal, rated twice by one rater, and kno
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("concentration", "n"), [(1.0, 2), (0.3, 2), (0.5, 5)])
 def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
     concentration: float, n: int

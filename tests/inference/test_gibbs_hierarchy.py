@@ -58,6 +58,7 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
     check_moments(found, integrated(table, model.problem(ratings).priors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", PRIORS, ids=["default", "half t"])
 def test_moments_are_the_same_where_parameters_move_by_differences_of_earlier_draws(
     options: Any,

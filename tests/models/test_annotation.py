@@ -430,6 +430,7 @@ def test_default_settings_converge_without_divergences(model: AnnotationModel, n
 # Groupthink.
 
 
+@pytest.mark.slow
 def test_groupthink_follows_the_formula_and_not_the_misprinted_program() -> None:
     """The published program swaps the proportions of wrong ratings, which is an erratum.
 

@@ -45,6 +45,7 @@ def few_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_in_memory")
 @pytest.mark.parametrize("number", [1, 7, 64])
 @pytest.mark.parametrize("priors", [False, True])

@@ -140,6 +140,7 @@ def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> 
     assert problem.log_density(variance) == pytest.approx(by_effects, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.8])
 def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: float) -> None:
     ratings = rated("item x rater x day", share)

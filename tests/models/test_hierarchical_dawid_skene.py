@@ -118,6 +118,7 @@ def test_em_never_decreases_the_objective(
     assert found.converged
 
 
+@pytest.mark.slow
 def test_em_converges_to_a_local_maximum_of_the_density() -> None:
     ratings = simulated(60, 5, 3, seed=1)
     start = MODEL.start(MODEL.problem(ratings))

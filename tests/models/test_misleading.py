@@ -130,6 +130,7 @@ def test_em_estimates_the_proportion_that_known_answers_show() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", ["gibbs", "nuts"])
 def test_without_known_answers_it_has_its_prior(sampler: Any) -> None:
     model = rb.MACE(prior_misleading=PRIOR)
@@ -214,6 +215,7 @@ def test_accuracy_is_that_of_the_true_category() -> None:
     assert float(correct.mean()) == pytest.approx(share, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_more_labels_do_not_help_beyond_items_that_mislead() -> None:
     ratings = rated(items=300, raters=8, known=1.0, misleading=0.45)
 
@@ -223,6 +225,7 @@ def test_more_labels_do_not_help_beyond_items_that_mislead() -> None:
     assert np.isfinite(fit.raters_needed(accuracy=0.6)).all()
 
 
+@pytest.mark.slow
 def test_fit_is_saved_and_loaded(tmp_path: Any) -> None:
     fit = rb.TAP(prior_misleading=PRIOR).fit(rated(), seed=1, chains=2, draws=300)
 

@@ -88,6 +88,7 @@ def test_more_sweeps_make_a_draw_where_few_mix_badly() -> None:
     assert not fit.diagnostics().problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "n_raters", "samplers"),
     [
@@ -157,6 +158,7 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
     assert not np.isin(new[:, kept:], old).any()
 
 
+@pytest.mark.slow
 def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
     usual = model.fit(ratings, seed=1, draws=250)
@@ -187,6 +189,7 @@ def test_short_trees_in_doubt_are_followed_by_long_ones(monkeypatch: pytest.Monk
     assert usual.sample_stats["n_steps"].max() < again.sample_stats["n_steps"].max()
 
 
+@pytest.mark.slow
 def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

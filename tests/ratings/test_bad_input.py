@@ -194,6 +194,7 @@ def test_a_pipe_is_said_to_be_one(tmp_path: Path) -> None:
         rb.read_ratings(tmp_path / "r.csv")
 
 
+@pytest.mark.slow
 def test_a_wide_file_is_refused_in_time(tmp_path: Path) -> None:
     names = [f"r{at}" for at in range(2000)]
     frame = pd.DataFrame(np.random.default_rng(1).integers(1, 6, (50, 2000)), columns=names)

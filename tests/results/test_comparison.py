@@ -135,6 +135,7 @@ def test_items_with_the_same_ratings_count_once_each(simulated: rb.Ratings) -> N
     assert loo.elpd == pytest.approx(float(loo.elpd_by_item.sum()))
 
 
+@pytest.mark.slow
 def test_elpd_of_an_item_agrees_with_a_fit_without_it(ratings: rb.Ratings) -> None:
     hard = 2  # an item that the model predicts badly
     others = ratings.subset(items=ratings.items.drop([hard]))
@@ -290,6 +291,7 @@ def test_high_pareto_k_brings_one_warning_with_the_numbers() -> None:
         fits["light"].loo()
 
 
+@pytest.mark.slow
 def test_model_that_generated_the_ratings_ranks_first(simulated: rb.Ratings) -> None:
     table = rb.compare(
         {"shared": fitted(rb.TAP(), simulated), "by rater": fitted(rb.RaterTAP(), simulated)}

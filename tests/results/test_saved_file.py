@@ -53,6 +53,7 @@ def test_a_file_of_an_older_version_is_loaded(fit: rb.Fit) -> None:
     assert fit.posterior.sizes["draw"] == fit.settings.draws == 5
 
 
+@pytest.mark.slow
 def test_a_fit_is_loaded_as_it_was_saved(fit: rb.Fit, saved: Path) -> None:
     again = rb.Fit.load(saved)
 
@@ -78,6 +79,7 @@ def with_facets(saved: Path, tmp_path: Path) -> tuple[Path, rb.Ratings]:
     return path, ratings
 
 
+@pytest.mark.slow
 def test_facets_are_loaded_as_they_were_saved(with_facets: tuple[Path, rb.Ratings]) -> None:
     path, ratings = with_facets
 
