@@ -161,12 +161,13 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
 @pytest.mark.slow
 def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
-    usual = model.fit(ratings, seed=1, draws=250)
+    options: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 250}
+    usual = model.fit(ratings, **options)
     answers = [True]
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
 
-    again = model.fit(ratings, seed=1, draws=250)
-    asked = model.fit(ratings, seed=1, draws=250, sampler="nuts")
+    again = model.fit(ratings, **options)
+    asked = model.fit(ratings, **options, sampler="nuts")
 
     assert not answers
     assert again.settings.warmup == 1000 > usual.settings.warmup
