@@ -12,7 +12,7 @@ namespace {
 
 using Count = std::int64_t;
 
-// src/reliabayes/inference/hierarchy_em.py has the same structure.
+// src/reliabayes/models/bases/hierarchy_em.py has the same structure.
 struct Problem {
   Count items, categories, raters;
   const std::int32_t* first;   // entry of each item, and one past the last: items + 1

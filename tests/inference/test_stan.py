@@ -39,9 +39,9 @@ def data() -> dict[str, Any]:
 
 
 def sample(data: dict[str, Any], **options: Any) -> stan.Draws:
-    inits = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 1.0}] * 2
-    settings: dict[str, Any] = {"chains": 2, "warmup": 100, "draws": 50, "seed": 1, "inits": inits}
-    return stan.sample("gaussian_icc", data, **settings | options)
+    settings: dict[str, Any] = {"chains": 2, "warmup": 100, "draws": 50, "seed": 1} | options
+    inits = [{"sd_item": 1.0, "sd_rater": 1.0, "sd_residual": 1.0}] * settings["chains"]
+    return stan.sample("gaussian_icc", data, **{"inits": inits} | settings)
 
 
 def test_draws_are_grouped_by_chain(data: dict[str, Any]) -> None:
@@ -57,6 +57,14 @@ def test_thinning_keeps_one_in_so_many_draws(data: dict[str, Any], tmp_path: Pat
 
     assert drawn.parameters["sd_item"].shape == (2, 25)
     assert "num_samples = 100\n" in next(tmp_path.glob("*_1.csv")).read_text()
+
+
+def test_chains_are_those_of_their_numbers(data: dict[str, Any]) -> None:
+    every = sample(data).parameters["sd_item"]
+    last = sample(data, chains=1, first_chain=1).parameters["sd_item"]
+
+    np.testing.assert_array_equal(last[0], every[1])
+    assert (last[0] != every[0]).all()
 
 
 def test_given_metric_and_step_size_are_kept(data: dict[str, Any], tmp_path: Path) -> None:

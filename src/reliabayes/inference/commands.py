@@ -53,6 +53,7 @@ def sampler_commands(
     seed: int,
     geometry: Geometry | None,
     acceptance: float,
+    first_chain: int,
 ) -> list[list[str]]:
     """Write what the chains read, and return their command lines.
 
@@ -66,7 +67,7 @@ def sampler_commands(
         File for the draws of each chain.
     data, inits : mappings by the names in the program
         Data, and starting values of each chain.
-    warmup, draws, thinning, seed, geometry, acceptance
+    warmup, draws, thinning, seed, geometry, acceptance, first_chain
         As of `reliabayes.inference.stan.sample`, but draws before thinning.
 
     Returns
@@ -89,7 +90,7 @@ def sampler_commands(
             *method,
             *_adaptation(geometry, acceptance, adapted=warmup > 0),
         ]
-        for chain, (init, table) in enumerate(zip(inits, tables, strict=True), start=1)
+        for chain, (init, table) in enumerate(zip(inits, tables, strict=True), first_chain + 1)
     ]
 
 

@@ -78,6 +78,7 @@ def sample(
     progress: bool | None = None,
     output_dir: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
+    first_chain: int = 0,
 ) -> Draws:
     """Draws from the posterior of a packaged program by Stan's NUTS, one process a chain.
 
@@ -107,6 +108,8 @@ def sample(
         Folder that keeps Stan's files; by default they are removed.
     timeout : float, optional
         Seconds that all chains together may take.
+    first_chain : int, default 0
+        Number of the first chain; each number has random numbers of its own.
 
     Returns
     -------
@@ -139,6 +142,7 @@ def sample(
                 seed=seed,
                 geometry=geometry,
                 acceptance=acceptance,
+                first_chain=first_chain,
             )
             total = chains * (warmup + draws * thinning)
             with progress_bar(program, total, lambda: iterations(logs), progress) as watch:

@@ -26,7 +26,7 @@ LEAST_THINNING, HIERARCHY_THINNING, THEN = 2, 5, 3
 # The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
-QUICK_GIVEN_OTHERS = 650_000  # where states are drawn given one another, which is quicker
+QUICK_GIVEN_OTHERS = 900_000  # where states are drawn given one another, which is quicker
 AIM, HIERARCHY_AIM = 1_200, 400
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.

@@ -110,10 +110,10 @@ def _sampled(
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
-    if isinstance(own, Conjugate):
+    if own is None or isinstance(own, Conjugate):
         options = {**options, "first_chain": number * settings.chains}
-        if earlier is not None:
-            points, options = _last_of(earlier), {**options, "goes_on": goes_on}
+    if isinstance(own, Conjugate) and earlier is not None:
+        points, options = _last_of(earlier), {**options, "goes_on": goes_on}
     if own is not None:
         by_gibbs: Any = BY_GIBBS[type(own)]
         run = by_gibbs.sample(own, inits=points, **chains, **options)
