@@ -370,6 +370,24 @@ def test_annotation_posteriors_are_calibrated_over_many_data_sets(name: str) -> 
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", ["logit-icc", "ordinal-icc"])
+def test_posteriors_in_three_steps_a_draw_are_calibrated(name: str) -> None:
+    model, n_categories = ANNOTATION[name]
+    design, depths = complete_design(100, 6), []
+
+    def simulated(rng: np.random.Generator) -> tuple[Parameters, Ratings]:
+        truth, ratings = annotated(model, n_categories, design, rng)
+        depths.append(model.starts(model.problem(ratings))[0].max_tree_depth)
+        return truth, ratings
+
+    found = calibrate(model, simulated, n=200, seed=17)
+
+    print(found)
+    assert np.mean(np.array(depths) == 2) > 0.5
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
 BY_GIBBS = (  # models of ANNOTATION that Gibbs sampling suits
     "dawid-skene",
     "hierarchical-dawid-skene",
