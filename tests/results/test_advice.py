@@ -136,7 +136,7 @@ def test_a_warm_start_where_dispersed_chains_do_not_weigh_modes() -> None:
 @pytest.mark.slow
 def test_more_draws_where_these_are_too_few_to_weigh_modes() -> None:
     ratings = mirrored_camps(seed=4)
-    few, more = (rb.RaterTAP().fit(ratings, seed=1, draws=draws) for draws in (8, 100))
+    few, more = (rb.RaterTAP().fit(ratings, seed=1, draws=draws) for draws in (4, 100))
 
     advice = remedy(few, "may have 2 modes")
     assert advice == "fit with more draws; fit.modes says how they differ"

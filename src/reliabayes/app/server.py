@@ -116,8 +116,8 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     """
     import uvicorn
 
-    note_host(host)
     with _listening(host, port) as listener:
+        note_host(host)
         config = uvicorn.Config(made(), log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         shown = f"[{host}]" if ":" in host else host
