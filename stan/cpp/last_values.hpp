@@ -1,5 +1,4 @@
-// Values of a density where its gradient was last taken, by its arguments other than data: what is written of a
-// draw asks for one of them again. A process has one program with one set of data.
+// What was found last, by the numbers that it was found from.
 #pragma once
 #include "linear_algebra.hpp"
 
@@ -9,9 +8,10 @@
 
 namespace reliabayes {
 
+template <typename Value>
 class LastValues {
  public:
-  // The numbers of all arguments.
+  // The numbers of several arguments.
   template <typename... Arguments>
   static Vector key(const Arguments&... arguments) {
     Vector all((arguments.size() + ...));
@@ -25,20 +25,29 @@ class LastValues {
     return all;
   }
 
-  const double* find(const Vector& key) const {
+  const Value* find(const Vector& key) const {
     for (const auto& [known, value] : values_)
       if (known.size() == key.size() && known == key) return &value;
     return nullptr;
   }
 
-  void add(Vector key, double value) {
+  const Value& add(Vector key, Value value) {
     oldest_ = (oldest_ + 1) % values_.size();
-    values_[oldest_] = {std::move(key), value};
+    values_[oldest_] = {std::move(key), std::move(value)};
+    return values_[oldest_].second;
   }
 
  private:
-  std::array<std::pair<Vector, double>, 8> values_;
+  std::array<std::pair<Vector, Value>, 8> values_;  // points of a trajectory of seven steps
   std::size_t oldest_ = 0;
 };
+
+// Values of a density where its gradient was last taken, by its arguments other than data: what is written of a
+// draw asks for one of them again. A process has one program with one set of data.
+template <typename Gradient>
+LastValues<double>& last_densities() {
+  thread_local LastValues<double> last;
+  return last;
+}
 
 }  // namespace reliabayes

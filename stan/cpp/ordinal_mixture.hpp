@@ -11,11 +11,6 @@
 
 namespace reliabayes {
 
-inline LastValues& last_of_ordinal_mixture() {
-  thread_local LastValues last;
-  return last;
-}
-
 template <typename Level, typename Effect, typename Cut>
 stan::return_type_t<Level, Effect, Cut> ordinal_mixture(
     const Level& level, const Effect& effect, const Cut& cut, int probit, const ConstVector& weight,
@@ -24,14 +19,15 @@ stan::return_type_t<Level, Effect, Cut> ordinal_mixture(
   const Vector l = stan::math::value_of(level), e = stan::math::value_of(effect),
                c = stan::math::value_of(cut);
   const DistinctItems data{multiplicity, kind, first, cell, count};
-  LastValues& last = last_of_ordinal_mixture();
+  LastValues<double>& last = last_densities<OrdinalMixtureGradient>();
+  const Vector key = last.key(l, e, c);
   if constexpr (stan::is_constant_all<Level, Effect, Cut>::value) {
-    if (const double* known = last.find(LastValues::key(l, e, c))) return *known;
+    if (const double* known = last.find(key)) return *known;
     return ordinal_mixture_pass(l, e, c, probit, weight, data, nullptr);
   } else {
     OrdinalMixtureGradient by;
     const double value = ordinal_mixture_pass(l, e, c, probit, weight, data, &by);
-    last.add(LastValues::key(l, e, c), value);
+    last.add(key, value);
     return with_gradient(value, Differentiated(level, by.by_level),
                          Differentiated(effect, by.by_effect), Differentiated(cut, by.by_cut));
   }

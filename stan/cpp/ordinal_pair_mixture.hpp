@@ -18,11 +18,6 @@
 
 namespace reliabayes {
 
-inline LastValues& last_of_ordinal_pair_mixture() {
-  thread_local LastValues last;
-  return last;
-}
-
 template <typename Level, typename Sd, typename Factor, typename Cut>
 stan::return_type_t<Level, Sd, Factor, Cut> ordinal_pair_mixture(
     const Level& level, const Sd& sd, const Factor& factor, const Cut& cut, const Integers& pool,
@@ -32,14 +27,15 @@ stan::return_type_t<Level, Sd, Factor, Cut> ordinal_pair_mixture(
   const Vector l = stan::math::value_of(level), s = stan::math::value_of(sd);
   const Matrix f = stan::math::value_of(factor), c = stan::math::value_of(cut);
   const ItemsOfPools data{pool, multiplicity, first, cell, count};
-  LastValues& last = last_of_ordinal_pair_mixture();
+  LastValues<double>& last = last_densities<OrdinalPairMixtureGradient>();
+  const Vector key = last.key(l, s, f, c);
   if constexpr (stan::is_constant_all<Level, Sd, Factor, Cut>::value) {
-    if (const double* known = last.find(LastValues::key(l, s, f, c))) return *known;
+    if (const double* known = last.find(key)) return *known;
     return ordinal_pair_mixture_pass(l, s, f, c, probit, node, weight, data, nullptr);
   } else {
     OrdinalPairMixtureGradient by;
     const double value = ordinal_pair_mixture_pass(l, s, f, c, probit, node, weight, data, &by);
-    last.add(LastValues::key(l, s, f, c), value);
+    last.add(key, value);
     return with_gradient(value, Differentiated(level, by.by_level), Differentiated(sd, by.by_sd),
                          Differentiated(factor, by.by_factor), Differentiated(cut, by.by_cut));
   }

@@ -160,18 +160,19 @@ class ItemMixture:
         return float(self.multiplicity @ self.counts.sum(axis=1))
 
     def posterior(self, table: Array, log_weight: Array) -> tuple[Array, Array]:
-        """Log-probability (D,) of the ratings of each item, and (D, H) of its states given them."""
+        """Log-probability (..., D) of the ratings of each item, and (..., D, H) of its states."""
         # States come first: NumPy is fast along many items, not along the few states of each.
-        weight = log_weight[:, self.kind] if log_weight.shape[1] > 1 else log_weight
-        joint = np.add((self.counts @ table.T).T, weight, order="C")
+        weight = log_weight[..., self.kind] if log_weight.shape[-1] > 1 else log_weight
+        by_item = (self.counts @ table.reshape(-1, table.shape[-1]).T).T
+        joint = np.add(by_item.reshape(*table.shape[:-1], -1), weight, order="C")
         # The largest term is scaled to 1; it stays 0 where no state can explain an item.
-        largest = np.maximum(joint.max(axis=0), np.finfo(float).min)
-        joint -= largest
+        largest = np.maximum(joint.max(axis=-2), np.finfo(float).min)
+        joint -= largest[..., None, :]
         state = np.exp(joint, out=joint)
-        total = state.sum(axis=0)
-        state /= np.maximum(total, 1)
+        total = state.sum(axis=-2)
+        state /= np.maximum(total, 1)[..., None, :]
         with np.errstate(divide="ignore"):
-            return largest + np.log(total), state.T
+            return largest + np.log(total), state.swapaxes(-1, -2)
 
     def log_probability(self, table: Array, log_weight: Array) -> Array:
         """Log-probability (D,) of the ratings of each item, in blocks of items."""

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "../gradient.hpp"
+#include "../last_values.hpp"
 #include "../program.hpp"
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -27,7 +27,7 @@ class RememberedModel final : public ModelBase<RememberedModel> {
   template <bool propto, bool jacobian, typename T>
   T log_prob(Variables& x, std::ostream* out) const {
     if constexpr (!jacobian) return model_->log_prob_propto(x, out);
-    const Point& here = at(stan::math::value_of(x), out);
+    const Taken& here = at(stan::math::value_of(x), out);
     return with_gradient(here.density, Differentiated(x, here.gradient));
   }
 
@@ -64,26 +64,21 @@ class RememberedModel final : public ModelBase<RememberedModel> {
   }
 
  private:
-  struct Point {
-    Vector x, gradient;
+  struct Taken {
     double density = 0;
+    Vector gradient;
   };
-  static constexpr std::size_t number = 8;  // points of a trajectory of seven steps
 
-  const Point& at(const Vector& x, std::ostream* out) const {
-    for (const Point& known : known_)
-      if (known.x.size() == x.size() && known.x == x) return known;
-    Point here;
+  const Taken& at(const Vector& x, std::ostream* out) const {
+    if (const Taken* known = known_.find(x)) return *known;
+    Taken here;
     stan::math::gradient([&](auto& y) { return model_->log_prob_propto_jacobian(y, out); }, x,
                          here.density, here.gradient);
-    here.x = x;
-    oldest_ = (oldest_ + 1) % number;
-    return known_[oldest_] = std::move(here);
+    return known_.add(x, std::move(here));
   }
 
   const std::unique_ptr<stan::model::model_base> model_;
-  mutable std::array<Point, number> known_;
-  mutable std::size_t oldest_ = 0;
+  mutable LastValues<Taken> known_;
 };
 
 }  // namespace reliabayes

@@ -191,14 +191,9 @@ def states_at_each(
     model: AnnotationModel, points: Sequence[Point], problem: CategoricalProblem
 ) -> Array:
     """The same (B, D, K) at several points."""
-    columns = [model.columns(point, problem) for point in points]
-    tables, weights = (np.array(each) for each in zip(*columns, strict=True))
-    log = (problem.mixture.counts @ tables.reshape(-1, tables.shape[-1]).T).T
-    joint = log.reshape(*tables.shape[:2], -1) + weights[..., problem.mixture.kind]
-    joint -= np.maximum(joint.max(axis=1, keepdims=True), np.finfo(float).min)
-    state = np.exp(joint, out=joint)
-    state /= np.maximum(state.sum(axis=1, keepdims=True), 1)
-    return np.asarray(state.transpose(0, 2, 1) @ np.eye(problem.n_categories)[model.truth(problem)])
+    columns = zip(*(model.columns(point, problem) for point in points), strict=True)
+    _, state = problem.mixture.posterior(*map(np.array, columns))
+    return np.asarray(state @ np.eye(problem.n_categories)[model.truth(problem)])
 
 
 def _part(problem: CategoricalProblem) -> CategoricalProblem:

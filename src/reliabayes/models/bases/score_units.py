@@ -14,7 +14,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.core_centring import CROWD, CoreCentring
 from reliabayes.models.bases.pilot import LARGE_CROWD, LONG_STEPS, CoreModel, after_pilot
 
-MANY_RATERS = 6  # of each pool
+SEVERAL_RATERS = 6  # of each pool
 # Curvatures of what raters have in common, in its units, between which these are good enough.
 LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 3.0, 0.1
 
@@ -25,7 +25,7 @@ def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmSta
     The run is worth its time only where standard deviations by EM are poor units.
     """
     fewest, program = np.bincount(problem.pool).min(), model.program(problem)
-    if fewest >= MANY_RATERS and start.size <= MOST_PARAMETERS:
+    if fewest >= SEVERAL_RATERS and start.size <= MOST_PARAMETERS:
         start = with_covariance(start, program, stan_data(problem, start.centring))
     if fewest < CROWD or start.covariance is not None or not _is_poor(start, program, problem):
         return start
