@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -26,6 +27,7 @@ namespace {
 
 using reliabayes::Conjugate;
 using reliabayes::Count;
+using reliabayes::draw_gamma;
 using reliabayes::ExactSum;
 using reliabayes::Philox;
 using reliabayes::Rows;
@@ -33,6 +35,7 @@ using reliabayes::Stream;
 using reliabayes::smallest;
 using reliabayes::Sum;
 using reliabayes::Position;
+using reliabayes::WideStream;
 
 // What random numbers are for.
 enum Purpose : std::uint32_t {
@@ -121,8 +124,7 @@ class Chain {
 
   // Log density of the priors on Stan's unconstrained scale, up to a constant.
   double log_prior(const double* x) const {
-    double total = 0;
-    for (Count i = 0; i < data_.group[data_.groups]; ++i) total += data_.prior[i] * std::log(x[i]);
+    double total = reliabayes::sum_of_logs(data_.prior, x, data_.group[data_.groups]);
     if (rows_) total += rows_->log_prior(x);
     return total;
   }
@@ -272,12 +274,12 @@ class Chain {
   }
 
   void draw_probabilities(std::uint32_t sweep, std::uint32_t repeat) {
+    WideStream stream(philox_, repeat, sweep, probabilities);
+    draw_gamma(pseudo_.data(), x_, data_.group[data_.groups], stream);
     for (Count g = 0; g < data_.groups; ++g) {
-      Stream stream(philox_, g, sweep, probabilities, repeat);
-      double sum = 0;
-      for (Count i = data_.group[g]; i < data_.group[g + 1]; ++i) sum += x_[i] = stream.gamma(pseudo_[i]);
-      for (Count i = data_.group[g]; i < data_.group[g + 1]; ++i)
-        x_[i] = std::max(x_[i] / sum, smallest_probability);
+      const Count from = data_.group[g], until = data_.group[g + 1];
+      const double sum = std::accumulate(x_ + from, x_ + until, 0.0);
+      for (Count i = from; i < until; ++i) x_[i] = std::max(x_[i] / sum, smallest_probability);
     }
   }
 

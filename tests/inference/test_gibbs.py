@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.special import comb, gammaln
 
 import reliabayes as rb
@@ -336,6 +337,21 @@ def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them() -> N
     for at in np.ndindex(2, 2, 2):
         own = found["confusion"][(..., *at)]
         assert abs(own.mean() - moments[at] / total) < LIMIT * standard_error(own), at
+
+
+def test_probabilities_given_all_states_have_dirichlet_distributions() -> None:
+    rows: Any = [[0.02, 0.3, 1.0], [1.0, 1.5, 8.0], [40.0, 700.0, 5000.0]]
+    model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
+    known = TINY.assign(truth=[0, 0, 1, 1, 2, 2])
+    ratings = rb.Ratings.from_frame(known, gold="truth", scale="nominal", categories=range(3))
+
+    found = drawn(model, ratings, draws=8000).parameters["confusion"]
+
+    counts = np.broadcast_to(rows, (2, 3, 3)).copy()
+    np.add.at(counts, (known["rater"], known["truth"], known["rating"]), 1)
+    for at in np.ndindex(2, 3, 3):
+        one, rest = counts[at], counts[at[:2]].sum() - counts[at]
+        assert stats.kstest(found[(..., *at)].ravel(), stats.beta(one, rest).cdf).pvalue > 1e-3, at
 
 
 def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() -> None:

@@ -26,6 +26,8 @@ RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
 # So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
 # least.
 SWEPT, HIERARCHY_SWEEPS = 10_000, 2
+# Where an item is left out of counts with the prior, as 1 less, smaller priors lose digits.
+LEAST_PRIOR = 1e-6
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
 LEAST = {"simplex": 1e-300, "unit": 1e-300, "positive": 1e-30, "real": -math.inf}  # at a start
 
@@ -244,7 +246,9 @@ class Conjugate:
         Where items are equal, those in each state are drawn at once given probabilities.
         """
         is_sum = bool(self.outcomes.guessed) or self.hierarchy is not None
-        return not (is_sum or self.in_parts) and self.n_ratings <= MANY_EQUAL * self.work
+        if is_sum or self.in_parts or self.prior.min() < LEAST_PRIOR:
+            return False
+        return self.n_ratings <= MANY_EQUAL * self.work
 
     @property
     def work(self) -> float:

@@ -54,33 +54,6 @@ class Stream {
     return pair_[--left_];
   }
 
-  // Box & Muller's, in pairs.
-  double normal() {
-    if (has_normal_) {
-      has_normal_ = false;
-      return normal_;
-    }
-    const double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
-    normal_ = radius * std::sin(angle);
-    has_normal_ = true;
-    return radius * std::cos(angle);
-  }
-
-  // Marsaglia & Tsang (2000), https://doi.org/10.1145/358407.358414.
-  double gamma(double shape) {
-    if (shape < 1) {
-      const double root = std::pow(uniform(), 1 / shape);
-      return gamma(shape + 1) * root;
-    }
-    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
-    for (;;) {
-      const double x = normal(), root = 1 + c * x;
-      if (root <= 0) continue;
-      const double v = root * root * root, u = uniform(), x2 = x * x;
-      if (u < 1 - 0.0331 * x2 * x2 || std::log(u) < 0.5 * x2 + d * (1 - v + std::log(v))) return d * v;
-    }
-  }
-
   // By inversion while few are expected, otherwise by rejection.
   Count binomial(Count number, double probability) {
     if (number == 0 || !(probability > 0)) return 0;
@@ -134,8 +107,7 @@ class Stream {
   std::uint32_t position_, sweep_, purpose_;
   std::uint32_t number_ = 0;
   int left_ = 0;
-  double pair_[2], normal_ = 0;
-  bool has_normal_ = false;
+  double pair_[2];
 };
 
 }  // namespace reliabayes

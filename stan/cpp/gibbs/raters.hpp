@@ -89,7 +89,7 @@ WIDEST static void draw_effects(Raters& raters, const Population& of, double wid
     const Lanes size = width * inverse_root(1 + of.spread * of.spread * precision);
     Lanes left = at - size * uniforms(stream), right = left + size, drawn = at;
     Bits open = Bits(level > -INFINITY) & Bits(size < INFINITY);  // or numbers overflow
-    while (open[0] | open[1] | open[2] | open[3]) {
+    while (is_any(open)) {
       const Lanes found = left + (right - left) * uniforms(stream);
       const Bits is_in = Bits(log_density(found) >= level) | Bits(found == at);
       drawn = chosen(open & is_in, found, drawn);

@@ -1,5 +1,6 @@
 // Sums of log-probabilities of items.
 #pragma once
+#include "lanes.hpp"
 #include "random.hpp"
 
 #include <algorithm>
@@ -30,8 +31,21 @@ class Sum {
   double total_ = 0, product_ = 1;
 };
 
-// The same in units of 2^-24 nats, which is exact, so that it is the same in any order of the items. A sum may have
-// 5e11 nats.
+// Of numbers x of at least 1e-300, their logs times weights.
+WIDEST static double sum_of_logs(const double* weight, const double* x, Count size) {
+  Lanes sum = all(0);
+  for (Count i = 0; i < size; i += lanes) {
+    double weights[lanes] = {}, some[lanes] = {1, 1, 1, 1};
+    const Count n = std::min<Count>(lanes, size - i);
+    std::copy_n(weight + i, n, weights);
+    std::copy_n(x + i, n, some);
+    sum += read(weights) * logarithm(read(some));
+  }
+  return sum_of(sum);
+}
+
+// Sums of log-probabilities in units of 2^-24 nats, which are exact, so that they are the same in any order of the
+// items. A sum may have 5e11 nats.
 class ExactSum {
  public:
   void add(double log_scale, double probability, Count number) {

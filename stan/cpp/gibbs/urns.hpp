@@ -20,26 +20,30 @@ template <typename Posterior>
 class Urns {
  public:
   explicit Urns(const Posterior& data)
-      : data_(data), states_(data.states), stride_((data.states + lanes - 1) / lanes * lanes), rater_(data.cells),
-        own_(data.first[data.items]), drawn_(data.items * data.states), state_(data.items),
-        is_simple_(data.items, true), prior_(data.cells * data.states), work_(2 * data.states),
-        cell_(data.cells * stride_, 0), weight_(stride_, 0) {
+      : data_(data), states_(data.states), stride_((data.states + lanes - 1) / lanes * lanes),
+        is_weighed_(data.weight[0] >= 0), place_(data.first[data.items]), own_(place_.size()),
+        drawn_(data.items * data.states), state_(data.items), is_simple_(data.items, true), rater_(data.cells),
+        prior_(data.cells * stride_, 1), one_(2 * stride_), weight_(stride_), work_(3 * stride_) {
+    one_[stride_] = 1;
     std::unordered_map<Count, std::int32_t> raters;  // by the group of their row of the first state
     for (Count v = 0; v < data.cells; ++v) {
-      const auto [rater, is_new] = raters.try_emplace(group_of(v, 0), static_cast<std::int32_t>(raters.size()));
+      const Count next = raters.size() * stride_;
+      const auto [rater, is_new] = raters.try_emplace(group_of(v, 0), static_cast<std::int32_t>(next));
       rater_[v] = rater->second;
+      if (is_new) prior_of_rater_.resize(next + stride_, 1);
       for (Count h = 0; h < states_; ++h) {
-        prior_[v * states_ + h] = data.prior[data.known[v * states_ + h]];
-        if (is_new) prior_of_rater_.push_back(concentration(group_of(v, h)));
+        prior_[v * stride_ + h] = data.prior[data.known[v * states_ + h]];
+        prior_of_rater_[rater_[v] + h] = concentration(group_of(v, h));
       }
     }
-    of_rater_ = Table(raters.size() * stride_, 1);
-    ratings_of_rater_.resize(prior_of_rater_.size());
     for (Count item = 0; item < data.items; ++item) {
       const Count first = data.first[item], last = data.first[item + 1];
       for (Count entry = first; entry < last; ++entry) {
+        const Count v = data.cell[entry];
+        place_[entry] = {static_cast<std::int32_t>(v * stride_), rater_[v]};
+        own_[entry].number = data.count[entry];
         for (Count other = first; other < last; ++other) {
-          if (rater_[data.cell[other]] != rater_[data.cell[entry]]) continue;
+          if (rater_[data.cell[other]] != rater_[v]) continue;
           own_[entry].by_rater += data.count[other];
           if (other < entry) own_[entry].before += data.count[other];
         }
@@ -57,9 +61,7 @@ class Urns {
   // Draw the states that have been set so many times; ratings by cell and state, and items by state, follow.
   void draw(Count passes, std::vector<Count>& ratings, std::vector<Count>& items, const Philox& philox,
             std::uint32_t sweep, std::uint32_t purpose) {
-    ratings_ = ratings.data();
-    items_ = items.data();
-    tabulate();
+    fill(ratings, items);
     for (Count pass = 0; pass < passes; ++pass) {
       WideStream stream(philox, static_cast<std::uint32_t>(pass), sweep, purpose);
       switch (stride_ / lanes) {
@@ -69,24 +71,17 @@ class Urns {
         default: draw_all<0>(stream);
       }
     }
+    empty(ratings, items);
     std::fill(drawn_.begin(), drawn_.end(), 0);
   }
 
  private:
   using Number = std::int32_t;
-  struct Own {
-    Number by_rater, before;  // ratings of the item by the same rater, and those in earlier entries
+  struct Place {
+    std::int32_t cell, rater;  // where the rows of an entry start
   };
-  // Ratings and prior by state, with all items and without one that is there; states fill up the last lanes.
-  struct Table {
-    std::vector<double> with, without;
-
-    Table() = default;
-    Table(Count size, double none) : with(size, none), without(size, none) {}
-    void set(Count at, double prior, Count number) {
-      with[at] = prior + number;
-      without[at] = prior + (number - 1);
-    }
+  struct Own {
+    Number number = 0, by_rater = 0, before = 0;  // ratings: of the entry, all of the rater, theirs in earlier entries
   };
   static constexpr int factors_at_once = 8;
   static constexpr double small = 1e-50;
@@ -101,24 +96,24 @@ class Urns {
     return sum;
   }
 
-  void tabulate() {
-    const Count n = states_;
-    std::fill(ratings_of_rater_.begin(), ratings_of_rater_.end(), 0);
+  // Tables of ratings, and of items, with what the priors count as; and back to whole numbers.
+  void fill(const std::vector<Count>& ratings, const std::vector<Count>& items) {
+    cell_ = prior_;
+    of_rater_ = prior_of_rater_;
     for (Count v = 0; v < data_.cells; ++v)
-      for (Count h = 0; h < n; ++h) {
-        ratings_of_rater_[rater_[v] * n + h] += ratings_[v * n + h];
-        cell_.set(v * stride_ + h, prior_[v * n + h], ratings_[v * n + h]);
+      for (Count h = 0; h < states_; ++h) {
+        cell_[v * stride_ + h] += ratings[v * states_ + h];
+        of_rater_[rater_[v] + h] += ratings[v * states_ + h];
       }
-    for (std::size_t j = 0; j < prior_of_rater_.size() / n; ++j)
-      for (Count h = 0; h < n; ++h)
-        of_rater_.set(j * stride_ + h, prior_of_rater_[j * n + h], ratings_of_rater_[j * n + h]);
-    for (Count h = 0; h < n; ++h) set_weight(h);
+    for (Count h = 0; h < states_; ++h)
+      weight_[h] = is_weighed_ ? data_.prior[data_.weight[h]] + items[h] : data_.fixed_weight[h];
   }
-  void set_weight(Count state) {
-    if (data_.weight[state] < 0)
-      weight_.with[state] = weight_.without[state] = data_.fixed_weight[state];
-    else
-      weight_.set(state, data_.prior[data_.weight[state]], items_[state]);
+  void empty(std::vector<Count>& ratings, std::vector<Count>& items) const {
+    for (Count v = 0; v < data_.cells; ++v)
+      for (Count h = 0; h < states_; ++h)
+        ratings[v * states_ + h] = std::llround(cell_[v * stride_ + h] - prior_[v * stride_ + h]);
+    if (!is_weighed_) return;
+    for (Count h = 0; h < states_; ++h) items[h] = std::llround(weight_[h] - data_.prior[data_.weight[h]]);
   }
 
   template <int Blocks>
@@ -150,106 +145,92 @@ class Urns {
   }
 
   void move(Count item, Count from, Count to) {
-    --items_[from];
-    ++items_[to];
-    set_weight(from);
-    set_weight(to);
-    for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry) {
-      const Count v = data_.cell[entry], j = rater_[v], number = data_.count[entry];
-      change(cell_, v, from, prior_, ratings_, -number);
-      change(cell_, v, to, prior_, ratings_, number);
-      change(of_rater_, j, from, prior_of_rater_, ratings_of_rater_.data(), -number);
-      change(of_rater_, j, to, prior_of_rater_, ratings_of_rater_.data(), number);
+    if (is_weighed_) {
+      --weight_[from];
+      ++weight_[to];
     }
-  }
-  void change(Table& table, Count row, Count state, const std::vector<double>& prior, Count* ratings, Count by) {
-    const Count at = row * states_ + state;
-    table.set(row * stride_ + state, prior[at], ratings[at] += by);
+    for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry) {
+      const Place& at = place_[entry];
+      const Number number = own_[entry].number;
+      cell_[at.cell + from] -= number;
+      cell_[at.cell + to] += number;
+      of_rater_[at.rater + from] -= number;
+      of_rater_[at.rater + to] += number;
+    }
   }
 
   // A state with a probability in proportion to that of the item's ratings given all other items, by a uniform
-  // number. The item is in the state ``from``, whose factors leave it out.
+  // number. The item is in the state ``from``, and is taken out of the tables where they are read.
   template <int Blocks>
   __attribute__((always_inline)) Count state_in_lanes(Count item, Count from, double uniform) const {
-    Lanes probability[Blocks + !Blocks], down[Blocks + !Blocks];
-    for (int b = 0; b < Blocks; ++b) probability[b] = read(&weight_.with[b * lanes]);
-    double own = weight_.without[from], each[Blocks * lanes + 1];
+    Lanes up[Blocks + !Blocks], down[Blocks + !Blocks], one[Blocks + !Blocks];
+    for (int b = 0; b < Blocks; ++b) {
+      one[b] = read(&one_[stride_ - from + b * lanes]);
+      up[b] = read(&weight_[b * lanes]) - (is_weighed_ ? one[b] : all(0));
+    }
     Count entry = data_.first[item];
     const Count last = data_.first[item + 1];
     const bool is_simple = is_simple_[item];
     for (;;) {
       const Count pause = std::min(last, entry + factors_at_once);
-      double own_down = 1;
       for (int b = 0; b < Blocks; ++b) down[b] = all(1);
       for (; entry < pause; ++entry) {
-        const Count v = data_.cell[entry] * stride_, j = rater_[data_.cell[entry]] * stride_;
+        const double *cell = &cell_[place_[entry].cell], *rater = &of_rater_[place_[entry].rater];
         if (is_simple) {
           for (int b = 0; b < Blocks; ++b) {
-            probability[b] *= read(&cell_.with[v + b * lanes]);
-            down[b] *= read(&of_rater_.with[j + b * lanes]);
+            up[b] *= read(cell + b * lanes) - one[b];
+            down[b] *= read(rater + b * lanes) - one[b];
           }
-          own *= cell_.without[v + from];
-          own_down *= of_rater_.without[j + from];
           continue;
         }
-        const Number count = data_.count[entry];
-        const Own& also = own_[entry];
-        for (Number k = 0; k < count; ++k) {
+        const Own& own = own_[entry];
+        for (Number k = 0; k < own.number; ++k)
           for (int b = 0; b < Blocks; ++b) {
-            probability[b] *= read(&cell_.with[v + b * lanes]) + double(k);
-            down[b] *= read(&of_rater_.with[j + b * lanes]) + double(also.before + k);
+            up[b] *= read(cell + b * lanes) - double(own.number) * one[b] + double(k);
+            down[b] *= read(rater + b * lanes) - double(own.by_rater) * one[b] + double(own.before + k);
           }
-          own *= cell_.without[v + from] - (count - 1 - k);
-          own_down *= of_rater_.without[j + from] - (also.by_rater - 1 - also.before - k);
-        }
       }
-      for (int b = 0; b < Blocks; ++b) probability[b] /= down[b];
-      own /= own_down;
-      for (int b = 0; b < Blocks; ++b) write(probability[b], each + b * lanes);
-      each[from] = own;
+      for (int b = 0; b < Blocks; ++b) up[b] /= down[b];
       if (entry == last) break;
+      double each[Blocks * lanes + 1];
+      for (int b = 0; b < Blocks; ++b) write(up[b], each + b * lanes);
       const double largest = *std::max_element(each, each + states_);
       if (!(largest < small)) continue;
-      for (int b = 0; b < Blocks; ++b) probability[b] /= all(largest);
-      own /= largest;
+      for (int b = 0; b < Blocks; ++b) up[b] /= all(largest);
     }
-    for (Count h = 1; h < states_; ++h) each[h] += each[h - 1];
-    const double point = uniform * each[states_ - 1];
-    Count state = 0;
-    for (Count h = 0; h + 1 < states_; ++h) state += point >= each[h];
-    return state;
+    double sum = 0;
+    for (int b = 0; b < Blocks; ++b) {
+      up[b] = cumulative(up[b]) + sum;
+      sum = up[b][lanes - 1];
+    }
+    Bits below{};
+    for (int b = 0; b < Blocks; ++b) below -= Bits(up[b] <= uniform * sum);
+    return std::min<Count>((below[0] + below[1]) + (below[2] + below[3]), states_ - 1);
   }
 
   // The same where states are more than a few lanes.
   Count state_of_many(Count item, Count from, double uniform) {
     const Count n = states_;
-    double *up = work_.data(), *down = up + n;
-    std::copy_n(weight_.with.begin(), n, up);
-    double own = weight_.without[from];
+    double *up = work_.data(), *down = up + stride_;
+    std::copy_n(weight_.begin(), n, up);
+    if (is_weighed_) --up[from];
     Count entry = data_.first[item];
     const Count last = data_.first[item + 1];
     while (entry < last) {
-      double own_down = 1;
-      std::fill(down, down + n, 1);
+      std::fill_n(down, n, 1);
       for (const Count pause = std::min(last, entry + factors_at_once); entry < pause; ++entry) {
-        const Count cell = data_.cell[entry];
-        const double *numerator = &cell_.with[cell * stride_], *denominator = &of_rater_.with[rater_[cell] * stride_];
-        const Own& also = own_[entry];
-        for (Number k = 0; k < data_.count[entry]; ++k) {
-          for (Count h = 0; h < n; ++h) up[h] *= numerator[h] + k;
-          for (Count h = 0; h < n; ++h) down[h] *= denominator[h] + also.before + k;
-          own *= prior_[cell * n + from] + (ratings_[cell * n + from] - data_.count[entry] + k);
-          own_down *= denominator[from] - also.by_rater + also.before + k;
+        const double *cell = &cell_[place_[entry].cell], *rater = &of_rater_[place_[entry].rater];
+        const double* one = &one_[stride_ - from];
+        const Own& own = own_[entry];
+        for (Number k = 0; k < own.number; ++k) {
+          for (Count h = 0; h < n; ++h) up[h] *= cell[h] - own.number * one[h] + k;
+          for (Count h = 0; h < n; ++h) down[h] *= rater[h] - own.by_rater * one[h] + (own.before + k);
         }
       }
       for (Count h = 0; h < n; ++h) up[h] /= down[h];
-      own /= own_down;
-      up[from] = own;
       const double largest = *std::max_element(up, up + n);
-      if (largest < small) {
+      if (largest < small)
         for (Count h = 0; h < n; ++h) up[h] /= largest;
-        own /= largest;
-      }
     }
     double sum = 0;
     for (Count h = 0; h < n; ++h) sum += up[h];
@@ -260,17 +241,17 @@ class Urns {
   }
 
   const Posterior& data_;
-  Count states_, stride_;
-  std::vector<std::int32_t> rater_;  // of each cell
+  Count states_, stride_;            // states fill up the last lanes
+  bool is_weighed_;                  // whether the prevalence is a parameter
+  std::vector<Place> place_;         // of each entry
   std::vector<Own> own_;             // of each entry
   std::vector<Count> drawn_;         // items that each stands for, by state
   std::vector<Count> state_;         // of items that stand for themselves
   std::vector<char> is_simple_;      // whether nobody rated the item twice
-  std::vector<double> prior_, prior_of_rater_;  // by cell or rater, and state
+  std::vector<std::int32_t> rater_;  // where the rows of each cell's rater start
+  std::vector<double> prior_, prior_of_rater_, one_;   // by cell or rater, and state; 1 among zeros
+  std::vector<double> cell_, of_rater_, weight_;       // numbers of ratings and items, with the prior
   std::vector<double> work_;
-  Table cell_, of_rater_, weight_;   // by cell or rater, and state
-  std::vector<Count> ratings_of_rater_;
-  Count *ratings_ = nullptr, *items_ = nullptr;
 };
 
 }  // namespace reliabayes

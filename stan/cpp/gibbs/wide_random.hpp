@@ -5,6 +5,8 @@
 #include "lanes.hpp"
 #include "random.hpp"
 
+#include <algorithm>
+
 namespace reliabayes {
 
 struct WideStream {
@@ -59,6 +61,51 @@ INLINE Normals normals(WideStream& stream) {
   const Direction found = direction((uniform_of(bits) - 0.5) * 1.5707963267948966);
   const Lanes along = radius * Lanes(Bits(found.cosine) ^ sign), across = radius * found.sine;
   return {chosen(is_steep, across, along), chosen(is_steep, along, across)};
+}
+
+// Marsaglia & Tsang (2000), https://doi.org/10.1145/358407.358414, for shapes of at least 1: what normal numbers
+// are accepted, and the gamma numbers that they then give.
+struct Trial {
+  Lanes value;
+  Bits is_accepted;
+};
+INLINE Trial gamma_trial(Lanes shape, Lanes normal, WideStream& stream) {
+  const Lanes d = shape - 1 / 3.0, root = 1 + normal * inverse_root(9 * d), u = uniforms(stream);
+  const Lanes v = larger(root * root * root, 1e-300), square = normal * normal;
+  Bits accepted = Bits(u < 1 - 0.0331 * square * square);
+  if (is_any(~accepted))
+    accepted |= Bits(logarithm(u) < 0.5 * square + d * (1 - v + logarithm(v)));
+  return {d * v, accepted & Bits(root > 0)};
+}
+
+// Gamma numbers x of these shapes; a shape below 1 takes a power of a uniform number times a gamma number of 1 more.
+WIDEST static void draw_gamma(const double* shape, double* x, Count size, WideStream& stream) {
+  for (Count i = 0; i < size; i += 2 * lanes) {
+    double some[2 * lanes], found[2 * lanes];
+    const Count n = std::min<Count>(2 * lanes, size - i);
+    std::fill_n(std::copy_n(shape + i, n, some), 2 * lanes - n, 1);
+    const Lanes own[2] = {read(some), read(some + lanes)};
+    Lanes drawn[2] = {all(0), all(0)};
+    Bits open[2] = {Bits(own[0] > 0), Bits(own[1] > 0)};
+    do {
+      const Normals normal = normals(stream);
+      for (int half = 0; half < 2; ++half) {
+        const Lanes raised = own[half] + chosen(Bits(own[half] < 1), all(1), all(0));
+        const Trial trial = gamma_trial(raised, half ? normal.second : normal.first, stream);
+        drawn[half] = chosen(open[half] & trial.is_accepted, trial.value, drawn[half]);
+        open[half] &= ~trial.is_accepted;
+      }
+    } while (is_any(open[0] | open[1]));
+    for (int half = 0; half < 2; ++half) {
+      const Bits is_small = Bits(own[half] < 1);
+      if (is_any(is_small)) {
+        const Lanes power = exponential(larger(logarithm(uniforms(stream)) / own[half], -700));
+        drawn[half] = chosen(is_small, drawn[half] * power, drawn[half]);
+      }
+      write(drawn[half], found + half * lanes);
+    }
+    std::copy_n(found, n, x + i);
+  }
 }
 
 }  // namespace reliabayes
