@@ -304,7 +304,10 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
     assert abs(own.mean() - share[0] / total) < LIMIT * standard_error(own)
 
 
-def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them() -> None:
+@pytest.mark.parametrize("settled", [(0, 0, 0), (1, 0, 1)])
+def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them(
+    settled: tuple[int, ...],
+) -> None:
     # Two raters: five items rated (0, 0), three (0, 1) and four (1, 1).
     pairs = np.repeat([[0, 0], [0, 1], [1, 1]], number := [5, 3, 4], axis=0)
     rows: Any = np.full((2, 2), 0.6) + np.eye(2)
@@ -313,8 +316,8 @@ def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them() -> N
     conjugate = model.conjugate(problem)
     assert isinstance(conjugate, Conjugate)
     assert sorted(conjugate.multiplicity) == sorted(number)
-    often = replace(conjugate, thinning=4)
-    assert often.passes == 3
+    often = replace(conjugate, thinning=7, is_settled=np.array(settled, np.int32))
+    assert often.passes == 6
 
     inits = model.cold_start(problem, None).create_inits(seed=1, chains=2)
     found = gibbs.sample(often, seed=1, inits=inits, chains=2, warmup=100, draws=20_000).parameters
@@ -351,7 +354,26 @@ def test_probabilities_given_all_states_have_dirichlet_distributions() -> None:
     np.add.at(counts, (known["rater"], known["truth"], known["rating"]), 1)
     for at in np.ndindex(2, 3, 3):
         one, rest = counts[at], counts[at[:2]].sum() - counts[at]
-        assert stats.kstest(found[(..., *at)].ravel(), stats.beta(one, rest).cdf).pvalue > 1e-3, at
+        assert stats.kstest(found[(..., *at)].ravel(), "beta", (one, rest)).pvalue > 1e-3, at
+
+
+def test_items_with_a_nearly_certain_state_are_settled() -> None:
+    ratings = rb.Ratings.from_wide(np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1]]), scale="nominal")
+    model = rb.DawidSkene()
+    conjugate = model.conjugate(model.problem(ratings))
+    assert isinstance(conjugate, Conjugate)
+    right = np.broadcast_to([[0.9, 0.1], [0.2, 0.8]], (3, 2, 2))
+    prevalence = np.array([0.7, 0.3])
+
+    found = conjugate.with_settled({"prevalence": prevalence, "confusion": right}).is_settled
+
+    joint = prevalence * np.array(
+        [[0.9**3, 0.2**3], [0.9**2 * 0.1, 0.2**2 * 0.8], [0.1**3, 0.8**3]]
+    )
+    largest = joint.max(axis=1) / joint.sum(axis=1)
+    assert largest.round(3).tolist() == [0.995, 0.855, 0.995]
+    assert found is not None
+    assert found.tolist() == [1, 0, 1]
 
 
 def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() -> None:
@@ -366,6 +388,7 @@ def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() 
     assert passes(rb.DawidSkene(), few) == 5
     assert passes(rb.DawidSkene(), many) == 0
     assert passes(rb.MACE(), few) == 0
+    assert passes(rb.DawidSkene(prior_confusion=rb.Dirichlet(1e-7)), few) == 0
 
 
 def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.special import softmax
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.parameters import Parameter
@@ -26,6 +28,9 @@ RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
 # So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
 # least.
 SWEPT, HIERARCHY_SWEEPS = 10_000, 2
+# Where states are drawn given one another, items with a state of at least such a probability are
+# settled, and drawn in one of four passes.
+NEARLY_CERTAIN = 0.98
 # Where an item is left out of counts with the prior, as 1 less, smaller priors lose digits.
 LEAST_PRIOR = 1e-6
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
@@ -203,6 +208,8 @@ class Conjugate:
         Whether items are elsewhere, so that none can be drawn given all others.
     offset : int
         Items before these, if these are a part of all.
+    is_settled : array of int, shape (D,), optional
+        1 for items whose state hardly changes, so that few passes draw it; 0 for others.
     moves : int
         Moves of all parameters by differences of earlier draws, after each sweep.
     earlier : array of float, shape (N, S)
@@ -226,6 +233,7 @@ class Conjugate:
     thinning: float = 1
     in_parts: bool = False
     offset: int = 0
+    is_settled: Codes | None = None
     moves: int = 0
     earlier: Array | None = None
 
@@ -249,6 +257,16 @@ class Conjugate:
         if is_sum or self.in_parts or self.prior.min() < LEAST_PRIOR:
             return False
         return self.n_ratings <= MANY_EQUAL * self.work
+
+    def with_settled(self, point: Mapping[str, Any]) -> Conjugate:
+        """The same, with the items that are settled at a point, where nobody guesses."""
+        logs = np.log(self.slots.point(point))
+        shape = len(self.kind), self.outcomes.known.shape[1]
+        counts = csr_matrix((self.count, self.cell, self.first), shape=shape)
+        fixed = np.log(self.fixed_weight, where=self.weight == NONE, out=np.zeros(len(self.weight)))
+        weight = np.where(self.weight == NONE, fixed, logs[self.weight])
+        state = softmax(counts @ logs[self.outcomes.known].T + weight, axis=1)
+        return replace(self, is_settled=(state.max(axis=1) >= NEARLY_CERTAIN).astype(np.int32))
 
     @property
     def work(self) -> float:

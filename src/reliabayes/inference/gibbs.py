@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
 from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Slots
@@ -123,6 +123,7 @@ class Compiled:
             "count": _plain(conjugate.count, np.int32),
             "kind": _plain(conjugate.kind, np.int32),
             "multiplicity": _plain(conjugate.multiplicity, np.int64),
+            "is_settled": _plain(_settled(conjugate), np.int32),
             "group": _plain(slots.groups, np.int64),
             "prior": _plain(conjugate.prior, np.float64),
             "weight": _plain(conjugate.weight, np.int32),
@@ -246,11 +247,15 @@ class _Data(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("items", "states", "cells", "groups")),
         *((name, ctypes.c_int64) for name in ("repeats", "passes")),
-        *((f"pointer_{number}", ctypes.c_void_p) for number in range(13)),
+        *((f"pointer_{number}", ctypes.c_void_p) for number in range(14)),
         ("hierarchy", ctypes.POINTER(_Hierarchy)),
         *((name, ctypes.c_int64) for name in ("kept", "size", "offset")),
         ("differences", ctypes.POINTER(_Differences)),
     )
+
+
+def _settled(conjugate: Conjugate) -> Codes:
+    return np.zeros_like(conjugate.kind) if conjugate.is_settled is None else conjugate.is_settled
 
 
 def _plain(values: NDArray[Any], dtype: DTypeLike) -> NDArray[Any]:

@@ -19,6 +19,7 @@ struct Conjugate {
   const Position* count;        // ratings of each entry
   const Position* kind;         // of each item: 0, or 1 + its state if that is known
   const Count* multiplicity;    // items that each stands for
+  const Position* is_settled;   // of each item, whether its state hardly changes
   const Count* group;           // first probability of each group, and one past the last: groups + 1
   const double* prior;          // concentration of each probability in a group
   const Position* weight;       // position of the probability of each state, or -1

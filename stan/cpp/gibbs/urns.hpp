@@ -25,6 +25,11 @@ class Urns {
         drawn_(data.items * data.states), state_(data.items), is_simple_(data.items, true), rater_(data.cells),
         prior_(data.cells * stride_, 1), one_(2 * stride_), weight_(stride_), work_(3 * stride_) {
     one_[stride_] = 1;
+    for (Count item = 0; item < data.items; ++item) {
+      if (data.kind[item]) continue;
+      all_.push_back(item);
+      if (!data.is_settled[item]) unsettled_.push_back(item);
+    }
     std::unordered_map<Count, std::int32_t> raters;  // by the group of their row of the first state
     for (Count v = 0; v < data.cells; ++v) {
       const Count next = raters.size() * stride_;
@@ -64,11 +69,12 @@ class Urns {
     fill(ratings, items);
     for (Count pass = 0; pass < passes; ++pass) {
       WideStream stream(philox, static_cast<std::uint32_t>(pass), sweep, purpose);
+      const std::vector<Count>& drawn = pass % passes_for_settled ? unsettled_ : all_;
       switch (stride_ / lanes) {
-        case 1: draw_all<1>(stream); break;
-        case 2: draw_all<2>(stream); break;
-        case 3: draw_all<3>(stream); break;
-        default: draw_all<0>(stream);
+        case 1: draw_each<1>(drawn, stream); break;
+        case 2: draw_each<2>(drawn, stream); break;
+        case 3: draw_each<3>(drawn, stream); break;
+        default: draw_each<0>(drawn, stream);
       }
     }
     empty(ratings, items);
@@ -83,6 +89,7 @@ class Urns {
   struct Own {
     Number number = 0, by_rater = 0, before = 0;  // ratings: of the entry, all of the rater, theirs in earlier entries
   };
+  static constexpr Count passes_for_settled = 4;
   static constexpr int factors_at_once = 8;
   static constexpr double small = 1e-50;
 
@@ -117,9 +124,8 @@ class Urns {
   }
 
   template <int Blocks>
-  WIDEST void draw_all(WideStream& stream) {
-    for (Count item = 0; item < data_.items; ++item) {
-      if (data_.kind[item]) continue;
+  WIDEST void draw_each(const std::vector<Count>& items, WideStream& stream) {
+    for (const Count item : items) {
       if (data_.multiplicity[item] == 1) {
         state_[item] = draw_one<Blocks>(item, state_[item], stream);
         continue;
@@ -243,6 +249,7 @@ class Urns {
   const Posterior& data_;
   Count states_, stride_;            // states fill up the last lanes
   bool is_weighed_;                  // whether the prevalence is a parameter
+  std::vector<Count> all_, unsettled_;  // items whose state is not known, and those of them in every pass
   std::vector<Place> place_;         // of each entry
   std::vector<Own> own_;             // of each entry
   std::vector<Count> drawn_;         // items that each stands for, by state

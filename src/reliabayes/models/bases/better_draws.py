@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from reliabayes.arrays import Array
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
@@ -80,6 +81,8 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
         by_sweeps = [_swept_more(own, fit, more) for more in _sweeps_of_hierarchy(own, fit)]
         return [*by_sweeps, (None, SMALL_STEPS if is_small else AS_USUAL)]
     more = _more_sweeps(own, fit)
+    if own.has_urns:
+        own = own.with_settled({name: x.mean(axis=(0, 1)) for name, x in _drawn(fit, own).items()})
     by_more: list[Way] = [(replace(own, thinning=more), AS_USUAL)] * (more > 1)
     if own.outcomes.guessed:
         return [*by_nuts, *by_more]
@@ -90,10 +93,14 @@ def _swept_more(own: Conjugate, fit: Fit, more: int) -> Way:
     """So many times the sweeps; or fewer, between which all parameters move by differences."""
     if len(own.cell) > FEW_COUNTS or more < MOVED_THINNING:
         return replace(own, thinning=more), AS_USUAL
-    drawn = {each.name: fit.posterior[each.name].to_numpy() for each in own.slots.parameters}
+    drawn = _drawn(fit, own)
     every = {name: x.reshape(-1, *x.shape[2:]) for name, x in drawn.items()}
     thinning, earlier = more / WORTH_OF_MOVES, own.slots.free(every)
     return replace(own, thinning=thinning, moves=MOVES, earlier=earlier), AS_USUAL
+
+
+def _drawn(fit: Fit, own: Conjugate) -> dict[str, Array]:
+    return {each.name: fit.posterior[each.name].to_numpy() for each in own.slots.parameters}
 
 
 def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
