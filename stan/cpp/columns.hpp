@@ -5,24 +5,43 @@
 
 namespace reliabayes {
 
-// Multiplies a state by the columns of cells of one rating each, numbered from 1; a block of states stays in registers.
-WIDEST static void multiply_columns(double* __restrict state, Eigen::Index states,
-                                    const double* __restrict factor, const int* cell, int cells) {
-  constexpr Eigen::Index block = 16;
-  Eigen::Index done = 0;
-  for (; done + block <= states; done += block) {
-    double product[block];
-    for (Eigen::Index h = 0; h < block; ++h) product[h] = state[done + h];
-    for (int c = 0; c < cells; ++c) {
-      const double* const column = factor + (cell[c] - 1) * states + done;
-      for (Eigen::Index h = 0; h < block; ++h) product[h] *= column[h];
-    }
-    for (Eigen::Index h = 0; h < block; ++h) state[done + h] = product[h];
-  }
+// The products of a block of a column and of those of cells, which stay in registers, and their sum.
+template <int Block>
+__attribute__((always_inline)) static inline double product_of_block(double* state, const double* start,
+                                                                     Eigen::Index states, const double* factor,
+                                                                     const int* cell, int cells) {
+  double product[Block];
+  for (int h = 0; h < Block; ++h) product[h] = start[h];
   for (int c = 0; c < cells; ++c) {
     const double* const column = factor + (cell[c] - 1) * states;
-    for (Eigen::Index h = done; h < states; ++h) state[h] *= column[h];
+    for (int h = 0; h < Block; ++h) product[h] *= column[h];
   }
+  for (int h = 0; h < Block; ++h) state[h] = product[h];
+  for (int width = Block / 2; width > 0; width /= 2)
+    for (int h = 0; h < width; ++h) product[h] += product[h + width];
+  return product[0];
+}
+
+// The products of a column and of those of cells of one rating each, numbered from 1, and their sum.
+WIDEST static double multiply_columns(double* state, const double* start, Eigen::Index states,
+                                      const double* factor, const int* cell, int cells) {
+  double sum = 0;
+  Eigen::Index h = 0;
+  for (; h + 16 <= states; h += 16) sum += product_of_block<16>(state + h, start + h, states, factor + h, cell, cells);
+  if (h + 8 <= states) {
+    sum += product_of_block<8>(state + h, start + h, states, factor + h, cell, cells);
+    h += 8;
+  }
+  if (h + 4 <= states) {
+    sum += product_of_block<4>(state + h, start + h, states, factor + h, cell, cells);
+    h += 4;
+  }
+  for (; h < states; ++h) sum += product_of_block<1>(state + h, start + h, states, factor + h, cell, cells);
+  return sum;
+}
+
+WIDEST static void multiply(double* state, Eigen::Index states, double by) {
+  for (Eigen::Index h = 0; h < states; ++h) state[h] *= by;
 }
 
 // Adds a state to the columns of cells.

@@ -37,12 +37,15 @@ double pass_of_states(const FactorTable& table, const Matrix& log_weight, const 
     while (single < end && data.count[single] == 1) ++single;
     const bool of_one_each = single == end;
     if (moderate && of_one_each && end - begin <= most_factors) {
-      state = column(weight, kind);
-      if constexpr (many_states)
-        multiply_columns(state.data(), states, factor.data(), data.cell.data() + begin, end - begin);
-      else
+      const auto start = column(weight, kind);
+      if constexpr (many_states) {
+        sum = multiply_columns(state.data(), start.data(), states, factor.data(), data.cell.data() + begin,
+                               end - begin);
+      } else {
+        state = start;
         for (int c = begin; c < end; ++c) state *= column(factor, data.cell[c]);
-      sum = state.sum();
+        sum = state.sum();
+      }
     }
     if (!(sum > smallest_product)) {
       state = column(log_weight, kind);
@@ -61,8 +64,8 @@ double pass_of_states(const FactorTable& table, const Matrix& log_weight, const 
     }
 
     if (gradient == nullptr) continue;
-    state *= data.multiplicity[i] / sum;
-    adjoint(gradient->by_weight, kind) += state;
+    multiply(state.data(), states, data.multiplicity[i] / sum);
+    if (gradient->by_weight.size() > 0) adjoint(gradient->by_weight, kind) += state;
     if (many_states && of_one_each)
       add_to_columns(state.data(), states, gradient->by_table.data(), data.cell.data() + begin,
                      end - begin);

@@ -14,7 +14,7 @@ struct DistinctItems {
   const ConstVector& count;  // ratings of each entry
 };
 
-// Derivatives of the density by the logarithms.
+// Derivatives of the density by the logarithms; by weights unless that is empty.
 struct ItemMixtureGradient {
   Matrix by_table;
   Matrix by_weight;

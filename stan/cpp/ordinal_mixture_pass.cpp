@@ -12,8 +12,7 @@ double ordinal_mixture_pass(const Vector& level, const Vector& effect, const Vec
   const OrdinalTable table(level, effect.array(), cut, probit, used.cells);
   const Matrix log_weight = weight.array().log();
   if (gradient == nullptr) return item_mixture_pass(table.probability, log_weight, data, nullptr);
-  ItemMixtureGradient by{Matrix::Zero(table.by_upper.rows(), table.by_upper.cols()),
-                         Matrix::Zero(log_weight.rows(), 1)};
+  ItemMixtureGradient by{Matrix::Zero(table.by_upper.rows(), table.by_upper.cols()), Matrix()};
   const double value = item_mixture_pass(table.probability, log_weight, data, &by);
   const OrdinalGradient found(table, by.by_table);
   *gradient = {found.by_level, found.by_effect, found.by_cut};

@@ -156,8 +156,8 @@ inline Scale relative_probability(const PoolEntries& entries, const OrdinalTable
   if (entries.is_short()) {
     const Matrix& factor = table.probability.factor();
     probability.setOnes(factor.rows());
-    multiply_columns(probability.data(), factor.rows(), factor.data(), entries.column,
-                     entries.size);
+    multiply_columns(probability.data(), probability.data(), factor.rows(), factor.data(),
+                     entries.column, entries.size);
     const double largest = probability.maxCoeff();
     if (largest > smallest_product) {
       multiply_above(probability.data(), probability.size(), 1 / largest, smallest_probability);
