@@ -6,8 +6,8 @@
 //   alpha ~ normal(mean_alpha, sd_alpha)    delta ~ normal(0, sd_delta)
 //   p ~ dirichlet(1 + concentration * mean_p)
 //
-// The difficulty delta is integrated out by quadrature on equally spaced nodes, so a state of an item is
-// a node and a true category.
+// The difficulty delta is integrated out by quadrature, so a state of an item is a node and a true
+// category.
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions

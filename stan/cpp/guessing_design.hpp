@@ -8,37 +8,52 @@
 
 namespace reliabayes {
 
-// Ratings of one category by one rater, of one item.
+// A rating.
 struct Entry {
-  int cell, rater, category, count;
+  int cell, rater;
+};
+
+// A category that an item was rated as, and how often.
+struct Rated {
+  int category, number;
+};
+
+// Ratings of an item, category by category, and the categories that nobody chose.
+struct ItemRatings {
+  const Entry *first, *last;
+  const Rated *first_rated, *last_rated;
+  const int *first_unrated, *last_unrated;
 };
 
 struct Design {
-  std::vector<Entry> entries;          // item by item
-  std::vector<int> rated, unrated;     // categories, item by item
-  std::vector<int> first, first_rated, first_unrated;  // positions of items in these, and the ends
-  std::vector<int> number;             // ratings of an item
-  Vector ratings;                      // by cell
+  Vector ratings;  // by cell
 
   // Cells are numbered by category, then by rater.
   Design(const DistinctItems& data, int raters, int categories)
       : ratings(Vector::Zero(raters * categories)), raters_(raters), read_first_(data.first),
         read_cell_(data.cell), multiplicity_(data.multiplicity), count_(data.count) {
-    std::vector<char> is_rated(categories);
+    std::vector<std::vector<Entry>> chosen(categories);  // of an item, by category
     for (std::size_t i = 0; i < data.multiplicity.size(); ++i) {
       start();
-      is_rated.assign(categories, false);
-      number.push_back(0);
+      for (auto& each : chosen) each.clear();
       for (int c = data.first[i] - 1; c < data.first[i + 1] - 1; ++c) {
         const int cell = data.cell[c] - 1, count = static_cast<int>(data.count[c]);
-        entries.push_back({cell, cell % raters, cell / raters, count});
-        is_rated[cell / raters] = true;
-        number.back() += count;
+        chosen[cell / raters].resize(chosen[cell / raters].size() + count, {cell, cell % raters});
         ratings(cell) += data.multiplicity[i] * data.count[c];
       }
-      for (int k = 0; k < categories; ++k) (is_rated[k] ? rated : unrated).push_back(k);
+      for (int k = 0; k < categories; ++k) {
+        if (chosen[k].empty()) unrated_.push_back(k);
+        else rated_.push_back({k, static_cast<int>(chosen[k].size())});
+        entries_.insert(entries_.end(), chosen[k].begin(), chosen[k].end());
+      }
     }
     start();
+  }
+
+  ItemRatings item(std::size_t i) const {
+    return {entries_.data() + first_[i],         entries_.data() + first_[i + 1],
+            rated_.data() + first_rated_[i],     rated_.data() + first_rated_[i + 1],
+            unrated_.data() + first_unrated_[i], unrated_.data() + first_unrated_[i + 1]};
   }
 
   bool is_of(const DistinctItems& data, int raters, int categories) const {
@@ -48,14 +63,18 @@ struct Design {
   }
 
  private:
+  std::vector<Entry> entries_;  // these three item by item
+  std::vector<Rated> rated_;
+  std::vector<int> unrated_;
+  std::vector<int> first_, first_rated_, first_unrated_;  // positions of items, and the ends
   int raters_;
   Integers read_first_, read_cell_, multiplicity_;
   Vector count_;
 
   void start() {
-    first.push_back(static_cast<int>(entries.size()));
-    first_rated.push_back(static_cast<int>(rated.size()));
-    first_unrated.push_back(static_cast<int>(unrated.size()));
+    first_.push_back(static_cast<int>(entries_.size()));
+    first_rated_.push_back(static_cast<int>(rated_.size()));
+    first_unrated_.push_back(static_cast<int>(unrated_.size()));
   }
 };
 

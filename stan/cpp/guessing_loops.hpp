@@ -5,6 +5,10 @@
 
 namespace reliabayes {
 
+static inline double sum_of(const Four& terms) {
+  return (terms[0] + terms[1]) + (terms[2] + terms[3]);
+}
+
 // Tables of those who do not know, by rater, and of ratios, by cell; rows are nodes.
 WIDEST static void fill_tables(Eigen::Index raters, Eigen::Index cells, Eigen::Index stride,
                                const double* of_node, const double* of_rater,
@@ -19,77 +23,103 @@ WIDEST static void fill_tables(Eigen::Index raters, Eigen::Index cells, Eigen::I
     }
 }
 
-// The sum over nodes and true categories of an item, with the products that it consists of: over all ratings,
-// mixed over true categories, and over ratings of each category that it has.
-WIDEST static double multiply_entries(const Entry* entry, int entries, const int* rated, int categories,
-                                      const double* prevalence, double others,
-                                      const double* weight, const double* unknown,
-                                      const double* ratio, Eigen::Index stride, double* all,
-                                      double* mixed, double* own, double* largest) {
-  for (Eigen::Index q = 0; q < stride; q += 4) four(all + q) = four(weight + q);
-  for (int k = 0; k < categories; ++k) {
-    const double each = prevalence[rated[k]];
-    for (Eigen::Index q = 0; q < stride; q += 4)
-      four(own + rated[k] * stride + q) = Four{each, each, each, each};
+// Products of an item, by node: over all ratings, mixed over true categories, and over ratings of each category
+// that it has.
+struct Products {
+  double *all, *mixed, *own;
+  Eigen::Index stride;
+
+  Products from(Eigen::Index node) const { return {all + node, mixed + node, own + node, stride}; }
+};
+
+// Products of an item at the next nodes, which stay in registers, four nodes in each.
+template <int registers>
+[[gnu::always_inline]] static inline void multiply_some(
+    const ItemRatings& item, const double* prevalence, double others, const double* weight,
+    const double* unknown, const double* ratio, const Products& to, Four& sums, Four& sizes) {
+  Four all[registers], mixed[registers], own[registers];
+  for (int r = 0; r < registers; ++r) {
+    all[r] = four(weight + 4 * r);
+    mixed[r] = Four{others, others, others, others};
   }
-  for (int e = 0; e < entries; ++e) {
-    double* const of_category = own + entry[e].category * stride;
-    const double* const by_rater = unknown + entry[e].rater * stride;
-    const double* const by_cell = ratio + entry[e].cell * stride;
-    for (int again = 0; again < entry[e].count; ++again)
-      for (Eigen::Index q = 0; q < stride; q += 4) {
-        four(all + q) *= four(by_rater + q);
-        four(of_category + q) *= four(by_cell + q);
+  const Entry* entry = item.first;
+  for (const Rated* rated = item.first_rated; rated < item.last_rated; ++rated) {
+    const double each = prevalence[rated->category];
+    for (int r = 0; r < registers; ++r) own[r] = Four{each, each, each, each};
+    for (const Entry* const last = entry + rated->number; entry < last; ++entry)
+      for (int r = 0; r < registers; ++r) {
+        all[r] *= four(unknown + entry->rater * to.stride + 4 * r);
+        own[r] *= four(ratio + entry->cell * to.stride + 4 * r);
+      }
+    for (int r = 0; r < registers; ++r) {
+      four(to.own + rated->category * to.stride + 4 * r) = own[r];
+      mixed[r] += own[r];
+    }
+  }
+  for (int r = 0; r < registers; ++r) {
+    four(to.all + 4 * r) = all[r];
+    four(to.mixed + 4 * r) = mixed[r];
+    sizes += mixed[r];
+    sums += all[r] * mixed[r];
+  }
+}
+
+// The sum of an item over nodes and true categories, of which those that nobody chose have the probability
+// ``others``, with the products that it consists of, and the sum of the mixed ones.
+WIDEST static double multiply_entries(const ItemRatings& item, const double* prevalence,
+                                      double others, const double* weight, const double* unknown,
+                                      const double* ratio, const Products& to, double* largest) {
+  Four sums = {}, sizes = {};
+  Eigen::Index q = 0;
+  for (; q + 16 <= to.stride; q += 16)
+    multiply_some<4>(item, prevalence, others, weight + q, unknown + q, ratio + q, to.from(q), sums,
+                     sizes);
+  for (; q < to.stride; q += 4)
+    multiply_some<1>(item, prevalence, others, weight + q, unknown + q, ratio + q, to.from(q), sums,
+                     sizes);
+  *largest = sum_of(sizes);
+  return sum_of(sums);
+}
+
+// Expected numbers of items at the next nodes, added to those of the item's raters and cells.
+template <int registers>
+[[gnu::always_inline]] static inline void weigh_some(const ItemRatings& item, double factor,
+                                                     const Products& of, double* by_truth,
+                                                     double* by_all, double* by_own, Four& sums) {
+  Four all[registers], mixed[registers], own[registers];
+  for (int r = 0; r < registers; ++r) {
+    all[r] = four(of.all + 4 * r) * factor;
+    mixed[r] = four(of.mixed + 4 * r) * all[r];
+    sums += all[r];
+  }
+  const Entry* entry = item.first;
+  for (const Rated* rated = item.first_rated; rated < item.last_rated; ++rated) {
+    Four sum = {};
+    for (int r = 0; r < registers; ++r) {
+      own[r] = four(of.own + rated->category * of.stride + 4 * r) * all[r];
+      sum += own[r];
+    }
+    by_truth[rated->category] += sum_of(sum);
+    for (const Entry* const last = entry + rated->number; entry < last; ++entry)
+      for (int r = 0; r < registers; ++r) {
+        four(by_all + entry->rater * of.stride + 4 * r) += mixed[r];
+        four(by_own + entry->cell * of.stride + 4 * r) += own[r];
       }
   }
-  Four sums = {}, sizes = {};
-  for (Eigen::Index q = 0; q < stride; q += 4) {
-    Four sum = {others, others, others, others};
-    for (int k = 0; k < categories; ++k) sum += four(own + rated[k] * stride + q);
-    four(mixed + q) = sum;
-    sizes += sum;
-    sums += four(all + q) * sum;
-  }
-  *largest = (sizes[0] + sizes[1]) + (sizes[2] + sizes[3]);
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// These products times a factor, each with all others that it comes with: expected numbers of items.
-WIDEST static void weigh_products(const int* rated, int categories, double factor,
-                                  Eigen::Index stride, double* all, double* mixed, double* own,
-                                  double* by_truth, double* everywhere) {
+// Adds expected numbers of items, which are products times a factor, to those of the true categories that the
+// item was rated as, of its raters and of its cells; returns that of a true category of prevalence 1 that
+// nobody chose.
+WIDEST static double weigh_entries(const ItemRatings& item, double factor, const Products& of,
+                                   double* by_truth, double* by_all, double* by_own) {
   Four sums = {};
-  for (Eigen::Index q = 0; q < stride; q += 4) {
-    four(all + q) *= factor;
-    four(mixed + q) *= four(all + q);
-    sums += four(all + q);
-  }
-  *everywhere = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  for (int k = 0; k < categories; ++k) {
-    double* const of_category = own + rated[k] * stride;
-    Four sum = {};
-    for (Eigen::Index q = 0; q < stride; q += 4) {
-      four(of_category + q) *= four(all + q);
-      sum += four(of_category + q);
-    }
-    by_truth[rated[k]] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-}
-
-// Adds expected numbers of items to those of the raters and of the cells that rated one.
-WIDEST static void add_to_cells(const Entry* entry, int entries, Eigen::Index stride,
-                                const double* mixed, const double* own, double* by_all,
-                                double* by_own) {
-  for (int e = 0; e < entries; ++e) {
-    double* const by_rater = by_all + entry[e].rater * stride;
-    double* const by_cell = by_own + entry[e].cell * stride;
-    const double* const of_category = own + entry[e].category * stride;
-    const double count = entry[e].count;
-    for (Eigen::Index q = 0; q < stride; q += 4) {
-      four(by_rater + q) += count * four(mixed + q);
-      four(by_cell + q) += count * four(of_category + q);
-    }
-  }
+  Eigen::Index q = 0;
+  for (; q + 16 <= of.stride; q += 16)
+    weigh_some<4>(item, factor, of.from(q), by_truth, by_all + q, by_own + q, sums);
+  for (; q < of.stride; q += 4)
+    weigh_some<1>(item, factor, of.from(q), by_truth, by_all + q, by_own + q, sums);
+  return sum_of(sums);
 }
 
 // A rater's log odds of knowing get those who knew, less as many as are expected to know.
@@ -113,9 +143,9 @@ WIDEST static void differentiate(Eigen::Index raters, Eigen::Index cells, Eigen:
           knew += here;
         }
       of_rater += knew;
-      by_log_guess[v] = ratings[v] - ((knew[0] + knew[1]) + (knew[2] + knew[3]));
+      by_log_guess[v] = ratings[v] - sum_of(knew);
     }
-    by_level[j] = (of_rater[0] + of_rater[1]) + (of_rater[2] + of_rater[3]);
+    by_level[j] = sum_of(of_rater);
   }
 }
 

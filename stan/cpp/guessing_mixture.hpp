@@ -6,6 +6,7 @@
 #pragma once
 #include "gradient.hpp"
 #include "guessing_mixture_pass.hpp"
+#include "last_values.hpp"
 
 #include <ostream>
 
@@ -23,13 +24,18 @@ Eigen::Matrix<stan::return_type_t<Level, Difficulty, Score, Shape, Weight>, -1, 
   const Vector s = stan::math::value_of(shape);
   const Guesses guesses(u, s, guessed);
   const DistinctItems data{multiplicity, kind, first, cell, count};
+  LastValues<double>& last = last_densities<GuessingMixtureGradient>();
+  const Vector key = last.key(l, d, u, s, w);
   if constexpr (stan::is_constant_all<Level, Difficulty, Score, Shape, Weight>::value) {
-    return Eigen::Vector2d(guessing_mixture_pass(l, d, guesses, w, node_weight, data, nullptr),
-                           guess_density(guesses, s, nullptr));
+    const double* const known = last.find(key);
+    const double value =
+        known ? *known : guessing_mixture_pass(l, d, guesses, w, node_weight, data, nullptr);
+    return Eigen::Vector2d(value, guess_density(guesses, s, nullptr));
   } else {
     GuessingMixtureGradient by;
     GuessGradient by_scores;
     const double value = guessing_mixture_pass(l, d, guesses, w, node_weight, data, &by);
+    last.add(key, value);
     const double of_scores = guess_density(guesses, s, &by_scores);
     const GuessGradient by_guesses = guesses.gradient(by.by_log_guess, 0);
     Eigen::Matrix<stan::math::var, -1, 1> found(2);

@@ -34,7 +34,8 @@ class Mixture {
         moderate_((level.array().abs() < largest_log_odds).all() &&
                   (difficulty.array().abs() < largest_log_odds).all() &&
                   (log_guess_.array() > -largest_log_odds).all()),
-        all_(stride_), mixed_(stride_), by_truth_(categories_), own_(stride_, categories_) {
+        all_(stride_), mixed_(stride_), own_(stride_, categories_),
+        products_{all_.data(), mixed_.data(), own_.data(), stride_} {
     weight_.head(nodes_) = node_weight;
     if (moderate_) tabulate();
   }
@@ -48,15 +49,13 @@ class Mixture {
     double total = log_guesses(), product = 1;  // the value is total + log(product)
     for (std::size_t i = 0; i < data_.multiplicity.size(); ++i) {
       const int kind = data_.kind[i] - 1, multiplicity = data_.multiplicity[i];
-      item_ = i;
+      const ItemRatings item = design_.item(i);
       double sum = 0, scale = 0;
-      if (moderate_ && design_.number[i] <= most_factors) sum = multiply(kind);
-      if (sum > smallest_product) {
-        if (gradient != nullptr) weigh(kind, multiplicity / sum);
-      } else {
-        sum = add_logarithms(kind, scale);
+      if (moderate_ && item.last - item.first <= most_factors) sum = multiply(item, kind);
+      const bool is_product = sum > smallest_product;
+      if (!is_product) {
+        sum = add_logarithms(item, kind, scale);
         if (!(scale > -std::numeric_limits<double>::infinity())) return scale;  // or NaN
-        if (gradient != nullptr) rescale(multiplicity / sum);
       }
       total += multiplicity * scale;
       if (multiplicity > 1) total += multiplicity * std::log(sum);
@@ -66,8 +65,7 @@ class Mixture {
         product = 1;
       }
       if (gradient == nullptr) continue;
-      gradient->by_prevalence.col(kind) += by_truth_;
-      add_responsibilities();
+      weigh(item, kind, multiplicity / sum, is_product, gradient->by_prevalence.col(kind));
     }
     if (gradient != nullptr) finish(*gradient);
     return total + std::log(product);
@@ -98,54 +96,31 @@ class Mixture {
     return sum;
   }
 
-  // Of the current item.
-  const Entry* entries() const { return design_.entries.data() + design_.first[item_]; }
-  int number_of_entries() const { return design_.first[item_ + 1] - design_.first[item_]; }
-  const int* rated() const { return design_.rated.data() + design_.first_rated[item_]; }
-  int number_of_rated() const {
-    return design_.first_rated[item_ + 1] - design_.first_rated[item_];
-  }
-  const int* unrated() const { return design_.unrated.data() + design_.first_unrated[item_]; }
-  const int* last_unrated() const {
-    return design_.unrated.data() + design_.first_unrated[item_ + 1];
-  }
-
   // Products over an item's ratings, and their sum over nodes and true categories; 0 if it takes logarithms.
-  double multiply(int kind) {
-    double others = 0;
-    for (const int* k = unrated(); k < last_unrated(); ++k) others += prevalence_(*k, kind);
-    double largest = 0;
-    const double sum = multiply_entries(
-        entries(), number_of_entries(), rated(), number_of_rated(), prevalence_.col(kind).data(),
-        others, weight_.data(), unknown_.data(), ratio_.data(), stride_, all_.data(), mixed_.data(),
-        own_.data(), &largest);
+  double multiply(const ItemRatings& item, int kind) {
+    double others = 0, largest = 0;
+    for (const int* k = item.first_unrated; k < item.last_unrated; ++k)
+      others += prevalence_(*k, kind);
+    const double sum =
+        multiply_entries(item, prevalence_.col(kind).data(), others, weight_.data(), unknown_.data(),
+                         ratio_.data(), products_, &largest);
     return largest < largest_ratio ? sum : 0;
-  }
-
-  // Products in place of which come expected numbers of items, by node: of all true categories, and of
-  // those that the item was rated as.
-  void weigh(int kind, double factor) {
-    double everywhere = 0;
-    weigh_products(rated(), number_of_rated(), factor, stride_, all_.data(), mixed_.data(),
-                   own_.data(), by_truth_.data(), &everywhere);
-    for (const int* k = unrated(); k < last_unrated(); ++k)
-      by_truth_(*k) = prevalence_(*k, kind) * everywhere;
   }
 
   // The same sum from logarithms, divided by the exponential of ``scale``, with its terms in place of the
   // products.
-  double add_logarithms(int kind, double& scale) {
+  double add_logarithms(const ItemRatings& item, int kind, double& scale) {
     scale = -std::numeric_limits<double>::infinity();
     Matrix logs = Matrix::Zero(nodes_, categories_);
     for (Eigen::Index q = 0; q < nodes_; ++q) {
       double all = std::log(weight_(q));
-      for (int e = 0; e < number_of_entries(); ++e) {
-        const Entry& each = entries()[e];
-        const double log_odds = level_(each.rater) - difficulty_(q);
-        all -= each.count * softplus(log_odds);
-        logs(q, each.category) +=
-            each.count * softplus(log_odds - log_guess_(each.rater, each.category));
-      }
+      const Entry* entry = item.first;
+      for (const Rated* rated = item.first_rated; rated < item.last_rated; ++rated)
+        for (const Entry* const last = entry + rated->number; entry < last; ++entry) {
+          const double log_odds = level_(entry->rater) - difficulty_(q);
+          all -= softplus(log_odds);
+          logs(q, rated->category) += softplus(log_odds - log_guess_(entry->rater, rated->category));
+        }
       logs.row(q).array() += all;
       logs.row(q) += log_prevalence_.col(kind);
     }
@@ -153,18 +128,17 @@ class Mixture {
     own_.topRows(nodes_) = (logs.array() - scale).exp();
     own_.bottomRows(stride_ - nodes_).setZero();
     mixed_ = own_.rowwise().sum();
+    all_.setOnes();
     return mixed_.sum();
   }
 
-  void rescale(double factor) {
-    mixed_ *= factor;
-    own_ *= factor;
-    by_truth_ = own_.colwise().sum();
-  }
-
-  void add_responsibilities() {
-    add_to_cells(entries(), number_of_entries(), stride_, mixed_.data(), own_.data(),
-                 by_all_.data(), by_own_.data());
+  // Adds expected numbers of an item, its products or terms times a factor, to derivatives.
+  void weigh(const ItemRatings& item, int kind, double factor, bool is_product,
+             Eigen::Ref<Vector> by_truth) {
+    const double everywhere = weigh_entries(item, factor, products_, by_truth.data(), by_all_.data(),
+                                            by_own_.data());
+    for (const int* k = item.first_unrated; k < item.last_unrated; ++k)
+      by_truth(*k) += is_product ? prevalence_(*k, kind) * everywhere : factor * own_.col(*k).sum();
   }
 
   // Derivatives from expected ratings: all of a rater, and those of the true category, by node.
@@ -206,9 +180,9 @@ class Mixture {
   Vector weight_;              // of nodes
   const bool moderate_;        // whether tables do, and nothing needs logarithms
   Matrix unknown_, ratio_;     // tables by node (rows), of raters and of cells
-  std::size_t item_ = 0;       // the current one, and its products
-  Vector all_, mixed_, by_truth_;
-  Matrix own_;  // by true category
+  Vector all_, mixed_;         // products of the current item
+  Matrix own_;                 // by true category
+  const Products products_;    // all three
   // Derivatives: expected ratings by node, of raters whatever is true, and of cells whose category is true.
   Matrix by_all_, by_own_;
 };

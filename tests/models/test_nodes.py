@@ -12,6 +12,8 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases.difficulty import difficulty_nodes
 from reliabayes.models.bases.latent_score import LatentScoreModel
 
 MODELS: dict[str, tuple[LatentScoreModel[Any], int]] = {
@@ -84,3 +86,31 @@ def test_a_fit_and_its_file_have_the_same_nodes_and_state_their_error(tmp_path: 
     assert loaded.diagnostics().nodes == checks.nodes
     assert loaded.diagnostics().integration_error == checks.integration_error
     assert loaded.quantities.equals(fit.quantities)
+
+
+@pytest.mark.parametrize(
+    ("most", "sd_delta"), [(3, 0.3), (3, 2.2), (12, 2.2), (40, 0.3), (40, 1.2)]
+)
+def test_nodes_of_difficulties_suffice_and_twice_as_many_are_all_but_exact(
+    most: int, sd_delta: float
+) -> None:
+    model, rng = rb.LatentTAP(), np.random.default_rng(8)
+    rows = [(item, rater) for item in range(40) for rater in rng.choice(40, most, replace=False)]
+    design = pd.DataFrame(rows, columns=["item", "rater"])
+    given = {"sd_delta": np.array([sd_delta]), "mean_alpha": np.array(1.0)}
+    ratings = model.simulate(design, rng, categories=["a", "b", "c"], parameters=given)
+    problem = model.problem(ratings)
+    point = {**model.draw_from_prior(problem, rng, given), **given}
+    number = problem.nodes.number
+
+    exact, found, closer = (
+        model.log_likelihood(point, replace(problem, nodes=nodes))
+        for nodes in (
+            Nodes.of(241, reach=9.0),
+            problem.nodes,
+            difficulty_nodes(most, 2 * number),
+        )
+    )
+
+    assert abs(found - exact) < 1e-3
+    assert abs(closer - exact) < 1e-6

@@ -48,8 +48,8 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     A rater who does not know the true category guesses it with the probabilities p. Accuracies
     alpha are normal among raters, guesses Dirichlet(1 + ``concentration`` times ``mean_p``), and
-    difficulties delta normal among items and integrated out over equally spaced nodes. The model
-    leaves out a discrimination of each item, about which its few ratings say next to nothing.
+    difficulties delta normal among items and integrated out by quadrature. The model leaves out a
+    discrimination of each item, about which its few ratings say next to nothing.
 
     Quantities: ``prevalence`` (K,), ``mean_alpha``, ``sd_alpha``, ``sd_delta`` in log odds,
     ``eta``, ``mean_p`` (K,), ``concentration``; of each rater ``confusion`` (K, K), ``accuracy``

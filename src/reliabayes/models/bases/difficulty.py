@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData
-from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
+from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
-REACH = 4.5  # standard deviations of difficulty that the nodes cover on either side
+MAX_REACH = 8.0  # standard deviations of difficulty that nodes cover on either side
+BEND = 0.5  # nodes are sqrt(1 + (BEND z)^2) times as far apart at z standard deviations
 INFORMATION = 0.15  # of a rating on the difficulty, whose sd is about 1.5, relative to its prior
-MAX_SPACING = 0.5  # which resolves an accuracy where difficulties have an sd of 2.5
+MAX_SPACING = 0.4  # which resolves an accuracy where difficulties have an sd of 2.5
+REGISTER = 4  # nodes that a sum takes at once
 NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
 
 
@@ -43,14 +46,23 @@ class LatentTAPProblem(CategoricalProblem):
 
 
 def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
-    """Nodes of the difficulty, no farther apart than its narrowest posterior is wide.
+    """Nodes of the difficulty, no farther apart at its mean than its narrowest posterior is wide.
 
     With equal spacing h the error falls as exp(-2 pi^2 (s / h)^2), where s is the sd of the
-    narrowest posterior.
+    narrowest posterior. Few items are far from the others, so nodes are farther apart there. The
+    likelihood hardly changes beyond the outermost nodes, which stand for all that would follow. It
+    takes a square of the reach in proportion to the number to keep that error as small.
     """
-    narrowest = 1 / np.sqrt(1 + INFORMATION * most_ratings)
-    spacing = min(0.8 * narrowest, MAX_SPACING)
-    return Nodes.of(number or number_of_nodes(spacing, REACH), REACH)
+    if number is None:
+        narrowest = 1 / np.sqrt(1 + INFORMATION * most_ratings)
+        spacing = min(0.8 * narrowest, MAX_SPACING)
+        number = next(n for n in count(REGISTER, REGISTER) if _spacing(n) <= spacing)
+    place = np.arange(-number, 2 * number)
+    at = BEND * _spacing(number) * (place - (number - 1) / 2)
+    node = np.sinh(at) / BEND
+    weight = np.exp(-0.5 * node**2) * np.cosh(at)
+    weight = np.bincount(np.clip(place, 0, number - 1), weight / weight.sum()).astype(float)
+    return Nodes(node[number : 2 * number], weight)
 
 
 def refined(nodes: Nodes) -> Nodes:
@@ -61,3 +73,9 @@ def refined(nodes: Nodes) -> Nodes:
 def guess_counts(point: Point) -> Array:
     """Parameters (K,) of the Dirichlet distribution of guesses."""
     return np.asarray(1 + point["concentration"] * point["mean_p"])
+
+
+def _spacing(number: int) -> float:
+    """Distance of so many nodes at the mean."""
+    reach = min(np.sqrt(number), MAX_REACH)
+    return float(2 * np.arcsinh(BEND * reach) / BEND / (number - 1))
