@@ -29,13 +29,17 @@ using reliabayes::Conjugate;
 using reliabayes::Count;
 using reliabayes::draw_gamma;
 using reliabayes::ExactSum;
+using reliabayes::Lanes;
+using reliabayes::lanes;
 using reliabayes::Philox;
+using reliabayes::read;
 using reliabayes::Rows;
 using reliabayes::Stream;
 using reliabayes::smallest;
 using reliabayes::Sum;
 using reliabayes::Position;
 using reliabayes::WideStream;
+using reliabayes::write;
 
 // What random numbers are for.
 enum Purpose : std::uint32_t {
@@ -54,12 +58,38 @@ constexpr double small = 1e-50;
 constexpr int factors_at_once = 8;
 constexpr double smallest_probability = 1e-300;
 
+constexpr Count nothing = -1;
+
+template <int Blocks>
+INLINE void multiply(const double* factor, Count stride, const Position* cell, const Position* count, Count entries,
+                     double* state) {
+  Lanes product[Blocks];
+  for (int b = 0; b < Blocks; ++b) product[b] = read(state + b * lanes);
+  for (Count entry = 0; entry < entries; ++entry) {
+    const double* own = factor + cell[entry] * stride;
+    if (count[entry] == 1)
+      for (int b = 0; b < Blocks; ++b) product[b] *= read(own + b * lanes);
+    else
+      for (int i = 0; i < Blocks * lanes; ++i) product[i / lanes][i % lanes] *= std::pow(own[i], count[entry]);
+  }
+  for (int b = 0; b < Blocks; ++b) write(product[b], state + b * lanes);
+}
+
+// Multiply probabilities of states, whose number is padded to that of whole lanes, by those of some ratings.
+WIDEST void multiply(const double* factor, Count stride, const Position* cell, const Position* count, Count entries,
+                     double* state) {
+  Count from = 0;
+  for (; from + 2 * lanes <= stride; from += 2 * lanes)
+    multiply<2>(factor + from, stride, cell, count, entries, state + from);
+  if (from < stride) multiply<1>(factor + from, stride, cell, count, entries, state + from);
+}
+
 class Chain {
  public:
-  Chain(const Conjugate& data, const Philox& philox, double* x)
-      : data_(data), philox_(philox), x_(x), factor_(data.cells * data.states),
-        ratings_(data.cells * data.states), items_(data.states), weight_(data.states), state_(data.states),
-        pseudo_(data.size) {
+  Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
+      : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_((data.states + lanes - 1) / lanes * lanes),
+        factor_(data.cells * stride_), ratings_(data.cells * data.states), items_(data.states), weight_(stride_),
+        state_(stride_), pseudo_(data.size) {
     if (data.passes > 0) urns_.emplace(data);
     if (data.differences != nullptr) moves_.emplace(data);
     if (data.hierarchy == nullptr) return;
@@ -94,13 +124,35 @@ class Chain {
   template <typename LogLikelihood>
   LogLikelihood draw_states(std::uint32_t sweep) {
     tabulate();
-    switch (data_.states) {
-      case 2: return draw_states<LogLikelihood, 2>(sweep);
-      case 3: return draw_states<LogLikelihood, 3>(sweep);
-      case 4: return draw_states<LogLikelihood, 4>(sweep);
-      case 5: return draw_states<LogLikelihood, 5>(sweep);
-      default: return draw_states<LogLikelihood, 0>(sweep);
+    LogLikelihood log_likelihood;
+    double uniform[2];
+    double* state = state_.data();
+    for (Count item = 0; item < data_.items; ++item) {
+      const Count position = data_.offset + item;
+      if (item == 0 || position % 2 == 0) philox_(0, position / 2, sweep, states_of_items, uniform);
+      const Position kind = data_.kind[item];
+      const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states, number = data_.multiplicity[item];
+      const double log_scale = joint(item, from, until);
+      double sum = 0;
+      for (Count h = from; h < until; ++h) sum += state[h];
+      log_likelihood.add(log_scale, sum, number);
+      if (number > 1) {
+        Stream stream(philox_, item, sweep, states_of_equal_items);
+        Count left = number;
+        for (Count h = from; h < until && left > 0; ++h) {
+          const Count drawn = h + 1 == until ? left : stream.binomial(left, std::min(1.0, state[h] / sum));
+          add(item, h, drawn);
+          left -= drawn;
+          sum -= state[h];
+        }
+        continue;
+      }
+      const Count old = drawn_ == nullptr ? nothing : drawn_[item];
+      const Count h = another(old, from, until, sum, uniform[position % 2]);
+      if (drawn_ != nullptr) drawn_[item] = static_cast<Position>(h);
+      add(item, h, 1);
     }
+    return log_likelihood;
   }
 
   // Draw all else given how many items are in each state, and how many ratings of each cell.
@@ -141,44 +193,38 @@ class Chain {
       weight_[h] = data_.weight[h] < 0 ? data_.fixed_weight[h] : x_[data_.weight[h]];
     for (Count v = 0, e = 0; v < data_.cells; ++v)
       for (Count h = 0; h < data_.states; ++h, ++e)
-        factor_[e] = (data_.known[e] < 0 ? 0 : x_[data_.known[e]]) + guessed(v, e);
+        factor_[v * stride_ + h] = (data_.known[e] < 0 ? 0 : x_[data_.known[e]]) + guessed(v, e);
     std::fill(ratings_.begin(), ratings_.end(), 0);
     std::fill(items_.begin(), items_.end(), 0);
   }
 
-  // The joint probabilities of an item's ratings and its state, for states ``from`` .. ``until`` - 1, divided by
+  // Sets the joint probabilities of an item's ratings and its state, for states ``from`` .. ``until`` - 1, divided by
   // the exponential of what is returned.
-  template <int States>
-  double joint(Count item, Count from, Count until, double* state) const {
-    const Count n = States ? States : data_.states;
-    std::copy(weight_.data(), weight_.data() + n, state);
+  double joint(Count item, Count from, Count until) {
+    double* state = state_.data();
+    std::copy(weight_.begin(), weight_.end(), state);
     double log_scale = 0;
     Count entry = data_.first[item], last = data_.first[item + 1];
     while (entry < last) {
       const Count pause = std::min(last, entry + factors_at_once);
-      for (; entry < pause; ++entry) {
-        const double* factor = factor_.data() + data_.cell[entry] * n;
-        const Position count = data_.count[entry];
-        if (count == 1)
-          for (Count h = 0; h < n; ++h) state[h] *= factor[h];
-        else
-          for (Count h = 0; h < n; ++h) state[h] *= std::pow(factor[h], count);
-      }
+      multiply(factor_.data(), stride_, data_.cell + entry, data_.count + entry, pause - entry, state);
+      entry = pause;
       const double largest = *std::max_element(state + from, state + until);
-      if (!(largest > smallest)) return joint_from_logarithms(item, from, until, state);
+      if (!(largest > smallest)) return joint_from_logarithms(item, from, until);
       if (largest < small) {
-        for (Count h = 0; h < n; ++h) state[h] /= largest;
+        for (Count h = 0; h < data_.states; ++h) state[h] /= largest;
         log_scale += std::log(largest);
       }
     }
     return log_scale;
   }
 
-  double joint_from_logarithms(Count item, Count from, Count until, double* state) const {
+  double joint_from_logarithms(Count item, Count from, Count until) {
+    double* state = state_.data();
     for (Count h = from; h < until; ++h) {
       state[h] = std::log(weight_[h]);
       for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
-        state[h] += data_.count[entry] * std::log(factor_[data_.cell[entry] * data_.states + h]);
+        state[h] += data_.count[entry] * std::log(factor_[data_.cell[entry] * stride_ + h]);
     }
     const double largest = *std::max_element(state + from, state + until);
     for (Count h = from; h < until; ++h) state[h] = std::exp(state[h] - largest);
@@ -186,22 +232,11 @@ class Chain {
   }
 
   double log_likelihood() {
-    switch (data_.states) {
-      case 2: return log_likelihood<2>();
-      case 3: return log_likelihood<3>();
-      case 4: return log_likelihood<4>();
-      case 5: return log_likelihood<5>();
-      default: return log_likelihood<0>();
-    }
-  }
-  template <int States>
-  double log_likelihood() {
-    const Count n = States ? States : data_.states;
     Sum sum;
     for (Count item = 0; item < data_.items; ++item) {
       const Position kind = data_.kind[item];
-      const Count from = kind ? kind - 1 : 0, until = kind ? kind : n;
-      const double log_scale = joint<States>(item, from, until, state_.data());
+      const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states;
+      const double log_scale = joint(item, from, until);
       double probability = 0;
       for (Count h = from; h < until; ++h) probability += state_[h];
       sum.add(log_scale, probability, data_.multiplicity[item]);
@@ -209,38 +244,18 @@ class Chain {
     return sum.value();
   }
 
-  template <typename LogLikelihood, int States>
-  LogLikelihood draw_states(std::uint32_t sweep) {
-    const Count n = States ? States : data_.states;
-    LogLikelihood log_likelihood;
-    double uniform[2], few[States + 1];
-    double* state = States ? few : state_.data();  // few stay in registers
-    for (Count item = 0; item < data_.items; ++item) {
-      const Count position = data_.offset + item;
-      if (item == 0 || position % 2 == 0) philox_(0, position / 2, sweep, states_of_items, uniform);
-      const Position kind = data_.kind[item];
-      const Count from = kind ? kind - 1 : 0, until = kind ? kind : n, number = data_.multiplicity[item];
-      const double log_scale = joint<States>(item, from, until, state);
-      double sum = 0;
-      for (Count h = from; h < until; ++h) sum += state[h];
-      log_likelihood.add(log_scale, sum, number);
-      if (number > 1) {
-        Stream stream(philox_, item, sweep, states_of_equal_items);
-        Count left = number;
-        for (Count h = from; h < until && left > 0; ++h) {
-          const Count drawn = h + 1 == until ? left : stream.binomial(left, std::min(1.0, state[h] / sum));
-          add(item, h, drawn);
-          left -= drawn;
-          sum -= state[h];
-        }
-        continue;
-      }
-      double point = uniform[position % 2] * sum;
-      Count h = from;
-      while (h + 1 < until && (point -= state[h]) >= 0) ++h;
-      add(item, h, 1);
+  // A state other than the old one, with their probabilities, or else the old one; all are proposed if there is none.
+  // Counts of states then vary against those before, so that chains move on sooner (Liu 1996).
+  Count another(Count old, Count from, Count until, double sum, double uniform) const {
+    const double rest = old == nothing ? sum : sum - state_[old];
+    double point = uniform * rest;
+    for (Count h = from; h < until; ++h) {
+      if (h == old) continue;
+      // What is left of the point is as uniform as a number of its own, for whether to accept.
+      if (point < state_[h]) return point * (sum - state_[h]) < rest * state_[h] ? h : old;
+      point -= state_[h];
     }
-    return log_likelihood;
+    return old == nothing ? until - 1 : old;
   }
 
   void add(Count item, Count state, Count number) {
@@ -261,7 +276,6 @@ class Chain {
     for (Count h = 0; h < data_.states; ++h) add_to(data_.weight[h], items_[h]);
     for (Count v = 0, e = 0; v < data_.cells; ++v)
       for (Count h = 0; h < data_.states; ++h, ++e) {
-        if (ratings_[e] == 0) continue;
         Count knew = data_.known[e] < 0 ? 0 : ratings_[e];
         const double guess = guessed(v, e);
         if (knew > 0 && guess > 0)
@@ -274,8 +288,12 @@ class Chain {
   }
 
   void draw_probabilities(std::uint32_t sweep, std::uint32_t repeat) {
-    WideStream stream(philox_, repeat, sweep, probabilities);
-    draw_gamma(pseudo_.data(), x_, data_.group[data_.groups], stream);
+    if (rows_) {
+      draw_prevalence(sweep, repeat);
+    } else {
+      WideStream stream(philox_, repeat, sweep, probabilities);
+      draw_gamma(pseudo_.data(), x_, data_.group[data_.groups], stream);
+    }
     for (Count g = 0; g < data_.groups; ++g) {
       const Count from = data_.group[g], until = data_.group[g + 1];
       const double sum = std::accumulate(x_ + from, x_ + until, 0.0);
@@ -283,9 +301,19 @@ class Chain {
     }
   }
 
+  // In a hierarchy, whose only group it is: on the other side of its mean.
+  void draw_prevalence(std::uint32_t sweep, std::uint32_t repeat) {
+    Stream stream(philox_, 0, sweep, probabilities, repeat);
+    const Count until = data_.group[1];
+    const double all = stream.gamma(std::accumulate(&pseudo_[0], &pseudo_[until], 0.0));
+    for (Count i = 0; i < until; ++i) x_[i] = stream.opposed_gamma(pseudo_[i], all * x_[i]);
+  }
+
   const Conjugate& data_;
   const Philox& philox_;
   double* x_;
+  Position* drawn_;               // state of each item that stands for itself, if the next is to depend on it
+  Count stride_;                  // of states in tables, in whole lanes
   std::vector<double> factor_;    // probability of a rating, by cell and state
   std::vector<Count> ratings_;    // drawn, by cell and state
   std::vector<Count> items_;      // drawn, by state
@@ -298,13 +326,14 @@ class Chain {
 }  // namespace
 
 // Sweeps of a chain, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
-// parameters (S), the log-likelihood and the log density. The numbers x are where the chain is.
+// parameters (S), the log-likelihood and the log density. The numbers x are where the chain is, and ``drawn`` (D) the
+// states of items, -1 before the first sweep, on which those of a hierarchy depend.
 extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count first,
-                                 Count sweeps, Count keep, Count every, double* x, double* kept, double* log_likelihood,
-                                 double* log_density) {
+                                 Count sweeps, Count keep, Count every, double* x, Position* drawn, double* kept,
+                                 double* log_likelihood, double* log_density) {
   const Philox philox{seed, chain};
   const Count size = data->kept;
-  Chain own(*data, philox, x);
+  Chain own(*data, philox, x, data->hierarchy == nullptr ? nullptr : drawn);
   for (Count sweep = first; sweep < first + sweeps; ++sweep) {
     const Count row = (sweep - keep) / every;
     double* here = sweep < keep || (sweep - keep) % every ? nullptr : kept + row * size;

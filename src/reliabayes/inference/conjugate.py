@@ -26,8 +26,8 @@ MOST_SWEEPS = 10
 # drawn; equal items are many if they have so many times the ratings of a sweep.
 RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
 # So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
-# least.
-SWEPT, HIERARCHY_SWEEPS = 10_000, 2
+# least, and where ratings are more than log odds, so that states hold these back.
+SWEPT, HIERARCHY_SWEEPS, SWEEPS_OF_MANY_RATINGS = 10_000, 2, 4
 # Where states are drawn given one another, items with a state of at least such a probability are
 # settled, and drawn in one of four passes.
 NEARLY_CERTAIN = 0.98
@@ -278,8 +278,9 @@ class Conjugate:
     @property
     def _steps(self) -> int:
         if self.hierarchy is not None:
-            cheap = int(SWEPT / (len(self.cell) + self.hierarchy.n_log_odds))
-            usual = min(max(HIERARCHY_SWEEPS, cheap), MOST_SWEEPS)
+            n_ratings, n_log_odds = len(self.cell), self.hierarchy.n_log_odds
+            least = SWEEPS_OF_MANY_RATINGS if n_ratings > n_log_odds else HIERARCHY_SWEEPS
+            usual = min(max(least, int(SWEPT / (n_ratings + n_log_odds))), MOST_SWEEPS)
             return max(1, round(self.thinning * usual))
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
         more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)

@@ -162,6 +162,10 @@ class Compiled:
         """Where a chain is, given its parameters (S,)."""
         return np.append(start, np.zeros(self.size - len(start)))
 
+    def no_states(self) -> NDArray[np.int32]:
+        """States of distinct items of which none has been drawn yet."""
+        return np.full(self.data.items, NONE, np.int32)
+
 
 class _Run:
     """Chains over one posterior, each in steps between which it can be stopped."""
@@ -188,7 +192,9 @@ class _Run:
 
     def chain(self, chain: int, start: Array, kept: _Kept) -> None:
         """All sweeps of a chain that starts at parameters (S,)."""
-        at = self.compiled.at(start)
+        at, states = self.compiled.at(start), self.compiled.no_states()
+        of_draws = kept.parameters, kept.log_likelihood, kept.lp
+        numbers: tuple[NDArray[Any], ...] = (at, states, *of_draws)
         done, step = 0, 1
         while done < self.sweeps and not self.stop.is_set():
             started = time.monotonic()
@@ -201,7 +207,7 @@ class _Run:
                 ctypes.c_int64(number),
                 ctypes.c_int64(self.first + self.first_kept),
                 ctypes.c_int64(self.every),
-                *map(pointer, (at, kept.parameters, kept.log_likelihood, kept.lp)),
+                *map(pointer, numbers),
             )
             done += number
             self.done[chain] = done

@@ -3,10 +3,11 @@
 //     log(row[j, h, k] / row[j, h, h]) = location[e] + spread[e] effect[e, j],  effect ~ normal(0, 1),
 //
 // where error e is true category h with wrong category k. Given the numbers of ratings, each log odds has the
-// density of a binomial logit with a normal prior, which slice sampling draws from. Each location and spread
-// is drawn three times, and what stays fixed differs: the log odds, which is best where ratings say much of
-// each rater; the effects, which is best where they say little (Yu & Meng 2011); and scores that are nearly
-// independent of both where raters differ in how much is said of them (Papaspiliopoulos et al. 2007).
+// density of a binomial logit with a normal prior. Effects move by Metropolis steps, whose proposals come from a
+// normal approximation, and now and then by slice sampling. Each location and spread is drawn up to three times, and
+// what stays fixed differs: the log odds, which is best where ratings say much of each rater; the effects, which is
+// best where they say little (Yu & Meng 2011); and scores that are nearly independent of both where raters differ in
+// how much is said of them (Papaspiliopoulos et al. 2007).
 //
 // Neal (2003), https://doi.org/10.1214/aos/1056562461; Yu & Meng, https://doi.org/10.1198/jcgs.2011.203main;
 // Papaspiliopoulos, Roberts & Sköld, https://doi.org/10.1214/088342307000000014.
@@ -54,7 +55,7 @@ class Rows {
       for (Count k = 0; k < own_.categories; ++k)
         if (k != h) {
           WideStream stream(philox_, error(h, k), sweep, purpose);
-          draw_error(ratings, h, k, x, stream);
+          draw_error(ratings, h, k, x, sweep, stream);
         }
     }
     fill_rows(x);
@@ -74,7 +75,10 @@ class Rows {
 
  private:
   static constexpr double smallest_row = 1e-300;
-  static constexpr double width = 14, width_of_effect = 8;  // intervals of slice sampling, in approximate sds
+  static constexpr double width = 14, width_of_effect = 8;  // intervals of slice sampling, in sds
+  // One sweep in so many draws by slice sampling, which leaves long tails sooner than Metropolis steps do, and in so
+  // many draws locations and spreads given scores.
+  static constexpr std::uint32_t sliced = 4, scored = 2;
 
   Count error(Count truth, Count category) const {
     return truth * (own_.categories - 1) + category - (category > truth);
@@ -103,7 +107,7 @@ class Rows {
     raters_.resize(found);
   }
 
-  void draw_error(const double* ratings, Count h, Count k, double* x, WideStream& stream) {
+  void draw_error(const double* ratings, Count h, Count k, double* x, std::uint32_t sweep, WideStream& stream) {
     const Count n = own_.categories, e = error(h, k), first = h * (n - 1);
     double* effect = x + own_.effect + e * own_.raters;
     Population of{x[own_.location + e], x[own_.spread + e]};
@@ -119,10 +123,17 @@ class Rows {
       total += raters_.total[i];
     }
     approximate(raters_, wrong / total);
-    draw_effects(raters_, of, width_of_effect, stream);
+    const bool slices = sweep % sliced == 0;
+    if (slices) draw_effects(raters_, of, width_of_effect, stream);
+    else move_effects(raters_, of, stream);
     draw_given_log_odds(of, stream);
-    draw_given_effects(of, stream);
-    draw_given_scores(of, stream);
+    if (slices) draw_given_effects(of, stream);
+    else move_given_effects(of, stream);
+    if (sweep % scored == 0) move_given_scores(of, stream);
+    if (of.spread < 0) {  // log odds and priors are the same as with all signs changed
+      of.spread = -of.spread;
+      for (Count i = 0; i < raters_.size; ++i) raters_.effect[i] = -raters_.effect[i];
+    }
     draw_normal(effect, own_.raters, stream);  // of those without ratings
     for (Count i = 0; i < raters_.size; ++i) effect[raters_.number[i]] = raters_.effect[i];
     x[own_.location + e] = of.location;
@@ -159,79 +170,36 @@ class Rows {
     for (Count i = 0; i < raters_.size; ++i) effect[i] = ratio * effect[i] - shift;
   }
 
-  // Ratings say what the odds of all raters are on average, so that the location falls while the spread rises, at the
-  // rate of the mean effect of those who err.
   void draw_given_effects(Population& of, WideStream& stream) {
-    double wrong = 1, effects = 0, by_location = 0, by_spread = 0;
-    for (Count i = 0; i < raters_.size; ++i) {
-      wrong += raters_.wrong[i];
-      effects += raters_.wrong[i] * raters_.effect[i];
-    }
-    const double rate = effects / wrong;
-    for (Count i = 0; i < raters_.size; ++i) {
-      const double effect = raters_.effect[i] - rate;
-      by_location += raters_.precision[i];
-      by_spread += raters_.precision[i] * effect * effect;
-      raters_.away[i] = of.location + of.spread * raters_.effect[i] - raters_.others[i];
-      raters_.rate[i] = 1;
-    }
-    const auto by_change = [&](double change) {
-      return log_likelihood_along(raters_, change) + of_location(of.location + change);
-    };
-    double value = by_change(0);
-    const double change = slice_sampled(0, location_size(by_location), &value, stream, by_change);
-    of.location += change;
-    for (Count i = 0; i < raters_.size; ++i) {
-      raters_.away[i] += change;
-      raters_.rate[i] = raters_.effect[i] - rate;
-    }
-    const auto by_rise = [&](double rise) -> double {
-      if (!(of.spread + rise > 0)) return -INFINITY;
-      return log_likelihood_along(raters_, rise) + of_location(of.location - rate * rise) + of_spread(of.spread + rise);
-    };
-    value += of_spread(of.spread);
-    const double rise = slice_sampled(0, spread_size(by_spread), &value, stream, by_rise);
-    of.location -= rate * rise;
-    of.spread += rise;
-  }
-
-  void draw_given_scores(Population& of, WideStream& stream) {
-    set_scores(raters_, of);
-    double wrong = 1, scores = 0, by_location = 0, by_spread = 0;
-    for (Count i = 0; i < raters_.size; ++i) {
-      const double weight = raters_.wrong[i] / (1 + raters_.precision[i]);
-      wrong += weight;
-      scores += weight * raters_.score[i];
-    }
-    const double rate = scores / wrong;
-    double falls = 0, squares = 0;
-    for (Count i = 0; i < raters_.size; ++i) {
-      const double precision = raters_.precision[i], weight = precision / (1 + precision);
-      const double score = raters_.score[i] - rate;
-      by_location += weight;
-      by_spread += weight * score * score;
-      const double slope = of.spread * precision / (1 + of.spread * of.spread * precision);  // of the effect, downwards
-      raters_.away[i] = of.location + of.spread * raters_.effect[i] - raters_.others[i];
-      raters_.rate[i] = 1 - of.spread * slope;
-      falls += raters_.effect[i] * slope;
-      squares += slope * slope;
-    }
-    const auto by_change = [&](double change) {
-      return log_likelihood_along(raters_, change) + (falls - 0.5 * squares * change) * change +
-             of_location(of.location + change);
-    };
-    double value = by_change(0);
-    of.location += slice_sampled(0, location_size(by_location), &value, stream, by_change);
-    const double level = of.location + rate * of.spread;
-    const auto by_spread_at = [&](double spread) -> double {
+    const auto log_density = [&](double location, double spread) -> double {
       if (!(spread > 0)) return -INFINITY;
-      const Population at{level - rate * spread, spread};
-      return log_density_given_scores(raters_, at) + of_location(at.location) + of_spread(spread);
+      const Population at{location, spread};
+      return with_priors(curve_given_effects(raters_, at), at).value;
     };
-    value = by_spread_at(of.spread);
-    of.spread = slice_sampled(of.spread, spread_size(by_spread), &value, stream, by_spread_at);
-    of.location = level - rate * of.spread;
+    double value = log_density(of.location, of.spread);
+    of.location = slice_sampled(of.location, width * own_.location_sd, &value, stream,
+                                [&](double location) { return log_density(location, of.spread); });
+    of.spread = slice_sampled(of.spread, width * own_.spread_scale, &value, stream,
+                              [&](double spread) { return log_density(of.location, spread); });
+  }
+  void move_given_effects(Population& of, WideStream& stream) {
+    of = moved(of, stream, [&](const Population& at) { return with_priors(curve_given_effects(raters_, at), at); });
+  }
+  void move_given_scores(Population& of, WideStream& stream) {
+    set_scores(raters_, of);
+    of = moved(of, stream, [&](const Population& at) { return with_priors(curve_given_scores(raters_, at), at); });
     set_effects(raters_, of);
+  }
+  Curve with_priors(Curve of, const Population& at) const {
+    const double precision = 1 / (own_.location_sd * own_.location_sd), square = own_.spread_scale * own_.spread_scale;
+    const double df = own_.spread_df;
+    const double of_square = std::isinf(df) ? 1 / square : (df + 1) / (df * square + at.spread * at.spread);
+    of.value += of_location(at.location) + of_spread(at.spread);
+    of.slope[0] -= precision * (at.location - own_.location_mean);
+    of.slope[1] -= of_square * at.spread;
+    of.curvature[0] += precision;
+    of.curvature[2] += of_square;
+    return of;
   }
 
   void fill_rows(double* x) const {
@@ -243,14 +211,6 @@ class Rows {
         for (Count k = 0; k < n; ++k) sum += row[k] = k == h ? 1 : odds_[error(h, k) * own_.raters + j];
         for (Count k = 0; k < n; ++k) row[k] = std::max(row[k] / sum, smallest_row);
       }
-  }
-
-  // Sizes of intervals, given the information of the ratings.
-  double location_size(double information) const {
-    return width / std::sqrt(information + 1 / (own_.location_sd * own_.location_sd));
-  }
-  double spread_size(double information) const {
-    return width / std::sqrt(information + 1 / (own_.spread_scale * own_.spread_scale));
   }
 
   void find_odds(const double* x, Count e) {

@@ -11,6 +11,10 @@ namespace reliabayes {
 
 using Count = std::int64_t;
 
+// How far draws of a Metropolis step lie on the other side of the mean, as a correlation, and the variance of what is
+// drawn anew. Chains move on sooner where each number that depends on the others overshoots (Adler 1981).
+constexpr double opposed = 0.7, fresh_square = 1 - opposed * opposed;
+
 // Two numbers between 0 and 1 for each counter, or the 128 bits that they come from.
 struct Philox {
   std::uint32_t seed, chain;
@@ -52,6 +56,47 @@ class Stream {
       left_ = 2;
     }
     return pair_[--left_];
+  }
+
+  // Box & Muller's, in pairs.
+  double normal() {
+    if (has_normal_) {
+      has_normal_ = false;
+      return normal_;
+    }
+    const double radius = std::sqrt(-2 * std::log(uniform())), angle = 2 * M_PI * uniform();
+    normal_ = radius * std::sin(angle);
+    has_normal_ = true;
+    return radius * std::cos(angle);
+  }
+
+  // The next of a chain of numbers with a gamma distribution, on the other side of its mean. The cube root is nearly
+  // normal (Wilson & Hilferty 1931), unless the shape is so small that its density is infinite at 0.
+  double opposed_gamma(double shape, double at) {
+    if (shape < 1 / 3.0) return gamma(shape);
+    const double third = std::cbrt(shape), mean = third - third / (9 * shape), sd = third / (3 * std::sqrt(shape));
+    const auto log_ratio = [&](double root, double score) {
+      return (3 * shape - 1) * std::log(root) - root * root * root + 0.5 * score * score;
+    };
+    const double root = std::cbrt(at), score = (root - mean) / sd;
+    const double other = std::sqrt(fresh_square) * normal() - opposed * score, found = mean + sd * other;
+    if (!(found > 0 && std::log(uniform()) < log_ratio(found, other) - log_ratio(root, score))) return at;
+    return found * found * found;
+  }
+
+  // Marsaglia & Tsang (2000), https://doi.org/10.1145/358407.358414.
+  double gamma(double shape) {
+    if (shape < 1) {
+      const double root = std::pow(uniform(), 1 / shape);
+      return gamma(shape + 1) * root;
+    }
+    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+    for (;;) {
+      const double x = normal(), root = 1 + c * x;
+      if (root <= 0) continue;
+      const double v = root * root * root, u = uniform(), x2 = x * x;
+      if (u < 1 - 0.0331 * x2 * x2 || std::log(u) < 0.5 * x2 + d * (1 - v + std::log(v))) return d * v;
+    }
   }
 
   // By inversion while few are expected, otherwise by rejection.
@@ -107,7 +152,8 @@ class Stream {
   std::uint32_t position_, sweep_, purpose_;
   std::uint32_t number_ = 0;
   int left_ = 0;
-  double pair_[2];
+  double pair_[2], normal_ = 0;
+  bool has_normal_ = false;
 };
 
 }  // namespace reliabayes

@@ -1,15 +1,11 @@
 // Raters with ratings of items of one true category, side by side, and what is computed of four of them at a time.
 #pragma once
-#include "wide_random.hpp"
+#include "newton.hpp"
 
 #include <cmath>
 #include <vector>
 
 namespace reliabayes {
-
-struct Population {
-  double location, spread;
-};
 
 // What the ratings of each rater say of one error. Raters that fill up the last lanes have no ratings.
 struct Raters {
@@ -17,20 +13,18 @@ struct Raters {
   std::vector<Count> number;
   std::vector<double> total, wrong;          // ratings
   std::vector<double> others;                // odds of all other ratings against the right one, and their log
-  std::vector<double> away;                  // the log odds of the error, less that log
   std::vector<double> log_odds, precision;   // of a normal approximation of the likelihood
   std::vector<double> effect, score;
-  std::vector<double> rate;                  // of the log odds along a line
-
+  
   explicit Raters(Count most) : number(most) {
-    for (auto* each : {&total, &wrong, &others, &away, &log_odds, &precision, &effect, &score, &rate})
+    for (auto* each : {&total, &wrong, &others, &log_odds, &precision, &effect, &score})
       each->resize(most + lanes);
   }
   void resize(Count n) {
     size = n;
     padded = (n + lanes - 1) / lanes * lanes;
     for (Count i = n; i < padded; ++i) {
-      total[i] = wrong[i] = away[i] = precision[i] = effect[i] = score[i] = rate[i] = 0;
+      total[i] = wrong[i] = precision[i] = effect[i] = score[i] = 0;
       others[i] = 1;
     }
   }
@@ -102,14 +96,6 @@ WIDEST static void draw_effects(Raters& raters, const Population& of, double wid
   }
 }
 
-// Log-likelihood, up to a constant that does not depend on how far the log odds go along a line.
-WIDEST static double log_likelihood_along(const Raters& raters, double distance) {
-  Lanes sum = all(0);
-  for (Count i = 0; i < raters.padded; i += lanes)
-    sum += log_likelihood(raters, i, read(&raters.away[i]) + distance * read(&raters.rate[i]));
-  return sum_of(sum);
-}
-
 // If the likelihood of a rater's log odds were normal, with the approximate mean and precision, scores would be
 // standard normal given the ratings, whatever location and spread are:
 //
@@ -121,6 +107,26 @@ INLINE Scale scale_of(const Raters& raters, Count i, const Population& of) {
   const Lanes precision = read(&raters.precision[i]), scale = inverse_root(1 + of.spread * of.spread * precision);
   return {scale, scale * scale * of.spread * precision * (read(&raters.log_odds[i]) - of.location)};
 }
+// Each effect by a Metropolis step, whose proposals leave the normal approximation as it is.
+WIDEST static void move_effects(Raters& raters, const Population& of, WideStream& stream) {
+  const double fresh = std::sqrt(fresh_square);
+  Normals some{};
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const bool is_first = i % (2 * lanes) == 0;
+    if (is_first) some = normals(stream);
+    const Scale own = scale_of(raters, i, of);
+    const auto log_ratio = [&](Lanes effect, Lanes score) __attribute__((always_inline)) {
+      const Lanes away = of.location + of.spread * effect - read(&raters.others[i]);
+      return log_likelihood(raters, i, away) - 0.5 * (effect * effect - score * score);
+    };
+    const Lanes at = read(&raters.effect[i]), score = (at - own.mean) / own.scale;
+    const Lanes other = fresh * (is_first ? some.first : some.second) - opposed * score;
+    const Lanes found = own.mean + own.scale * other;
+    const Lanes level = log_ratio(at, score) + logarithm(uniforms(stream));
+    write(chosen(Bits(log_ratio(found, other) >= level), found, at), &raters.effect[i]);
+  }
+}
+
 WIDEST static void set_scores(Raters& raters, const Population& of) {
   for (Count i = 0; i < raters.padded; i += lanes) {
     const Scale own = scale_of(raters, i, of);
@@ -134,21 +140,61 @@ WIDEST static void set_effects(Raters& raters, const Population& of) {
   }
 }
 
-// Log density of the ratings and of effects, given scores.
-WIDEST static double log_density_given_scores(const Raters& raters, const Population& at) {
-  Lanes sum = all(0), scales = all(1);
+// What raters add to a curve.
+struct Sums {
+  Lanes value = all(0), slope[2] = {all(0), all(0)}, curvature[3] = {all(0), all(0), all(0)};
+};
+INLINE Curve curve_of(const Sums& of) {
+  return {sum_of(of.value), {sum_of(of.slope[0]), sum_of(of.slope[1])},
+          {sum_of(of.curvature[0]), sum_of(of.curvature[1]), sum_of(of.curvature[2])}};
+}
+INLINE void add_slopes(Sums& sums, Lanes slope, Lanes weight, Lanes by_location, Lanes by_spread) {
+  sums.slope[0] += slope * by_location;
+  sums.slope[1] += slope * by_spread;
+  sums.curvature[0] += weight * by_location * by_location;
+  sums.curvature[1] += weight * by_location * by_spread;
+  sums.curvature[2] += weight * by_spread * by_spread;
+}
+INLINE void add_ratings(Sums& sums, const Raters& raters, Count i, Lanes away, Lanes by_location, Lanes by_spread) {
+  const Lanes wrong = read(&raters.wrong[i]), total = read(&raters.total[i]);
+  const Softplus plus = softplus(away);
+  sums.value += wrong * away - total * plus.value;
+  add_slopes(sums, wrong - total * plus.slope, total * plus.slope * (1 - plus.slope), by_location, by_spread);
+}
+
+// Log density of the ratings, given effects.
+WIDEST static Curve curve_given_effects(const Raters& raters, const Population& at) {
+  Sums sums;
+  for (Count i = 0; i < raters.padded; i += lanes) {
+    const Lanes effect = read(&raters.effect[i]);
+    add_ratings(sums, raters, i, at.location + at.spread * effect - read(&raters.others[i]), all(1), effect);
+  }
+  return curve_of(sums);
+}
+
+// Log density of the ratings and of effects, given scores. The curvature leaves out how slopes themselves change.
+WIDEST static Curve curve_given_scores(const Raters& raters, const Population& at) {
+  Sums sums;
+  Lanes scales = all(1);
   for (Count i = 0; i < raters.padded; i += lanes) {
     const Scale own = scale_of(raters, i, at);
-    const Lanes effect = own.mean + own.scale * read(&raters.score[i]);
-    const Lanes away = at.location + at.spread * effect - read(&raters.others[i]);
-    sum += log_likelihood(raters, i, away) - 0.5 * effect * effect;
+    const Lanes square = own.scale * own.scale, pull = at.spread * read(&raters.precision[i]) * square;
+    const Lanes toward = read(&raters.log_odds[i]) - at.location, rest = own.scale * read(&raters.score[i]);
+    const Lanes effect = own.mean + rest;
+    const Lanes by_spread = read(&raters.precision[i]) * toward * square * (1 - 2 * at.spread * pull) - pull * rest;
+    add_ratings(sums, raters, i, at.location + at.spread * effect - read(&raters.others[i]), square,
+                square * (2 * pull * toward + rest));
+    sums.value -= 0.5 * effect * effect;
+    add_slopes(sums, -effect, all(1), -pull, by_spread);
+    sums.slope[1] -= pull;
     scales *= own.scale;
     if (i % (16 * lanes) == 0) {
-      sum += logarithm(scales);
+      sums.value += logarithm(scales);
       scales = all(1);
     }
   }
-  return sum_of(sum + logarithm(scales));
+  sums.value += logarithm(scales);
+  return curve_of(sums);
 }
 
 }  // namespace reliabayes
