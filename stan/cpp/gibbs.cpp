@@ -12,6 +12,7 @@
 // needs their sum, so each sweep also gives the log-likelihood with the states marginalised.
 // This file is a library for Python and needs no header of Stan.
 #include "gibbs/posterior.hpp"
+#include "gibbs/products.hpp"
 #include "gibbs/random.hpp"
 #include "gibbs/sums.hpp"
 #include "gibbs/urns.hpp"
@@ -29,17 +30,15 @@ using reliabayes::Conjugate;
 using reliabayes::Count;
 using reliabayes::draw_gamma;
 using reliabayes::ExactSum;
-using reliabayes::Lanes;
 using reliabayes::lanes;
+using reliabayes::multiply;
 using reliabayes::Philox;
-using reliabayes::read;
 using reliabayes::Rows;
 using reliabayes::Stream;
 using reliabayes::smallest;
 using reliabayes::Sum;
 using reliabayes::Position;
 using reliabayes::WideStream;
-using reliabayes::write;
 
 // What random numbers are for.
 enum Purpose : std::uint32_t {
@@ -59,30 +58,6 @@ constexpr int factors_at_once = 8;
 constexpr double smallest_probability = 1e-300;
 
 constexpr Count nothing = -1;
-
-template <int Blocks>
-INLINE void multiply(const double* factor, Count stride, const Position* cell, const Position* count, Count entries,
-                     double* state) {
-  Lanes product[Blocks];
-  for (int b = 0; b < Blocks; ++b) product[b] = read(state + b * lanes);
-  for (Count entry = 0; entry < entries; ++entry) {
-    const double* own = factor + cell[entry] * stride;
-    if (count[entry] == 1)
-      for (int b = 0; b < Blocks; ++b) product[b] *= read(own + b * lanes);
-    else
-      for (int i = 0; i < Blocks * lanes; ++i) product[i / lanes][i % lanes] *= std::pow(own[i], count[entry]);
-  }
-  for (int b = 0; b < Blocks; ++b) write(product[b], state + b * lanes);
-}
-
-// Multiply probabilities of states, whose number is padded to that of whole lanes, by those of some ratings.
-WIDEST void multiply(const double* factor, Count stride, const Position* cell, const Position* count, Count entries,
-                     double* state) {
-  Count from = 0;
-  for (; from + 2 * lanes <= stride; from += 2 * lanes)
-    multiply<2>(factor + from, stride, cell, count, entries, state + from);
-  if (from < stride) multiply<1>(factor + from, stride, cell, count, entries, state + from);
-}
 
 class Chain {
  public:
@@ -327,13 +302,15 @@ class Chain {
 
 // Sweeps of a chain, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
 // parameters (S), the log-likelihood and the log density. The numbers x are where the chain is, and ``drawn`` (D) the
-// states of items, -1 before the first sweep, on which those of a hierarchy depend.
+// states of items, -1 before the first sweep, on which those of a hierarchy depend; moves with states marginalised
+// leave states behind that no longer belong to the parameters.
 extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count first,
                                  Count sweeps, Count keep, Count every, double* x, Position* drawn, double* kept,
                                  double* log_likelihood, double* log_density) {
   const Philox philox{seed, chain};
   const Count size = data->kept;
-  Chain own(*data, philox, x, data->hierarchy == nullptr ? nullptr : drawn);
+  const bool depends = data->hierarchy != nullptr && data->differences == nullptr;
+  Chain own(*data, philox, x, depends ? drawn : nullptr);
   for (Count sweep = first; sweep < first + sweeps; ++sweep) {
     const Count row = (sweep - keep) / every;
     double* here = sweep < keep || (sweep - keep) % every ? nullptr : kept + row * size;

@@ -15,7 +15,7 @@ struct Raters {
   std::vector<double> others;                // odds of all other ratings against the right one, and their log
   std::vector<double> log_odds, precision;   // of a normal approximation of the likelihood
   std::vector<double> effect, score;
-  
+
   explicit Raters(Count most) : number(most) {
     for (auto* each : {&total, &wrong, &others, &log_odds, &precision, &effect, &score})
       each->resize(most + lanes);
