@@ -92,8 +92,8 @@ def test_more_sweeps_make_a_draw_where_few_mix_badly() -> None:
 @pytest.mark.parametrize(
     ("model", "n_raters", "samplers"),
     [
-        (rb.DawidSkene(), 8, ["gibbs", "gibbs", "nuts"]),
-        (rb.DawidSkene(), 60, ["gibbs", "gibbs"]),  # 720 parameters
+        (rb.DawidSkene(), 8, ["gibbs", "gibbs", "gibbs", "nuts"]),
+        (rb.DawidSkene(), 60, ["gibbs", "gibbs", "gibbs"]),  # 720 parameters
         (rb.MACE(), 8, ["gibbs", "nuts", "gibbs"]),
     ],
     ids=["few parameters", "many parameters", "guesses"],
@@ -132,8 +132,8 @@ def test_chains_in_doubt_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch)
 
     rb.DawidSkene().fit(crowd(400, 60, 3, 4), **QUICK)
 
-    (first, drawn), (second, _) = runs
-    assert second["goes_on"]
+    (first, drawn), (second, _), (third, _) = runs
+    assert 0 < second["goes_on"] < third["goes_on"]
     assert not first.get("goes_on")
     for chain, point in enumerate(second["inits"]):
         for name, value in point.items():
@@ -143,19 +143,21 @@ def test_chains_in_doubt_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch)
 def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answers = [True, False]
-    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
     monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: 4)
     ratings = crowd(400, 60, 3, 4)
-    first = rb.DawidSkene().fit(ratings, sampler="gibbs", **QUICK)
 
-    fit = rb.DawidSkene().fit(ratings, **QUICK)
+    def draws_after(doubts: int) -> Array:
+        answers = [True] * doubts + [False]
+        monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
+        return rb.DawidSkene().fit(ratings, **QUICK).posterior["confusion"].to_numpy()
 
-    old, new = (each.posterior["confusion"].to_numpy() for each in (first, fit))
-    kept = old.shape[1] // 4
-    assert new.shape == old.shape
-    np.testing.assert_array_equal(new[:, :kept], old[:, 3::4][:, :kept])
-    assert not np.isin(new[:, kept:], old).any()
+    first, second, third = (draws_after(doubts) for doubts in range(3))
+
+    for old, new, every in ((first, second, 4), (second, third, 2)):
+        kept = old.shape[1] // every
+        assert new.shape == old.shape
+        np.testing.assert_array_equal(new[:, :kept], old[:, every - 1 :: every][:, :kept])
+        assert not np.isin(new[:, kept:], old).any()
 
 
 @pytest.mark.slow

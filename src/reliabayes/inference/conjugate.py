@@ -30,7 +30,7 @@ RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
 SWEPT, HIERARCHY_SWEEPS, SWEEPS_OF_MANY_RATINGS = 10_000, 2, 4
 # Where states are drawn given one another, items with a state of at least such a probability are
 # settled, and drawn in one of four passes.
-NEARLY_CERTAIN = 0.98
+NEARLY_CERTAIN = 0.995
 # Where an item is left out of counts with the prior, as 1 less, smaller priors lose digits.
 LEAST_PRIOR = 1e-6
 GROUPED = ("simplex", "unit")  # support of probabilities in groups that sum to 1
@@ -204,6 +204,8 @@ class Conjugate:
         What rows of confusion matrices follow from, if they are no parameters.
     thinning : float
         Times the usual number of sweeps that make a draw.
+    before : float
+        The same of earlier draws, from which chains go on.
     in_parts : bool
         Whether items are elsewhere, so that none can be drawn given all others.
     offset : int
@@ -231,6 +233,7 @@ class Conjugate:
     n_ratings: float
     hierarchy: Hierarchy | None = None
     thinning: float = 1
+    before: float = 1
     in_parts: bool = False
     offset: int = 0
     is_settled: Codes | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeAlias
 
 from reliabayes.arrays import Array
@@ -24,6 +25,7 @@ ONLY_THINNING = 10  # times the usual iterations for each draw, where NUTS canno
 # Of a hierarchy at least so many, and at most so many wherever it has few ratings, before NUTS, of
 # which a draw takes ten times as long; then so many times as many.
 LEAST_THINNING, HIERARCHY_THINNING, THEN = 2, 5, 3
+AGAIN = 2  # the same where states are drawn given one another
 # The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
@@ -78,12 +80,20 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
         longer: list[Way] = [(None, LONG_TREES)] * had_short_trees
         return by_nuts * (own is not None) + longer + [(None, SMALL_STEPS)] * is_small
     if own.hierarchy is not None:
-        by_sweeps = [_swept_more(own, fit, more) for more in _sweeps_of_hierarchy(own, fit)]
+        by_sweeps = [
+            _swept_more(replace(own, before=before), fit, more)
+            for before, more in pairwise([1, *_sweeps_of_hierarchy(own, fit)])
+        ]
         return [*by_sweeps, (None, SMALL_STEPS if is_small else AS_USUAL)]
     more = _more_sweeps(own, fit)
+    thinnings = [more] if more > 1 else []
     if own.has_urns:
         own = own.with_settled({name: x.mean(axis=(0, 1)) for name, x in _drawn(fit, own).items()})
-    by_more: list[Way] = [(replace(own, thinning=more), AS_USUAL)] * (more > 1)
+        thinnings += [AGAIN * each for each in thinnings]
+    by_more: list[Way] = [
+        (replace(own, thinning=each, before=before), AS_USUAL)
+        for before, each in pairwise([1, *thinnings])
+    ]
     if own.outcomes.guessed:
         return [*by_nuts, *by_more]
     return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]

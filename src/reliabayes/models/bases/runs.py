@@ -65,7 +65,7 @@ def all_runs(
     if not isinstance(own, Conjugate):
         return runs_of([None] * len(places), 0)
     part = max(math.ceil(settings.draws / len(places)), min(LEAST_PART, settings.draws))
-    every = int(own.thinning) if earlier and not own.moves else 0
+    every = int(own.thinning / own.before) if earlier and not own.moves else 0
     kept = part // every if 0 < every <= MOST_KEPT else 0
     after = AGAIN * len(earlier)
     before: Sequence[Draws | None] = earlier[-1] if earlier else [None] * len(places)
