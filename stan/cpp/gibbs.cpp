@@ -263,25 +263,22 @@ class Chain {
   }
 
   void draw_probabilities(std::uint32_t sweep, std::uint32_t repeat) {
-    if (rows_) {
-      draw_prevalence(sweep, repeat);
-    } else {
+    if (!rows_) {
       WideStream stream(philox_, repeat, sweep, probabilities);
       draw_gamma(pseudo_.data(), x_, data_.group[data_.groups], stream);
     }
     for (Count g = 0; g < data_.groups; ++g) {
       const Count from = data_.group[g], until = data_.group[g + 1];
+      if (rows_) draw_opposed(from, until, Stream(philox_, g, sweep, probabilities, repeat));
       const double sum = std::accumulate(x_ + from, x_ + until, 0.0);
       for (Count i = from; i < until; ++i) x_[i] = std::max(x_[i] / sum, smallest_probability);
     }
   }
 
-  // In a hierarchy, whose only group it is: on the other side of its mean.
-  void draw_prevalence(std::uint32_t sweep, std::uint32_t repeat) {
-    Stream stream(philox_, 0, sweep, probabilities, repeat);
-    const Count until = data_.group[1];
-    const double all = stream.gamma(std::accumulate(&pseudo_[0], &pseudo_[until], 0.0));
-    for (Count i = 0; i < until; ++i) x_[i] = stream.opposed_gamma(pseudo_[i], all * x_[i]);
+  // Gamma numbers of a group, each on the other side of its mean.
+  void draw_opposed(Count from, Count until, Stream stream) {
+    const double all = stream.gamma(std::accumulate(&pseudo_[from], &pseudo_[until], 0.0));
+    for (Count i = from; i < until; ++i) x_[i] = stream.opposed_gamma(pseudo_[i], all * x_[i]);
   }
 
   const Conjugate& data_;
