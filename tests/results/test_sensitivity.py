@@ -94,7 +94,7 @@ def test_accuracy_under_half_and_twice_the_weight_is_that_of_other_fits(model: A
     ratings = five_raters()
     name = "confusion" if model is rb.DawidSkene else "a"
 
-    fit = model().fit(ratings, seed=1, draws=2000)
+    fit = model().fit(ratings, seed=1, draws=8000)  # weights of draws cost three quarters of them
     table: Any = fit.sensitivity(["accuracy"]).loc[name]
 
     for times, column in ((0.5, "half"), (2.0, "twice")):

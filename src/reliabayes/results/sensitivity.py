@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.special import softmax
 
 from reliabayes.arrays import Array
 from reliabayes.inference.conjugate import GROUPED
@@ -148,8 +149,7 @@ def _generalised_pareto(excess: Array) -> tuple[float, float]:
     theta = theta / (3 * max(quartile, 1e-300)) + 1 / excess[-1]
     shape = np.log1p(-theta[:, None] * excess).mean(axis=1)
     profile = n * (np.log(-theta / shape) - shape - 1)
-    weight = 1 / np.exp(profile - profile[:, None]).sum(axis=1)
-    best = float(theta @ weight / weight.sum())
+    best = float(theta @ softmax(profile))
     k = float(np.log1p(-best * excess).mean())
     return (n * k + 10 * 0.5) / (n + 10), -k / best
 
