@@ -30,7 +30,7 @@ using reliabayes::Conjugate;
 using reliabayes::Count;
 using reliabayes::draw_gamma;
 using reliabayes::ExactSum;
-using reliabayes::lanes;
+using reliabayes::in_whole_lanes;
 using reliabayes::multiply;
 using reliabayes::Philox;
 using reliabayes::Rows;
@@ -57,12 +57,12 @@ constexpr double small = 1e-50;
 constexpr int factors_at_once = 8;
 constexpr double smallest_probability = 1e-300;
 
-constexpr Count nothing = -1;
+constexpr Count nothing = -1;  // no state yet
 
 class Chain {
  public:
   Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
-      : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_((data.states + lanes - 1) / lanes * lanes),
+      : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_(in_whole_lanes(data.states)),
         factor_(data.cells * stride_), ratings_(data.cells * data.states), items_(data.states), weight_(stride_),
         state_(stride_), pseudo_(data.size) {
     if (data.passes > 0) urns_.emplace(data);

@@ -165,7 +165,7 @@ def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPa
     model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
     options: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 250}
     usual = model.fit(ratings, **options)
-    answers = [True]
+    answers = [True, False]
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
 
     again = model.fit(ratings, **options)

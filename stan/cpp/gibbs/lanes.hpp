@@ -17,6 +17,9 @@ constexpr int lanes = 4;
 using Lanes = double __attribute__((vector_size(32)));
 using Bits = std::uint64_t __attribute__((vector_size(32)));
 
+// A number of places rounded up to that of whole lanes.
+constexpr std::int64_t in_whole_lanes(std::int64_t places) { return (places + lanes - 1) / lanes * lanes; }
+
 INLINE Lanes read(const double* x) {
   Lanes found;
   std::memcpy(&found, x, sizeof found);

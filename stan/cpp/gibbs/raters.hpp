@@ -22,7 +22,7 @@ struct Raters {
   }
   void resize(Count n) {
     size = n;
-    padded = (n + lanes - 1) / lanes * lanes;
+    padded = in_whole_lanes(n);
     for (Count i = n; i < padded; ++i) {
       total[i] = wrong[i] = precision[i] = effect[i] = score[i] = 0;
       others[i] = 1;

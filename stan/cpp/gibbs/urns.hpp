@@ -20,10 +20,10 @@ template <typename Posterior>
 class Urns {
  public:
   explicit Urns(const Posterior& data)
-      : data_(data), states_(data.states), stride_((data.states + lanes - 1) / lanes * lanes),
+      : data_(data), states_(data.states), stride_(in_whole_lanes(data.states)),
         is_weighed_(data.weight[0] >= 0), place_(data.first[data.items]), own_(place_.size()),
         drawn_(data.items * data.states), state_(data.items), is_simple_(data.items, true), rater_(data.cells),
-        prior_(data.cells * stride_, 1), one_(2 * stride_), weight_(stride_), work_(3 * stride_) {
+        prior_(data.cells * stride_, 1), one_(2 * stride_), weight_(stride_), work_(2 * stride_) {
     one_[stride_] = 1;
     for (Count item = 0; item < data.items; ++item) {
       if (data.kind[item]) continue;

@@ -60,10 +60,12 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, Care],
     -------
     Fit
     """
+    if not _mixes_badly(fit):
+        return fit
     for other, care in _other_ways(own, fit):
+        fit = sample(other, care)
         if not _mixes_badly(fit):
             break
-        fit = sample(other, care)
     return fit
 
 
