@@ -11,6 +11,7 @@
 // where a position of -1 stands for no term in "known", and for a factor of 1 in the others. Drawing states
 // needs their sum, so each sweep also gives the log-likelihood with the states marginalised.
 // This file is a library for Python and needs no header of Stan.
+#include "gibbs/drawn.hpp"
 #include "gibbs/posterior.hpp"
 #include "gibbs/products.hpp"
 #include "gibbs/random.hpp"
@@ -29,6 +30,7 @@ namespace {
 using reliabayes::Conjugate;
 using reliabayes::Count;
 using reliabayes::draw_gamma;
+using reliabayes::Drawn;
 using reliabayes::ExactSum;
 using reliabayes::in_whole_lanes;
 using reliabayes::multiply;
@@ -39,6 +41,7 @@ using reliabayes::smallest;
 using reliabayes::Sum;
 using reliabayes::Position;
 using reliabayes::WideStream;
+using reliabayes::Urns;
 
 // What random numbers are for.
 enum Purpose : std::uint32_t {
@@ -63,27 +66,18 @@ class Chain {
  public:
   Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
       : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_(in_whole_lanes(data.states)),
-        factor_(data.cells * stride_), ratings_(data.cells * data.states), items_(data.states), weight_(stride_),
-        state_(stride_), pseudo_(data.size) {
-    if (data.passes > 0) urns_.emplace(data);
+        factor_(data.cells * stride_), states_(data), weight_(stride_), state_(stride_), pseudo_(data.size) {
     if (data.differences != nullptr) moves_.emplace(data);
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
     rows_->tabulate(x);
   }
 
-  // Draw states and then probabilities; log-likelihood of the probabilities before.
-  double sweep(std::uint32_t number, double* kept) {
-    const double log_likelihood = draw_states<Sum>(number).value();
-    if (kept != nullptr) std::copy(x_, x_ + data_.kept, kept);
-    if (urns_) urns_->draw(data_.passes, ratings_, items_, philox_, number, states_given_others);
-    draw_rest(number);
-    if (moves_) move(number);
-    return log_likelihood;
-  }
+  Urns::Chain for_urns() { return {&states_, &philox_}; }
 
   // Move all parameters, with states marginalised.
   void move(std::uint32_t sweep) {
+    if (!moves_) return;
     double* own = x_;
     moves_->draw(own, philox_, sweep, moves_by_differences, [&](double* x) {
       if (rows_) rows_->tabulate(x);
@@ -116,7 +110,7 @@ class Chain {
         Count left = number;
         for (Count h = from; h < until && left > 0; ++h) {
           const Count drawn = h + 1 == until ? left : stream.binomial(left, std::min(1.0, state[h] / sum));
-          add(item, h, drawn);
+          states_.add(data_, item, h, drawn);
           left -= drawn;
           sum -= state[h];
         }
@@ -125,7 +119,7 @@ class Chain {
       const Count old = drawn_ == nullptr ? nothing : drawn_[item];
       const Count h = another(old, from, until, sum, uniform[position % 2]);
       if (drawn_ != nullptr) drawn_[item] = static_cast<Position>(h);
-      add(item, h, 1);
+      states_.add(data_, item, h, 1);
     }
     return log_likelihood;
   }
@@ -141,12 +135,12 @@ class Chain {
 
   // Add these numbers to others, of this part of the items, or take them from others, of all items.
   void add_to(Count* items, Count* ratings) const {
-    for (std::size_t h = 0; h < items_.size(); ++h) items[h] += items_[h];
-    for (std::size_t e = 0; e < ratings_.size(); ++e) ratings[e] += ratings_[e];
+    for (std::size_t h = 0; h < states_.items.size(); ++h) items[h] += states_.items[h];
+    for (std::size_t e = 0; e < states_.ratings.size(); ++e) ratings[e] += states_.ratings[e];
   }
   void take(const Count* items, const Count* ratings) {
-    std::copy_n(items, items_.size(), items_.begin());
-    std::copy_n(ratings, ratings_.size(), ratings_.begin());
+    std::copy_n(items, states_.items.size(), states_.items.begin());
+    std::copy_n(ratings, states_.ratings.size(), states_.ratings.begin());
   }
 
   // Log density of the priors on Stan's unconstrained scale, up to a constant.
@@ -169,8 +163,7 @@ class Chain {
     for (Count v = 0, e = 0; v < data_.cells; ++v)
       for (Count h = 0; h < data_.states; ++h, ++e)
         factor_[v * stride_ + h] = (data_.known[e] < 0 ? 0 : x_[data_.known[e]]) + guessed(v, e);
-    std::fill(ratings_.begin(), ratings_.end(), 0);
-    std::fill(items_.begin(), items_.end(), 0);
+    states_.clear();
   }
 
   // Sets the joint probabilities of an item's ratings and its state, for states ``from`` .. ``until`` - 1, divided by
@@ -233,14 +226,6 @@ class Chain {
     return old == nothing ? until - 1 : old;
   }
 
-  void add(Count item, Count state, Count number) {
-    if (number == 0) return;
-    if (urns_) urns_->set(item, state, number);
-    items_[state] += number;
-    for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
-      ratings_[data_.cell[entry] * data_.states + state] += number * data_.count[entry];
-  }
-
   // What ratings and items count for, besides the priors.
   void count(std::uint32_t sweep, std::uint32_t repeat) {
     std::fill(pseudo_.begin(), pseudo_.end(), 0);
@@ -248,17 +233,18 @@ class Chain {
     const auto add_to = [this](Position position, Count number) {
       if (position >= 0) pseudo_[position] += number;
     };
-    for (Count h = 0; h < data_.states; ++h) add_to(data_.weight[h], items_[h]);
+    for (Count h = 0; h < data_.states; ++h) add_to(data_.weight[h], states_.items[h]);
     for (Count v = 0, e = 0; v < data_.cells; ++v)
       for (Count h = 0; h < data_.states; ++h, ++e) {
-        Count knew = data_.known[e] < 0 ? 0 : ratings_[e];
+        const Count number = states_.ratings[e];
+        Count knew = data_.known[e] < 0 ? 0 : number;
         const double guess = guessed(v, e);
         if (knew > 0 && guess > 0)
           knew = Stream(philox_, e, sweep, known_or_guessed, repeat)
                      .binomial(knew, x_[data_.known[e]] / (x_[data_.known[e]] + guess));
         add_to(data_.known[e], knew);
-        add_to(data_.guess[e], ratings_[e] - knew);
-        add_to(data_.guess2[e], ratings_[e] - knew);
+        add_to(data_.guess[e], number - knew);
+        add_to(data_.guess2[e], number - knew);
       }
   }
 
@@ -287,34 +273,48 @@ class Chain {
   Position* drawn_;               // state of each item that stands for itself, if the next is to depend on it
   Count stride_;                  // of states in tables, in whole lanes
   std::vector<double> factor_;    // probability of a rating, by cell and state
-  std::vector<Count> ratings_;    // drawn, by cell and state
-  std::vector<Count> items_;      // drawn, by state
+  Drawn states_;                  // drawn in the sweep
   std::vector<double> weight_, state_, pseudo_;
   std::optional<Rows> rows_;
-  std::optional<reliabayes::Urns<Conjugate>> urns_;
   std::optional<reliabayes::Moves<Conjugate>> moves_;
 };
 
 }  // namespace
 
-// Sweeps of a chain, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
-// parameters (S), the log-likelihood and the log density. The numbers x are where the chain is, and ``drawn`` (D) the
-// states of items, -1 before the first sweep, on which those of a hierarchy depend; moves with states marginalised
-// leave states behind that no longer belong to the parameters.
-extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count first,
-                                 Count sweeps, Count keep, Count every, double* x, Position* drawn, double* kept,
-                                 double* log_likelihood, double* log_density) {
-  const Philox philox{seed, chain};
-  const Count size = data->kept;
+// Sweeps of one chain or two, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
+// parameters (chains, draws, S), the log-likelihood and the log density (chains, draws). The numbers x (chains, size)
+// are where the chains are, and ``drawn`` (chains, D) the states of items, -1 before the first sweep, on which those
+// of a hierarchy depend; moves with states marginalised leave states behind that no longer belong to the parameters.
+extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count chains,
+                                 Count first, Count sweeps, Count keep, Count every, Count draws, double* x,
+                                 Position* drawn, double* kept, double* log_likelihood, double* log_density) {
   const bool depends = data->hierarchy != nullptr && data->differences == nullptr;
-  Chain own(*data, philox, x, depends ? drawn : nullptr);
+  std::vector<Philox> philox;
+  std::vector<Chain> own;
+  philox.reserve(chains);
+  own.reserve(chains);
+  for (Count c = 0; c < chains; ++c) {
+    philox.push_back({seed, chain + static_cast<std::uint32_t>(c)});
+    own.emplace_back(*data, philox[c], x + c * data->size, depends ? drawn + c * data->items : nullptr);
+  }
+  std::optional<Urns> urns;
+  if (data->passes > 0) urns.emplace(*data);
   for (Count sweep = first; sweep < first + sweeps; ++sweep) {
-    const Count row = (sweep - keep) / every;
-    double* here = sweep < keep || (sweep - keep) % every ? nullptr : kept + row * size;
-    const double found = own.sweep(static_cast<std::uint32_t>(sweep), here);
-    if (here == nullptr) continue;
-    log_likelihood[row] = found;
-    log_density[row] = found + own.log_prior(here);
+    const auto number = static_cast<std::uint32_t>(sweep);
+    const bool is_kept = sweep >= keep && (sweep - keep) % every == 0;
+    for (Count c = 0; c < chains; ++c) {
+      const double found = own[c].draw_states<Sum>(number).value();
+      if (!is_kept) continue;
+      const Count row = c * draws + (sweep - keep) / every;
+      std::copy_n(x + c * data->size, data->kept, kept + row * data->kept);
+      log_likelihood[row] = found;
+      log_density[row] = found + own[c].log_prior(x + c * data->size);
+    }
+    if (urns) urns->draw(data->passes, {own.front().for_urns(), own.back().for_urns()}, number, states_given_others);
+    for (Chain& each : own) {
+      each.draw_rest(number);
+      each.move(number);
+    }
   }
 }
 

@@ -180,9 +180,8 @@ def enumerated(
                 factor *= float(np.prod(fixed[list(truth)]))
             weight = factor
             for group, own in counts.items():
-                weight *= np.exp(
-                    log_evidence(prior_of(group, priors) + own, prior_of(group, priors))
-                )
+                prior = prior_of(group, priors)
+                weight *= float(np.exp(log_evidence(prior + own, prior)))
             total += weight
             for group in groups(model):
                 pseudo = prior_of(group, priors) + counts.get(group, 0)
@@ -216,10 +215,10 @@ def prior_of(group: Group, priors: Mapping[str, Array]) -> Array:
     return np.asarray(prior[group[1:]] if prior.ndim > 1 else prior)
 
 
-def log_evidence(posterior: Array, prior: Array) -> float:
-    """Log-probability of the counts between two Dirichlet distributions."""
-    own = gammaln(posterior).sum() - gammaln(posterior.sum())
-    return float(own - gammaln(prior).sum() + gammaln(prior.sum()))
+def log_evidence(posterior: Array, prior: Array) -> Array:
+    """Log-probability of the counts between Dirichlet distributions, in the last axis."""
+    one, other = (gammaln(x).sum(axis=-1) - gammaln(x.sum(axis=-1)) for x in (posterior, prior))
+    return np.asarray(one - other)
 
 
 @every_case
@@ -265,7 +264,7 @@ AGAIN = pd.DataFrame(  # items that are equal, rated twice by one rater, and kno
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("concentration", "n"), [(1.0, 2), (0.3, 2), (0.5, 5)])
+@pytest.mark.parametrize(("concentration", "n"), [(1.0, 2), (0.3, 2), (0.5, 5), (2.0, 9)])
 def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
     concentration: float, n: int
 ) -> None:
@@ -281,27 +280,28 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
 
     found = drawn(model, ratings, draws=8000).parameters
 
-    total, moments = 0.0, np.zeros((2, 2, n, n))
-    share = np.zeros(n)
-    for free in product(range(n), repeat=5):
-        truth = *free[:3], 1, *free[3:]
-        counts = np.broadcast_to(rows, (2, n, n)).copy()
-        np.add.at(counts, (AGAIN["rater"], np.take(truth, AGAIN["item"]), AGAIN["rating"]), 1)
-        items: Array = 1.3 + np.bincount(truth, minlength=n).astype(float)
-        log_weight = log_evidence(items, np.full(n, 1.3))
-        log_weight += sum(log_evidence(counts[at], rows[at[1]]) for at in np.ndindex(2, n))
-        size, weight = counts.sum(axis=-1, keepdims=True), np.exp(log_weight)
-        mean = counts / size
-        total += weight
-        share += weight * items / items.sum()
-        moments += weight * np.stack([mean, mean * (counts + 1) / (size + 1)])
+    truth = np.insert(np.array(list(product(range(n), repeat=5))), 3, 1, axis=1)
+    counts = np.broadcast_to(rows, (len(truth), 2, n, n)).copy()
+    every = np.arange(len(truth))[:, None]
+    np.add.at(counts, (every, AGAIN["rater"], truth[:, AGAIN["item"]], AGAIN["rating"]), 1)
+    items = 1.3 + (truth[..., None] == np.arange(n)).sum(axis=1)
+    log_weight = log_evidence(items, np.full(n, 1.3))
+    log_weight += log_evidence(counts, rows).sum(axis=(1, 2))
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    share = weight @ (items / items.sum(axis=1, keepdims=True))
+    size = counts.sum(axis=-1, keepdims=True)
+    mean = counts / size
+    moments = np.stack(
+        [np.tensordot(weight, x, 1) for x in (mean, mean * (counts + 1) / (size + 1))]
+    )
     for at in np.ndindex(2, n, n):
         own = found["confusion"][(..., *at)]
         for power in (1, 2):
-            exact = moments[(power - 1, *at)] / total
+            exact = moments[(power - 1, *at)]
             assert abs((own**power).mean() - exact) < LIMIT * standard_error(own**power), at
     own = found["prevalence"][..., 0]
-    assert abs(own.mean() - share[0] / total) < LIMIT * standard_error(own)
+    assert abs(own.mean() - share[0]) < LIMIT * standard_error(own)
 
 
 @pytest.mark.parametrize("settled", [(0, 0, 0), (1, 0, 1)])
@@ -471,21 +471,29 @@ def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
     assert conjugate.repeats == repeats
 
 
-@pytest.mark.parametrize("model", [rb.MACE(), rb.DawidSkene()], ids=lambda model: model.name())
+@pytest.mark.parametrize(
+    ("model", "n_raters", "n_categories"),
+    [(rb.MACE(), 8, 3), (rb.DawidSkene(), 8, 3), (rb.DawidSkene(), 2, 2), (rb.DawidSkene(), 8, 9)],
+)
 def test_same_seed_gives_the_same_draws_however_chains_run(
-    model: ConjugateModel[Any], monkeypatch: pytest.MonkeyPatch
+    model: ConjugateModel[Any],
+    n_raters: int,
+    n_categories: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ratings = crowd(50, 8, 4, 3)
+    ratings = crowd(50, n_raters, min(4, n_raters), n_categories)
 
-    alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=1)
+    alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=4)
     monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time
-    together = drawn(model, ratings, chains=4, draws=50, parallel_chains=4)
+    together = drawn(model, ratings, chains=4, draws=50, parallel_chains=1)
     fewer = drawn(model, ratings, chains=2, draws=50)
+    three = drawn(model, ratings, chains=3, draws=50, parallel_chains=1)
     other = drawn(model, ratings, chains=2, draws=50, seed=2)
 
     for name, values in alone.parameters.items():
         np.testing.assert_array_equal(values, together.parameters[name])
         np.testing.assert_array_equal(values[:2], fewer.parameters[name])
+        np.testing.assert_array_equal(values[:3], three.parameters[name])
         assert not np.isin(values[:2], other.parameters[name]).any()
 
 
@@ -529,7 +537,7 @@ def test_an_exception_while_chains_are_started_ends_those_that_run(
     started_chains: list[Any] = []
 
     def interrupted(pool: ThreadPoolExecutor, chain: Any) -> Any:
-        if len(started_chains) == 2:
+        if started_chains:
             raise KeyboardInterrupt
         started_chains.append(chain)
         return submit(pool, chain)

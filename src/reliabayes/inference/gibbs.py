@@ -25,6 +25,7 @@ from reliabayes.progress import progress_bar
 
 LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at whether to stop
+SIDE_BY_SIDE = 2  # chains that a processor draws together where states are drawn given one another
 LATER = 2**29  # sweeps of chains that go on have numbers from here on, or from a multiple of it
 
 
@@ -80,13 +81,16 @@ def sample(
     size, shape = conjugate.slots.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
     run = _Run(conjugate, seed, chains, warmup, draws, LATER * goes_on, first_chain)
+    at_once = parallel_chains or os.cpu_count() or 1
+    together = SIDE_BY_SIDE if conjugate.passes and at_once < chains else 1
+    groups = (range(chains)[first : first + together] for first in range(0, chains, together))
+    starts = [conjugate.slots.point(init) for init in inits]
     tasks = [
-        partial(run.chain, chain, conjugate.slots.point(init), found.of(chain))
-        for chain, init in enumerate(inits)
+        partial(run.chains, group, [starts[chain] for chain in group], found.of(group))
+        for group in groups
     ]
     total, until = chains * run.sweeps, time.monotonic() + seconds_left(timeout)
     with progress_bar("Gibbs sampling", total, lambda: sum(run.done), progress) as watch:
-        at_once = parallel_chains or os.cpu_count() or 1
         run_threads(tasks, run.stop, at_once=at_once, until=until, watch=watch)
     parameters = conjugate.slots.unpacked(found.parameters)
     return Draws({**parameters, "log_likelihood": found.log_likelihood}, {"lp": found.lp})
@@ -100,8 +104,9 @@ class _Kept:
     log_likelihood: Array
     lp: Array
 
-    def of(self, chain: int) -> _Kept:
-        return _Kept(self.parameters[chain], self.log_likelihood[chain], self.lp[chain])
+    def of(self, chains: range) -> _Kept:
+        some = slice(chains.start, chains.stop)
+        return _Kept(self.parameters[some], self.log_likelihood[some], self.lp[some])
 
 
 class Compiled:
@@ -190,9 +195,10 @@ class _Run:
         self.compiled = Compiled(conjugate)
         self.data, self.size = self.compiled.data, self.compiled.size
 
-    def chain(self, chain: int, start: Array, kept: _Kept) -> None:
-        """All sweeps of a chain that starts at parameters (S,)."""
-        at, states = self.compiled.at(start), self.compiled.no_states()
+    def chains(self, chains: range, starts: Sequence[Array], kept: _Kept) -> None:
+        """All sweeps of chains that start at parameters (S,)."""
+        at = np.stack([self.compiled.at(start) for start in starts])
+        states = np.stack([self.compiled.no_states() for _ in chains])
         of_draws = kept.parameters, kept.log_likelihood, kept.lp
         numbers: tuple[NDArray[Any], ...] = (at, states, *of_draws)
         done, step = 0, 1
@@ -202,15 +208,18 @@ class _Run:
             library().reliabayes_gibbs(
                 ctypes.byref(self.data),
                 ctypes.c_uint32(self.seed),
-                ctypes.c_uint32(self.first_chain + chain),
+                ctypes.c_uint32(self.first_chain + chains.start),
+                ctypes.c_int64(len(chains)),
                 ctypes.c_int64(self.first + done),
                 ctypes.c_int64(number),
                 ctypes.c_int64(self.first + self.first_kept),
                 ctypes.c_int64(self.every),
+                ctypes.c_int64(kept.lp.shape[1]),
                 *map(pointer, numbers),
             )
             done += number
-            self.done[chain] = done
+            for chain in chains:
+                self.done[chain] = done
             taken = (time.monotonic() - started) / number
             step = max(1, min(int(SECONDS / max(taken, 1e-9)), 2 * step))
 

@@ -14,8 +14,9 @@
 namespace reliabayes {
 
 constexpr int lanes = 4;
-using Lanes = double __attribute__((vector_size(32)));
-using Bits = std::uint64_t __attribute__((vector_size(32)));
+// Aligned in every function, as those compiled for wide registers expect.
+using Lanes = double __attribute__((vector_size(32), aligned(32)));
+using Bits = std::uint64_t __attribute__((vector_size(32), aligned(32)));
 
 // A number of places rounded up to that of whole lanes.
 constexpr std::int64_t in_whole_lanes(std::int64_t places) { return (places + lanes - 1) / lanes * lanes; }
@@ -38,7 +39,8 @@ INLINE Lanes chosen(Bits is_first, Lanes first, Lanes second) {
   return Lanes((is_first & Bits(first)) | (~is_first & Bits(second)));
 }
 INLINE Lanes smaller(Lanes x, double limit) { return chosen(Bits(x < limit), x, all(limit)); }
-INLINE Lanes larger(Lanes x, double limit) { return chosen(Bits(x > limit), x, all(limit)); }
+INLINE Lanes larger(Lanes x, Lanes other) { return chosen(Bits(x > other), x, other); }
+INLINE Lanes larger(Lanes x, double limit) { return larger(x, all(limit)); }
 
 constexpr double largest_exponent = 700;
 constexpr double log_2 = 0x1.62e42feep-1, log_2_rest = 0x1.a39ef35793c76p-33;
