@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,61 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
         assert new.shape == old.shape
         np.testing.assert_array_equal(new[:, :kept], old[:, every - 1 :: every][:, :kept])
         assert not np.isin(new[:, kept:], old).any()
+
+
+@pytest.mark.parametrize("in_doubt", [False, True])
+def test_few_draws_tell_whether_all_would_be_in_doubt(
+    in_doubt: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ratings, options = crowd(400, 60, 3, 4), {**QUICK, "draws": 500}
+    few = rb.DawidSkene().fit(ratings, **{**options, "draws": 100})
+    monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 1.0 if in_doubt else 9.0)
+    monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: 10)
+    draws: list[tuple[int, int, int]] = []
+    sample = gibbs_sampling.sample
+
+    def noted(own: Conjugate, **options: Any) -> Draws:
+        draws.append((own.passes, options["warmup"], options["draws"]))
+        return sample(own, **options)
+
+    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+
+    fit = rb.DawidSkene().fit(ratings, **options)
+
+    warmup, usual = few.settings.warmup, draws[0][0]
+    then = (10 * (usual + 1) - 1, 20, 500) if in_doubt else (usual, 0, 400)
+    assert draws == [(usual, warmup, 100), then]
+    assert fit.posterior.sizes["draw"] == 500
+    assert fit.settings.warmup == (20 if in_doubt else warmup)
+    first = fit.posterior.isel(draw=slice(100))
+    assert first.equals(few.posterior) != in_doubt
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
+@pytest.mark.parametrize(("name", "in_doubt"), [("wine", True), ("dawid_skene_1979", False)])
+def test_few_draws_of_real_ratings_tell_whether_all_would_be_in_doubt(
+    name: str,
+    in_doubt: bool,
+    dataset: Callable[[str], pd.DataFrame],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ratings = rb.Ratings.from_frame(dataset(name), scale="nominal", replicates="keep")
+    draws: list[tuple[bool, int]] = []
+    sample = gibbs_sampling.sample
+
+    def noted(own: Conjugate, **options: Any) -> Draws:
+        draws.append((own.is_usual, options["draws"]))
+        return sample(own, **options)
+
+    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+
+    fit = rb.DawidSkene().fit(ratings, seed=1)
+
+    assert draws[0] == (True, 100)
+    assert ((True, 900) in draws) != in_doubt
+    assert any(not is_usual for is_usual, _ in draws) == in_doubt
+    assert not fit.diagnostics().problems
 
 
 @pytest.mark.slow

@@ -246,6 +246,11 @@ class Conjugate:
         return 1 if self.has_urns else self._steps
 
     @property
+    def is_usual(self) -> bool:
+        """Whether draws are as many sweeps apart as usual."""
+        return self.thinning == 1 and not self.moves
+
+    @property
     def passes(self) -> int:
         """Draws of all states given one another that follow each draw given probabilities."""
         return self._steps - 1 if self.has_urns else 0

@@ -14,8 +14,17 @@ from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
-from reliabayes.models.bases.sampling import AS_USUAL, LONG_TREES, SMALL_STEPS, Care, Own
+from reliabayes.models.bases.sampling import (
+    AS_USUAL,
+    FEW_DRAWS,
+    LONG_TREES,
+    SMALL_STEPS,
+    Care,
+    Own,
+)
+from reliabayes.results.convergence import Convergence
 from reliabayes.results.fit import Fit
+from reliabayes.results.settings import Settings
 
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
@@ -36,10 +45,17 @@ AIM, HIERARCHY_AIM = 1_200, 400
 FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 18
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
+# Where no rating is guessed few draws come first. If prevalences then have a larger
+# R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where they were, and at
+# most 1.27 elsewhere.
+FEW_OF_ALL, LARGEST_R_HAT = 5, 1.35
+
 Way: TypeAlias = tuple[Own | None, Care]
 
 
-def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, Care], Fit]) -> Fit:
+def mixed_well(
+    own: Own | None, settings: Settings, sample: Callable[[Own | None, Care], Fit]
+) -> Fit:
     """A fit, or if it is in doubt one by NUTS, more carefully, or else by many more sweeps.
 
     Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
@@ -49,10 +65,10 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, Care],
 
     Parameters
     ----------
-    fit : Fit
-        The first fit.
     own : Conjugate or NearNormal, optional
-        What its sampler needed; None if that was NUTS.
+        What the sampler needs that suits the posterior; None if that is NUTS.
+    settings : Settings
+        How the model is to be fitted.
     sample : callable
         Draws again: by the sampler that needs this or by NUTS, with such care.
 
@@ -60,8 +76,11 @@ def mixed_better(fit: Fit, own: Own | None, sample: Callable[[Own | None, Care],
     -------
     Fit
     """
-    if not _mixes_badly(fit):
-        return fit
+    fit = sample(own, FEW_DRAWS) if _may_show_doubt(own, settings) else None
+    if fit is None or not _is_in_clear_doubt(fit):
+        fit = sample(own, AS_USUAL)
+        if not _mixes_badly(fit):
+            return fit
     for other, care in _other_ways(own, fit):
         fit = sample(other, care)
         if not _mixes_badly(fit):
@@ -137,9 +156,27 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
     return min(needed, QUICK_THINNING, int(quick))
 
 
+def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
+    """Whether few draws may tell that all would be in doubt, where others are quick."""
+    is_long = settings.draws >= FEW_OF_ALL * (FEW_DRAWS.draws or 0)
+    if not is_long or not isinstance(own, Conjugate):
+        return False
+    if own.hierarchy is not None or own.outcomes.guessed:
+        return False
+    return _could_mix_better(own.n_ratings, settings)
+
+
+def _is_in_clear_doubt(fit: Fit) -> bool:
+    found = Convergence(fit.posterior[["prevalence"]]).monitored
+    return bool(found["r_hat"].max() > LARGEST_R_HAT)
+
+
 def _mixes_badly(fit: Fit) -> bool:
     """Whether draws are in doubt where they could be better, in time worth waiting for."""
-    settings = fit.settings
-    if len(fit.ratings) > FEW_RATINGS or settings.chains * settings.draws < ENOUGH_DRAWS:
+    if not _could_mix_better(len(fit.ratings), fit.settings):
         return False
     return bool(fit.diagnostics().problems)
+
+
+def _could_mix_better(n_ratings: float, settings: Settings) -> bool:
+    return n_ratings <= FEW_RATINGS and settings.chains * settings.draws >= ENOUGH_DRAWS

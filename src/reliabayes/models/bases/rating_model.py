@@ -22,7 +22,7 @@ from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
-from reliabayes.models.bases.better_draws import mixed_better
+from reliabayes.models.bases.better_draws import mixed_well
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.runs import all_runs
 from reliabayes.models.bases.sampling import (
@@ -343,8 +343,7 @@ class RatingModel(OptionalResults[P], ABC):
             vars(fit)["problem"] = problem  # the cached property, already known
             return fit
 
-        fit = sample(own, AS_USUAL)
-        if sampler == "auto" and output_dir is None:
-            fit = mixed_better(fit, own, sample)
+        may_change = sampler == "auto" and output_dir is None
+        fit = mixed_well(own, settings, sample) if may_change else sample(own, AS_USUAL)
         fit.warn_if_unreliable()
         return fit

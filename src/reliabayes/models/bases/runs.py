@@ -49,7 +49,7 @@ def all_runs(
     """A run from each start, around a mode; those by Gibbs sampling are added to the earlier ones.
 
     Of earlier ones only the last have draws, from which chains go on. Of these draws some are kept
-    if not many more sweeps make a draw now. Runs by Gibbs sampling
+    if not many more sweeps make a draw now, and all if as many do. Runs by Gibbs sampling
     from several starts share the draws of one run if their chains pass between the modes. If not,
     they go on until each has as many.
     """
@@ -66,10 +66,11 @@ def all_runs(
         return runs_of([None] * len(places), 0)
     part = max(math.ceil(settings.draws / len(places)), min(LEAST_PART, settings.draws))
     every = int(own.thinning / own.before) if earlier and not own.moves else 0
-    kept = part // every if 0 < every <= MOST_KEPT else 0
+    kept = min(part, _draws_of(earlier[-1])) // every if 0 < every <= MOST_KEPT else 0
     after = AGAIN * len(earlier)
     before: Sequence[Draws | None] = earlier[-1] if earlier else [None] * len(places)
-    runs = runs_of(before, after, draws=part - kept)
+    changes = {"warmup": 0} if earlier and own.is_usual else {}
+    runs = runs_of(before, after, draws=part - kept, **changes)
     if kept:
         last = [_last(run, kept * every) for run in earlier[-1]]
         runs = [_joined(*both, every) for both in zip(last, runs, strict=True)]
@@ -132,6 +133,11 @@ def _sampled(
         **options,
     )
     return model.from_program(run, mode.centring)
+
+
+def _draws_of(runs: Sequence[Draws]) -> int:
+    """Draws of each chain."""
+    return len(next(iter(runs[0].parameters.values()))[0])
 
 
 def _last(run: Draws, number: int) -> Draws:

@@ -38,15 +38,20 @@ Own: TypeAlias = ByGibbs | NearNormal
 
 
 class Care(NamedTuple):
-    """What NUTS takes at least, where draws are in doubt: rate, iterations a draw, and so on."""
+    """What NUTS takes at least, where draws are in doubt: rate, iterations a draw, and so on.
+
+    And the draws of each chain, if these are few.
+    """
 
     acceptance: float = 0.0
     thinning: int = 1
     warmup: int = 0
     tree_depth: int = 0
+    draws: int | None = None
 
 
 AS_USUAL = Care()
+FEW_DRAWS = Care(draws=100)  # which tell whether all would be in doubt
 LONG_TREES = Care(acceptance=0.6, tree_depth=10)  # where short ones seemed to do
 SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000)
 
@@ -109,12 +114,14 @@ def chosen_settings(
     sampler = own.sampler if own else "nuts"
     in_parts = isinstance(own, ConjugateInParts)
     chosen = replace(settings, sampler=sampler, searches_all=not in_parts)
+    if care.draws is not None:
+        chosen = replace(chosen, draws=care.draws)
     if in_parts or (isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS):
         warmup = PASSES_OF_WARMUP if warmup is None else warmup
         return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
     if warmup is not None:
         return chosen
-    if earlier and isinstance(own, Conjugate):
+    if earlier and isinstance(own, Conjugate) and not own.is_usual:
         return replace(chosen, warmup=LATER_WARMUP)
     longest = max(default_warmup(geometry_of(start), sampler) for start in starts)
     return replace(chosen, warmup=max(longest, care.warmup))
