@@ -10,7 +10,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.inference import gibbs
 from reliabayes.inference.stan import Draws
-from reliabayes.models.bases import combination
+from reliabayes.models.bases import better_draws, combination
 from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
 from tests.models.test_modes import near_chance, worse_than_chance
 
@@ -118,3 +118,20 @@ def test_states_at_several_points_are_those_at_each(model: Any) -> None:
     assert len(points) > 1
     for point, states in zip(points, found, strict=True):
         np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
+
+
+def test_few_draws_from_each_mode_are_enough_where_chains_share_as_many(
+    runs: list[tuple[dict[str, Any], Draws]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(better_draws, "FEW_OF_ALL", 2)
+    monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 100.0)
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
+    model, ratings = rb.DawidSkene(), near_chance(0)
+
+    fit = model.fit(ratings, seed=1, draws=200)
+
+    modes = len(find_modes(model, model.problem(ratings)))
+    assert modes > 1
+    assert [options["draws"] for options, _ in runs] == [100] * len(runs)
+    assert len(runs) in (modes, 2 * modes)  # from each, and on if chains do not pass between them
+    assert fit.posterior.sizes["draw"] == 200

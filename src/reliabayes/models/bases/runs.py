@@ -70,9 +70,9 @@ def all_runs(
     after = AGAIN * len(earlier)
     before: Sequence[Draws | None] = earlier[-1] if earlier else [None] * len(places)
     changes = {"warmup": 0} if earlier and own.is_usual else {}
-    runs = runs_of(before, after, draws=part - kept, **changes)
-    if kept:
-        last = [_last(run, kept * every) for run in earlier[-1]]
+    last = [_last(run, kept * every) for run in earlier[-1]] if kept else []
+    runs = last if kept == part else runs_of(before, after, draws=part - kept, **changes)
+    if 0 < kept < part:
         runs = [_joined(*both, every) for both in zip(last, runs, strict=True)]
     if part < settings.draws and not model.passes_between(modes, runs, problem):
         rest = runs_of(runs, after + REST, warmup=0, draws=settings.draws - part)
