@@ -113,7 +113,9 @@ def test_states_at_several_points_are_those_at_each(model: Any) -> None:
     problem = model.problem(worse_than_chance(0))
     points = [mode.climb.point for mode in find_modes(model, problem)]
 
-    found = states_at_each(model, points, problem)
+    together = {name: np.array([point[name] for point in points]) for name in points[0]}
+
+    found = states_at_each(model, together, problem)
 
     assert len(points) > 1
     for point, states in zip(points, found, strict=True):
