@@ -76,7 +76,7 @@ class MultimodalModel(AnnotationModel[P]):
         """
         if not self.permutable or problem.n_kinds > 1:
             return drawn, ()
-        draws, switched = {name: values.copy() for name, values in drawn.items()}, []
+        draws, switched = drawn, list[int]()
 
         def labels(chain: int) -> Codes:
             of_chain = {p.name: drawn[p.name][chain] for p in self.parameters()}
@@ -85,6 +85,8 @@ class MultimodalModel(AnnotationModel[P]):
         for chain, order in enumerate(of_parts(labels, range(len(drawn["prevalence"])))):
             if (order == np.arange(len(order))).all():
                 continue
+            if not switched:
+                draws = {name: values.copy() for name, values in drawn.items()}
             switched.append(chain)
             for name, dims in self.dims().items():
                 draws[name][chain] = self._taken(draws[name][chain], order, dims, 1)
