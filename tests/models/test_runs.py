@@ -12,6 +12,7 @@ from reliabayes.inference import gibbs
 from reliabayes.inference.stan import Draws
 from reliabayes.models.bases import better_draws, combination
 from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
+from tests.models.test_misleading import rated
 from tests.models.test_modes import near_chance, worse_than_chance
 
 pytestmark = [
@@ -113,9 +114,25 @@ def test_states_at_several_points_are_those_at_each(model: Any) -> None:
     problem = model.problem(worse_than_chance(0))
     points = [mode.climb.point for mode in find_modes(model, problem)]
 
-    found = states_at_each(model, points, problem)
+    together = {name: np.array([point[name] for point in points]) for name in points[0]}
+
+    found = states_at_each(model, together, problem)
 
     assert len(points) > 1
+    for point, states in zip(points, found, strict=True):
+        np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
+
+
+@pytest.mark.parametrize("misleading", [None, rb.Beta(1, 9)])
+def test_states_at_several_points_keep_known_answers(misleading: rb.Beta | None) -> None:
+    model = rb.HierarchicalDawidSkene(prior_misleading=misleading)
+    problem, rng = model.problem(rated(known=0.5)), np.random.default_rng(1)
+    points = [model.draw_from_prior(problem, rng, {}) for _ in range(3)]
+    together = {name: np.array([point[name] for point in points]) for name in points[0]}
+
+    found = states_at_each(model, together, problem)
+
+    assert problem.n_kinds == 4
     for point, states in zip(points, found, strict=True):
         np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
 

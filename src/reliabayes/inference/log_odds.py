@@ -119,11 +119,13 @@ def log_total(log_odds: Array) -> Array:
 
 
 def log_probabilities(log_odds: Array, n_categories: int) -> Array:
-    """Log-probabilities (K, V) of ratings, given log odds (R, E) of errors against right ones."""
-    rows = np.zeros((n_categories, n_categories, len(log_odds)))
-    rows[~np.eye(n_categories, dtype=bool)] = log_odds.T
-    rows -= log_total(log_odds.reshape(-1, n_categories, n_categories - 1)).T[:, None]
-    return rows.reshape(n_categories, -1)
+    """Log-probabilities (..., K, V) of ratings, given log odds (..., R, E) of errors."""
+    *every, n_raters, _ = log_odds.shape
+    by_truth = log_odds.reshape(*every, n_raters, n_categories, n_categories - 1)
+    rows = np.zeros((*every, n_categories, n_categories, n_raters))
+    rows[..., ~np.eye(n_categories, dtype=bool), :] = log_odds.swapaxes(-1, -2)
+    rows -= log_total(by_truth).swapaxes(-1, -2)[..., None, :]
+    return rows.reshape(*every, n_categories, -1)
 
 
 def confusion_matrices(log_odds: Array, n_categories: int) -> Array:

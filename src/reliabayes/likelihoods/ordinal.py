@@ -13,7 +13,8 @@ import numpy as np
 import scipy.optimize
 from scipy.special import expit, ndtr, ndtri, owens_t
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.inference.threads import of_parts
 from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 
 Link = Literal["logit", "probit"]
@@ -25,7 +26,9 @@ INFORMATION: dict[Link, float] = {"logit": 0.3, "probit": 0.8}
 MAX_SPACING: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
 
 TINY = 1e-300  # least probability, so that its logarithm is a number
+FAR = 700.0  # log odds whose exponential is a number
 CHUNK = 2_000_000  # probabilities at once: 16 MB
+BLOCK = 80_000  # the same, so that they fit into the processor's cache
 PARTS = 16  # of the draws, by their sd of raters
 MIN_SPACING = 0.05  # of the nodes of Observed: an sd of 100 has errors of up to 0.005
 EXPANSION_REACH = 9.0  # of the nodes of items where scores are expanded in Hermite polynomials
@@ -83,6 +86,15 @@ def _normal_density(x: Array) -> Array:
 _CDF: dict[Link, Any] = {"logit": expit, "probit": ndtr}
 
 
+def _cdf_of_sums(one: Array, other: Array, link: Link) -> Array:
+    """Distribution function at sums; for the logit with an exponential of each number, not sum."""
+    if link == "probit" or np.abs(one).max() + np.abs(other).max() > FAR:
+        return np.asarray(_CDF[link](one + other))
+    odds_against = np.exp(-one) * np.exp(-other)
+    odds_against += 1
+    return np.asarray(np.reciprocal(odds_against, out=odds_against))
+
+
 class Observed(NamedTuple):
     """Moments of ratings as numbers 0, 1, ... of their categories, by draw (...).
 
@@ -121,19 +133,25 @@ class Observed(NamedTuple):
         # Draws with similar sds of raters share nodes, for only the largest sds need many.
         most = size * len(item) * len(_rater_nodes(float(sd_rater.max()), link).node)
         parts = max(PARTS, -(-most // CHUNK))
-        for part in np.array_split(np.argsort(sd_rater, axis=None), min(parts, size)):
+
+        def integrate(part: Codes) -> None:
             rater, rater_weight = _rater_nodes(float(sd_rater_of[part].max()), link)
-            location = sd_item_of[part] * item[:, None] + sd_rater_of[part] * rater
-            expected = np.zeros_like(location)  # number of the category, given item and rater
-            for k in range(n_cuts):
-                at = side[part, ..., k]
-                beyond = at * _CDF[link](at * (location - cut_of[part, ..., k]))
-                tail[part, k] = (beyond @ rater_weight) @ item_weight
-                expected += beyond
-            by_item[part] = expected @ rater_weight
-            by_rater = item_weight @ expected
-            from_mean = by_rater - (by_rater @ rater_weight)[:, None]
-            between_raters[part] = from_mean**2 @ rater_weight
+            for some in blocks(len(part), BLOCK // (len(item) * len(rater))):
+                at = part[some]
+                of_item, of_rater = sd_item_of[at] * item[:, None], sd_rater_of[at] * rater
+                expected = np.zeros((len(at), len(item), len(rater)))  # number of the category
+                for k in range(n_cuts):
+                    up = side[at, ..., k]
+                    beyond = _cdf_of_sums(up * of_item, up * (of_rater - cut_of[at, ..., k]), link)
+                    beyond *= up
+                    tail[at, k] = (beyond @ rater_weight) @ item_weight
+                    expected += beyond
+                by_item[at] = expected @ rater_weight
+                by_rater = item_weight @ expected
+                from_mean = by_rater - (by_rater @ rater_weight)[:, None]
+                between_raters[at] = from_mean**2 @ rater_weight
+
+        of_parts(integrate, np.array_split(np.argsort(sd_rater, axis=None), min(parts, size)))
         mean = by_item @ item_weight
         between_items = (by_item - mean[:, None]) ** 2 @ item_weight
         variance = (tail * (2 * (np.arange(n_cuts) - central) + 1)).sum(axis=1) - mean**2

@@ -98,6 +98,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
 
     summary: ClassVar[str] = "true categories, and confusion matrices of raters who are alike"
     has_cheap_climbs: ClassVar[bool] = True
+    has_tables_of_many: ClassVar[bool] = True
     cold_acceptance: ClassVar[float] = 0.95
     reports: ClassVar[tuple[str, ...]] = (
         "prevalence",
@@ -155,7 +156,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         return confusion_matrices(log_odds_at(point), n_categories)
 
     def table(self, point: Point, problem: HierarchicalProblem) -> Array:
-        """Log-probabilities (K, V) of a rating, even where they are too small to differ from 0."""
+        """Log-probabilities (..., K, V) of a rating, even where too small to differ from 0."""
         return log_probabilities(log_odds_at(point), problem.n_categories)
 
     def more_quantities(

@@ -10,11 +10,14 @@ Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), https://doi.org/10.1214/2
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import scipy.fft
 from scipy.special import ndtri
 
-from reliabayes.arrays import Array, blocks
+from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.inference.threads import of_parts
 
 MEASURES = ("ess_bulk", "ess_tail", "r_hat", "mcse")
 TAIL = 0.05  # probability of the quantiles that stand for the tails
@@ -37,32 +40,42 @@ def measures(draws: Array) -> dict[str, Array]:
         of those of the 5% and 95% quantiles; r_hat, the rank-normalised split R-hat, 1 if the
         chains agree and nan for one chain; mcse, the Monte Carlo standard error of the mean.
     """
-    found = {measure: np.full(len(draws), np.nan) for measure in MEASURES}
+    found = {name: np.full(len(draws), np.nan) for name in MEASURES}
     if draws.shape[2] < MIN_DRAWS:
         return found
     complete = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
+
+    def measure(some: slice) -> None:
+        block = complete[some]
+        for name, values in _measures(draws[block]).items():
+            found[name][block] = values
+
     with np.errstate(all="ignore"):  # draws that never move have no R-hat
-        for some in blocks(len(complete), BLOCK // (draws.shape[1] * draws.shape[2])):
-            block = complete[some]
-            for measure, values in _measures(draws[block]).items():
-                found[measure][block] = values
+        of_parts(measure, blocks(len(complete), BLOCK // (draws.shape[1] * draws.shape[2])))
     return found
 
 
 def _measures(draws: Array) -> dict[str, Array]:
     halves = _halves(draws)
-    scores = _normal_scores(halves)
-    limits = np.quantile(draws, [TAIL, 1 - TAIL], axis=(1, 2), keepdims=True)
-    tails = [_ess(_halves((draws <= limit).astype(float))) for limit in limits]
+    order, ordered = _sorted(halves.reshape(len(draws), -1))
+    scores = _normal_scores(order, ordered).reshape(halves.shape)
+    # Draws up to a quantile, which lies between two of them, are those up to the lower one.
+    is_odd = draws.shape[2] % 2
+    every = np.sort(draws.reshape(len(draws), -1), axis=1) if is_odd else ordered
+    ends = (every[:, int(part * (every.shape[1] - 1)), None, None] for part in (TAIL, 1 - TAIL))
     found = {
         "ess_bulk": _ess(scores),
-        "ess_tail": np.minimum(*tails),
+        "ess_tail": np.minimum(*(_ess((halves <= end).astype(float)) for end in ends)),
         "mcse": draws.std(axis=(1, 2), ddof=1) / np.sqrt(_ess(halves)),
     }
     if draws.shape[1] > 1:
-        folded = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
+        middle = ordered.shape[1] // 2
+        median = ordered[:, middle - 1 : middle + 1].mean(axis=1, keepdims=True)
+        # Along sorted draws, distances from the median fall and then rise: one merge sorts them.
+        of_order, distances = _sorted(np.abs(ordered - median), "stable")
+        folded = _normal_scores(order.ravel()[of_order], distances).reshape(halves.shape)
         found["r_hat"] = np.fmax(
-            _potential_scale_reduction(scores), _potential_scale_reduction(_normal_scores(folded))
+            _potential_scale_reduction(scores), _potential_scale_reduction(folded)
         )
     return found
 
@@ -73,26 +86,31 @@ def _halves(draws: Array) -> Array:
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
 
-def _normal_scores(draws: Array) -> Array:
-    """Normal quantiles of the ranks of the draws among all; equal draws have equal ranks."""
-    values = draws.reshape(len(draws), -1)
-    order = values.argsort(axis=1)
-    ordered = np.take_along_axis(values, order, axis=1)
-    size = values.shape[1]
+def _sorted(
+    values: Array, kind: Literal["quicksort", "stable"] = "quicksort"
+) -> tuple[Codes, Array]:
+    """Positions among all values of the sorted ones of each row, and these."""
+    order = values.argsort(axis=1, kind=kind)
+    order += np.arange(0, values.size, values.shape[1])[:, None]
+    return order, values.ravel()[order]
+
+
+def _normal_scores(order: Codes, ordered: Array) -> Array:
+    """Normal quantiles of the ranks of sorted values, at their positions; equal ones share one."""
+    size = ordered.shape[1]
     rank = np.arange(1, size + 1, 0.5)  # ties have the mean of their ranks
     quantiles: Array = ndtri((rank - 3 / 8) / (size + 1 / 4))  # Blom's offset
-    rises = np.ones((len(values), size + 1), bool)
+    rises = np.ones((len(ordered), size + 1), bool)
     rises[:, 1:-1] = ordered[:, 1:] > ordered[:, :-1]
     place = np.arange(size)
-    if rises.all():
-        sorted_scores = np.broadcast_to(quantiles[2 * place], values.shape)
-    else:
+    sorted_scores = quantiles[2 * place]
+    if not rises.all():
         first = np.maximum.accumulate(np.where(rises[:, :-1], place, 0), axis=1)
         last = np.minimum.accumulate(np.where(rises[:, 1:], place, size)[:, ::-1], axis=1)
         sorted_scores = quantiles[first + last[:, ::-1]]
-    scores = np.empty_like(values)
-    np.put_along_axis(scores, order, sorted_scores, axis=1)
-    return scores.reshape(draws.shape)
+    scores = np.empty(ordered.size)
+    scores[order] = sorted_scores
+    return scores
 
 
 def _potential_scale_reduction(draws: Array) -> Array:
@@ -110,7 +128,7 @@ def _ess(draws: Array) -> Array:
     correlation = _autocorrelation(draws)
     # Sums of neighbours decrease and are positive, until the noise dominates.
     n_pairs = max(1, (correlation.shape[1] - 1) // 2)
-    pairs = correlation[:, : 2 * n_pairs].reshape(-1, n_pairs, 2).sum(axis=2)
+    pairs = correlation[:, : 2 * n_pairs : 2] + correlation[:, 1 : 2 * n_pairs : 2]
     dominated = pairs <= 0
     dominated[:, -1] = True
     last = dominated.argmax(axis=1)
@@ -130,8 +148,12 @@ def _autocorrelation(draws: Array) -> Array:
     n = draws.shape[2]
     means = draws.mean(axis=2)
     length = scipy.fft.next_fast_len(2 * n, real=True)  # twice as long, so that no end wraps
-    spectrum = scipy.fft.rfft(draws - means[:, :, None], n=length, axis=2)
-    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    padded = np.zeros((*draws.shape[:2], length))
+    np.subtract(draws, means[:, :, None], out=padded[:, :, :n])
+    spectrum = scipy.fft.rfft(padded, axis=2, overwrite_x=True)
+    parts = spectrum.view(np.float64)  # real and imaginary ones in turn
+    squares = np.einsum("ucf,ucf->uf", parts, parts)
+    power = (squares[:, ::2] + squares[:, 1::2]) / draws.shape[1]
     covariance = scipy.fft.irfft(power, n=length, axis=1)[:, :n] / n
     within = covariance[:, :1] * n / (n - 1)
     variance = covariance[:, :1] + means.var(axis=1, ddof=1)[:, None]

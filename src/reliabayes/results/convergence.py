@@ -41,7 +41,9 @@ class Convergence:
         """Measure all values of some quantities at once."""
         if not names:
             return
-        draws = [dict(scalars(name, self._quantities[name].astype(float))) for name in names]
+        draws = [
+            dict(scalars(name, self._quantities[name].astype(float, copy=False))) for name in names
+        ]
         labels = [label for each in draws for label in each]
         table = pd.DataFrame(
             measures(np.stack([x for each in draws for x in each.values()])), labels

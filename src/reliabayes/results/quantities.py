@@ -224,13 +224,15 @@ def informativeness(prevalence: Array, confusion: Array) -> Array:
     1.0
     """
     marginal = np.einsum("...h,...hk->...k", prevalence, confusion)
-    given = (prevalence * _plogp(confusion).sum(-1)).sum(-1)
+    given = np.einsum("...h,...hk->...", prevalence, _plogp(confusion))
     return cast(Array, np.maximum(given - _plogp(marginal).sum(-1), 0) / np.log(2))
 
 
 def _plogp(probability: Array) -> Array:
     """Probabilities times their logarithms, which NumPy takes faster than SciPy's xlogy."""
-    return probability * np.log(np.where(probability > 0, probability, 1))
+    found: Array = np.log(np.maximum(probability, np.finfo(float).tiny))
+    found *= probability
+    return found
 
 
 def random_share(confusion: Array) -> Array:

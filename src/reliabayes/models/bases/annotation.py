@@ -45,7 +45,7 @@ CONFUSION_QUANTITIES = (  # by models that have confusion matrices
     "log_likelihood",
     "bits_per_rating",
 )
-BLOCK = 20_000  # draws of tables of raters' ratings at a time that fit into the processor's cache
+BLOCK = 80_000  # probabilities of ratings at a time, which fit into the processor's cache
 SHARED = "all"  # dimension of size 1: one value for all, where each might have its own
 
 
@@ -236,7 +236,7 @@ class AnnotationModel(TrueCategoryModel[P]):
             for name, each in of_some(part).items():
                 values[name][:, part] = each
 
-        of_parts(fill, blocks(n_draws, BLOCK // problem.n_cells))
+        of_parts(fill, blocks(n_draws, BLOCK // (chains * problem.n_categories * problem.n_cells)))
         for name, each in values.items():
             found[name] = (*rater, "true_category", "category") if each.ndim > 3 else rater, each
         derived = {name: (("chain", "draw", *dims), x) for name, (dims, x) in found.items()}
@@ -244,7 +244,7 @@ class AnnotationModel(TrueCategoryModel[P]):
         return with_ids(xr.Dataset(derived, numbers), problem)
 
     def _of_confusion(self, point: Point, problem: P) -> dict[str, Array]:
-        """Confusion matrices (chains, draws, ...) if there are any, and what follows from them."""
+        """What follows from confusion matrices (chains, draws, ...), and these if no parameter."""
         confusion = self.average_confusion(point, problem)
         if confusion is None:
             return {}
@@ -255,12 +255,14 @@ class AnnotationModel(TrueCategoryModel[P]):
             share = point[MISLEADING.name]
             share = share[..., 0] if self.exchangeable_raters else share
             confusion = mixed(confusion, prevalence, share)
-        return {
-            "confusion": confusion,
-            "accuracy": quantities.accuracy(prevalence, confusion),
-            "informativeness": quantities.informativeness(prevalence, confusion),
-            "random_share": quantities.random_share(confusion),
+        # Sums over categories are quick where the same element of many matrices lies side by side.
+        by_element = np.moveaxis(np.moveaxis(confusion, (-2, -1), (0, 1)).copy(), (0, 1), (-2, -1))
+        found = {
+            "accuracy": quantities.accuracy(prevalence, by_element),
+            "informativeness": quantities.informativeness(prevalence, by_element),
+            "random_share": quantities.random_share(by_element),
         }
+        return found if confusion is point.get("confusion") else {"confusion": confusion, **found}
 
     def average_confusion(self, point: Point, problem: P) -> Array | None:
         """Probabilities of a rating (..., [R,] K, K) by true category, of an average item."""

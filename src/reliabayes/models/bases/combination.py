@@ -250,8 +250,7 @@ def _nearest(
     }
     found = np.empty(math.prod(shape), np.int32)
     for some in blocks(len(found), BLOCK // states[0].size):
-        points = [{name: x[at] for name, x in every.items()} for at in range(len(found))[some]]
-        state = states_at_each(model, points, problem)
+        state = states_at_each(model, {name: x[some] for name, x in every.items()}, problem)
         found[some] = (weight * np.abs(known - state)).sum(axis=(2, 3)).argmin(axis=0)
     return found.reshape(shape)
 

@@ -31,8 +31,10 @@ P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 def known_or_guessed(known: Array, guess: Array) -> Array:
     """Confusion (..., R, K, K): probability known (..., R) of the true category, else a guess."""
-    known, guess = known[..., None, None], guess[..., None, :]
-    return known * np.eye(guess.shape[-1]) + (1 - known) * guess
+    guessed = (1 - known)[..., None] * guess
+    found = np.repeat(guessed[..., None, :], guess.shape[-1], axis=-2)
+    np.einsum("...hh->...h", found)[...] += known[..., None]
+    return found
 
 
 def known_and_guessed(expected: Array, known: Array, guess: Array) -> tuple[Array, Array]:

@@ -187,12 +187,9 @@ def states_at(model: AnnotationModel, point: Point, problem: CategoricalProblem)
     return np.asarray(state @ np.eye(problem.n_categories)[model.truth(problem)])
 
 
-def states_at_each(
-    model: AnnotationModel, points: Sequence[Point], problem: CategoricalProblem
-) -> Array:
-    """The same (B, D, K) at several points."""
-    columns = zip(*(model.columns(point, problem) for point in points), strict=True)
-    _, state = problem.mixture.posterior(*map(np.array, columns))
+def states_at_each(model: AnnotationModel, points: Point, problem: CategoricalProblem) -> Array:
+    """The same (B, D, K) at several points (B, ...)."""
+    _, state = problem.mixture.posterior(*model.columns_of_each(points, problem))
     return np.asarray(state @ np.eye(problem.n_categories)[model.truth(problem)])
 
 

@@ -13,6 +13,7 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Point
 from reliabayes.inference.stan import Draws
+from reliabayes.inference.threads import of_parts
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.combination import combine, not_weighed, pass_between
@@ -75,12 +76,17 @@ class MultimodalModel(AnnotationModel[P]):
         """
         if not self.permutable or problem.n_kinds > 1:
             return drawn, ()
-        draws, switched = {name: values.copy() for name, values in drawn.items()}, []
-        for chain in range(len(next(iter(drawn.values())))):
+        draws, switched = drawn, list[int]()
+
+        def labels(chain: int) -> Codes:
             of_chain = {p.name: drawn[p.name][chain] for p in self.parameters()}
-            order = self._labels(of_chain, start, problem)
+            return self._labels(of_chain, start, problem)
+
+        for chain, order in enumerate(of_parts(labels, range(len(drawn["prevalence"])))):
             if (order == np.arange(len(order))).all():
                 continue
+            if not switched:
+                draws = {name: values.copy() for name, values in drawn.items()}
             switched.append(chain)
             for name, dims in self.dims().items():
                 draws[name][chain] = self._taken(draws[name][chain], order, dims, 1)

@@ -40,6 +40,7 @@ class TrueCategoryModel(EMModel[P]):
     """
 
     has_true_categories: ClassVar[bool] = True
+    has_tables_of_many: ClassVar[bool] = False  # whether it takes points (B, ...) at once
 
     prior_misleading: Beta | None = None
 
@@ -77,12 +78,12 @@ class TrueCategoryModel(EMModel[P]):
         return np.arange(problem.n_categories, dtype=np.int32)
 
     def truth_given_state(self, point: Point, problem: P) -> Array:
-        """Probabilities (H, K) of the true categories of an item in each state."""
+        """Probabilities (..., H, K) of the true categories of an item in each state."""
         of_followed = np.eye(problem.n_categories)
         if self.misleads:
-            share = point[MISLEADING.name][0]
+            share = point[MISLEADING.name][..., 0]
             of_followed = mixed(of_followed, self.prevalence_at(point, problem), share)
-        return of_followed[self.truth(problem)]
+        return of_followed[..., self.truth(problem), :]
 
     def kinds(self, ratings: Ratings) -> Codes:
         """0 where the true category is unknown, or the true category, from 1."""
@@ -91,12 +92,21 @@ class TrueCategoryModel(EMModel[P]):
 
     def columns(self, point: Point, problem: P) -> tuple[Array, Array]:
         """Table (H, V) of ratings, and log-weights (H, W) of states by kind of item."""
-        weight = self.log_weight(point, problem)[:, None]
+        weight = self.log_weight(point, problem)[..., None]
         if problem.n_kinds > 1:
             with np.errstate(divide="ignore"):
                 known = weight + np.log(self.truth_given_state(point, problem))
-            weight = np.hstack([weight, known])
+            weight = np.concatenate([weight, known], axis=-1)
         return self.table(point, problem), weight
+
+    def columns_of_each(self, points: Point, problem: P) -> tuple[Array, Array]:
+        """The same (B, H, V) and (B, H, W) at several points (B, ...)."""
+        if self.has_tables_of_many:
+            return self.columns(points, problem)
+        number = len(points["prevalence"])
+        each = ({name: x[at] for name, x in points.items()} for at in range(number))
+        tables, weights = zip(*(self.columns(point, problem) for point in each), strict=True)
+        return np.array(tables), np.array(weights)
 
     def expected(self, point: Point, state: Array, problem: P) -> Expected:
         """Sufficient statistics, with those of known true categories that ratings do not tell."""
