@@ -40,6 +40,7 @@ AGAIN = 2  # the same where states are drawn given one another
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
 QUICK_GIVEN_OTHERS = 900_000  # where states are drawn given one another, which is quicker
 AIM, HIERARCHY_AIM = 1_200, 400
+LEAST_ESS = 20  # of a hierarchy: fewer only say that they are few
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
 FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 18
@@ -137,7 +138,7 @@ def _drawn(fit: Fit, own: Conjugate) -> dict[str, Array]:
 def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
     """Times the usual sweeps that the ESS asks for, and more if these leave draws in doubt."""
     checks = fit.diagnostics()
-    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
+    size = max(LEAST_ESS, min(checks.ess_bulk, checks.ess_tail))
     cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
     few = min(HIERARCHY_THINNING, THINNED_RATINGS // len(fit.ratings))
     most = min(MOST_THINNING, max(cheap, few))
@@ -161,7 +162,7 @@ def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
     is_long = settings.draws >= FEW_OF_ALL * (FEW_DRAWS.draws or 0)
     if not is_long or not isinstance(own, Conjugate):
         return False
-    if own.hierarchy is not None or own.outcomes.guessed:
+    if own.outcomes.guessed:
         return False
     return _could_mix_better(own.n_ratings, settings)
 
