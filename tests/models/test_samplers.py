@@ -161,14 +161,15 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
         assert not np.isin(new[:, kept:], old).any()
 
 
-@pytest.mark.parametrize("in_doubt", [False, True])
+@pytest.mark.parametrize(("r_hat", "more"), [(9.0, 10), (1.0, 10), (1.0, 1)])
 def test_few_draws_tell_whether_all_would_be_in_doubt(
-    in_doubt: bool, monkeypatch: pytest.MonkeyPatch
+    r_hat: float, more: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    in_doubt = r_hat == 1 and more > 1  # and other draws are worth trying
     ratings, options = crowd(400, 60, 3, 4), {**QUICK, "draws": 500}
     few = rb.DawidSkene().fit(ratings, **{**options, "draws": 100})
-    monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 1.0 if in_doubt else 9.0)
-    monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: 10)
+    monkeypatch.setattr(better_draws, "LARGEST_R_HAT", r_hat)
+    monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: more)
     draws: list[tuple[int, int, int]] = []
     sample = gibbs_sampling.sample
 

@@ -46,9 +46,9 @@ LEAST_ESS = 20  # of a hierarchy: fewer only say that they are few
 FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 18
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
-# Where no rating is guessed few draws come first. If prevalences then have a larger
-# R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where they were, and at
-# most 1.27 elsewhere.
+# Where no rating is guessed, and so many times as many draws are due as are few, these come first.
+# If prevalences then have a larger R-hat all would be in doubt: it was 1.42 and more on real
+# ratings where draws were far from good, and at most 1.27 elsewhere.
 FEW_OF_ALL, LARGEST_R_HAT = 5, 1.35
 
 Way: TypeAlias = tuple[Own | None, Care]
@@ -77,12 +77,15 @@ def mixed_well(
     -------
     Fit
     """
-    fit = sample(own, FEW_DRAWS) if _may_show_doubt(own, settings) else None
-    if fit is None or not _is_in_clear_doubt(fit):
+    ways: Sequence[Way] = []
+    if _may_show_doubt(own, settings) and _is_in_clear_doubt(fit := sample(own, FEW_DRAWS)):
+        ways = _other_ways(own, fit)
+    if not ways:
         fit = sample(own, AS_USUAL)
         if not _mixes_badly(fit):
             return fit
-    for other, care in _other_ways(own, fit):
+        ways = _other_ways(own, fit)
+    for other, care in ways:
         fit = sample(other, care)
         if not _mixes_badly(fit):
             break
@@ -160,14 +163,13 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
 def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
     """Whether few draws may tell that all would be in doubt, where others are quick."""
     is_long = settings.draws >= FEW_OF_ALL * (FEW_DRAWS.draws or 0)
-    if not is_long or not isinstance(own, Conjugate):
-        return False
-    if own.outcomes.guessed:
+    if not is_long or not isinstance(own, Conjugate) or own.outcomes.guessed:
         return False
     return _could_mix_better(own.n_ratings, settings)
 
 
 def _is_in_clear_doubt(fit: Fit) -> bool:
+    """Whether prevalences say so already, of which there are few."""
     found = Convergence(fit.posterior[["prevalence"]]).monitored
     return bool(found["r_hat"].max() > LARGEST_R_HAT)
 

@@ -322,7 +322,8 @@ class RatingModel(OptionalResults[P], ABC):
 
         def sample(own: Own | None, care: Care) -> Fit:
             chosen = chosen_settings(settings, own, starts, warmup, draws, care, earlier)
-            options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
+            shown = progress if care.draws is None else False
+            options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": shown}
             how = list(zip(starts, modes, strict=False)), own, chosen, output_dir, care, earlier
             runs = all_runs(self, problem, *how, **options)
             drawn = self.combine(modes, runs, problem, chosen)
