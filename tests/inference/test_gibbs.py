@@ -472,17 +472,24 @@ def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
 
 
 @pytest.mark.parametrize(
-    ("model", "n_raters", "n_categories"),
-    [(rb.MACE(), 8, 3), (rb.DawidSkene(), 8, 3), (rb.DawidSkene(), 2, 2), (rb.DawidSkene(), 8, 9)],
+    ("model", "ratings"),
+    [
+        (rb.MACE(), crowd(50, 8, 4, 3)),
+        (rb.DawidSkene(), crowd(50, 8, 4, 3)),
+        (rb.DawidSkene(), crowd(50, 2, 2, 2)),  # equal items
+        (rb.DawidSkene(), crowd(20, 30, 25, 3)),  # more ratings than are multiplied at once
+        (rb.DawidSkene(), crowd(50, 8, 4, 10)),
+        (rb.DawidSkene(), crowd(50, 8, 4, 14)),  # more states than registers hold
+        (
+            rb.DawidSkene(),
+            rb.Ratings.from_frame(AGAIN, gold="gold", scale="nominal", replicates="keep"),
+        ),
+    ],
+    ids=str,
 )
 def test_same_seed_gives_the_same_draws_however_chains_run(
-    model: ConjugateModel[Any],
-    n_raters: int,
-    n_categories: int,
-    monkeypatch: pytest.MonkeyPatch,
+    model: ConjugateModel[Any], ratings: rb.Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ratings = crowd(50, n_raters, min(4, n_raters), n_categories)
-
     alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=4)
     monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time
     together = drawn(model, ratings, chains=4, draws=50, parallel_chains=1)

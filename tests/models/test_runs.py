@@ -123,6 +123,20 @@ def test_states_at_several_points_are_those_at_each(model: Any) -> None:
         np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "model", [rb.MACE(prevalence="uniform"), rb.RaterTAP(prevalence="item")], ids=repr
+)
+def test_modes_without_a_prevalence_are_weighed(model: Any) -> None:
+    one, other = np.random.default_rng(1).integers(0, 2, (2, 40))
+    ratings = rb.Ratings.from_wide(np.stack([one, one, other, other], axis=1), scale="nominal")
+
+    fit = model.fit(ratings, seed=1, chains=2, draws=100, sampler="gibbs")
+
+    assert len(find_modes(model, model.problem(ratings))) == 2
+    masses = [mode.mass for mode in fit.settings.modes]
+    assert masses == pytest.approx([0.5, 0.5], abs=0.1)  # neither pair of raters is the better one
+
+
 @pytest.mark.parametrize("misleading", [None, rb.Beta(1, 9)])
 def test_states_at_several_points_keep_known_answers(misleading: rb.Beta | None) -> None:
     model = rb.HierarchicalDawidSkene(prior_misleading=misleading)
@@ -141,6 +155,7 @@ def test_few_draws_from_each_mode_are_enough_where_chains_share_as_many(
     runs: list[tuple[dict[str, Any], Draws]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(better_draws, "FEW_OF_ALL", 2)
+    monkeypatch.setattr(better_draws, "ENOUGH_DRAWS", 100)
     monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 100.0)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
     model, ratings = rb.DawidSkene(), near_chance(0)
@@ -149,6 +164,10 @@ def test_few_draws_from_each_mode_are_enough_where_chains_share_as_many(
 
     modes = len(find_modes(model, model.problem(ratings)))
     assert modes > 1
-    assert [options["draws"] for options, _ in runs] == [100] * len(runs)
-    assert len(runs) in (modes, 2 * modes)  # from each, and on if chains do not pass between them
+    assert [options["draws"] for options, _ in runs[:modes]] == [100] * modes
+    assert [options.get("goes_on", 0) for options, _ in runs] == [0] * modes + [3] * (
+        len(runs) - modes
+    )
     assert fit.posterior.sizes["draw"] == 200
+    every = np.concatenate([drawn.parameters["prevalence"] for _, drawn in runs], axis=1)
+    assert np.isin(fit.posterior["prevalence"], every).all()

@@ -161,33 +161,43 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
         assert not np.isin(new[:, kept:], old).any()
 
 
-@pytest.mark.parametrize(("r_hat", "more"), [(9.0, 10), (1.0, 10), (1.0, 1)])
+@pytest.mark.parametrize(
+    ("r_hat", "more", "then", "warmup"),
+    [
+        (9.0, 10, (1, 0, 400), 200),
+        (1.0, 1, (1, 0, 400), 200),  # no others are worth trying
+        (1.0, 10, (10, 20, 500), 20),
+        (1.0, 3, (3, 20, 500), 20),  # none of the few are kept
+    ],
+)
 def test_few_draws_tell_whether_all_would_be_in_doubt(
-    r_hat: float, more: int, monkeypatch: pytest.MonkeyPatch
+    r_hat: float,
+    more: int,
+    then: tuple[int, int, int],
+    warmup: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    in_doubt = r_hat == 1 and more > 1  # and other draws are worth trying
     ratings, options = crowd(400, 60, 3, 4), {**QUICK, "draws": 500}
     few = rb.DawidSkene().fit(ratings, **{**options, "draws": 100})
     monkeypatch.setattr(better_draws, "LARGEST_R_HAT", r_hat)
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
     monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: more)
     draws: list[tuple[int, int, int]] = []
     sample = gibbs_sampling.sample
 
     def noted(own: Conjugate, **options: Any) -> Draws:
-        draws.append((own.passes, options["warmup"], options["draws"]))
+        draws.append((int(own.thinning), options["warmup"], options["draws"]))
         return sample(own, **options)
 
     monkeypatch.setattr(gibbs_sampling, "sample", noted)
 
     fit = rb.DawidSkene().fit(ratings, **options)
 
-    warmup, usual = few.settings.warmup, draws[0][0]
-    then = (10 * (usual + 1) - 1, 20, 500) if in_doubt else (usual, 0, 400)
-    assert draws == [(usual, warmup, 100), then]
+    assert draws == [(1, 200, 100), then]
     assert fit.posterior.sizes["draw"] == 500
-    assert fit.settings.warmup == (20 if in_doubt else warmup)
+    assert fit.settings.warmup == warmup
     first = fit.posterior.isel(draw=slice(100))
-    assert first.equals(few.posterior) != in_doubt
+    assert first.equals(few.posterior) == (warmup == 200)
 
 
 @pytest.mark.slow

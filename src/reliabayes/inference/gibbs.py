@@ -86,7 +86,7 @@ def sample(
     groups = (range(chains)[first : first + together] for first in range(0, chains, together))
     starts = [conjugate.slots.point(init) for init in inits]
     tasks = [
-        partial(run.chains, group, [starts[chain] for chain in group], found.of(group))
+        partial(run.draw, group, [starts[chain] for chain in group], found.of(group))
         for group in groups
     ]
     total, until = chains * run.sweeps, time.monotonic() + seconds_left(timeout)
@@ -195,8 +195,8 @@ class _Run:
         self.compiled = Compiled(conjugate)
         self.data, self.size = self.compiled.data, self.compiled.size
 
-    def chains(self, chains: range, starts: Sequence[Array], kept: _Kept) -> None:
-        """All sweeps of chains that start at parameters (S,)."""
+    def draw(self, chains: range, starts: Sequence[Array], kept: _Kept) -> None:
+        """All sweeps of chains of these numbers, each of which starts at parameters (S,)."""
         at = np.stack([self.compiled.at(start) for start in starts])
         states = np.stack([self.compiled.no_states() for _ in chains])
         of_draws = kept.parameters, kept.log_likelihood, kept.lp

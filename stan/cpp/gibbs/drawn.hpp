@@ -24,15 +24,15 @@ struct Drawn {
   }
 
   // Note how many of the items that one stands for are in a state.
-  void add(const Conjugate& data, Count item, Count of, Count number) {
+  void add(const Conjugate& data, Count item, Count in, Count number) {
     if (number == 0) return;
     if (data.passes > 0) {
-      state[item] = of;
-      equal[item * data.states + of] = number;
+      state[item] = in;
+      equal[item * data.states + in] = number;
     }
-    items[of] += number;
+    items[in] += number;
     for (Count entry = data.first[item]; entry < data.first[item + 1]; ++entry)
-      ratings[data.cell[entry] * data.states + of] += number * data.count[entry];
+      ratings[data.cell[entry] * data.states + in] += number * data.count[entry];
   }
 };
 

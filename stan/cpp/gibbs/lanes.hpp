@@ -29,11 +29,6 @@ INLINE Lanes read(const double* x) {
 INLINE void write(Lanes values, double* x) { std::memcpy(x, &values, sizeof values); }
 INLINE Lanes all(double x) { return Lanes{x, x, x, x}; }
 INLINE double sum_of(Lanes x) { return (x[0] + x[1]) + (x[2] + x[3]); }
-// Sums of the numbers up to each.
-INLINE Lanes cumulative(Lanes x) {
-  const Lanes pairs = x + Lanes{0, x[0], x[1], x[2]};
-  return pairs + Lanes{0, 0, pairs[0], pairs[1]};
-}
 INLINE bool is_any(Bits x) { return x[0] | x[1] | x[2] | x[3]; }
 INLINE Lanes chosen(Bits is_first, Lanes first, Lanes second) {
   return Lanes((is_first & Bits(first)) | (~is_first & Bits(second)));

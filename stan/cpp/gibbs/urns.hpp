@@ -78,6 +78,8 @@ class Urns {
         case 2: draw_each<2>(items, of, streams); break;
         case 3: draw_each<3>(items, of, streams); break;
         case 4: draw_each<4>(items, of, streams); break;
+        case 5: draw_each<5>(items, of, streams); break;
+        case 6: draw_each<6>(items, of, streams); break;
         default: draw_each<0>(items, of, streams);
       }
     }
@@ -238,8 +240,9 @@ class Urns {
       Lanes each = up[0];
       for (Count b = 1; b < blocks; ++b) each = larger(each, up[b]);
       const Lanes largest = of_chains(std::max(each[0], each[2]), std::max(each[1], each[3]));
-      if (is_any(Bits(largest < small)))
-        for (Count b = 0; b < blocks; ++b) up[b] /= largest;
+      const Bits is_small = Bits(largest < small);
+      if (!is_any(is_small)) continue;
+      for (Count b = 0; b < blocks; ++b) up[b] /= chosen(is_small, largest, all(1));
     }
     Lanes sum = all(0);
     for (Count b = 0; b < blocks; ++b) {

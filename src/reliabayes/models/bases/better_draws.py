@@ -1,4 +1,4 @@
-"""Draws in doubt: how to sample again."""
+"""Draws in doubt: how to tell early, and how to sample again."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ AGAIN = 2  # the same where states are drawn given one another
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
 QUICK_GIVEN_OTHERS = 900_000  # where states are drawn given one another, which is quicker
 AIM, HIERARCHY_AIM = 1_200, 400
-LEAST_ESS = 20  # of a hierarchy: fewer only say that they are few
+ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
 FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 18
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
-# Where no rating is guessed, and so many times as many draws are due as are few, these come first.
-# If prevalences then have a larger R-hat all would be in doubt: it was 1.42 and more on real
-# ratings where draws were far from good, and at most 1.27 elsewhere.
+# Where no rating is guessed, a fifth of all draws or less comes first. If a prevalence then has a
+# larger R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where draws were
+# far from good, and at most 1.27 elsewhere.
 FEW_OF_ALL, LARGEST_R_HAT = 5, 1.35
 
 Way: TypeAlias = tuple[Own | None, Care]
@@ -57,7 +57,9 @@ Way: TypeAlias = tuple[Own | None, Care]
 def mixed_well(
     own: Own | None, settings: Settings, sample: Callable[[Own | None, Care], Fit]
 ) -> Fit:
-    """A fit, or if it is in doubt one by NUTS, more carefully, or else by many more sweeps.
+    """A fit, and if its draws are in doubt one by NUTS, more carefully, or by many more sweeps.
+
+    Few draws come first where they may show that all would be in doubt.
 
     Where raters are few and hardly better than chance, a sweep of Gibbs sampling changes
     probabilities little, and ridges are long for NUTS. Where a category may be all but empty
@@ -71,7 +73,7 @@ def mixed_well(
     settings : Settings
         How the model is to be fitted.
     sample : callable
-        Draws again: by the sampler that needs this or by NUTS, with such care.
+        Draws: by the sampler that needs this or by NUTS, with such care.
 
     Returns
     -------
@@ -141,7 +143,8 @@ def _drawn(fit: Fit, own: Conjugate) -> dict[str, Array]:
 def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
     """Times the usual sweeps that the ESS asks for, and more if these leave draws in doubt."""
     checks = fit.diagnostics()
-    size = max(LEAST_ESS, min(checks.ess_bulk, checks.ess_tail))
+    least = ESS_OF_FEW if fit.settings.draws == FEW_DRAWS.draws else 1.0
+    size = max(least, min(checks.ess_bulk, checks.ess_tail))
     cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
     few = min(HIERARCHY_THINNING, THINNED_RATINGS // len(fit.ratings))
     most = min(MOST_THINNING, max(cheap, few))
@@ -162,8 +165,9 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
 
 def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
     """Whether few draws may tell that all would be in doubt, where others are quick."""
-    is_long = settings.draws >= FEW_OF_ALL * (FEW_DRAWS.draws or 0)
-    if not is_long or not isinstance(own, Conjugate) or own.outcomes.guessed:
+    if settings.chains < 2 or settings.draws < FEW_OF_ALL * (FEW_DRAWS.draws or 0):
+        return False
+    if not isinstance(own, Conjugate) or own.outcomes.guessed:
         return False
     return _could_mix_better(own.n_ratings, settings)
 

@@ -66,7 +66,9 @@ def all_runs(
         return runs_of([None] * len(places), 0)
     part = max(math.ceil(settings.draws / len(places)), min(LEAST_PART, settings.draws))
     every = int(own.thinning / own.before) if earlier and not own.moves else 0
-    kept = min(part, _draws_of(earlier[-1])) // every if 0 < every <= MOST_KEPT else 0
+    found = _draws_of(earlier[-1]) if earlier else 0  # few of them are kept only if they are usual
+    is_kept = 0 < every <= MOST_KEPT and (own.is_usual or found >= part)
+    kept = min(part, found) // every if is_kept else 0
     after = AGAIN * len(earlier)
     before: Sequence[Draws | None] = earlier[-1] if earlier else [None] * len(places)
     changes = {"warmup": 0} if earlier and own.is_usual else {}

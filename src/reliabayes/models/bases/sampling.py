@@ -38,9 +38,10 @@ Own: TypeAlias = ByGibbs | NearNormal
 
 
 class Care(NamedTuple):
-    """What NUTS takes at least, where draws are in doubt: rate, iterations a draw, and so on.
+    """How to sample in other ways than usual.
 
-    And the draws of each chain, if these are few.
+    What NUTS takes at least where draws are in doubt: acceptance rate, iterations a draw, warm-up
+    and depth of trees. How many draws each chain has if a few are to tell whether all would be.
     """
 
     acceptance: float = 0.0

@@ -103,7 +103,7 @@ class TrueCategoryModel(EMModel[P]):
         """The same (B, H, V) and (B, H, W) at several points (B, ...)."""
         if self.has_tables_of_many:
             return self.columns(points, problem)
-        number = len(points["prevalence"])
+        number = len(next(iter(points.values())))
         each = ({name: x[at] for name, x in points.items()} for at in range(number))
         tables, weights = zip(*(self.columns(point, problem) for point in each), strict=True)
         return np.array(tables), np.array(weights)
