@@ -165,9 +165,9 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
 
 def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
     """Whether few draws may tell that all would be in doubt, where others are quick."""
-    if settings.chains < 2 or settings.draws < FEW_OF_ALL * (FEW_DRAWS.draws or 0):
+    if settings.chains < 2 or settings.draws < FEW_OF_ALL * FEW_DRAWS.draws:
         return False
-    if not isinstance(own, Conjugate) or own.outcomes.guessed:
+    if not isinstance(own, Conjugate) or own.outcomes.guessed or "prevalence" not in own.slots.at:
         return False
     return _could_mix_better(own.n_ratings, settings)
 
@@ -186,4 +186,5 @@ def _mixes_badly(fit: Fit) -> bool:
 
 
 def _could_mix_better(n_ratings: float, settings: Settings) -> bool:
+    """Whether there are few enough ratings, and enough draws to tell."""
     return n_ratings <= FEW_RATINGS and settings.chains * settings.draws >= ENOUGH_DRAWS

@@ -322,7 +322,7 @@ class RatingModel(OptionalResults[P], ABC):
 
         def sample(own: Own | None, care: Care) -> Fit:
             chosen = chosen_settings(settings, own, starts, warmup, draws, care, earlier)
-            shown = progress if care.draws is None else False
+            shown = False if care.draws else progress
             options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": shown}
             how = list(zip(starts, modes, strict=False)), own, chosen, output_dir, care, earlier
             runs = all_runs(self, problem, *how, **options)

@@ -41,14 +41,15 @@ class Care(NamedTuple):
     """How to sample in other ways than usual.
 
     What NUTS takes at least where draws are in doubt: acceptance rate, iterations a draw, warm-up
-    and depth of trees. How many draws each chain has if a few are to tell whether all would be.
+    and depth of trees. How many draws each chain has, if a few are to tell whether all would be in
+    doubt.
     """
 
     acceptance: float = 0.0
     thinning: int = 1
     warmup: int = 0
     tree_depth: int = 0
-    draws: int | None = None
+    draws: int = 0
 
 
 AS_USUAL = Care()
@@ -115,7 +116,7 @@ def chosen_settings(
     sampler = own.sampler if own else "nuts"
     in_parts = isinstance(own, ConjugateInParts)
     chosen = replace(settings, sampler=sampler, searches_all=not in_parts)
-    if care.draws is not None:
+    if care.draws:
         chosen = replace(chosen, draws=care.draws)
     if in_parts or (isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS):
         warmup = PASSES_OF_WARMUP if warmup is None else warmup
