@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ import reliabayes as rb
 from benchmarks.score_priors import simulated
 from benchmarks.simulated import simulate
 from reliabayes.arrays import Array
+from reliabayes.choices import Sampler
+from reliabayes.inference import stan
 from reliabayes.inference.log_density import log_densities, log_gradients
 from reliabayes.inference.problem import stan_data
 
@@ -63,18 +67,50 @@ def test_posterior_that_reaches_where_exponentials_overflow_is_not_nearly_normal
     assert start.covariance is None
 
 
-def test_short_trees_are_no_fault_and_reach_the_same_posterior() -> None:
+@pytest.mark.parametrize(("sampler", "steps"), [("nuts", 3), ("hmc", 2)])
+def test_short_trajectories_are_no_fault_and_reach_the_same_posterior(
+    sampler: Sampler, steps: int
+) -> None:
     rated = ratings(600, 12, 6)
-    (start,) = MODEL.starts(MODEL.problem(rated))
-    free = MODEL.start(MODEL.problem(rated))
+    options: dict[str, Any] = {"seed": 1, "draws": 400, "progress": False}
 
-    short, long = (
-        MODEL.fit(rated, seed=1, draws=400, warm_start=each, progress=False)
-        for each in (start, free)
-    )
+    short = MODEL.fit(rated, sampler=sampler, **options)
+    long = MODEL.fit(rated, warm_start=MODEL.start(MODEL.problem(rated)), **options)
 
-    assert short.sample_stats["n_steps"].max() == 3
+    assert short.settings.sampler == sampler
+    assert short.sample_stats["n_steps"].max() == steps
     assert short.diagnostics().tree_depth_hits == 0
     of_short, of_long = short.summary(), long.summary()
     z: Array = (of_short["mean"] - of_long["mean"]) / np.hypot(of_short["mcse"], of_long["mcse"])
     assert np.abs(z).max() < 4
+
+
+def test_mean_is_known_where_the_posterior_is_skewed() -> None:
+    rated = ratings(60, 7, 4)  # the sd of raters is uncertain, and its posterior skewed
+    problem = MODEL.problem(rated)
+    (start,) = MODEL.starts(problem)
+    assert start.mean is not None
+    assert start.covariance is not None
+
+    run = stan.sample(
+        MODEL.program(problem),
+        stan_data(problem, start.centring),
+        chains=4,
+        warmup=150,
+        draws=1000,
+        seed=1,
+        inits=start.create_inits(seed=1, chains=4),
+        geometry=start.geometry,
+        progress=False,
+    )
+
+    drawn = np.concatenate([run.parameters[name] for name in ("core", "score")], axis=-1)
+    errors = (drawn.mean(axis=(0, 1)) - start.mean) / np.sqrt(np.diag(start.covariance))
+    of_mode = (drawn.mean(axis=(0, 1)) - start.centre) / np.sqrt(np.diag(start.covariance))
+    assert np.abs(errors).max() < 0.15
+    assert np.abs(of_mode).max() > 2 * np.abs(errors).max()
+
+
+def test_fixed_trajectories_are_refused_where_no_normal_distribution_is_known() -> None:
+    with pytest.raises(ValueError, match="LogitICC has no normal distribution close to its poster"):
+        MODEL.fit(ratings(15, 12, 4), sampler="hmc")

@@ -13,6 +13,7 @@ from typing import Any
 
 import arviz as az
 import numpy as np
+import pandas as pd
 import pytest
 from cmdstanpy import CmdStanMCMC, CmdStanModel
 
@@ -340,6 +341,84 @@ def test_gradients_where_trajectories_start_are_not_taken_again(
     assert gradients == steps + 1  # and where the chain starts
 
 
+STEP_ALONE = "adapt init_buffer=0 window=0 term_buffer=0"
+
+
+def turned(compiled: Compiled, folder: Path, kind: str, metric: Any, mean: Any) -> pd.DataFrame:
+    """Draws of two chains of fixed trajectories, one after the other."""
+    data = {name: np.asarray(value).tolist() for name, value in CORRELATED.items()}
+    normal = {"inv_metric": np.asarray(metric).tolist(), "mean": np.asarray(mean).tolist()}
+    (folder / "data.json").write_text(json.dumps(data))
+    (folder / "metric.json").write_text(json.dumps(normal))
+    chains = []
+    for chain in (1, 2):
+        result = run(
+            compiled("correlated"),
+            folder,
+            f"id={chain} data file=data.json random seed=1 init=1 sample num_warmup=200 "
+            f"num_samples=2000 {STEP_ALONE} algorithm=hmc engine=static "
+            f"int_time={math.pi / 2} stepsize={math.pi / 4} metric={kind} metric_file=metric.json "
+            "output sig_figs=17",
+        )
+        assert result.returncode == 0, result.stderr
+        chains.append(pd.read_csv(folder / "output.csv", comment="#"))
+    return pd.concat(chains)
+
+
+def by_chain(draws: pd.DataFrame, name: str) -> Array:
+    return draws[name].to_numpy().reshape(2, -1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric"),
+    [
+        ("diag_e", [1.5, 3.0, 0.8]),
+        ("dense_e", [[1.4, 0.9, 0.1], [0.9, 3.0, 0.0], [0.1, 0.0, 0.9]]),
+    ],
+)
+def test_fixed_trajectories_near_a_normal_distribution_draw_from_the_exact_posterior(
+    compiled: Compiled, folder: Path, kind: str, metric: list[Any]
+) -> None:
+    draws = turned(compiled, folder, kind, metric, [0.5, -1.0, 0.2])  # the posterior is elsewhere
+
+    assert_agrees(by_chain(draws, "effect.1"), LOCATION[0], 1.0)
+    assert_agrees(by_chain(draws, "effect.2"), LOCATION[1], 2.0)
+    assert_agrees(by_chain(draws, "scale"), 1 / RATE, 1 / RATE)
+    assert not draws["divergent__"].any()
+    np.testing.assert_allclose(draws["int_time__"], draws["n_leapfrog__"] * draws["stepsize__"])
+    assert draws["int_time__"].max() == pytest.approx(math.pi / 2)
+
+
+def test_a_quarter_of_a_turn_in_a_normal_posterior_is_an_independent_draw(
+    compiled: Compiled, folder: Path
+) -> None:
+    covariance = np.eye(3)  # the third is the log of an exponential parameter, not quite normal
+    covariance[:2, :2] = COVARIANCE
+
+    draws = turned(compiled, folder, "dense_e", covariance, [*LOCATION, math.log(1 / RATE)])
+
+    assert set(draws["n_leapfrog__"]) == {2}
+    assert draws["accept_stat__"].mean() > 0.8
+    effect = by_chain(draws, "effect.1") - LOCATION[0]
+    correlation = (effect[:, 1:] * effect[:, :-1]).mean() / (effect**2).mean()
+    assert abs(correlation) < 0.2  # draws are repeated where none is accepted
+
+
+def test_fixed_trajectories_need_a_normal_distribution(compiled: Compiled, folder: Path) -> None:
+    (folder / "metric.json").write_text(json.dumps({"inv_metric": [1.0]}))
+    turns = "algorithm=hmc engine=static metric_file=metric.json data file=data.json"
+
+    adapting = run(compiled("normal_mean"), folder, f"sample {turns}")
+    without = run(compiled("normal_mean"), folder, f"sample {STEP_ALONE} {turns}")
+
+    assert "init_buffer=75: expected 0, because engine=static keeps its metric" in adapting.stderr
+    expected = (
+        "metric_file=metric.json: expected mean, for engine=static, to be a vector of 1 numbers"
+    )
+    assert expected in without.stderr
+    assert files(folder) == {"data.json", "metric.json"}
+
+
 @pytest.mark.parametrize("words", ["help", "--help", "sample help"])
 def test_help_lists_the_arguments(compiled: Compiled, folder: Path, words: str) -> None:
     result = run(compiled("normal_mean"), folder, words)
@@ -381,7 +460,7 @@ SAMPLE = "sample data file=data.json "
         ("num_samples=5 sample", "num_samples belongs after method=sample"),
         ("sample max_depth=5", "max_depth belongs after method=sample algorithm=hmc engine=nuts"),
         ("diagnose num_samples=5", "num_samples belongs after method=sample"),
-        ("sample algorithm=hmc engine=static", "engine=static: expected one of nuts"),
+        ("sample algorithm=hmc engine=endless", "engine=endless: expected one of nuts, static"),
         (
             "sample algorithm=hmc metric=diag",
             "metric=diag: expected one of unit_e, diag_e, dense_e",

@@ -325,9 +325,9 @@ def test_independence_sampling_is_refused_where_it_does_not_suit() -> None:
 
 def test_unknown_sampler_is_refused() -> None:
     with pytest.raises(
-        ValueError, match="must be 'auto', 'nuts', 'gibbs' or 'independence', not 'hmc'"
+        ValueError, match="must be 'auto', 'nuts', 'hmc', 'gibbs' or 'independence', not 'mcmc'"
     ):
-        rb.TAP().fit(crowd(40, 8, 4, 2), sampler="hmc")  # type: ignore[arg-type]
+        rb.TAP().fit(crowd(40, 8, 4, 2), sampler="mcmc")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ class Sampling:
         Number of draws per chain, after warmup.
     seed : int, optional
         Seed of the sampler; by default a random one.
-    sampler : {"auto", "nuts", "gibbs", "independence"}
+    sampler : {"auto", "nuts", "hmc", "gibbs", "independence"}
         What draws.
     """
 
@@ -46,7 +46,10 @@ class Sampling:
     ] = None
     sampler: Annotated[
         Sampler,
-        typer.Option(help="NUTS, Gibbs or independence sampling, or the fastest of these."),
+        typer.Option(
+            help="NUTS, Hamiltonian Monte Carlo near a normal distribution, Gibbs or independence "
+            "sampling, or the fastest of these."
+        ),
     ] = "auto"
 
 

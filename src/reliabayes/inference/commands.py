@@ -12,6 +12,9 @@ from reliabayes.arrays import Array
 
 MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
 MESSAGES = 100  # of the progress of a chain
+# Trajectories in a nearly normal posterior, in radians around its ellipses: after a quarter of a
+# turn a draw of a normal one is independent of that before; wider tails need longer ones.
+TURN, LONGEST_STEP, TURN_ACCEPTANCE = 2.0, 1.0, 0.8
 STEP_SIZE_ONLY = ["init_buffer=0", "window=0", "term_buffer=0"]
 
 
@@ -24,6 +27,9 @@ class Geometry(NamedTuple):
         Posterior variances, or covariances.
     step_size : float
         First step, in units of the posterior standard deviations.
+    mean : array of shape (P,) or None
+        Of the normal distribution with these covariances, where it is close to the posterior:
+        trajectories then follow its ellipses for a fixed angle.
     adapt : bool
         Whether the metric is only a first guess, which the sampler improves on.
     max_tree_depth : int
@@ -32,8 +38,14 @@ class Geometry(NamedTuple):
 
     inverse_metric: Array
     step_size: float
+    mean: Array | None = None
     adapt: bool = False
     max_tree_depth: int = 10
+
+    @property
+    def for_nuts(self) -> Geometry:
+        """The same without trajectories of a fixed length."""
+        return self._replace(mean=None)
 
     def with_trees(self, depth: int) -> Geometry:
         """The same with trees of at least this largest depth."""
@@ -103,14 +115,15 @@ def _metric(inputs: Path, geometry: Geometry | None, *, adapted: bool) -> list[s
     if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MAX_DENSE:
         metric = np.diag(metric)
     kind = "diag_e" if metric.ndim == 1 else "dense_e"
-    file = _written(inputs / "metric.json", {"inv_metric": metric})
-    trees = ["engine=nuts", f"max_depth={geometry.max_tree_depth}"]
-    return [
-        *trees,
-        f"stepsize={float(geometry.step_size)}",
-        f"metric={kind}",
-        f"metric_file={file}",
-    ]
+    if geometry.mean is None:
+        known = {"inv_metric": metric}
+        engine = ["engine=nuts", f"max_depth={geometry.max_tree_depth}"]
+        step_size = float(geometry.step_size)
+    else:
+        known = {"inv_metric": metric, "mean": geometry.mean}
+        engine, step_size = ["engine=static", f"int_time={TURN}"], LONGEST_STEP
+    file = _written(inputs / "metric.json", known)
+    return [*engine, f"stepsize={step_size}", f"metric={kind}", f"metric_file={file}"]
 
 
 def _adaptation(geometry: Geometry | None, acceptance: float, *, adapted: bool) -> list[str]:

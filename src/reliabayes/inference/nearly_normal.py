@@ -25,12 +25,13 @@ TREE_DEPTH, ACCEPTANCE, STEP_SIZE = 2, 0.7, 0.7
 
 
 def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> WarmStart:
-    """The start with the covariance of a posterior that is nearly normal; else as it is.
+    """The start with mean and covariance of a posterior that is nearly normal; else as it is.
 
     Gradients are compared a standard deviation to either side of the mode along each principal
-    axis. Those of a normal density are as large as the distance.
+    axis. Those of a normal density are as large as the distance. What they have in common on both
+    sides says how far the mean is from the mode: the gradient is zero on average around the mean.
     """
-    at = np.concatenate([np.ravel(value) for value in start.mode.values()])
+    at = start.centre
     root = np.diag(np.concatenate([np.ravel(sd) for sd in start.sd.values()]))
     before, after, here = _gradients(program, data, at, root, SMALL)
     root, move = _whitened(root, (before - after) / (2 * SMALL), here)
@@ -41,9 +42,11 @@ def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> 
     deviation = max(np.abs(bend - np.eye(len(at))).max(), np.abs(skew).max())
     if not deviation < LARGEST_DEVIATION:
         return start
+    mean = at + move + root @ (here + (skew - here).sum(axis=0))
     root, _ = _whitened(root, bend, here)
     return replace(
         start,
+        mean=mean,
         covariance=root @ root.T,
         step_size=STEP_SIZE,
         max_tree_depth=TREE_DEPTH,

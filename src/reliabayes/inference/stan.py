@@ -51,7 +51,7 @@ class Draws:
     parameters, statistics : mapping of str to array of shape (chains, draws, ...)
         Variables of the program, and the sampler's own, by name.
     max_tree_depth : int
-        Largest depth of the trees of NUTS.
+        Largest depth of the trees of NUTS; 0 if it made none.
     stan_version : str
         Version of Stan, if it made them.
     """
@@ -80,7 +80,10 @@ def sample(
     timeout: float | None = None,
     first_chain: int = 0,
 ) -> Draws:
-    """Draws from the posterior of a packaged program by Stan's NUTS, one process a chain.
+    """Draws from the posterior of a packaged program, one process a chain.
+
+    By Stan's NUTS; where geometry says that the posterior is nearly normal, by trajectories of a
+    fixed length.
 
     Parameters
     ----------
@@ -121,6 +124,8 @@ def sample(
         A chain failed (the message names it, with Stan's message) or timed out.
     """
     executable = executable_of(program)
+    if geometry and uses_cmdstan():
+        geometry = geometry.for_nuts
     chosen = None if output_dir is None else _made(Path(output_dir).absolute())
     where = chosen
     try:
@@ -174,18 +179,27 @@ def _read(tables: Sequence[Path]) -> Draws:
     variables, settings = read_variables(tables), read_settings(tables[0])
     return Draws(
         parameters={name: x for name, x in variables.items() if not name.endswith("__")},
-        statistics={SAMPLER_COLUMNS[name]: variables[name] for name in SAMPLER_COLUMNS},
-        max_tree_depth=int(settings["max_depth"]),
+        statistics={
+            name: variables[column]
+            for column, name in SAMPLER_COLUMNS.items()
+            if column in variables
+        },
+        max_tree_depth=int(settings.get("max_depth", 0)),
         stan_version=".".join(
             settings[f"stan_version_{part}"] for part in ("major", "minor", "patch")
         ),
     )
 
 
+def uses_cmdstan() -> bool:
+    """Whether programs are compiled by a full CmdStan, whose steps are NUTS's alone."""
+    return bool(os.environ.get("RELIABAYES_CMDSTAN"))
+
+
 def executable_of(program: str) -> Path:
     """Executable of a packaged program, or of one that CmdStan has compiled, as for `load`."""
     require_computer(f"The compiled Stan program {program!r}")
-    if os.environ.get("RELIABAYES_CMDSTAN"):
+    if uses_cmdstan():
         return Path(str(load(program).exe_file))
     executable = folder() / program
     if not executable.exists():

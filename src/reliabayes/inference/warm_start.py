@@ -44,6 +44,8 @@ class WarmStart:
     step_size : float or None
         First step of the sampler, in units of ``sd``; None where ``sd`` is a poor guide to the
         posterior, so that the sampler has to find metric and step size.
+    mean : array of shape (P,) or None
+        Mean of the parameters on that scale, where the posterior is close to a normal distribution.
     covariance : array of shape (P, P) or None
         Covariance of the parameters on that scale, where it is known.
     adapt_metric : bool
@@ -64,6 +66,7 @@ class WarmStart:
     sd: Mapping[str, Any]
     constrain: Callable[[Mapping[str, Any]], dict[str, Any]]
     step_size: float | None = None
+    mean: Array | None = None
     covariance: Array | None = None
     adapt_metric: bool = False
     max_tree_depth: int = 10
@@ -78,6 +81,11 @@ class WarmStart:
         return {name: np.asarray(value) for name, value in self.constrain(self.mode).items()}
 
     @property
+    def centre(self) -> Array:
+        """The mode (P,) on the unconstrained scale."""
+        return np.concatenate([np.ravel(value) for value in self.mode.values()])
+
+    @property
     def size(self) -> int:
         """Number of parameters."""
         return sum(np.size(value) for value in self.mode.values())
@@ -89,7 +97,7 @@ class WarmStart:
             return None
         variances = np.concatenate([np.ravel(sd) for sd in self.sd.values()]) ** 2
         metric = variances if self.covariance is None else self.covariance
-        return Geometry(metric, self.step_size, self.adapt_metric, self.max_tree_depth)
+        return Geometry(metric, self.step_size, self.mean, self.adapt_metric, self.max_tree_depth)
 
     def create_inits(self, *, seed: int, chains: int) -> list[dict[str, Any]]:
         """Starting points, dispersed more widely than the posterior.

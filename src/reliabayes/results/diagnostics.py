@@ -151,7 +151,7 @@ class Diagnostics:
             r_hat=r_hat,
             ess_bulk=ess_bulk,
             ess_tail=ess_tail,
-            **_of_nuts(stats, settings),
+            **_of_trajectories(stats, settings),
             chains=settings.chains,
             draws=settings.chains * settings.draws,
             relabelled=settings.relabelled,
@@ -281,14 +281,17 @@ class Diagnostics:
         return found
 
 
-def _of_nuts(stats: xr.Dataset, settings: Settings) -> dict[str, Any]:
-    """Diagnostics that only NUTS has."""
-    if settings.sampler != "nuts":
+def _of_trajectories(stats: xr.Dataset, settings: Settings) -> dict[str, Any]:
+    """Diagnostics that only Hamiltonian Monte Carlo has, with trees of NUTS or without."""
+    if settings.sampler not in ("nuts", "hmc"):
         return {"divergences": 0, "tree_depth_hits": 0, "bfmi": math.inf}
+    hits = 0
+    if settings.sampler == "nuts":
+        hits = _depth_hits(stats["tree_depth"].values, settings.max_tree_depth)
     energy = stats["energy"].transpose("chain", "draw").values
     return {
         "divergences": int(stats["diverging"].values.sum()),
-        "tree_depth_hits": _depth_hits(stats["tree_depth"].values, settings.max_tree_depth),
+        "tree_depth_hits": hits,
         "bfmi": float(((np.diff(energy) ** 2).mean(axis=1) / energy.var(axis=1)).min()),
     }
 

@@ -11,6 +11,12 @@ from typing import Any, Literal
 from reliabayes.results.modes import Mode
 
 VERSION = version("reliabayes")
+SAMPLER_NAMES = {
+    "nuts": "NUTS",
+    "hmc": "Hamiltonian Monte Carlo",
+    "gibbs": "Gibbs sampling",
+    "independence": "independence sampling",
+}
 MOST_CHAINS = 1000  # each is a process with files of its own
 MOST_ITERATIONS = 2**31 - 1  # that the programs count
 
@@ -27,7 +33,7 @@ class Settings:
         Seed of all chains.
     warm_start : bool
         Whether chains started where they were told to, and not dispersed.
-    sampler : {"nuts", "gibbs", "independence"}
+    sampler : {"nuts", "hmc", "gibbs", "independence"}
         What made them.
     max_tree_depth : int
         Largest depth of the trees of NUTS.
@@ -46,7 +52,7 @@ class Settings:
     draws: int
     seed: int
     warm_start: bool = True
-    sampler: Literal["nuts", "gibbs", "independence"] = "nuts"
+    sampler: Literal["nuts", "hmc", "gibbs", "independence"] = "nuts"
     max_tree_depth: int = 10
     stan_version: str = ""
     version: str = VERSION
@@ -56,9 +62,8 @@ class Settings:
 
     @property
     def sampler_name(self) -> str:
-        """NUTS, Gibbs sampling or independence sampling."""
-        names = {"nuts": "NUTS", "gibbs": "Gibbs sampling", "independence": "independence sampling"}
-        return names[self.sampler]
+        """NUTS, Hamiltonian Monte Carlo, Gibbs sampling or independence sampling."""
+        return SAMPLER_NAMES[self.sampler]
 
     @classmethod
     def checked(

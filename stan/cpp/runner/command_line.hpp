@@ -31,13 +31,16 @@ inline Argument sample_arguments() {
            {section(
                 "hmc", "Hamiltonian Monte Carlo",
                 {choice("engine", "nuts", "length of a trajectory",
-                        {section(
-                            "nuts", "until the trajectory turns back",
-                            {integer("max_depth", "10", from_one, "doublings of a trajectory")})}),
+                        {section("nuts", "until the trajectory turns back",
+                                 {integer("max_depth", "10", from_one, "doublings of a trajectory")}),
+                         section("static", "fixed, in a posterior close to a normal distribution",
+                                 {real("int_time", "2", positive, "angle, in radians")})}),
                  choice("metric", "diag_e", "Euclidean metric",
                         {section("unit_e", "the identity"), section("diag_e", "a diagonal matrix"),
                          section("dense_e", "a full matrix")}),
-                 input("metric_file", "", "JSON with the inverse metric inv_metric to start from"),
+                 input("metric_file", "",
+                       "JSON with the inverse metric inv_metric to start from; for engine=static "
+                       "the covariance of the normal distribution, and its mean"),
                  real("stepsize", "1", positive, "step size to start from"),
                  real("stepsize_jitter", "0", unit, "relative random jitter of the step size")}),
             section("fixed_param", "parameters stay at their initial values")}),

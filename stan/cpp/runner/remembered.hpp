@@ -6,23 +6,18 @@
 
 #include "../gradient.hpp"
 #include "../last_values.hpp"
-#include "../program.hpp"
+#include "wrapped_model.hpp"
 
-#include <cstddef>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace reliabayes {
 
-class RememberedModel final : public ModelBase<RememberedModel> {
-  using Variables = Eigen::Matrix<stan::math::var, Eigen::Dynamic, 1>;
-  using Names = std::vector<std::string>;
-
+class RememberedModel final : public WrappedModel<RememberedModel> {
  public:
   explicit RememberedModel(std::unique_ptr<stan::model::model_base> model)
-      : ModelBase(model->num_params_r()), model_(std::move(model)) {}
+      : WrappedModel(*model), model_(std::move(model)) {}
 
   template <bool propto, bool jacobian, typename T>
   T log_prob(Variables& x, std::ostream* out) const {
@@ -45,22 +40,6 @@ class RememberedModel final : public ModelBase<RememberedModel> {
   void transform_inits(const stan::io::var_context& context, std::vector<int>& integers,
                        std::vector<double>& x, std::ostream* out) const override {
     model_->transform_inits(context, integers, x, out);
-  }
-
-  std::string model_name() const override { return model_->model_name(); }
-  Names model_compile_info() const override { return model_->model_compile_info(); }
-  void get_param_names(Names& names, bool transformed, bool generated) const override {
-    model_->get_param_names(names, transformed, generated);
-  }
-  void get_dims(std::vector<std::vector<std::size_t>>& dims, bool transformed,
-                bool generated) const override {
-    model_->get_dims(dims, transformed, generated);
-  }
-  void constrained_param_names(Names& names, bool transformed, bool generated) const override {
-    model_->constrained_param_names(names, transformed, generated);
-  }
-  void unconstrained_param_names(Names& names, bool transformed, bool generated) const override {
-    model_->unconstrained_param_names(names, transformed, generated);
   }
 
  private:

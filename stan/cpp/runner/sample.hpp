@@ -3,6 +3,7 @@
 #include "call.hpp"
 #include "json_data.hpp"
 #include "output.hpp"
+#include "sample_in_units.hpp"
 #include "session.hpp"
 
 #include <stan/services/sample/fixed_param.hpp>
@@ -90,6 +91,7 @@ inline Outcome hmc(Session& s) {
   const Argument& hmc = a["algorithm"].chosen();
   const Start from = read_start(s);
   const auto inverse_metric = start_metric(hmc, s);
+  if (hmc["engine"].value() == "static") return sample_in_units(s, from, *inverse_metric);
   std::optional<OutputFile> metric_file;
   std::optional<JsonWriter> json;
   stan::callbacks::structured_writer unwritten;

@@ -38,12 +38,14 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
         ("smallest bulk ESS", f"{found.ess_bulk:,.0f} (at least {min_ess})"),
         ("smallest tail ESS", f"{found.ess_tail:,.0f} (at least {min_ess})"),
     ]
-    if each.fit.settings.sampler == "nuts":
-        facts += [
-            ("divergent transitions", f"{found.divergences:,} (at most 0.5% of the draws)"),
-            ("transitions at maximum tree depth", f"{found.tree_depth_hits:,}"),
-            ("smallest E-BFMI", f"{found.bfmi:.2f} (at least 0.3)"),
-        ]
+    sampler = each.fit.settings.sampler
+    if sampler in ("nuts", "hmc"):
+        facts.append(
+            ("divergent transitions", f"{found.divergences:,} (at most 0.5% of the draws)")
+        )
+        if sampler == "nuts":
+            facts.append(("transitions at maximum tree depth", f"{found.tree_depth_hits:,}"))
+        facts.append(("smallest E-BFMI", f"{found.bfmi:.2f} (at least 0.3)"))
     if found.nodes:
         error = f"{found.integration_error:.1g} nats with {found.nodes} nodes (at most 0.001)"
         facts.append(("quadrature error", error))

@@ -11,14 +11,13 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
-from reliabayes.inference.commands import MAX_DENSE
+from reliabayes.inference.commands import MAX_DENSE, TURN_ACCEPTANCE
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
-MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
 # Raters from which on steps can be long after it, at this rate of acceptance, and ratings of each
 # from which on such trees do as well, for half the time.
 LARGE_CROWD, LONG_STEPS, RATINGS_OF_EACH, SHORT_TREES = 100, 0.5, 30, 3
@@ -64,8 +63,8 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         draws=DRAWS,
         seed=SEED,
         inits=[model.for_program(point, centring) for point in points],
-        geometry=replace(start, adapt_metric=False, max_tree_depth=MAX_TREE_DEPTH).geometry,
-        acceptance=start.target_acceptance,
+        geometry=replace(start, adapt_metric=False, mean=start.centre).geometry,
+        acceptance=TURN_ACCEPTANCE,
         progress=False,
     )
     core = run.parameters["core"]
@@ -76,6 +75,7 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         constrain=partial(model.constrain_sampled, centring=better),
         centring=better,
         adapt_metric=False,
+        mean=np.zeros(start.size),
     )
 
 

@@ -33,6 +33,7 @@ from reliabayes.models.bases.sampling import (
     chosen_settings,
     chosen_starts,
     own_sampler,
+    sampler_of_program,
 )
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
@@ -283,13 +284,11 @@ class RatingModel(OptionalResults[P], ABC):
             Folder that keeps Stan's tables of draws and its messages; by default they are removed.
         timeout : float, optional
             Seconds that the fit may take, warm start and chains together; any finite number.
-        sampler : {"auto", "nuts", "gibbs", "independence"}, default "auto"
-            Stan's NUTS, for every model; Gibbs sampling, for `GaussianICC`, `DawidSkene`, `MACE`,
-            `TAP`, `HierarchicalDawidSkene`, `RaterTAP`, `Groupthink` and `RaterGroupthink`;
-            independence sampling, for `GaussianICC` and `GStudy`. The posterior is the same.
-            "auto" takes what gives more effective draws a second; NUTS if Stan's files are kept, or
-            the other mixes badly in up to 20,000 ratings, in smaller steps if up to 2,000 still do;
-            of `DawidSkene` and `HierarchicalDawidSkene` more sweeps are made first.
+        sampler : {"auto", "nuts", "hmc", "gibbs", "independence"}, default "auto"
+            Stan's NUTS, for all; Hamiltonian Monte Carlo near a normal distribution, where there is
+            one; Gibbs sampling, for `GaussianICC` and models of true categories except `LatentTAP`;
+            independence sampling, for `GaussianICC` and `GStudy`. "auto" takes what gives most
+            effective draws a second; NUTS if files are kept, or draws by the other are in doubt.
 
         Returns
         -------
@@ -311,21 +310,22 @@ class RatingModel(OptionalResults[P], ABC):
         """
         check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
-        settings = replace(settings, warm_start=warm_start is not False)
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem: P = problem_of(self, ratings)
             modes = self.starts(problem)
             problem = self.settled(problem, modes[0].centring)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
+            by_program = sampler_of_program(self, sampler, starts, output_dir)
+        settings = replace(settings, sampler=by_program, warm_start=warm_start is not False)
         earlier: list[list[Draws]] = []  # by Gibbs sampling
 
         def sample(own: Own | None, care: Care) -> Fit:
             chosen = chosen_settings(settings, own, starts, warmup, draws, care, earlier)
             shown = False if care.draws else progress
             options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": shown}
-            how = list(zip(starts, modes, strict=False)), own, chosen, output_dir, care, earlier
-            runs = all_runs(self, problem, *how, **options)
+            how = own, chosen, output_dir, care, earlier
+            runs = all_runs(self, problem, [*zip(starts, modes, strict=False)], *how, **options)
             drawn = self.combine(modes, runs, problem, chosen)
             fit = Fit(
                 self,

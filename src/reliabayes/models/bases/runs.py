@@ -12,6 +12,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference import crossed_gibbs, gibbs, gibbs_in_parts, independence, stan
+from reliabayes.inference.commands import TURN_ACCEPTANCE
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
@@ -123,11 +124,15 @@ def _sampled(
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
     geometry = geometry_of(start)
+    if settings.sampler == "hmc":
+        acceptance = TURN_ACCEPTANCE
+    elif geometry:
+        geometry = geometry.for_nuts.with_trees(care.tree_depth)
     run = stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),
         inits=[model.for_program(point, mode.centring) for point in points],
-        geometry=geometry and geometry.with_trees(care.tree_depth),
+        geometry=geometry,
         acceptance=max(acceptance, care.acceptance),
         thinning=max(model.thinning, care.thinning),
         output_dir=output_dir,

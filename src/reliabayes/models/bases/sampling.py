@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import stan
@@ -28,8 +28,9 @@ from reliabayes.wording import joined
 # Iterations of each chain where each is a pass over ratings in parts, or over so many.
 PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
 LATER_WARMUP = 20  # iterations that chains discard which go on where those in doubt ended
-WITHOUT = {
+WITHOUT: dict[Sampler, str] = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
+    "hmc": "normal distribution close to its posterior, or starts elsewhere than around its mode",
     "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
     "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
 }
@@ -113,7 +114,7 @@ def chosen_settings(
     earlier: Sequence[Sequence[Draws]],
 ) -> Settings:
     """Settings with the sampler, and with iterations that suit it where none are given."""
-    sampler = own.sampler if own else "nuts"
+    sampler = own.sampler if own else settings.sampler if care == AS_USUAL else "nuts"
     in_parts = isinstance(own, ConjugateInParts)
     chosen = replace(settings, sampler=sampler, searches_all=not in_parts)
     if care.draws:
@@ -127,6 +128,18 @@ def chosen_settings(
         return replace(chosen, warmup=LATER_WARMUP)
     longest = max(default_warmup(geometry_of(start), sampler) for start in starts)
     return replace(chosen, warmup=max(longest, care.warmup))
+
+
+def sampler_of_program(
+    model: SampledModel, sampler: Sampler, starts: Sequence[Start], output_dir: object
+) -> Literal["nuts", "hmc"]:
+    """What samples by the Stan program: NUTS, or fixed trajectories if the posterior is normal."""
+    known = [geometry_of(start) for start in starts]
+    is_normal = all(each is not None and each.mean is not None for each in known)
+    if sampler == "hmc" and (stan.uses_cmdstan() or not is_normal):
+        raise _without(model, sampler)
+    is_free = sampler == "auto" and output_dir is None and not stan.uses_cmdstan()
+    return "hmc" if sampler == "hmc" or (is_free and is_normal) else "nuts"
 
 
 def chosen_starts(
@@ -172,12 +185,15 @@ def own_sampler(
             sampler == "independence" or IN_BROWSER or not near_normal.prefers_nuts
         ):
             found = near_normal
-    if found is None and sampler in WITHOUT:
-        raise ValueError(
-            f"{type(model).__name__} has no {WITHOUT[sampler]}. Pass sampler='auto' or "
-            "sampler='nuts'."
-        )
+    if found is None and sampler in ("gibbs", "independence"):
+        raise _without(model, sampler)
     return found
+
+
+def _without(model: SampledModel, sampler: Sampler) -> ValueError:
+    return ValueError(
+        f"{type(model).__name__} has no {WITHOUT[sampler]}. Pass sampler='auto' or sampler='nuts'."
+    )
 
 
 def check_arguments(
@@ -198,7 +214,7 @@ def check_arguments(
         whole_number("parallel_chains", parallel_chains, least=1)
     if sampler not in get_args(Sampler):
         raise ValueError(
-            f"sampler must be 'auto', 'nuts', 'gibbs' or 'independence', not {sampler!r}."
+            f"sampler must be 'auto', 'nuts', 'hmc', 'gibbs' or 'independence', not {sampler!r}."
         )
     if timeout is not None and not _is_positive(timeout):
         raise ValueError(f"timeout must be a finite number of seconds above 0, not {timeout!r}.")
