@@ -11,7 +11,7 @@ struct GuessGradient {
 };
 
 // Distributions of guesses with Dirichlet concentrations ``shape``, of scores of the log odds of each
-// category against all later ones: rows are raters, and the last category has no column of its own in
+// category against all later ones, which have these log odds' means, sds and about their skewness: rows are raters, and the last category has no column of its own in
 // what belongs to log odds.
 class Guesses {
  public:
@@ -29,7 +29,8 @@ class Guesses {
  private:
   const Matrix& score_;
   Matrix own_, later_;  // concentrations and guesses of a category, and of all later ones, less 0.5
-  Matrix sd_, taken_, probability_, log_probability_;
+  Matrix sd_, skew_, root_, slope_;  // of log odds; what bends them, and their derivative by the score
+  Matrix taken_, probability_, log_probability_;
 };
 
 // The log density of the scores but for the constant of the Dirichlet distribution, and its gradient if one
