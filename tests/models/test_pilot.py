@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,11 +45,11 @@ def crowd() -> tuple[LatentTAPProblem, WarmStart, WarmStart]:
     return problem, mode, after_pilot(MODEL, problem, mode)
 
 
-def core_draws(problem: LatentTAPProblem, start: WarmStart) -> Array:
-    """Draws (N, G) of what raters have in common, as standard scores."""
+def draws_of(problem: LatentTAPProblem, start: WarmStart) -> stan.Draws:
+    """Draws by the program, in the units of a start."""
     assert isinstance(start.centring, KnowledgeCentring)
     points = start.create_inits(seed=5, chains=2)
-    run = stan.sample(
+    return stan.sample(
         MODEL.program(problem),
         stan_data(problem, start.centring),
         chains=2,
@@ -59,8 +61,6 @@ def core_draws(problem: LatentTAPProblem, start: WarmStart) -> Array:
         acceptance=0.8,
         progress=False,
     )
-    core = run.parameters["core"]
-    return core.reshape(-1, core.shape[-1])
 
 
 def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
@@ -68,13 +68,39 @@ def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
 ) -> None:
     problem, _, after = crowd
 
-    core = core_draws(problem, after)
+    core = np.concatenate(draws_of(problem, after).parameters["core"])
 
     # Of 240 dependent draws, means err by some .15 sds and variances by a third.
     assert np.abs(core.mean(axis=0)).max() < 0.7
     spread = np.linalg.eigvalsh(np.cov(core, rowvar=False))
     assert spread.min() > 0.2
     assert spread.max() < 4
+
+
+def test_scores_have_means_and_variances_in_the_order_of_stan() -> None:
+    problem = problem_of(raters=32, items=60)
+    scores = np.arange(2.0 * 32).reshape(32, 2)  # two for the guesses of each rater
+
+    def sample(*_: Any, chains: int, draws: int, **__: Any) -> stan.Draws:
+        rng, shape = np.random.default_rng(1), (chains, draws)
+        found: dict[str, Array] = {
+            "core": rng.normal(size=(*shape, 2 * 3 + 2)),
+            "score": -np.ones((*shape, 32, 1)),
+            "guess_score": np.broadcast_to(scores, (*shape, 32, 2)),
+        }
+        return stan.Draws(found, {})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stan, "sample", sample)
+        after = after_pilot(MODEL, problem, mode_of(problem))
+
+    assert after.mean is not None
+    assert after.covariance is not None
+    # 240 draws of each, against 60 that say 0 and 1; matrices column by column.
+    np.testing.assert_allclose(after.mean[-96:], 0.8 * np.r_[-np.ones(32), scores.T.ravel()])
+    np.testing.assert_allclose(after.covariance[-96:], 0.2)
+    np.testing.assert_array_equal(after.mean[:-96], 0)
+    np.testing.assert_array_equal(after.covariance[:-96], 1)
 
 
 def test_a_short_run_changes_units_and_not_what_is_sampled(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
+from reliabayes.inference.threads import of_parts
 
 # From pandas 3.1 on, numbers are always read exactly.
 EXACT: dict[str, Any] = (
@@ -38,12 +39,13 @@ def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
     with open(tables[0], encoding="utf-8") as opened:
         header = next(line.strip() for line in opened if not line.startswith("#"))
     # Polars reads faster with many threads, but its threads do not survive a fork.
-    chains = [
-        pd.read_csv(table, comment="#", dtype=np.float64, **EXACT).to_numpy() for table in tables
-    ]
-    draws = np.stack(chains)
+    draws = np.stack(of_parts(_read_numbers, tables))
     found = stanio.parse_header(header)
     return {name: np.asarray(each.extract_reshape(draws)) for name, each in found.items()}
+
+
+def _read_numbers(table: Path) -> Array:
+    return np.asarray(pd.read_csv(table, comment="#", dtype=np.float64, **EXACT))
 
 
 def read_settings(table: Path) -> dict[str, str]:

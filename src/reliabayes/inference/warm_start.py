@@ -46,8 +46,9 @@ class WarmStart:
         posterior, so that the sampler has to find metric and step size.
     mean : array of shape (P,) or None
         Mean of the parameters on that scale, where the posterior is close to a normal distribution.
-    covariance : array of shape (P, P) or None
-        Covariance of the parameters on that scale, where it is known.
+    covariance : array of shape (P, P) or (P,), or None
+        Covariance of the parameters on that scale, or variances, in Stan's order where ``sd`` is a
+        poor guide.
     adapt_metric : bool
         Whether the sampler is to improve on ``sd`` during warmup.
     max_tree_depth : int

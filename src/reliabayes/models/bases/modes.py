@@ -194,7 +194,8 @@ def states_at_each(model: AnnotationModel, points: Point, problem: CategoricalPr
 
 
 def _part(problem: CategoricalProblem) -> CategoricalProblem:
-    """The problem of some of the items, if there are many."""
+    """The rough problem of some of the items, if there are many."""
+    problem = problem.rough
     mixture = problem.mixture
     n_items, n_counts = len(mixture.multiplicity), mixture.counts.nnz
     if n_counts <= MANY_COUNTS:

@@ -8,16 +8,19 @@ from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from scipy.special import logit
 
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
-from reliabayes.inference.commands import MAX_DENSE, TURN_ACCEPTANCE
+from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
+SAMPLED = "core", "score", "guess_score", "misleading"  # by programs, in their order
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
-WARMUP, DRAWS = 120, 120  # of each chain
+WARMUP, DRAWS, ACCEPTANCE = 80, 120, 0.6  # of each chain, whose units are still poor
+WORTH = 60  # draws that units of 1 are worth, where each parameter has a mean and sd of its own
 # Raters from which on steps can be long after it, at this rate of acceptance, and ratings of each
 # from which on such trees do as well, for half the time.
 LARGE_CROWD, LONG_STEPS, RATINGS_OF_EACH, SHORT_TREES = 100, 0.5, 30, 3
@@ -64,19 +67,34 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         seed=SEED,
         inits=[model.for_program(point, centring) for point in points],
         geometry=replace(start, adapt_metric=False, mean=start.centre).geometry,
-        acceptance=TURN_ACCEPTANCE,
+        acceptance=ACCEPTANCE,
         progress=False,
     )
-    core = run.parameters["core"]
-    better = centring.relative_to(core.reshape(-1, core.shape[-1]))
+    core, *others = _drawn(run)
+    better = centring.relative_to(core)
+    mean, variance = np.zeros(start.size), np.ones(start.size)  # of the core in its new units
+    other = np.concatenate(others, axis=1)
+    weight = len(other) / (len(other) + WORTH)
+    mean[core.shape[1] :] = weight * other.mean(axis=0)
+    variance[core.shape[1] :] += weight * (other.var(axis=0) - 1)
     return replace(
         start,
         mode={name: np.zeros_like(x) for name, x in start.mode.items()},
         constrain=partial(model.constrain_sampled, centring=better),
         centring=better,
         adapt_metric=False,
-        mean=np.zeros(start.size),
+        mean=mean,
+        covariance=variance,
     )
+
+
+def _drawn(run: stan.Draws) -> list[Array]:
+    """Draws (N, ...) of what a program samples, on the unconstrained scale and in its order."""
+    found = {name: run.parameters[name] for name in SAMPLED if name in run.parameters}
+    if "misleading" in found:
+        found["misleading"] = logit(found["misleading"])
+    draws = [x.reshape(-1, *x.shape[2:]) for x in found.values()]
+    return [x.swapaxes(1, -1).reshape(len(x), -1) for x in draws]  # columns of matrices
 
 
 def in_long_steps(start: WarmStart, problem: CategoricalProblem) -> WarmStart:
