@@ -11,8 +11,8 @@ struct GuessGradient {
 };
 
 // Distributions of guesses with Dirichlet concentrations ``shape``, of scores of the log odds of each
-// category against all later ones, which have these log odds' means, sds and about their skewness: rows are raters, and the last category has no column of its own in
-// what belongs to log odds.
+// category against all later ones; given expected guesses, scores are nearly standard normal. Rows are
+// raters, and the last category has no column of its own in what belongs to log odds.
 class Guesses {
  public:
   Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& guessed);

@@ -437,7 +437,7 @@ BRMS_POOLS_AND_RESIDUALS = {
 def test_posteriors_of_brms(
     model: Any, ratings: Any, by_brms: dict[str, tuple[float, float, float]]
 ) -> None:
-    found = model.fit(ratings(), seed=1, draws=2000).summary().loc[[*by_brms]]
+    found = model.fit(ratings(), seed=1, draws=4000).summary().loc[[*by_brms]]
 
     mean, sd, error = np.transpose([*by_brms.values()])
     assert (np.abs(found["mean"] - mean) < 4 * np.hypot(found["mcse"], error)).all()

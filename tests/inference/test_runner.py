@@ -83,6 +83,11 @@ def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+def effective(draws: Array) -> float:
+    """Effective sample size of the mean of draws (chain, draw)."""
+    return float(draws.var() / standard_error(draws, "mean") ** 2)
+
+
 def assert_agrees(draws: Array, mean: float, sd: float) -> None:
     """Draws (chain, draw) estimate the exact mean and sd within five Monte Carlo errors."""
     assert abs(draws.mean() - mean) < 5 * standard_error(draws, "mean")
@@ -344,8 +349,17 @@ def test_gradients_where_trajectories_start_are_not_taken_again(
 STEP_ALONE = "adapt init_buffer=0 window=0 term_buffer=0"
 
 
-def turned(compiled: Compiled, folder: Path, kind: str, metric: Any, mean: Any) -> pd.DataFrame:
-    """Draws of two chains of fixed trajectories, one after the other."""
+def turned(
+    compiled: Compiled,
+    folder: Path,
+    kind: str,
+    metric: Any,
+    mean: Any,
+    *,
+    angle: float = math.pi / 2,
+    jitter: float = 0.3,
+) -> pd.DataFrame:
+    """Draws of two chains without trees, one after the other."""
     data = {name: np.asarray(value).tolist() for name, value in CORRELATED.items()}
     normal = {"inv_metric": np.asarray(metric).tolist(), "mean": np.asarray(mean).tolist()}
     (folder / "data.json").write_text(json.dumps(data))
@@ -357,8 +371,8 @@ def turned(compiled: Compiled, folder: Path, kind: str, metric: Any, mean: Any) 
             folder,
             f"id={chain} data file=data.json random seed=1 init=1 sample num_warmup=200 "
             f"num_samples=2000 {STEP_ALONE} algorithm=hmc engine=static "
-            f"int_time={math.pi / 2} stepsize={math.pi / 4} metric={kind} metric_file=metric.json "
-            "output sig_figs=17",
+            f"int_time={angle} stepsize={angle / 2 * (1 + jitter)} "
+            f"stepsize_jitter={jitter} metric={kind} metric_file=metric.json output sig_figs=17",
         )
         assert result.returncode == 0, result.stderr
         chains.append(pd.read_csv(folder / "output.csv", comment="#"))
@@ -376,7 +390,7 @@ def by_chain(draws: pd.DataFrame, name: str) -> Array:
         ("dense_e", [[1.4, 0.9, 0.1], [0.9, 3.0, 0.0], [0.1, 0.0, 0.9]]),
     ],
 )
-def test_fixed_trajectories_near_a_normal_distribution_draw_from_the_exact_posterior(
+def test_trajectories_near_a_normal_distribution_draw_from_the_exact_posterior(
     compiled: Compiled, folder: Path, kind: str, metric: list[Any]
 ) -> None:
     draws = turned(compiled, folder, kind, metric, [0.5, -1.0, 0.2])  # the posterior is elsewhere
@@ -386,7 +400,7 @@ def test_fixed_trajectories_near_a_normal_distribution_draw_from_the_exact_poste
     assert_agrees(by_chain(draws, "scale"), 1 / RATE, 1 / RATE)
     assert not draws["divergent__"].any()
     np.testing.assert_allclose(draws["int_time__"], draws["n_leapfrog__"] * draws["stepsize__"])
-    assert draws["int_time__"].max() == pytest.approx(math.pi / 2)
+    assert draws["int_time__"].between(math.pi / 2 * 0.7, math.pi / 2 * 1.3).all()
 
 
 def test_a_quarter_of_a_turn_in_a_normal_posterior_is_an_independent_draw(
@@ -397,14 +411,31 @@ def test_a_quarter_of_a_turn_in_a_normal_posterior_is_an_independent_draw(
 
     draws = turned(compiled, folder, "dense_e", covariance, [*LOCATION, math.log(1 / RATE)])
 
-    assert set(draws["n_leapfrog__"]) == {2}
+    assert set(draws["n_leapfrog__"]) <= {2, 3}
     assert draws["accept_stat__"].mean() > 0.8
     effect = by_chain(draws, "effect.1") - LOCATION[0]
     correlation = (effect[:, 1:] * effect[:, :-1]).mean() / (effect**2).mean()
     assert abs(correlation) < 0.2  # draws are repeated where none is accepted
 
 
-def test_fixed_trajectories_need_a_normal_distribution(compiled: Compiled, folder: Path) -> None:
+def test_trajectories_of_random_lengths_do_not_come_back(compiled: Compiled, folder: Path) -> None:
+    # Both have a sd of 1 in these units, and are correlated by 0.6: their difference has a variance
+    # of 0.8 for 2, in which a trajectory of 2 radians ends opposite of where it began.
+    known = [1.0, 4.0, 1.0], [*LOCATION, math.log(1 / RATE)]
+
+    def difference(jitter: float) -> Array:
+        draws = turned(compiled, folder, "diag_e", *known, angle=2.0, jitter=jitter)
+        one = by_chain(draws, "effect.1") - LOCATION[0]
+        return np.asarray(one - (by_chain(draws, "effect.2") - LOCATION[1]) / 2)
+
+    assert effective(np.square(difference(0.0))) < 200  # of 4,000 draws
+    assert effective(np.square(difference(0.3))) > 400
+    assert_agrees(difference(0.3), 0.0, math.sqrt(0.8))
+
+
+def test_trajectories_without_trees_need_a_normal_distribution(
+    compiled: Compiled, folder: Path
+) -> None:
     (folder / "metric.json").write_text(json.dumps({"inv_metric": [1.0]}))
     turns = "algorithm=hmc engine=static metric_file=metric.json data file=data.json"
 

@@ -79,7 +79,7 @@ def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
 
 def test_scores_have_means_and_variances_in_the_order_of_stan() -> None:
     problem = problem_of(raters=32, items=60)
-    scores = np.arange(2.0 * 32).reshape(32, 2)  # two for the guesses of each rater
+    scores = np.arange(2 * 32).reshape(32, 2) / 64  # two for the guesses of each rater
 
     def sample(*_: Any, chains: int, draws: int, **__: Any) -> stan.Draws:
         rng, shape = np.random.default_rng(1), (chains, draws)

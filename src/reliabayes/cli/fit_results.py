@@ -138,12 +138,11 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
     if fitted.readings:
         print_message(" ".join(fitted.readings))
     own = ""
-    if settings.sampler in ("nuts", "hmc"):
-        hits = f", {found.tree_depth_hits} at the maximum tree depth"
-        own = (
-            f", {found.divergences} divergent transitions{hits * (settings.sampler == 'nuts')}, "
-            f"smallest E-BFMI {found.bfmi:.2f}"
-        )
+    if settings.has_trajectories:
+        own = f", {found.divergences} divergent transitions"
+        if settings.sampler == "nuts":
+            own += f", {found.tree_depth_hits} at the maximum tree depth"
+        own += f", smallest E-BFMI {found.bfmi:.2f}"
     print_message(
         f"{settings.chains} chains of {settings.draws} draws by {settings.sampler_name}, seed "
         f"{settings.seed}: largest R-hat {found.r_hat:.3f}, smallest ESS {found.ess_bulk:.0f} "

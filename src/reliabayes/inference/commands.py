@@ -13,8 +13,9 @@ from reliabayes.arrays import Array
 MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
 MESSAGES = 100  # of the progress of a chain
 # Trajectories in a nearly normal posterior, in radians around its ellipses: after a quarter of a
-# turn a draw of a normal one is independent of that before; wider tails need longer ones.
-TURN, LONGEST_STEP, TURN_ACCEPTANCE = 2.0, 1.0, 0.8
+# turn a draw of a normal one is independent of that before. Those of one length may come back.
+TURN, JITTER, TURN_ACCEPTANCE = 2.0, 0.3, 0.8
+LONGEST_STEP = TURN * (1 + JITTER) / 2  # two steps, if as many are accepted
 STEP_SIZE_ONLY = ["init_buffer=0", "window=0", "term_buffer=0"]
 
 
@@ -26,10 +27,10 @@ class Geometry(NamedTuple):
     inverse_metric : array of shape (P,) or (P, P)
         Posterior variances, or covariances.
     step_size : float
-        First step, in units of the posterior standard deviations.
+        First step of NUTS, in units of the posterior standard deviations.
     mean : array of shape (P,) or None
         Of the normal distribution with these covariances, where it is close to the posterior:
-        trajectories then follow its ellipses for a fixed angle.
+        trajectories then follow its ellipses, for a random angle.
     adapt : bool
         Whether the metric is only a first guess, which the sampler improves on.
     max_tree_depth : int
@@ -44,7 +45,7 @@ class Geometry(NamedTuple):
 
     @property
     def for_nuts(self) -> Geometry:
-        """The same without trajectories of a fixed length."""
+        """The same for trees of NUTS."""
         return self._replace(mean=None)
 
     def with_trees(self, depth: int) -> Geometry:
@@ -122,6 +123,7 @@ def _metric(inputs: Path, geometry: Geometry | None, *, adapted: bool) -> list[s
     else:
         known = {"inv_metric": metric, "mean": geometry.mean}
         engine, step_size = ["engine=static", f"int_time={TURN}"], LONGEST_STEP
+        engine.append(f"stepsize_jitter={JITTER}")
     file = _written(inputs / "metric.json", known)
     return [*engine, f"stepsize={step_size}", f"metric={kind}", f"metric_file={file}"]
 

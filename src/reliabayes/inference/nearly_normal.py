@@ -19,13 +19,16 @@ MOST_CURVATURE, LEAST_CURVATURE = 100.0, 0.01  # in units of the variances that 
 FARTHEST = 50.0
 # Of the gradients a standard deviation away from the mode, in units of those of a normal density.
 LARGEST_DEVIATION = 0.35
+# The same for trajectories without trees, which stay in wide tails, and sds that the mean may be
+# away from the mode.
+LARGEST_TURNED, LARGEST_SHIFT = 0.25, 2.0
 # Three steps go round a third of the ellipse of a normal density: far enough that a draw is nearly
 # independent of the one before, where a tree that doubles until it turns back takes seven.
 TREE_DEPTH, ACCEPTANCE, STEP_SIZE = 2, 0.7, 0.7
 
 
 def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> WarmStart:
-    """The start with mean and covariance of a posterior that is nearly normal; else as it is.
+    """The start with the covariance of a posterior that is nearly normal, if closely its mean.
 
     Gradients are compared a standard deviation to either side of the mode along each principal
     axis. Those of a normal density are as large as the distance. What they have in common on both
@@ -42,7 +45,9 @@ def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> 
     deviation = max(np.abs(bend - np.eye(len(at))).max(), np.abs(skew).max())
     if not deviation < LARGEST_DEVIATION:
         return start
-    mean = at + move + root @ (here + (skew - here).sum(axis=0))
+    shift = here + (skew - here).sum(axis=0)
+    is_close = deviation < LARGEST_TURNED and np.abs(shift).max() < LARGEST_SHIFT
+    mean = at + move + root @ shift if is_close else None
     root, _ = _whitened(root, bend, here)
     return replace(
         start,

@@ -82,8 +82,8 @@ def sample(
 ) -> Draws:
     """Draws from the posterior of a packaged program, one process a chain.
 
-    By Stan's NUTS; where geometry says that the posterior is nearly normal, by trajectories of a
-    fixed length.
+    By Stan's NUTS; where geometry says that the posterior is nearly normal, without trees, by
+    trajectories along its ellipses.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
 
     with open(tables[0], encoding="utf-8") as opened:
         header = next(line.strip() for line in opened if not line.startswith("#"))
-    # Polars reads faster with many threads, but its threads do not survive a fork.
+    # With pandas: polars would read faster, but its threads do not survive a fork.
     draws = np.stack(of_parts(_read_numbers, tables))
     found = stanio.parse_header(header)
     return {name: np.asarray(each.extract_reshape(draws)) for name, each in found.items()}

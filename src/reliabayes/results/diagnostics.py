@@ -283,7 +283,7 @@ class Diagnostics:
 
 def _of_trajectories(stats: xr.Dataset, settings: Settings) -> dict[str, Any]:
     """Diagnostics that only Hamiltonian Monte Carlo has, with trees of NUTS or without."""
-    if settings.sampler not in ("nuts", "hmc"):
+    if not settings.has_trajectories:
         return {"divergences": 0, "tree_depth_hits": 0, "bfmi": math.inf}
     hits = 0
     if settings.sampler == "nuts":

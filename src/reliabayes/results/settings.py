@@ -36,7 +36,7 @@ class Settings:
     sampler : {"nuts", "hmc", "gibbs", "independence"}
         What made them.
     max_tree_depth : int
-        Largest depth of the trees of NUTS.
+        Largest depth of the trees of NUTS; 0 if it made none of the draws by a Stan program.
     stan_version, version : str
         Of Stan, if it made them, and of this package.
     relabelled : tuple of int
@@ -59,6 +59,11 @@ class Settings:
     relabelled: tuple[int, ...] = ()
     modes: tuple[Mode, ...] = ()
     searches_all: bool = True
+
+    @property
+    def has_trajectories(self) -> bool:
+        """Whether draws were made by Hamiltonian Monte Carlo, with trees of NUTS or without."""
+        return self.sampler in ("nuts", "hmc")
 
     @property
     def sampler_name(self) -> str:

@@ -86,6 +86,10 @@ Outcome sample_in_units(Session& s, const Start& from, const NormalUnits& units,
 
 inline Outcome sample_in_units(Session& s, const Start& from, const stan::io::var_context& normal) {
   using namespace stan::services::util;
+  const Argument& hmc = s.method()["algorithm"].chosen();
+  if (hmc["metric"].value() == "unit_e" || !hmc["metric_file"].given)
+    throw UsageError("engine=static: expected metric=diag_e or dense_e, and a metric_file");
+  s.refuse(s.arguments["output"]["diagnostic_file"], "engine=static writes none");
   refuse_adapted_metric(s);
   const Vector mean = mean_of(normal, s);
   const auto size = static_cast<std::size_t>(mean.size());

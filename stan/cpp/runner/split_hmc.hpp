@@ -37,9 +37,10 @@ class Turn final : public stan::mcmc::base_integrator<Hamiltonian> {
   }
 };
 
-// Trajectories of one length in steps of at most a given length, which adaptation makes shorter where too few
-// are accepted. Where the posterior is so far from normal that many short steps are due, trajectories are
-// shorter.
+// Trajectories in steps of at most a given length, which adaptation makes shorter where too few are accepted.
+// Where many short steps would be due, trajectories are shorter. Their lengths vary at random: where the
+// posterior is narrower than the normal distribution, one of a fixed length may end opposite of where it began,
+// and never move nearer or farther.
 template <typename RNG>
 class SplitHmc final
     : public stan::mcmc::base_hmc<stan::model::model_base, stan::mcmc::unit_e_metric, Turn, RNG>,
@@ -59,9 +60,10 @@ class SplitHmc final
 
   stan::mcmc::sample transition(stan::mcmc::sample& from,
                                 stan::callbacks::logger& logger) override {
-    this->sample_stepsize();
-    steps_ = static_cast<int>(std::ceil(std::min(most_steps, length_ / this->epsilon_)));
-    this->epsilon_ = std::min(this->epsilon_, length_ / steps_);
+    const double widest = 1 + this->get_stepsize_jitter();
+    steps_ = static_cast<int>(std::ceil(std::min(most_steps, length_ * widest / this->nom_epsilon_)));
+    const double random = 1 + this->get_stepsize_jitter() * (2 * this->rand_uniform_() - 1);
+    this->epsilon_ = std::min(this->nom_epsilon_ / widest, length_ / steps_) * random;
     this->seed(from.cont_params());
     this->hamiltonian_.sample_p(this->z_, this->rand_int_);
     this->hamiltonian_.init(this->z_, logger);
@@ -75,7 +77,7 @@ class SplitHmc final
     }
     diverged_ = error > largest_error;
     const double acceptance = std::min(1.0, std::exp(-error));
-    if (this->rand_uniform_() > acceptance) this->z_.ps_point::operator=(start);
+    if (this->rand_uniform_() >= acceptance) this->z_.ps_point::operator=(start);
     energy_ = this->hamiltonian_.H(this->z_);
     if (this->adapt_flag_) {
       this->stepsize_adaptation_.learn_stepsize(this->nom_epsilon_, acceptance);

@@ -38,12 +38,12 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
         ("smallest bulk ESS", f"{found.ess_bulk:,.0f} (at least {min_ess})"),
         ("smallest tail ESS", f"{found.ess_tail:,.0f} (at least {min_ess})"),
     ]
-    sampler = each.fit.settings.sampler
-    if sampler in ("nuts", "hmc"):
+    settings = each.fit.settings
+    if settings.has_trajectories:
         facts.append(
             ("divergent transitions", f"{found.divergences:,} (at most 0.5% of the draws)")
         )
-        if sampler == "nuts":
+        if settings.sampler == "nuts":
             facts.append(("transitions at maximum tree depth", f"{found.tree_depth_hits:,}"))
         facts.append(("smallest E-BFMI", f"{found.bfmi:.2f} (at least 0.3)"))
     if found.nodes:

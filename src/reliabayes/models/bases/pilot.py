@@ -19,8 +19,11 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 SAMPLED = "core", "score", "guess_score", "misleading"  # by programs, in their order
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
-WARMUP, DRAWS, ACCEPTANCE = 80, 120, 0.6  # of each chain, whose units are still poor
-WORTH = 60  # draws that units of 1 are worth, where each parameter has a mean and sd of its own
+WARMUP, DRAWS = 120, 120  # of each chain
+MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
+# Of each parameter besides what raters have in common: draws that units of 1 are worth, the largest
+# variance, and how far the mean may be away. Chains that have not arrived yet say more.
+WORTH, LARGEST_VARIANCE, FARTHEST = 60, 3.0, 1.0
 # Raters from which on steps can be long after it, at this rate of acceptance, and ratings of each
 # from which on such trees do as well, for half the time.
 LARGE_CROWD, LONG_STEPS, RATINGS_OF_EACH, SHORT_TREES = 100, 0.5, 30, 3
@@ -66,17 +69,18 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         draws=DRAWS,
         seed=SEED,
         inits=[model.for_program(point, centring) for point in points],
-        geometry=replace(start, adapt_metric=False, mean=start.centre).geometry,
-        acceptance=ACCEPTANCE,
+        geometry=replace(start, adapt_metric=False, max_tree_depth=MAX_TREE_DEPTH).geometry,
+        acceptance=start.target_acceptance,
         progress=False,
     )
-    core, *others = _drawn(run)
+    core, *others = _free(run.parameters)
     better = centring.relative_to(core)
     mean, variance = np.zeros(start.size), np.ones(start.size)  # of the core in its new units
     other = np.concatenate(others, axis=1)
     weight = len(other) / (len(other) + WORTH)
-    mean[core.shape[1] :] = weight * other.mean(axis=0)
-    variance[core.shape[1] :] += weight * (other.var(axis=0) - 1)
+    mean[core.shape[1] :] = np.clip(weight * other.mean(axis=0), -FARTHEST, FARTHEST)
+    spread = np.minimum(other.var(axis=0), LARGEST_VARIANCE)
+    variance[core.shape[1] :] += weight * (spread - 1)
     return replace(
         start,
         mode={name: np.zeros_like(x) for name, x in start.mode.items()},
@@ -88,9 +92,9 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
     )
 
 
-def _drawn(run: stan.Draws) -> list[Array]:
+def _free(drawn: Mapping[str, Array]) -> list[Array]:
     """Draws (N, ...) of what a program samples, on the unconstrained scale and in its order."""
-    found = {name: run.parameters[name] for name in SAMPLED if name in run.parameters}
+    found = {name: drawn[name] for name in SAMPLED if name in drawn}
     if "misleading" in found:
         found["misleading"] = logit(found["misleading"])
     draws = [x.reshape(-1, *x.shape[2:]) for x in found.values()]

@@ -133,10 +133,12 @@ def chosen_settings(
 def sampler_of_program(
     model: SampledModel, sampler: Sampler, starts: Sequence[Start], output_dir: object
 ) -> Literal["nuts", "hmc"]:
-    """What samples by the Stan program: NUTS, or fixed trajectories if the posterior is normal."""
+    """What samples by the Stan program: NUTS, or HMC without trees near a normal one."""
     known = [geometry_of(start) for start in starts]
     is_normal = all(each is not None and each.mean is not None for each in known)
-    if sampler == "hmc" and (stan.uses_cmdstan() or not is_normal):
+    if sampler == "hmc" and stan.uses_cmdstan():
+        raise ValueError("A full CmdStan (RELIABAYES_CMDSTAN) has sampler='nuts' only.")
+    if sampler == "hmc" and not is_normal:
         raise _without(model, sampler)
     is_free = sampler == "auto" and output_dir is None and not stan.uses_cmdstan()
     return "hmc" if sampler == "hmc" or (is_free and is_normal) else "nuts"
