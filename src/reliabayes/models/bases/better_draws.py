@@ -103,9 +103,8 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
     if isinstance(own, NearNormal) and own.is_only:
         return [(replace(own, thinning=ONLY_THINNING * own.thinning), AS_USUAL)]
     if not isinstance(own, Conjugate):
-        had_short_trees = (
-            own is None and fit.settings.max_tree_depth < LONG_TREES.tree_depth
-        )  # or none
+        # Their largest depth is 0 where there were none.
+        had_short_trees = own is None and fit.settings.max_tree_depth < LONG_TREES.tree_depth
         longer: list[Way] = [(None, LONG_TREES)] * had_short_trees
         return by_nuts * (own is not None) + longer + [(None, SMALL_STEPS)] * is_small
     if own.hierarchy is not None:
