@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,31 @@ def test_nuts_samples_where_tails_are_wide() -> None:
 
     assert start.covariance is not None
     assert start.mean is None
+
+
+def test_draws_without_trees_are_saved_with_their_diagnostics(tmp_path: Path) -> None:
+    fit = MODEL.fit(ratings(200, 7, 5), seed=1, draws=300, progress=False)
+    fit.save(tmp_path / "fit.nc")
+
+    found = rb.Fit.load(tmp_path / "fit.nc")
+
+    assert fit.settings.sampler == "hmc"
+    assert fit.settings.sampler_name == "Hamiltonian Monte Carlo"
+    assert found.settings == fit.settings
+    assert found.diagnostics().bfmi == pytest.approx(fit.diagnostics().bfmi)
+    assert found.summary().equals(fit.summary())
+    assert set(fit.sample_stats) >= {"diverging", "energy", "n_steps", "acceptance_rate"}
+
+
+def test_files_of_stan_are_those_of_nuts(tmp_path: Path) -> None:
+    rated = ratings(200, 7, 5)
+
+    fit = MODEL.fit(rated, seed=1, draws=300, output_dir=tmp_path, progress=False)
+
+    assert fit.settings.sampler == "nuts"
+    assert "engine = nuts" in next(tmp_path.glob("*_1.csv")).read_text()
+    with pytest.raises(ValueError, match="output_dir keeps Stan's files"):
+        MODEL.fit(rated, output_dir=tmp_path, sampler="hmc")
 
 
 def test_fixed_trajectories_are_refused_where_no_normal_distribution_is_known() -> None:
