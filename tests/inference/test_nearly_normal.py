@@ -13,9 +13,9 @@ from benchmarks.score_priors import simulated
 from benchmarks.simulated import simulate
 from reliabayes.arrays import Array
 from reliabayes.choices import Sampler
-from reliabayes.inference import stan
 from reliabayes.inference.log_density import log_densities, log_gradients
 from reliabayes.inference.problem import stan_data
+from tests.by_program import draws_by_program
 
 MODEL = rb.LogitICC()
 
@@ -93,17 +93,7 @@ def test_mean_is_known_where_the_posterior_is_skewed() -> None:
     assert start.mean is not None
     assert start.covariance is not None
 
-    run = stan.sample(
-        MODEL.program(problem),
-        stan_data(problem, start.centring),
-        chains=4,
-        warmup=150,
-        draws=1000,
-        seed=1,
-        inits=start.create_inits(seed=1, chains=4),
-        geometry=start.geometry,
-        progress=False,
-    )
+    run = draws_by_program(MODEL, problem, start, chains=4, draws=1000, seed=1)
 
     drawn = np.concatenate(
         [run.parameters["core"], run.parameters["score"].reshape(4, 1000, -1)], axis=-1

@@ -13,11 +13,11 @@ from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
-from reliabayes.inference.problem import stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
 from reliabayes.models.bases.pilot import after_pilot, in_long_steps
+from tests.by_program import draws_by_program
 
 MODEL, CATEGORIES = rb.LatentTAP(), 3
 
@@ -45,30 +45,13 @@ def crowd() -> tuple[LatentTAPProblem, WarmStart, WarmStart]:
     return problem, mode, after_pilot(MODEL, problem, mode)
 
 
-def draws_of(problem: LatentTAPProblem, start: WarmStart) -> stan.Draws:
-    """Draws by the program, in the units of a start."""
-    assert isinstance(start.centring, KnowledgeCentring)
-    points = start.create_inits(seed=5, chains=2)
-    return stan.sample(
-        MODEL.program(problem),
-        stan_data(problem, start.centring),
-        chains=2,
-        warmup=150,
-        draws=750,
-        seed=5,
-        inits=[MODEL.for_program(point, start.centring) for point in points],
-        geometry=start.geometry,
-        acceptance=0.8,
-        progress=False,
-    )
-
-
 def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
     crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
 ) -> None:
     problem, _, after = crowd
 
-    core = np.concatenate(draws_of(problem, after).parameters["core"])
+    run = draws_by_program(MODEL, problem, after, chains=2, draws=750, seed=5)
+    core = np.concatenate(run.parameters["core"])
 
     # Of 240 dependent draws, means err by some .15 sds and variances by a third.
     assert np.abs(core.mean(axis=0)).max() < 0.7

@@ -93,7 +93,7 @@ inline Outcome sample_in_units(Session& s, const Start& from, const stan::io::va
   refuse_adapted_metric(s);
   const Vector mean = mean_of(normal, s);
   const auto size = static_cast<std::size_t>(mean.size());
-  if (s.method()["algorithm"].chosen()["metric"].value() == "dense_e") {
+  if (hmc["metric"].value() == "dense_e") {
     stan::mcmc::dense_e_point metric(mean.size());
     metric.set_metric(read_dense_inv_metric(normal, size, s.logger));
     return sample_in_units(s, from, NormalUnits(mean, metric.inv_e_metric_), metric);

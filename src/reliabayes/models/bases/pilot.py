@@ -53,6 +53,8 @@ class CoreModel(Protocol):
 def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmStart:
     """The same start in units of the covariance of what raters have in common, from a few draws.
 
+    All other numbers get a mean and a variance each, which few draws say less surely.
+
     Its covariance at the mode is a poor guide, because all raters' scores follow it. If there are
     so few parameters that the sampler adapts all covariances, it needs no help.
     """

@@ -1,0 +1,27 @@
+"""Draws of what a Stan program samples, in the units of a start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reliabayes.inference import stan
+from reliabayes.inference.problem import stan_data
+from reliabayes.inference.warm_start import WarmStart
+
+
+def draws_by_program(
+    model: Any, problem: Any, start: WarmStart, *, chains: int, draws: int, seed: int
+) -> stan.Draws:
+    """Draws from a start, with its metric, before they become parameters of the model."""
+    points = start.create_inits(seed=seed, chains=chains)
+    return stan.sample(
+        model.program(problem),
+        stan_data(problem, start.centring),
+        chains=chains,
+        warmup=150,
+        draws=draws,
+        seed=seed,
+        inits=[model.for_program(point, start.centring) for point in points],
+        geometry=start.geometry,
+        progress=False,
+    )
