@@ -12,6 +12,7 @@ from scipy.special import expit, log_expit
 from reliabayes.arrays import Array
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanData
+from reliabayes.inference.threads import of_parts
 
 GUESSES = Parameter("p", "simplex", ("rater", "category"))
 LARGEST_BEND = 2.5  # as in guess_density_pass.cpp
@@ -63,7 +64,13 @@ class GuessCentring:
     def from_program(self, drawn: Mapping[str, Array]) -> dict[str, Array]:
         """Draws of the parameters, of the program's draws."""
         rest = {name: x for name, x in drawn.items() if name != "guess_score"}
-        return {**rest, "p": self._guesses(drawn["guess_score"], drawn)}
+
+        def guesses(chain: int) -> Array:
+            return self._guesses(
+                drawn["guess_score"][chain], {k: x[chain] for k, x in rest.items()}
+            )
+
+        return {**rest, "p": np.stack(of_parts(guesses, range(len(drawn["guess_score"]))))}
 
     def log_slope(self, point: Mapping[str, Any]) -> float:
         """Log of the derivatives of stick-breaking log odds by scores, in total."""
