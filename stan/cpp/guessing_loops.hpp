@@ -3,6 +3,8 @@
 #include "batch_products.hpp"
 #include "guessing_design.hpp"
 
+#include <type_traits>
+
 namespace reliabayes {
 
 static inline double sum_of(const Four& terms) {
@@ -32,6 +34,30 @@ struct Products {
   Products from(Eigen::Index node) const { return {all + node, mixed + node, own + node, stride}; }
 };
 
+template <int registers>
+[[gnu::always_inline]] static inline void multiply_by(const double* unknown, const double* ratio,
+                                                      Four (&all)[registers],
+                                                      Four (&own)[registers]) {
+  for (int r = 0; r < registers; ++r) {
+    all[r] *= four(unknown + 4 * r);
+    own[r] *= four(ratio + 4 * r);
+  }
+}
+
+// Calls a function for all nodes, with how many registers they fill and the first of them. The usual number of nodes
+// is a case of its own, whose addresses need no sums.
+template <typename Some>
+[[gnu::always_inline]] static inline void in_registers(Eigen::Index stride, const Some& some) {
+  Eigen::Index q = 0;
+  if (stride >= 16) {
+    some(std::integral_constant<int, 4>(), 0);
+    q = 16;
+  }
+  for (; q + 16 <= stride; q += 16) some(std::integral_constant<int, 4>(), q);
+  for (; q + 8 <= stride; q += 8) some(std::integral_constant<int, 2>(), q);
+  if (q < stride) some(std::integral_constant<int, 1>(), q);
+}
+
 // Products of an item at the next nodes, which stay in registers, four nodes in each.
 template <int registers>
 [[gnu::always_inline]] static inline void multiply_some(
@@ -47,12 +73,11 @@ template <int registers>
     const double each = prevalence[rated->category];
     for (int r = 0; r < registers; ++r) own[r] = Four{each, each, each, each};
     for (const Entry* const last = entry + rated->number; entry < last; ++entry)
-      for (int r = 0; r < registers; ++r) {
-        all[r] *= four(unknown + entry->rater * to.stride + 4 * r);
-        own[r] *= four(ratio + entry->cell * to.stride + 4 * r);
-      }
+      multiply_by<registers>(unknown + entry->rater * to.stride, ratio + entry->cell * to.stride,
+                             all, own);
+    double* const kept = to.own + rated->category * to.stride;
     for (int r = 0; r < registers; ++r) {
-      four(to.own + rated->category * to.stride + 4 * r) = own[r];
+      four(kept + 4 * r) = own[r];
       mixed[r] += own[r];
     }
   }
@@ -70,15 +95,22 @@ WIDEST static double multiply_entries(const ItemRatings& item, const double* pre
                                       double others, const double* weight, const double* unknown,
                                       const double* ratio, const Products& to, double* largest) {
   Four sums = {}, sizes = {};
-  Eigen::Index q = 0;
-  for (; q + 16 <= to.stride; q += 16)
-    multiply_some<4>(item, prevalence, others, weight + q, unknown + q, ratio + q, to.from(q), sums,
-                     sizes);
-  for (; q < to.stride; q += 4)
-    multiply_some<1>(item, prevalence, others, weight + q, unknown + q, ratio + q, to.from(q), sums,
-                     sizes);
+  in_registers(to.stride, [&](auto registers, Eigen::Index q) __attribute__((always_inline)) {
+    multiply_some<registers>(item, prevalence, others, weight + q, unknown + q, ratio + q,
+                             to.from(q), sums, sizes);
+  });
   *largest = sum_of(sizes);
   return sum_of(sums);
+}
+
+template <int registers>
+[[gnu::always_inline]] static inline void add_to(double* by_all, double* by_own,
+                                                 const Four (&mixed)[registers],
+                                                 const Four (&own)[registers]) {
+  for (int r = 0; r < registers; ++r) {
+    four(by_all + 4 * r) += mixed[r];
+    four(by_own + 4 * r) += own[r];
+  }
 }
 
 // Expected numbers of items at the next nodes, added to those of the item's raters and cells.
@@ -101,10 +133,8 @@ template <int registers>
     }
     by_truth[rated->category] += sum_of(sum);
     for (const Entry* const last = entry + rated->number; entry < last; ++entry)
-      for (int r = 0; r < registers; ++r) {
-        four(by_all + entry->rater * of.stride + 4 * r) += mixed[r];
-        four(by_own + entry->cell * of.stride + 4 * r) += own[r];
-      }
+      add_to<registers>(by_all + entry->rater * of.stride, by_own + entry->cell * of.stride, mixed,
+                        own);
   }
 }
 
@@ -114,11 +144,9 @@ template <int registers>
 WIDEST static double weigh_entries(const ItemRatings& item, double factor, const Products& of,
                                    double* by_truth, double* by_all, double* by_own) {
   Four sums = {};
-  Eigen::Index q = 0;
-  for (; q + 16 <= of.stride; q += 16)
-    weigh_some<4>(item, factor, of.from(q), by_truth, by_all + q, by_own + q, sums);
-  for (; q < of.stride; q += 4)
-    weigh_some<1>(item, factor, of.from(q), by_truth, by_all + q, by_own + q, sums);
+  in_registers(of.stride, [&](auto registers, Eigen::Index q) __attribute__((always_inline)) {
+    weigh_some<registers>(item, factor, of.from(q), by_truth, by_all + q, by_own + q, sums);
+  });
   return sum_of(sums);
 }
 

@@ -25,7 +25,7 @@ Eigen::Matrix<stan::return_type_t<Level, Difficulty, Score, Shape, Weight>, -1, 
   const Guesses guesses(u, s, guessed);
   const DistinctItems data{multiplicity, kind, first, cell, count};
   LastValues<double>& last = last_densities<GuessingMixtureGradient>();
-  const Vector key = last.key(l, d, u, s, w);
+  const Vector key = last.key(l, d, u, s, w, node_weight);
   if constexpr (stan::is_constant_all<Level, Difficulty, Score, Shape, Weight>::value) {
     const double* const known = last.find(key);
     const double value =

@@ -48,8 +48,8 @@ class Mixture {
     }
     double total = log_guesses(), product = 1;  // the value is total + log(product)
     for (std::size_t i = 0; i < data_.multiplicity.size(); ++i) {
-      const int kind = data_.kind[i] - 1, multiplicity = data_.multiplicity[i];
       const ItemRatings item = design_.item(i);
+      const int kind = data_.kind[item.number] - 1, multiplicity = data_.multiplicity[item.number];
       double sum = 0, scale = 0;
       if (moderate_ && item.last - item.first <= most_factors) sum = multiply(item, kind);
       const bool is_product = sum > smallest_product;
@@ -98,11 +98,11 @@ class Mixture {
 
   // Products over an item's ratings, and their sum over nodes and true categories; 0 if it takes logarithms.
   double multiply(const ItemRatings& item, int kind) {
+    const double* const prevalence = prevalence_.col(kind).data();
     double others = 0, largest = 0;
-    for (const int* k = item.first_unrated; k < item.last_unrated; ++k)
-      others += prevalence_(*k, kind);
+    for (const int* k = item.first_unrated; k < item.last_unrated; ++k) others += prevalence[*k];
     const double sum =
-        multiply_entries(item, prevalence_.col(kind).data(), others, weight_.data(), unknown_.data(),
+        multiply_entries(item, prevalence, others, weight_.data(), unknown_.data(),
                          ratio_.data(), products_, &largest);
     return largest < largest_ratio ? sum : 0;
   }
