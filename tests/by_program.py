@@ -23,5 +23,6 @@ def draws_by_program(
         seed=seed,
         inits=[model.for_program(point, start.centring) for point in points],
         geometry=start.geometry,
+        rough=None if start.rough is None else stan_data(start.rough, start.centring),
         progress=False,
     )

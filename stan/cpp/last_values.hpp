@@ -42,8 +42,8 @@ class LastValues {
   std::size_t oldest_ = 0;
 };
 
-// Values of a density where its gradient was last taken, by its arguments other than data: what is written of a
-// draw asks for one of them again. A process has one program with one set of data.
+// Values of a density where its gradient was last taken, by its arguments and by those of its data that may differ
+// within a process, the weights of nodes: what is written of a draw asks for one of them again.
 template <typename Gradient>
 LastValues<double>& last_densities() {
   thread_local LastValues<double> last;

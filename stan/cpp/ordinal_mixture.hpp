@@ -20,7 +20,7 @@ stan::return_type_t<Level, Effect, Cut> ordinal_mixture(
                c = stan::math::value_of(cut);
   const DistinctItems data{multiplicity, kind, first, cell, count};
   LastValues<double>& last = last_densities<OrdinalMixtureGradient>();
-  const Vector key = last.key(l, e, c);
+  const Vector key = last.key(l, e, c, weight);
   if constexpr (stan::is_constant_all<Level, Effect, Cut>::value) {
     if (const double* known = last.find(key)) return *known;
     return ordinal_mixture_pass(l, e, c, probit, weight, data, nullptr);

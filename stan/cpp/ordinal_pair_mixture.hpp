@@ -28,7 +28,7 @@ stan::return_type_t<Level, Sd, Factor, Cut> ordinal_pair_mixture(
   const Matrix f = stan::math::value_of(factor), c = stan::math::value_of(cut);
   const ItemsOfPools data{pool, multiplicity, first, cell, count};
   LastValues<double>& last = last_densities<OrdinalPairMixtureGradient>();
-  const Vector key = last.key(l, s, f, c);
+  const Vector key = last.key(l, s, f, c, weight);
   if constexpr (stan::is_constant_all<Level, Sd, Factor, Cut>::value) {
     if (const double* known = last.find(key)) return *known;
     return ordinal_pair_mixture_pass(l, s, f, c, probit, node, weight, data, nullptr);

@@ -69,14 +69,13 @@ void refuse_overwriting(const Argument& section, const Argument& output) {
   }
 }
 
-std::unique_ptr<stan::model::model_base> load(const Program& program, const Argument& arguments) {
-  const Argument& file = arguments["data"]["file"];
+std::unique_ptr<stan::model::model_base> load(const Program& program, const Argument& arguments,
+                                              const std::string& asked, const Argument& file) {
   const auto seed = static_cast<unsigned>(arguments["random"]["seed"].count());
   std::unique_ptr<stan::io::var_context> data = std::make_unique<stan::io::empty_var_context>();
-  if (file.given) data = std::make_unique<JsonData>("data file", *file.given);
-  return naming("data file=" + file.value(), [&] {
-    std::unique_ptr<stan::model::model_base> model(program.make(*data, seed, &std::cout));
-    return std::make_unique<RememberedModel>(std::move(model));
+  if (file.given) data = std::make_unique<JsonData>(asked, *file.given);
+  return naming(asked + "=" + file.value(), [&] {
+    return std::unique_ptr<stan::model::model_base>(program.make(*data, seed, &std::cout));
   });
 }
 
@@ -96,7 +95,11 @@ int run(const Program& program, const Argument& arguments) {
   if (diagnostic_file.given) diagnostics.emplace("diagnostic_file", *diagnostic_file.given);
   if (profile_file.given) profile.emplace("profile_file", *profile_file.given);
 
-  const std::unique_ptr<stan::model::model_base> model = load(program, arguments);
+  const auto model = std::make_unique<RememberedModel>(
+      load(program, arguments, "data file", arguments["data"]["file"]));
+  const auto with_other_data = [&](const Argument& other) {
+    return load(program, arguments, other.name, other);
+  };
   const int digits = output["sig_figs"].integer();
   CsvWriter draws(file, digits);
   write_header(file.stream(), arguments, *model);
@@ -108,7 +111,7 @@ int run(const Program& program, const Argument& arguments) {
 
   stan::math::init_threadpool_tbb();
   Console logger;
-  Session session{arguments, *model, logger, draws, *inner_state};
+  Session session{arguments, *model, with_other_data, logger, draws, *inner_state};
   const Outcome outcome = methods.at(method.value())(session);
   if (outcome == Outcome::failed)
     throw std::runtime_error("method=" + method.value() +

@@ -31,6 +31,11 @@ LOCATION = np.array([1.0, -2.0])
 RATE = 0.5
 CORRELATED: dict[str, Any] = {"location": LOCATION, "covariance": COVARIANCE, "rate": RATE}
 
+ONE_ITEM: dict[str, Any] = {
+    **{"K": 2, "D": 1, "C": 1, "V": 3, "W": 1, "table_free": 1, "weight_free": 1},
+    **{"multiplicity": [1], "kind": [1], "first": [1, 2], "cell": [1], "count": [1.0]},
+}
+
 ECHOED: dict[str, Any] = {
     "count": -2147483648,
     "number": 0.1 + 0.2,
@@ -358,12 +363,15 @@ def turned(
     *,
     angle: float = math.pi / 2,
     jitter: float = 0.3,
+    rough: dict[str, Any] | None = None,
 ) -> pd.DataFrame:
     """Draws of two chains without trees, one after the other."""
-    data = {name: np.asarray(value).tolist() for name, value in CORRELATED.items()}
-    normal = {"inv_metric": np.asarray(metric).tolist(), "mean": np.asarray(mean).tolist()}
-    (folder / "data.json").write_text(json.dumps(data))
-    (folder / "metric.json").write_text(json.dumps(normal))
+    normal = {"inv_metric": metric, "mean": mean}
+    read = {"data": CORRELATED, "metric": normal, "rough": rough or CORRELATED}
+    for name, values in read.items():
+        plain = {key: np.asarray(value).tolist() for key, value in values.items()}
+        (folder / f"{name}.json").write_text(json.dumps(plain))
+    between = "" if rough is None else "rough_data_file=rough.json "
     chains = []
     for chain in (1, 2):
         result = run(
@@ -371,7 +379,7 @@ def turned(
             folder,
             f"id={chain} data file=data.json random seed=1 init=1 sample num_warmup=200 "
             f"num_samples=2000 {STEP_ALONE} algorithm=hmc engine=static "
-            f"int_time={angle} stepsize={angle / 2 * (1 + jitter)} "
+            f"int_time={angle} {between}stepsize={angle / 2 * (1 + jitter)} "
             f"stepsize_jitter={jitter} metric={kind} metric_file=metric.json output sig_figs=17",
         )
         assert result.returncode == 0, result.stderr
@@ -431,6 +439,53 @@ def test_trajectories_of_random_lengths_do_not_come_back(compiled: Compiled, fol
     assert effective(np.square(difference(0.0))) < 200  # of 4,000 draws
     assert effective(np.square(difference(0.3))) > 400
     assert_agrees(difference(0.3), 0.0, math.sqrt(0.8))
+
+
+def test_a_rough_density_between_the_ends_of_trajectories_changes_no_posterior(
+    compiled: Compiled, folder: Path
+) -> None:
+    rough = {"location": LOCATION + 0.4, "covariance": COVARIANCE * 1.3, "rate": RATE * 1.2}
+    known = [1.5, 3.0, 0.8], [0.5, -1.0, 0.2]
+
+    draws = turned(compiled, folder, "diag_e", *known, rough=rough)
+    same = turned(compiled, folder, "diag_e", *known, rough=CORRELATED)
+    without = turned(compiled, folder, "diag_e", *known)
+
+    assert_agrees(by_chain(draws, "effect.1"), LOCATION[0], 1.0)
+    assert_agrees(by_chain(draws, "effect.2"), LOCATION[1], 2.0)
+    assert_agrees(by_chain(draws, "scale"), 1 / RATE, 1 / RATE)
+    x = draws[["effect.1", "effect.2"]].to_numpy() - LOCATION
+    exact = -0.5 * (x @ np.linalg.inv(COVARIANCE) * x).sum(axis=1)
+    exact += np.log(draws["scale"]) - RATE * draws["scale"]
+    assert np.ptp(draws["lp__"] - exact) < 1e-9
+    pd.testing.assert_frame_equal(same, without)
+    assert not draws["effect.1"].equals(without["effect.1"])
+
+
+def test_a_rough_density_has_the_same_parameters(compiled: Compiled, folder: Path) -> None:
+    shapes = {"mean": [0.0] * 8, "inv_metric": [1.0] * 8}
+    (folder / "metric.json").write_text(json.dumps(shapes))
+    for name, states in (("data", 2), ("rough", 3)):
+        tables = {
+            "H": states,
+            "known_table": [[0.0] * 3] * states,
+            "known_weight": [[0.0]] * states,
+        }
+        (folder / f"{name}.json").write_text(json.dumps(ONE_ITEM | tables))
+    words = (
+        f"sample {STEP_ALONE} algorithm=hmc engine=static rough_data_file={{}} "
+        "metric_file=metric.json data file=data.json"
+    )
+
+    other = run(compiled("item_mixture"), folder, words.format("rough.json"))
+    missing = run(compiled("item_mixture"), folder, words.format("none.json"))
+
+    assert (
+        "rough_data_file=rough.json: expected 8 parameters as with data file, not 12"
+        in other.stderr
+    )
+    assert "rough_data_file=none.json: expected a file that can be read" in missing.stderr
+    assert files(folder) == {"data.json", "metric.json", "rough.json"}
 
 
 def test_trajectories_without_trees_need_a_normal_distribution(

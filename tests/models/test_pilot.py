@@ -14,6 +14,7 @@ from reliabayes.inference import stan
 from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases import pilot
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
 from reliabayes.models.bases.pilot import after_pilot, in_long_steps
@@ -115,6 +116,22 @@ def test_chains_start_around_what_a_short_run_found(
 
     assert np.abs(core).max() < 2.01  # twice the posterior sd of 1
     assert np.ptp(core, axis=0).min() > 0.1
+
+
+def test_trajectories_follow_half_the_nodes_where_the_density_is_nearly_the_same(
+    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, mode, after = crowd
+
+    monkeypatch.setattr(pilot, "LARGEST_DIFFERENCE", 1e-9)
+    strict = after_pilot(MODEL, problem, mode)
+
+    assert isinstance(after.rough, LatentTAPProblem)
+    assert after.rough.nodes.number == problem.nodes.number // 2
+    assert strict.rough is None
+    at = after.point
+    apart = MODEL.log_likelihood(at, after.rough) - MODEL.log_likelihood(at, problem)
+    assert abs(apart) < 0.1
 
 
 def test_the_same_ratings_have_the_same_start() -> None:

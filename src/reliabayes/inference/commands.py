@@ -16,6 +16,8 @@ MESSAGES = 100  # of the progress of a chain
 # turn a draw of a normal one is independent of that before. Those of one length may come back.
 TURN, JITTER, TURN_ACCEPTANCE = 2.0, 0.3, 0.8
 LONGEST_STEP = TURN * (1 + JITTER) / 2  # two steps, if as many are accepted
+# Stan's gamma, of how steps are adapted: by 0.05 they swing from 0.1 to 1, and end too short.
+TURN_SHRINKAGE = 0.2
 STEP_SIZE_ONLY = ["init_buffer=0", "window=0", "term_buffer=0"]
 
 
@@ -65,6 +67,7 @@ def sampler_commands(
     thinning: int,
     seed: int,
     geometry: Geometry | None,
+    rough: Mapping[str, Any] | None,
     acceptance: float,
     first_chain: int,
 ) -> list[list[str]]:
@@ -80,7 +83,7 @@ def sampler_commands(
         File for the draws of each chain.
     data, inits : mappings by the names in the program
         Data, and starting values of each chain.
-    warmup, draws, thinning, seed, geometry, acceptance, first_chain
+    warmup, draws, thinning, seed, geometry, rough, acceptance, first_chain
         As of `reliabayes.inference.stan.sample`, but draws before thinning.
 
     Returns
@@ -92,7 +95,7 @@ def sampler_commands(
     words += ["output", "sig_figs=17", f"refresh={max(MESSAGES, (warmup + draws) // MESSAGES)}"]
     method = ["method=sample", f"num_samples={draws}", f"num_warmup={warmup}", f"thin={thinning}"]
     method += ["algorithm=hmc"]
-    method += _metric(inputs, geometry, adapted=warmup > 0)
+    method += _metric(inputs, geometry, rough, adapted=warmup > 0)
     return [
         [
             str(program),
@@ -107,7 +110,9 @@ def sampler_commands(
     ]
 
 
-def _metric(inputs: Path, geometry: Geometry | None, *, adapted: bool) -> list[str]:
+def _metric(
+    inputs: Path, geometry: Geometry | None, rough: Mapping[str, Any] | None, *, adapted: bool
+) -> list[str]:
     """Arguments that start from a known metric."""
     if geometry is None:
         return []
@@ -123,6 +128,8 @@ def _metric(inputs: Path, geometry: Geometry | None, *, adapted: bool) -> list[s
     else:
         known = {"inv_metric": metric, "mean": geometry.mean}
         engine, step_size = ["engine=static", f"int_time={TURN}"], LONGEST_STEP
+        if rough is not None:
+            engine.append(f"rough_data_file={_written(inputs / 'rough.json', rough)}")
         engine.append(f"stepsize_jitter={JITTER}")
     file = _written(inputs / "metric.json", known)
     return [*engine, f"stepsize={step_size}", f"metric={kind}", f"metric_file={file}"]
@@ -132,8 +139,12 @@ def _adaptation(geometry: Geometry | None, acceptance: float, *, adapted: bool) 
     """Arguments of the adaptation, which keeps a metric that is no mere guess."""
     if not adapted:
         return ["adapt", "engaged=0"]
-    keeps_metric = geometry is not None and not geometry.adapt
-    return ["adapt", "engaged=1", f"delta={acceptance}", *(STEP_SIZE_ONLY if keeps_metric else [])]
+    words = ["adapt", "engaged=1", f"delta={acceptance}"]
+    if geometry is not None and not geometry.adapt:
+        words += STEP_SIZE_ONLY
+    if geometry is not None and geometry.mean is not None:
+        words.append(f"gamma={TURN_SHRINKAGE}")
+    return words
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

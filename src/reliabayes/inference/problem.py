@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -73,6 +73,11 @@ class Problem:
         """Length of a dimension."""
         return len(self.coords[dim])
 
+    @property
+    def rough(self) -> Self:
+        """A quicker problem with nearly the same posterior; this one where none is known."""
+        return self
+
     def stan_data(self) -> StanData:
         """What every program reads: the numbers of the priors."""
         return StanData(values={f"prior_{name}": prior for name, prior in self.priors.items()})
@@ -84,7 +89,7 @@ def extended(kind: type[Kind], base: Problem, **own: Any) -> Kind:
     return kind(**{**shared, **own})
 
 
-def stan_data(problem: Problem, centring: StanPart | None) -> dict[str, Any]:
+def stan_data(problem: StanPart, centring: StanPart | None) -> dict[str, Any]:
     """Data of the Stan program that samples from the posterior of a problem.
 
     Parameters

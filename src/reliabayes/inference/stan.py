@@ -72,6 +72,7 @@ def sample(
     seed: int,
     inits: Sequence[Mapping[str, Any]],
     geometry: Geometry | None = None,
+    rough: Mapping[str, Any] | None = None,
     acceptance: float = 0.8,
     thinning: int = 1,
     parallel_chains: int | None = None,
@@ -99,6 +100,9 @@ def sample(
         Starting values of each chain.
     geometry : Geometry, optional
         Metric and first step, if known.
+    rough : mapping of str to Any, optional
+        Data of a quicker density close to that of the program, whose gradient trajectories without
+        trees follow between their ends.
     acceptance : float, default 0.8
         Acceptance rate that the step size is adapted to; closer to 1 for smaller, safer steps.
     thinning : int, default 1
@@ -146,6 +150,7 @@ def sample(
                 thinning=thinning,
                 seed=seed,
                 geometry=geometry,
+                rough=rough,
                 acceptance=acceptance,
                 first_chain=first_chain,
             )

@@ -57,6 +57,8 @@ class WarmStart:
         Acceptance rate that the step size is adapted to.
     path : tuple of float
         Objective of EM after each step; empty if EM had no part in it.
+    rough : StanPart or None
+        A quicker problem whose density is close to that of the posterior, but for a constant.
     centring : StanPart or None
         Location and scale relative to which the program samples, if they depend on the data.
     climbs : int
@@ -73,6 +75,7 @@ class WarmStart:
     max_tree_depth: int = 10
     target_acceptance: float = 0.8
     path: tuple[float, ...] = ()
+    rough: StanPart | None = None
     centring: StanPart | None = None
     climbs: int = 1
 

@@ -34,7 +34,11 @@ inline Argument sample_arguments() {
                         {section("nuts", "until the trajectory turns back",
                                  {integer("max_depth", "10", from_one, "doublings of a trajectory")}),
                          section("static", "given, in a posterior close to a normal distribution",
-                                 {real("int_time", "2", positive, "mean angle, in radians")})}),
+                                 {real("int_time", "2", positive, "mean angle, in radians"),
+                                  input("rough_data_file", "",
+                                        "JSON with data of a quicker density near that of the "
+                                        "program, whose gradient trajectories follow between "
+                                        "their ends")})}),
                  choice("metric", "diag_e", "Euclidean metric",
                         {section("unit_e", "the identity"), section("diag_e", "a diagonal matrix"),
                          section("dense_e", "a full matrix")}),

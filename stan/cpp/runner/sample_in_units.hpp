@@ -15,6 +15,7 @@
 #include <stan/services/util/run_sampler.hpp>
 
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,18 @@ inline Vector mean_of(const stan::io::var_context& normal, const Session& s) {
   return mean;
 }
 
+// The program with the data whose gradient trajectories follow between their ends, if others are given.
+inline std::unique_ptr<stan::model::model_base> read_rough(const Session& s) {
+  const Argument& file = s.method()["algorithm"].chosen()["engine"].chosen()["rough_data_file"];
+  if (!file.given) return nullptr;
+  auto rough = s.load(file);
+  if (rough->num_params_r() != s.model.num_params_r())
+    throw UsageError("rough_data_file=" + *file.given + ": expected " +
+                     std::to_string(s.model.num_params_r()) + " parameters as with data file, not " +
+                     std::to_string(rough->num_params_r()));
+  return rough;
+}
+
 template <typename Point>
 Outcome sample_in_units(Session& s, const Start& from, const NormalUnits& units,
                         const Point& metric) {
@@ -54,8 +67,10 @@ Outcome sample_in_units(Session& s, const Start& from, const NormalUnits& units,
   const bool save_warmup = a["save_warmup"].flag();
   ModelInUnits in_units(s.model, units);
   stan::model::model_base& model = in_units;
+  const auto rough = read_rough(s);
+  const ModelInUnits between(rough ? *rough : s.model, units);
   stan::rng_t rng = service::create_rng(s.seed(), s.id());
-  SplitHmc<stan::rng_t> sampler(model, rng, hmc["engine"].chosen()["int_time"].real(),
+  SplitHmc<stan::rng_t> sampler(model, between, rng, hmc["engine"].chosen()["int_time"].real(),
                                 hmc["stepsize"].real(),
                                 [&](auto& writer) { Point(metric).write_metric(writer); });
   sampler.set_stepsize_jitter(hmc["stepsize_jitter"].real());

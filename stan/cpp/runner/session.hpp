@@ -11,6 +11,7 @@
 #include <stan/model/model_base.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -48,6 +49,7 @@ enum class Outcome { done, doubtful, failed };
 struct Session {
   const Argument& arguments;
   stan::model::model_base& model;
+  std::function<std::unique_ptr<stan::model::model_base>(const Argument& file)> load;  // with other data
   Console& logger;
   CsvWriter& draws;
   stan::callbacks::writer& diagnostics;

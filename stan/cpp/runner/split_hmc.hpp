@@ -5,6 +5,9 @@
 // Hamiltonian Monte Carlo, https://doi.org/10.1007/s11222-012-9373-1). Only the rest makes errors, so that
 // steps can be long however many parameters there are. Lengths are angles: after a quarter of a turn a
 // normal position is what the momentum was, independent of where it came from.
+//
+// Between its ends a trajectory follows the gradient of a density that may be rougher and quicker. It still goes
+// back the way it came, and what is drawn has the density at the ends.
 #pragma once
 
 #include <stan/mcmc/hmc/base_hmc.hpp>
@@ -49,9 +52,10 @@ class SplitHmc final
   using WriteMetric = std::function<void(stan::callbacks::writer&)>;
 
  public:
-  SplitHmc(const stan::model::model_base& model, RNG& rng, double length, double longest,
-           WriteMetric metric)
-      : Base(model, rng), length_(length), longest_(longest), write_metric_(std::move(metric)) {
+  SplitHmc(const stan::model::model_base& model, const stan::model::model_base& between, RNG& rng,
+           double length, double longest, WriteMetric metric)
+      : Base(model, rng), between_(between), length_(length), longest_(longest),
+        write_metric_(std::move(metric)) {
     this->nom_epsilon_ = longest;
     this->stepsize_adaptation_.set_mu(std::log(longest));
   }
@@ -70,8 +74,9 @@ class SplitHmc final
     const stan::mcmc::ps_point start(this->z_);
     const double energy = this->hamiltonian_.H(this->z_);
     double error = 0;
-    for (int step = 0; step < steps_ && error < largest_error; ++step) {
-      this->integrator_.evolve(this->z_, this->hamiltonian_, this->epsilon_, logger);
+    for (int step = 1; step <= steps_ && error < largest_error; ++step) {
+      auto& here = step < steps_ ? between_ : this->hamiltonian_;
+      this->integrator_.evolve(this->z_, here, this->epsilon_, logger);
       error = this->hamiltonian_.H(this->z_) - energy;
       if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
     }
@@ -112,6 +117,7 @@ class SplitHmc final
 
   void shorten() { this->nom_epsilon_ = std::min(this->nom_epsilon_, longest_); }
 
+  stan::mcmc::unit_e_metric<stan::model::model_base, RNG> between_;
   const double length_, longest_;
   const WriteMetric write_metric_;
   int steps_ = 0;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Self
 
 import numpy as np
 
@@ -18,7 +19,7 @@ BEND = 0.5  # nodes are sqrt(1 + (BEND z)^2) times as far apart at z standard de
 INFORMATION = 0.15  # of a rating on the difficulty, whose sd is about 1.5, relative to its prior
 MAX_SPACING = 0.4  # which resolves an accuracy where difficulties have an sd of 2.5
 REGISTER = 4  # nodes that a sum takes at once
-ROUGH_NODES = 6  # that tell where climbs of EM end, but for a little
+ROUGH_NODES = 8  # or half of all, which do but for a little
 NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
 
 
@@ -38,11 +39,12 @@ class LatentTAPProblem(CategoricalProblem):
     covariate: Array
 
     @property
-    def rough(self) -> LatentTAPProblem:
-        """With few nodes."""
+    def rough(self) -> Self:
+        """With half as many nodes."""
         if self.nodes.number <= ROUGH_NODES:
             return self
-        return replace(self, nodes=difficulty_nodes(0, ROUGH_NODES))
+        few = max(ROUGH_NODES, self.nodes.number // 2)
+        return replace(self, nodes=difficulty_nodes(0, few))
 
     def stan_data(self) -> StanData:
         """As for all problems, nodes and covariates."""

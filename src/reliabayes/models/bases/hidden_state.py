@@ -68,11 +68,6 @@ class CategoricalProblem(Problem):
         """Number W of kinds of items: unknown true category, then each known one."""
         return 1 + self.n_categories * bool(self.mixture.kind.any())
 
-    @property
-    def rough(self) -> CategoricalProblem:
-        """A quicker problem, whose modes are nearly the same."""
-        return self
-
     def stan_data(self) -> StanData:
         """Distinct items, sizes and priors."""
         if self.parts is not None:

@@ -13,6 +13,7 @@ from scipy.special import logit
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.commands import MAX_DENSE
+from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.hidden_state import CategoricalProblem
@@ -24,6 +25,9 @@ MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take mos
 # Of each parameter besides what raters have in common: draws that units of 1 are worth, the largest
 # variance, and how far the mean may be away. Chains that have not arrived yet say more.
 WORTH, LARGEST_VARIANCE, FARTHEST = 60, 3.0, 1.0
+# Draws at which a rough density is compared with the one that it stands for, and the sd of their
+# difference, in nats: far less than what an accepted trajectory gains or loses.
+COMPARED, LARGEST_DIFFERENCE = 12, 0.1
 # Raters from which on steps can be long after it, at this rate of acceptance, and ratings of each
 # from which on such trees do as well, for half the time.
 LARGE_CROWD, LONG_STEPS, RATINGS_OF_EACH, SHORT_TREES = 100, 0.5, 30, 3
@@ -65,7 +69,7 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
     points = start.create_inits(seed=SEED, chains=CHAINS)
     run = stan.sample(
         model.program(problem),
-        stan_data(problem, centring),
+        stan_data(problem.rough, centring),
         chains=CHAINS,
         warmup=WARMUP,
         draws=DRAWS,
@@ -75,7 +79,8 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         acceptance=start.target_acceptance,
         progress=False,
     )
-    core, *others = _free(run.parameters)
+    free = _free(run.parameters)
+    core, *others = free
     better = centring.relative_to(core)
     mean, variance = np.zeros(start.size), np.ones(start.size)  # of the core in its new units
     other = np.concatenate(others, axis=1)
@@ -91,7 +96,21 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         adapt_metric=False,
         mean=mean,
         covariance=variance,
+        rough=_rough(model, problem, centring, np.concatenate(free, axis=1)),
     )
+
+
+def _rough(model: CoreModel, problem: Any, centring: Core, drawn: Array) -> StanPart | None:
+    """The quicker problem, if at draws (N, P) its density follows the problem's."""
+    if problem.rough is problem:
+        return None
+    some = drawn[:: len(drawn) // COMPARED]
+    of_both = [
+        log_densities(model.program(problem), stan_data(each, centring), some)
+        for each in (problem, problem.rough)
+    ]
+    difference = np.subtract(*of_both)
+    return problem.rough if np.std(difference) < LARGEST_DIFFERENCE else None
 
 
 def _free(drawn: Mapping[str, Array]) -> list[Array]:

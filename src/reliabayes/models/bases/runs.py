@@ -123,7 +123,7 @@ def _sampled(
         run = by_gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    geometry = geometry_of(start)
+    geometry, rough = geometry_of(start), mode.rough
     if settings.sampler == "hmc":
         acceptance = TURN_ACCEPTANCE
     elif geometry:
@@ -133,6 +133,7 @@ def _sampled(
         stan_data(problem, mode.centring),
         inits=[model.for_program(point, mode.centring) for point in points],
         geometry=geometry,
+        rough=None if rough is None else stan_data(rough, mode.centring),
         acceptance=max(acceptance, care.acceptance),
         thinning=max(model.thinning, care.thinning),
         output_dir=output_dir,
