@@ -38,21 +38,23 @@ struct Design {
       : ratings(Vector::Zero(raters * categories)), raters_(raters), read_first_(data.first),
         read_cell_(data.cell), multiplicity_(data.multiplicity), count_(data.count) {
     const std::size_t items = data.multiplicity.size();
-    std::vector<std::vector<std::vector<Entry>>> chosen(items);  // by category
-    std::vector<std::vector<int>> numbers(items);  // of categories that were chosen, and of each its ratings
-    for (std::size_t i = 0; i < items; ++i) {
-      chosen[i].resize(categories);
-      for (int c = data.first[i] - 1; c < data.first[i + 1] - 1; ++c) {
+    std::vector<std::vector<Entry>> chosen(categories);  // of an item, by category
+    const auto sort_ratings = [&](int item) {
+      for (auto& each : chosen) each.clear();
+      for (int c = data.first[item] - 1; c < data.first[item + 1] - 1; ++c) {
         const int cell = data.cell[c] - 1, count = static_cast<int>(data.count[c]);
-        std::vector<Entry>& same = chosen[i][cell / raters];
-        same.resize(same.size() + count, {cell, cell % raters});
-        ratings(cell) += data.multiplicity[i] * data.count[c];
+        chosen[cell / raters].resize(chosen[cell / raters].size() + count, {cell, cell % raters});
       }
+    };
+    std::vector<std::vector<int>> numbers(items);  // of chosen categories, and of the ratings of each
+    for (std::size_t i = 0; i < items; ++i) {
+      sort_ratings(i);
       numbers[i] = {0};
-      for (const auto& each : chosen[i]) {
-        if (each.empty()) continue;
+      for (const auto& same : chosen) {
+        if (same.empty()) continue;
         ++numbers[i].front();
-        numbers[i].push_back(static_cast<int>(each.size()));
+        numbers[i].push_back(static_cast<int>(same.size()));
+        for (const Entry& entry : same) ratings(entry.cell) += data.multiplicity[i];
       }
     }
     order_.resize(items);
@@ -61,11 +63,11 @@ struct Design {
                      [&](int i, int j) { return numbers[i] < numbers[j]; });
     for (const int i : order_) {
       start();
+      sort_ratings(i);
       for (int k = 0; k < categories; ++k) {
-        const std::vector<Entry>& same = chosen[i][k];
-        if (same.empty()) unrated_.push_back(k);
-        else rated_.push_back({k, static_cast<int>(same.size())});
-        entries_.insert(entries_.end(), same.begin(), same.end());
+        if (chosen[k].empty()) unrated_.push_back(k);
+        else rated_.push_back({k, static_cast<int>(chosen[k].size())});
+        entries_.insert(entries_.end(), chosen[k].begin(), chosen[k].end());
       }
     }
     start();

@@ -34,16 +34,6 @@ struct Products {
   Products from(Eigen::Index node) const { return {all + node, mixed + node, own + node, stride}; }
 };
 
-template <int registers>
-[[gnu::always_inline]] static inline void multiply_by(const double* unknown, const double* ratio,
-                                                      Four (&all)[registers],
-                                                      Four (&own)[registers]) {
-  for (int r = 0; r < registers; ++r) {
-    all[r] *= four(unknown + 4 * r);
-    own[r] *= four(ratio + 4 * r);
-  }
-}
-
 // Calls a function for all nodes, with how many registers they fill and the first of them. The usual number of nodes
 // is a case of its own, whose addresses need no sums.
 template <typename Some>
@@ -72,9 +62,14 @@ template <int registers>
   for (const Rated* rated = item.first_rated; rated < item.last_rated; ++rated) {
     const double each = prevalence[rated->category];
     for (int r = 0; r < registers; ++r) own[r] = Four{each, each, each, each};
-    for (const Entry* const last = entry + rated->number; entry < last; ++entry)
-      multiply_by<registers>(unknown + entry->rater * to.stride, ratio + entry->cell * to.stride,
-                             all, own);
+    for (const Entry* const last = entry + rated->number; entry < last; ++entry) {
+      const double* const of_rater = unknown + entry->rater * to.stride;
+      const double* const of_cell = ratio + entry->cell * to.stride;
+      for (int r = 0; r < registers; ++r) {
+        all[r] *= four(of_rater + 4 * r);
+        own[r] *= four(of_cell + 4 * r);
+      }
+    }
     double* const kept = to.own + rated->category * to.stride;
     for (int r = 0; r < registers; ++r) {
       four(kept + 4 * r) = own[r];
@@ -103,16 +98,6 @@ WIDEST static double multiply_entries(const ItemRatings& item, const double* pre
   return sum_of(sums);
 }
 
-template <int registers>
-[[gnu::always_inline]] static inline void add_to(double* by_all, double* by_own,
-                                                 const Four (&mixed)[registers],
-                                                 const Four (&own)[registers]) {
-  for (int r = 0; r < registers; ++r) {
-    four(by_all + 4 * r) += mixed[r];
-    four(by_own + 4 * r) += own[r];
-  }
-}
-
 // Expected numbers of items at the next nodes, added to those of the item's raters and cells.
 template <int registers>
 [[gnu::always_inline]] static inline void weigh_some(const ItemRatings& item, double factor,
@@ -132,9 +117,14 @@ template <int registers>
       sum += own[r];
     }
     by_truth[rated->category] += sum_of(sum);
-    for (const Entry* const last = entry + rated->number; entry < last; ++entry)
-      add_to<registers>(by_all + entry->rater * of.stride, by_own + entry->cell * of.stride, mixed,
-                        own);
+    for (const Entry* const last = entry + rated->number; entry < last; ++entry) {
+      double* const of_rater = by_all + entry->rater * of.stride;
+      double* const of_cell = by_own + entry->cell * of.stride;
+      for (int r = 0; r < registers; ++r) {
+        four(of_rater + 4 * r) += mixed[r];
+        four(of_cell + 4 * r) += own[r];
+      }
+    }
   }
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -230,10 +231,15 @@ def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
     assert found == pytest.approx(expected(one) - expected(other), abs=1e-8)
 
 
-@pytest.mark.parametrize("largest", [3.0, 200.0, 500.0])
-@pytest.mark.parametrize("difficulty", [True, False])
+@pytest.mark.parametrize(
+    ("largest", "model"),
+    [
+        *product([3.0, 200.0, 500.0], [rb.LatentTAP(), rb.LatentTAP(difficulty=False)]),
+        *((3.0, rb.LatentTAP(nodes=nodes)) for nodes in (4, 7, 12, 16, 20, 24)),  # fill registers
+    ],
+)
 def test_density_of_latent_tap_holds_for_many_ratings_and_extreme_accuracies(
-    largest: float, difficulty: bool
+    largest: float, model: rb.LatentTAP
 ) -> None:
     rng = np.random.default_rng(4)
     item, rater = np.indices((4, 70)).reshape(2, -1)
@@ -241,7 +247,6 @@ def test_density_of_latent_tap_holds_for_many_ratings_and_extreme_accuracies(
     frame = pd.concat([frame, frame[:9], frame[:2]], ignore_index=True)  # two and three times
     frame["gold"] = frame["item"].map({1: 2})
     ratings = rb.Ratings.from_frame(frame, gold="gold", replicates="keep", scale="nominal")
-    model = rb.LatentTAP(difficulty=difficulty)
     problem = model.problem(ratings)
     one = {**model.draw_parameters(ratings, rng), "sd_alpha": np.array(100.0)}
     one, other = (one | {"alpha": rng.uniform(-largest, largest, 70)} for _ in range(2))
