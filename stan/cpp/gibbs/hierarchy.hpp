@@ -44,7 +44,7 @@ class Rows {
 
   // Rows of the locations, spreads and effects in x.
   void tabulate(double* x) {
-    for (Count e = 0; e < own_.categories * (own_.categories - 1); ++e) find_odds(x, e);
+    find_odds(x, 0, own_.categories * (own_.categories - 1));
     fill_rows(x);
   }
 
@@ -138,7 +138,7 @@ class Rows {
     for (Count i = 0; i < raters_.size; ++i) effect[raters_.number[i]] = raters_.effect[i];
     x[own_.location + e] = of.location;
     x[own_.spread + e] = of.spread;
-    find_odds(x, e);
+    find_odds(x, e, 1);
   }
 
   // Their density depends on the mean and the squares of the log odds of those with ratings: the spread, location
@@ -213,9 +213,10 @@ class Rows {
       }
   }
 
-  void find_odds(const double* x, Count e) {
-    odds_of(x + own_.effect + e * own_.raters, own_.raters, x[own_.location + e], x[own_.spread + e],
-            odds_.data() + e * own_.raters);
+  void find_odds(const double* x, Count first, Count errors) {
+    const Count at = first * own_.raters;
+    odds_of(x + own_.effect + at, own_.raters, errors, x + own_.location + first, x + own_.spread + first,
+            odds_.data() + at);
   }
 
   const Hierarchy& own_;

@@ -40,13 +40,17 @@ WIDEST static void draw_normal(double* x, Count size, WideStream& stream) {
     std::copy(some, some + std::min<Count>(2 * lanes, size - i), x + i);
   }
 }
-WIDEST static void odds_of(const double* effect, Count size, double location, double spread, double* odds) {
+// By error and rater; few raters share a register with those of the next error.
+WIDEST static void odds_of(const double* effect, Count raters, Count errors, const double* location,
+                           const double* spread, double* odds) {
+  const Count size = errors * raters;
+  for (Count e = 0, i = 0; e < errors; ++e)
+    for (Count j = 0; j < raters; ++j, ++i) odds[i] = location[e] + spread[e] * effect[i];
   for (Count i = 0; i < size; i += lanes) {
     double some[lanes] = {};
     const Count n = std::min<Count>(lanes, size - i);
-    std::copy(effect + i, effect + i + n, some);
-    const Lanes log_odds = location + spread * read(some);
-    write(exponential(larger(smaller(log_odds, 500), -700)), some);
+    std::copy(odds + i, odds + i + n, some);
+    write(exponential(larger(smaller(read(some), 500), -700)), some);
     std::copy(some, some + n, odds + i);
   }
 }
