@@ -72,7 +72,7 @@ def test_scores_have_means_and_variances_in_the_order_of_stan() -> None:
             "score": -np.ones((*shape, 32, 1)),
             "guess_score": np.broadcast_to(scores, (*shape, 32, 2)),
         }
-        return stan.Draws(found, {})
+        return stan.Draws(found, {"lp": np.zeros(shape)})
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stan, "sample", sample)
