@@ -34,15 +34,10 @@ struct Products {
   Products from(Eigen::Index node) const { return {all + node, mixed + node, own + node, stride}; }
 };
 
-// Calls a function for all nodes, with how many registers they fill and the first of them. The usual number of nodes
-// is a case of its own, whose addresses need no sums.
+// Calls a function for all nodes, with how many registers they fill and the first of them.
 template <typename Some>
 [[gnu::always_inline]] static inline void in_registers(Eigen::Index stride, const Some& some) {
   Eigen::Index q = 0;
-  if (stride >= 16) {
-    some(std::integral_constant<int, 4>(), 0);
-    q = 16;
-  }
   for (; q + 16 <= stride; q += 16) some(std::integral_constant<int, 4>(), q);
   for (; q + 8 <= stride; q += 8) some(std::integral_constant<int, 2>(), q);
   if (q < stride) some(std::integral_constant<int, 1>(), q);
