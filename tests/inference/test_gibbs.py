@@ -261,29 +261,46 @@ AGAIN = pd.DataFrame(  # items that are equal, rated twice by one rater, and kno
         "gold": [None] * 9 + [1, 1] + [None] * 5,
     }
 )
+PARTLY = pd.DataFrame(  # items of which each shares some raters with others
+    {
+        "item": [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
+        "rater": [0, 1, 2, 0, 1, 3, 2, 3, 0, 1, 2, 3, 0, 2, 3],
+        "rating": [0, 0, 0, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1],
+        "gold": [None] * 15,
+    }
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("concentration", "n"), [(1.0, 2), (0.3, 2), (0.5, 5), (2.0, 9)])
+@pytest.mark.parametrize(
+    ("table", "concentration", "n"),
+    [
+        *((AGAIN, *case) for case in [(1.0, 2), (0.3, 2), (0.5, 5), (2.0, 9)]),
+        *((PARTLY, *case) for case in [(0.3, 2), (0.8, 3), (0.5, 5)]),
+    ],
+)
 def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
-    concentration: float, n: int
+    table: pd.DataFrame, concentration: float, n: int
 ) -> None:
     rows: Any = np.full((n, n), concentration) + 2 * np.eye(n)
     model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
     ratings = rb.Ratings.from_frame(
-        AGAIN, gold="gold", scale="nominal", replicates="keep", categories=range(n)
+        table, gold="gold", scale="nominal", replicates="keep", categories=range(n)
     )
     conjugate = model.conjugate(model.problem(ratings))
     assert isinstance(conjugate, Conjugate)
     assert conjugate.passes > 0
-    assert conjugate.multiplicity.max() == 2
+    assert conjugate.multiplicity.max() == (2 if table is AGAIN else 1)
 
-    found = drawn(model, ratings, draws=8000).parameters
+    found = drawn(model, ratings, draws=40_000).parameters
 
-    truth = np.insert(np.array(list(product(range(n), repeat=5))), 3, 1, axis=1)
-    counts = np.broadcast_to(rows, (len(truth), 2, n, n)).copy()
+    known = table.groupby("item")["gold"].first()
+    every_state = product(*(range(n) if pd.isna(own) else [int(own)] for own in known))
+    truth = np.array(list(every_state))
+    raters = range(table["rater"].max() + 1)
+    counts = np.broadcast_to(rows, (len(truth), len(raters), n, n)).copy()
     every = np.arange(len(truth))[:, None]
-    np.add.at(counts, (every, AGAIN["rater"], truth[:, AGAIN["item"]], AGAIN["rating"]), 1)
+    np.add.at(counts, (every, table["rater"], truth[:, table["item"]], table["rating"]), 1)
     items = 1.3 + (truth[..., None] == np.arange(n)).sum(axis=1)
     log_weight = log_evidence(items, np.full(n, 1.3))
     log_weight += log_evidence(counts, rows).sum(axis=(1, 2))
@@ -295,7 +312,7 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
     moments = np.stack(
         [np.tensordot(weight, x, 1) for x in (mean, mean * (counts + 1) / (size + 1))]
     )
-    for at in np.ndindex(2, n, n):
+    for at in np.ndindex(len(raters), n, n):
         own = found["confusion"][(..., *at)]
         for power in (1, 2):
             exact = moments[(power - 1, *at)]
