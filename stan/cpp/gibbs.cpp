@@ -67,7 +67,11 @@ class Chain {
   Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
       : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_(in_whole_lanes(data.states)),
         factor_(data.cells * stride_), states_(data), weight_(stride_), state_(stride_), pseudo_(data.size) {
-    if (data.differences != nullptr) moves_.emplace(data);
+    if (data.differences != nullptr) {
+      moves_.emplace(data);
+      number_.resize(data.items);
+      probability_.resize(data.items);
+    }
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
     rows_->tabulate(x);
@@ -200,16 +204,15 @@ class Chain {
   }
 
   double log_likelihood() {
-    Sum sum;
+    double log_scales = 0;
     for (Count item = 0; item < data_.items; ++item) {
       const Position kind = data_.kind[item];
       const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states;
-      const double log_scale = joint(item, from, until);
-      double probability = 0;
-      for (Count h = from; h < until; ++h) probability += state_[h];
-      sum.add(log_scale, probability, data_.multiplicity[item]);
+      number_[item] = data_.multiplicity[item];
+      log_scales += number_[item] * joint(item, from, until);
+      probability_[item] = std::accumulate(&state_[from], &state_[until], 0.0);
     }
-    return sum.value();
+    return log_scales + reliabayes::sum_of_logs(number_.data(), probability_.data(), data_.items);
   }
 
   // A state other than the old one, with their probabilities, or else the old one; all are proposed if there is none.
@@ -275,6 +278,7 @@ class Chain {
   std::vector<double> factor_;    // probability of a rating, by cell and state
   Drawn states_;                  // drawn in the sweep
   std::vector<double> weight_, state_, pseudo_;
+  std::vector<double> number_, probability_;  // of distinct items, where parameters move with states marginalised
   std::optional<Rows> rows_;
   std::optional<reliabayes::Moves<Conjugate>> moves_;
 };

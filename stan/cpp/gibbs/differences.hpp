@@ -7,10 +7,12 @@
 //
 // ter Braak & Vrugt (2008), https://doi.org/10.1007/s11222-008-9104-9.
 #pragma once
+#include "lanes.hpp"
 #include "random.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace reliabayes {
@@ -22,11 +24,22 @@ struct Differences {
   const double* draw;
 };
 
+WIDEST static void to_exponentials(double* x, Count size) {
+  for (Count i = 0; i < size; i += lanes)
+    write(exponential(larger(smaller(read(x + i), largest_exponent), -largest_exponent)), x + i);
+}
+
 template <typename Posterior>
 class Moves {
  public:
   explicit Moves(const Posterior& data)
-      : data_(data), from_(data.size), to_(data.size), parameters_(data.kept - data.groups) {}
+      : data_(data), from_(data.size), to_(data.size), parameters_(data.kept - data.groups) {
+    for (Count i = 0; i < data.kept; ++i) {
+      const bool is_scaled = i < data.group[data.groups] || data.is_spread(i);
+      (is_scaled ? scaled_ : shifted_).push_back(i);
+    }
+    factor_.resize(in_whole_lanes(scaled_.size()));
+  }
 
   // Move numbers x, given their log density and that of others.
   template <typename LogDensity>
@@ -54,21 +67,22 @@ class Moves {
   }
 
   void propose(const double* one, const double* other, double part) {
+    for (std::size_t n = 0; n < scaled_.size(); ++n) factor_[n] = part * (one[scaled_[n]] - other[scaled_[n]]);
+    to_exponentials(factor_.data(), factor_.size());
+    for (std::size_t n = 0; n < scaled_.size(); ++n) to_[scaled_[n]] = from_[scaled_[n]] * factor_[n];
+    for (const Count i : shifted_) to_[i] = from_[i] + part * (one[i] - other[i]);
     for (Count g = 0; g < data_.groups; ++g) {
-      double sum = 0;
-      for (Count i = data_.group[g]; i < data_.group[g + 1]; ++i)
-        sum += to_[i] = from_[i] * std::exp(part * (one[i] - other[i]));
-      for (Count i = data_.group[g]; i < data_.group[g + 1]; ++i) to_[i] /= sum;
-    }
-    for (Count i = data_.group[data_.groups]; i < data_.kept; ++i) {
-      const double step = part * (one[i] - other[i]);
-      to_[i] = data_.is_spread(i) ? from_[i] * std::exp(step) : from_[i] + step;
+      const auto first = to_.begin() + data_.group[g], last = to_.begin() + data_.group[g + 1];
+      const double sum = std::accumulate(first, last, 0.0);
+      std::for_each(first, last, [&](double& x) { x /= sum; });
     }
   }
 
   const Posterior& data_;
   std::vector<double> from_, to_;
   Count parameters_;
+  std::vector<Count> scaled_, shifted_;  // positions of probabilities and spreads, and of all others
+  std::vector<double> factor_;           // of those that are scaled, in whole lanes
 };
 
 }  // namespace reliabayes

@@ -14,6 +14,7 @@
 #pragma once
 #include "raters.hpp"
 #include "slice.hpp"
+#include "sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,10 +66,8 @@ class Rows {
   double log_prior(const double* x) const {
     const Count errors = own_.categories * (own_.categories - 1);
     double total = errors * (std::log(2 / own_.spread_scale) + log_peak_);
-    for (Count e = 0; e < errors; ++e) {
-      const double spread = x[own_.spread + e];
-      total += of_location(x[own_.location + e]) + of_spread(spread) + std::log(spread);
-    }
+    total += sum_of_logs(nullptr, x + own_.spread, errors);
+    for (Count e = 0; e < errors; ++e) total += of_location(x[own_.location + e]) + of_spread(x[own_.spread + e]);
     for (Count i = 0; i < errors * own_.raters; ++i) total -= 0.5 * x[own_.effect + i] * x[own_.effect + i];
     return total;
   }

@@ -31,13 +31,13 @@ class Sum {
   double total_ = 0, product_ = 1;
 };
 
-// Of numbers x of at least 1e-300, their logs times weights.
+// Of numbers x of at least 1e-300, their logs times weights, which are 1 if there are none.
 WIDEST static double sum_of_logs(const double* weight, const double* x, Count size) {
   Lanes sum = all(0);
   for (Count i = 0; i < size; i += lanes) {
-    double weights[lanes] = {}, some[lanes] = {1, 1, 1, 1};
+    double weights[lanes] = {1, 1, 1, 1}, some[lanes] = {1, 1, 1, 1};
     const Count n = std::min<Count>(lanes, size - i);
-    std::copy_n(weight + i, n, weights);
+    if (weight != nullptr) std::copy_n(weight + i, n, weights);
     std::copy_n(x + i, n, some);
     sum += read(weights) * logarithm(read(some));
   }

@@ -1,0 +1,106 @@
+// What EM of confusion matrices with log odds that resemble one another starts from, and tables of log odds.
+//
+// Numbers of a point are its prevalence (K), locations and spreads (E), and effects (E, R), one after another. An error
+// e is a true category h with a wrong one k.
+#pragma once
+#include "../gibbs/lanes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+namespace reliabayes::em {
+
+using Count = std::int64_t;
+
+// src/reliabayes/models/bases/hierarchy_em.py has the same structure.
+struct Problem {
+  Count items, categories, raters;
+  const std::int32_t* first;   // entry of each item, and one past the last: items + 1
+  const std::int32_t* cell;    // of each entry: category and rater
+  const double* count;         // ratings of each entry
+  const std::int32_t* kind;    // of each item: 0, or 1 + its true category if that is known
+  const double* multiplicity;  // items that each stands for
+  const double* prevalence;    // prior counts
+  const double* precision;     // of log odds by error and rater, for a Laplace approximation
+  double location_mean, location_sd;
+  double spread_df, spread_scale;  // of half t priors; infinite degrees of freedom make them half normal
+
+  Count wrong() const { return categories - 1; }
+  Count errors() const { return categories * wrong(); }
+  const double* locations(const double* x) const { return x + categories; }
+  const double* spreads(const double* x) const { return locations(x) + errors(); }
+  const double* effects(const double* x) const { return spreads(x) + errors(); }
+};
+
+inline double squared(double x) { return x * x; }
+
+inline double log_normal(double x, const Problem& of) {
+  return -0.5 * squared((x - of.location_mean) / of.location_sd) - std::log(of.location_sd);
+}
+inline double log_half_t(double x, const Problem& of) {
+  const double square = squared(x / of.spread_scale);
+  return -0.5 * (std::isinf(of.spread_df) ? square : (of.spread_df + 1) * std::log1p(square / of.spread_df));
+}
+inline double x_log_y(double x, double y) { return x == 0 ? 0 : x * std::log(y); }
+
+struct Aligned {  // as lanes by themselves are not in a vector
+  Lanes lanes;
+};
+
+// Tables by rater are padded to whole lanes, in which log odds are those of all raters.
+inline Count width_of(const Problem& own) { return in_whole_lanes(own.raters); }
+
+// Log odds (E, raters) of a point.
+inline std::vector<double> log_odds_of(const Problem& own, const double* x) {
+  const Count width = width_of(own);
+  std::vector<double> found(own.errors() * width);
+  for (Count e = 0; e < own.errors(); ++e) {
+    const double *effect = own.effects(x) + e * own.raters, location = own.locations(x)[e], spread = own.spreads(x)[e];
+    for (Count j = 0; j < width; ++j) found[e * width + j] = location + (j < own.raters ? spread * effect[j] : 0);
+  }
+  return found;
+}
+
+// Odds of errors of four raters, which take the place of their logs, and of what is right; all are divided by the
+// largest.
+struct Odds {
+  Lanes log_largest, right, sum;
+};
+INLINE Odds to_odds(Aligned* log_odds, Count n) {
+  Lanes largest = all(0);
+  for (Count k = 0; k < n; ++k) largest = larger(largest, log_odds[k].lanes);
+  const Lanes right = exponential(larger(-largest, -largest_exponent));
+  Odds found{largest, right, right};
+  for (Count k = 0; k < n; ++k)
+    found.sum += log_odds[k].lanes = exponential(larger(log_odds[k].lanes - largest, -largest_exponent));
+  return found;
+}
+INLINE Lanes log_total(const Odds& odds) { return odds.log_largest + logarithm(odds.sum); }
+
+// Four numbers of an array, with 0 after its end.
+INLINE Lanes read_some(const double* x, Count size) {
+  if (size >= lanes) return read(x);
+  double some[lanes] = {};
+  std::copy_n(x, size, some);
+  return read(some);
+}
+
+WIDEST static double log_prior(const Problem& own, const double* x) {
+  double total = 0;
+  Lanes of_raters = all(0);
+  for (Count h = 0; h < own.categories; ++h) total += x_log_y(own.prevalence[h], x[h]);
+  for (Count e = 0; e < own.errors(); ++e) {
+    const double spread = own.spreads(x)[e], variance = spread * spread;
+    total += log_normal(own.locations(x)[e], own) + log_half_t(spread, own) + std::log(spread);
+    const double *effect = own.effects(x) + e * own.raters, *precision = own.precision + e * own.raters;
+    for (Count j = 0; j < own.raters; j += lanes) {
+      const Lanes some = read_some(effect + j, own.raters - j);
+      of_raters += some * some + logarithm(1 + variance * read_some(precision + j, own.raters - j));
+    }
+  }
+  return total - 0.5 * sum_of(of_raters);
+}
+
+}  // namespace reliabayes::em
