@@ -85,13 +85,15 @@ int run(const Program& program, const Argument& arguments) {
   const Argument& output = arguments["output"];
   const Argument& diagnostic_file = output["diagnostic_file"];
   const Argument& profile_file = output["profile_file"];
+  const Argument& numbers_file = output["numbers_file"];
   for (const Argument& each : output.children)
     if (each.type == Kind::output && !each.value().empty()) refuse_overwriting(arguments, each);
   if (diagnostic_file.given && method.value() != "sample")
     throw UsageError("diagnostic_file: method=" + method.value() + " writes none");
 
   OutputFile file("output file", output["file"].value());
-  std::optional<OutputFile> diagnostics, profile;
+  std::optional<OutputFile> numbers, diagnostics, profile;
+  if (numbers_file.given) numbers.emplace("numbers_file", *numbers_file.given);
   if (diagnostic_file.given) diagnostics.emplace("diagnostic_file", *diagnostic_file.given);
   if (profile_file.given) profile.emplace("profile_file", *profile_file.given);
 
@@ -101,7 +103,7 @@ int run(const Program& program, const Argument& arguments) {
     return load(program, arguments, other.name, other);
   };
   const int digits = output["sig_figs"].integer();
-  CsvWriter draws(file, digits);
+  CsvWriter draws(file, digits, numbers ? &*numbers : nullptr);
   write_header(file.stream(), arguments, *model);
   auto inner_state = std::make_unique<stan::callbacks::writer>();
   if (diagnostics) {
@@ -123,6 +125,7 @@ int run(const Program& program, const Argument& arguments) {
     profile->publish();
   }
   if (diagnostics) diagnostics->publish();
+  if (numbers) numbers->publish();
   if (output["save_cmdstan_config"].flag())
     write_config(beside(output["file"].value(), "_config.json"), arguments, *model);
   file.publish();

@@ -18,6 +18,7 @@ import pytest
 from cmdstanpy import CmdStanMCMC, CmdStanModel
 
 from reliabayes.arrays import Array
+from reliabayes.inference.stan_csv import read_variables
 from tests.monte_carlo import standard_error
 
 Compiled = Callable[[str], Path]
@@ -334,6 +335,24 @@ def test_side_files_are_written_on_request(compiled: Compiled, folder: Path) -> 
     assert rows(folder / "p.csv")[0].startswith("name,thread_id,total_time")
 
 
+def test_numbers_in_another_file_are_those_of_the_table(compiled: Compiled, folder: Path) -> None:
+    words = "sample num_samples=30 data file=data.json random seed=3 output sig_figs=17 file="
+
+    run(compiled("normal_mean"), folder, words + "table.csv")
+    run(compiled("normal_mean"), folder, words + "header.csv numbers_file=header.numbers")
+
+    assert files(folder) == {"data.json", "table.csv", "header.csv", "header.numbers"}
+    header, *numbers = rows(folder / "table.csv")
+    assert rows(folder / "header.csv") == [header]
+    found = np.fromfile(folder / "header.numbers").reshape(30, -1)
+    expected = [[float(number) for number in row.split(",")] for row in numbers]
+    np.testing.assert_array_equal(found, expected)
+    both = [read_variables([folder / name]) for name in ("table.csv", "header.csv")]
+    assert both[0].keys() == both[1].keys()
+    for name, values in both[0].items():
+        np.testing.assert_array_equal(both[1][name], values)
+
+
 def test_gradients_where_trajectories_start_are_not_taken_again(
     compiled: Compiled, folder: Path
 ) -> None:
@@ -561,7 +580,7 @@ SAMPLE = "sample data file=data.json "
         ("sample output sig_figs=19", "sig_figs=19: expected an integer in 1..18"),
         (
             "sample output append=1",
-            "unknown argument append: expected one of file, diagnostic_file",
+            "unknown argument append: expected one of file, numbers_file, diagnostic_file",
         ),
         ("sample opencl platform=0", "unknown argument opencl"),
         (SAMPLE + "num_warmup=0", "num_warmup belongs after method=sample"),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.inference.stan_csv import numbers_beside
 
 MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
 MESSAGES = 100  # of the progress of a chain
@@ -59,6 +60,7 @@ def sampler_commands(
     program: Path,
     inputs: Path,
     tables: Sequence[Path],
+    as_text: bool,
     data: Mapping[str, Any],
     inits: Sequence[Mapping[str, Any]],
     *,
@@ -81,6 +83,8 @@ def sampler_commands(
         Folder for the files that the chains read.
     tables : sequence of Path
         File for the draws of each chain.
+    as_text : bool
+        Whether these have the numbers, and not other files beside them, which are read sooner.
     data, inits : mappings by the names in the program
         Data, and starting values of each chain.
     warmup, draws, thinning, seed, geometry, rough, acceptance, first_chain
@@ -102,6 +106,7 @@ def sampler_commands(
             f"id={chain}",
             *words,
             f"file={table}",
+            *([] if as_text else [f"numbers_file={numbers_beside(table)}"]),
             f"init={_written(inputs / f'init_{chain}.json', init)}",
             *method,
             *_adaptation(geometry, acceptance, adapted=warmup > 0),

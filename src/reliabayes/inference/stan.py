@@ -143,6 +143,7 @@ def sample(
                 executable,
                 temporary,
                 tables,
+                chosen is not None or uses_cmdstan(),
                 data,
                 inits,
                 warmup=warmup,

@@ -1,4 +1,7 @@
-"""Draws as Stan's programs write them: comments, a header, and a row of numbers for each draw."""
+"""Draws as Stan's programs write them: comments, a header, and a row of numbers for each draw.
+
+Our own programs write the rows into another file, as they are in memory, if asked to.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,11 @@ EXACT: dict[str, Any] = (
 )
 
 
+def numbers_beside(table: Path) -> Path:
+    """File of the numbers of a table that has but the header."""
+    return table.with_suffix(".numbers")
+
+
 def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
     """Draws of all variables.
 
@@ -38,13 +46,17 @@ def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
 
     with open(tables[0], encoding="utf-8") as opened:
         header = next(line.strip() for line in opened if not line.startswith("#"))
-    # With pandas: polars would read faster, but its threads do not survive a fork.
-    draws = np.stack(of_parts(_read_numbers, tables))
+    if numbers_beside(tables[0]).exists():
+        rows = [np.fromfile(numbers_beside(table)) for table in tables]
+        draws = np.stack(rows).reshape(len(tables), -1, header.count(",") + 1)
+    else:
+        # With pandas: polars would read faster, but its threads do not survive a fork.
+        draws = np.stack(of_parts(_read_table, tables))
     found = stanio.parse_header(header)
     return {name: np.asarray(each.extract_reshape(draws)) for name, each in found.items()}
 
 
-def _read_numbers(table: Path) -> Array:
+def _read_table(table: Path) -> Array:
     return np.asarray(pd.read_csv(table, comment="#", dtype=np.float64, **EXACT))
 
 

@@ -83,6 +83,7 @@ inline Argument command_line() {
        section(
            "output", "the files to write",
            {output("file", "output.csv", "CSV of the result"),
+            output("numbers_file", "", "numbers of the result, 8 bytes each, which are then not in the CSV"),
             output("diagnostic_file", "", "CSV of the sampler's inner state"),
             integer("refresh", "100", from_zero, "iterations between two lines of progress"),
             integer("sig_figs", "8", {1, 18, true}, "significant digits"),

@@ -75,10 +75,12 @@ inline std::string beside(const std::string& name, const std::string& ending) {
   return std::filesystem::path(name).replace_extension().string() + ending;
 }
 
-// Rows of comma-separated values, and comments, from Stan's algorithms.
+// Rows of comma-separated values, and comments, from Stan's algorithms. Values may go to another file as they are in
+// memory.
 class CsvWriter final : public stan::callbacks::writer {
  public:
-  CsvWriter(OutputFile& file, int digits) : file_(file), digits_(digits) {}
+  CsvWriter(OutputFile& file, int digits, OutputFile* numbers = nullptr)
+      : file_(file), numbers_(numbers), digits_(digits) {}
 
   void operator()(const std::vector<std::string>& names) override {
     for (const std::string& name : names) row_ += name + ',';
@@ -87,6 +89,12 @@ class CsvWriter final : public stan::callbacks::writer {
   }
 
   void operator()(const std::vector<double>& values) override {
+    if (numbers_ != nullptr) {
+      const auto size = static_cast<std::streamsize>(values.size() * sizeof(double));
+      numbers_->stream().write(reinterpret_cast<const char*>(values.data()), size);
+      numbers_->check();
+      return;
+    }
     for (const double value : values) add(value);
     end_row();
   }
@@ -99,6 +107,7 @@ class CsvWriter final : public stan::callbacks::writer {
 
  private:
   OutputFile& file_;
+  OutputFile* numbers_;
   int digits_;
   std::string row_;
   bool has_names_ = false;
