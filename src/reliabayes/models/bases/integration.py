@@ -33,10 +33,11 @@ def quadrature_error(
     It is the largest of the errors at the draws whose sd of what is integrated out is at the 1%,
     50% and 99% quantile: a large sd needs close nodes, a smaller one nodes that reach far.
     """
-    drawn = sorted(posterior.points(), key=lambda point: float(np.max(point[sd])))
-    problem = posterior.problem
+    draws, problem = posterior.stacked(), posterior.problem
+    order = np.argsort(draws[sd].reshape(posterior.n_draws, -1).max(axis=1), kind="stable")
+    chosen = [order[int(part * len(order))] for part in (0.01, 0.5, 0.99)]
+    some = [{name: values[draw] for name, values in draws.items()} for draw in chosen]
     finer = replace(problem, nodes=refined(problem.nodes))
-    some = [drawn[int(part * len(drawn))] for part in (0.01, 0.5, 0.99)]
     error = max(abs(log_likelihood(at, finer) - log_likelihood(at, problem)) for at in some)
     return problem.nodes.number, error
 
