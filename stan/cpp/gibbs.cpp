@@ -32,6 +32,7 @@ using reliabayes::Count;
 using reliabayes::draw_gamma;
 using reliabayes::Drawn;
 using reliabayes::ExactSum;
+using reliabayes::factors_at_once;
 using reliabayes::in_whole_lanes;
 using reliabayes::multiply;
 using reliabayes::Philox;
@@ -57,7 +58,6 @@ enum Purpose : std::uint32_t {
 // Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
 // 1e-158 times as probable. An item that 8 factors make less probable than that is computed from logarithms.
 constexpr double small = 1e-50;
-constexpr int factors_at_once = 8;
 constexpr double smallest_probability = 1e-300;
 
 constexpr Count nothing = -1;  // no state yet
@@ -69,7 +69,7 @@ class Chain {
         factor_(data.cells * stride_), states_(data), weight_(stride_), state_(stride_), pseudo_(data.size) {
     if (data.differences != nullptr) {
       moves_.emplace(data);
-      number_.resize(data.items);
+      number_.assign(data.multiplicity, data.multiplicity + data.items);
       probability_.resize(data.items);
     }
     if (data.hierarchy == nullptr) return;
@@ -208,9 +208,8 @@ class Chain {
     for (Count item = 0; item < data_.items; ++item) {
       const Position kind = data_.kind[item];
       const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states;
-      number_[item] = data_.multiplicity[item];
       log_scales += number_[item] * joint(item, from, until);
-      probability_[item] = std::accumulate(&state_[from], &state_[until], 0.0);
+      probability_[item] = std::accumulate(state_.begin() + from, state_.begin() + until, 0.0);
     }
     return log_scales + reliabayes::sum_of_logs(number_.data(), probability_.data(), data_.items);
   }

@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace reliabayes::em {
 namespace {
 
-constexpr double none = -1e308;  // instead of the logarithm of 0
+constexpr double none = -1e308, least = -1e300;  // instead of the logarithm of 0: of no state, and of any other
 
 // Log-probability of all ratings. Adds expected items (S), and expected ratings by cell and state (V, S), for states
 // that fill up whole lanes, of which the last are in no item.
@@ -138,7 +137,7 @@ WIDEST double improved_spread(double spread, double squares, const double* preci
 extern "C" double reliabayes_hierarchy_expect(const Problem* own, const double* x, double* items, double* ratings) {
   const Count n = own->categories, cells = n * own->raters, stride = in_whole_lanes(n);
   std::vector<double> table(cells * stride), of_cell(cells * stride), weight(stride, none), of_state(stride);
-  for (Count h = 0; h < n; ++h) weight[h] = std::log(x[h]);
+  for (Count h = 0; h < n; ++h) weight[h] = std::max(std::log(x[h]), least);
   tabulate(*own, log_odds_of(*own, x).data(), table.data());
   const double found = expect(*own, table.data(), weight.data(), of_state.data(), of_cell.data());
   std::copy_n(of_state.begin(), n, items);

@@ -69,6 +69,18 @@ void refuse_overwriting(const Argument& section, const Argument& output) {
   }
 }
 
+void refuse_one_file_for_two(const Argument& output) {
+  std::map<std::filesystem::path, const Argument*> taken;
+  for (const Argument& each : output.children) {
+    if (each.type != Kind::output || each.value().empty()) continue;
+    const std::filesystem::path name(each.value());
+    const auto [other, is_new] = taken.emplace(name.lexically_normal(), &each);
+    if (!is_new)
+      throw UsageError(each.name + "=" + each.value() + ": expected a different file from " +
+                       other->second->name + "=" + other->second->value());
+  }
+}
+
 std::unique_ptr<stan::model::model_base> load(const Program& program, const Argument& arguments,
                                               const std::string& asked, const Argument& file) {
   const auto seed = static_cast<unsigned>(arguments["random"]["seed"].count());
@@ -88,8 +100,11 @@ int run(const Program& program, const Argument& arguments) {
   const Argument& numbers_file = output["numbers_file"];
   for (const Argument& each : output.children)
     if (each.type == Kind::output && !each.value().empty()) refuse_overwriting(arguments, each);
+  refuse_one_file_for_two(output);
   if (diagnostic_file.given && method.value() != "sample")
     throw UsageError("diagnostic_file: method=" + method.value() + " writes none");
+  if (numbers_file.given && method.value() == "diagnose")
+    throw UsageError("numbers_file: method=diagnose writes none");
 
   OutputFile file("output file", output["file"].value());
   std::optional<OutputFile> numbers, diagnostics, profile;

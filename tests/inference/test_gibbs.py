@@ -270,29 +270,49 @@ PARTLY = pd.DataFrame(  # items of which each shares some raters with others
     }
 )
 
+SHARED = pd.DataFrame(  # items of the same raters
+    {
+        "item": [0, 0, 0, 1, 1, 1, 2, 2, 2],
+        "rater": [0, 1, 2, 0, 1, 2, 0, 1, 2],
+        "rating": [0, 0, 1, 0, 1, 1, 1, 0, 1],
+        "gold": [None] * 9,
+    }
+)
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("table", "concentration", "n"),
+    ("table", "concentration", "n", "settled"),
     [
-        *((AGAIN, *case) for case in [(1.0, 2), (0.3, 2), (0.5, 5), (2.0, 9)]),
-        *((PARTLY, *case) for case in [(0.3, 2), (0.8, 3), (0.5, 5)]),
+        *((AGAIN, *case, 0) for case in [(1.0, 2), (0.3, 2), (0.5, 5), (2.0, 9)]),
+        *((PARTLY, *case) for case in [(0.3, 2, 0), (0.8, 3, 0), (0.5, 5, 0)]),
+        *((SHARED, *case) for case in [(0.3, 2, 0), (0.3, 2, 1), (0.1, 2, 2), (0.3, 3, 3)]),
     ],
 )
 def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
-    table: pd.DataFrame, concentration: float, n: int
+    table: pd.DataFrame, concentration: float, n: int, settled: int
 ) -> None:
     rows: Any = np.full((n, n), concentration) + 2 * np.eye(n)
     model = rb.DawidSkene(prior_prevalence=EVEN, prior_confusion=rows)
     ratings = rb.Ratings.from_frame(
         table, gold="gold", scale="nominal", replicates="keep", categories=range(n)
     )
-    conjugate = model.conjugate(model.problem(ratings))
+    problem = model.problem(ratings)
+    conjugate = model.conjugate(problem)
     assert isinstance(conjugate, Conjugate)
     assert conjugate.passes > 0
     assert conjugate.multiplicity.max() == (2 if table is AGAIN else 1)
+    if settled:
+        first = np.arange(len(conjugate.kind)) < settled
+        conjugate = replace(
+            conjugate, thinning=6 / (1 + conjugate.passes), is_settled=first.astype(np.int32)
+        )
+        assert conjugate.passes == 5  # of which the first and the last draw settled items
 
-    found = drawn(model, ratings, draws=40_000).parameters
+    inits = model.cold_start(problem, None).create_inits(seed=1, chains=2)
+    found = gibbs.sample(
+        conjugate, seed=1, inits=inits, chains=2, warmup=100, draws=40_000
+    ).parameters
 
     known = table.groupby("item")["gold"].first()
     every_state = product(*(range(n) if pd.isna(own) else [int(own)] for own in known))

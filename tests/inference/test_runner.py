@@ -635,6 +635,11 @@ def test_wrong_arguments_are_refused_by_name(
             "diagnose data file=data.json output diagnostic_file=d.csv",
             "diagnostic_file: method=diagnose",
         ),
+        ("diagnose data file=data.json output numbers_file=n", "numbers_file: method=diagnose"),
+        (
+            "sample data file=data.json output file=a.csv numbers_file=./a.csv",
+            "numbers_file=./a.csv: expected a different file from file=a.csv",
+        ),
         ("log_prob data file=data.json", "either constrained_params or unconstrained_params"),
         (
             "log_prob unconstrained_params=data.json data file=data.json",

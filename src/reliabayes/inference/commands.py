@@ -84,7 +84,7 @@ def sampler_commands(
     tables : sequence of Path
         File for the draws of each chain.
     as_text : bool
-        Whether these have the numbers, and not other files beside them, which are read sooner.
+        Whether these have the numbers; if not, files beside them do, which are read sooner.
     data, inits : mappings by the names in the program
         Data, and starting values of each chain.
     warmup, draws, thinning, seed, geometry, rough, acceptance, first_chain

@@ -25,7 +25,7 @@ EXACT: dict[str, Any] = (
 
 
 def numbers_beside(table: Path) -> Path:
-    """File of the numbers of a table that has but the header."""
+    """File of the numbers of a table that has only the header."""
     return table.with_suffix(".numbers")
 
 

@@ -3,7 +3,6 @@
 // Counts of a rater change with the state of each item that the rater rated, so that the next item of the same rater
 // waits for it. Those who share few raters with the item before come next, and ratings of shared raters come last.
 #pragma once
-#include "lanes.hpp"
 #include "posterior.hpp"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ class UrnItems {
     std::int32_t cell, rater;  // where its rows start
   };
   struct Ratings {
-    Number number = 0, by_rater = 0, before = 0;  // of the entry, all of the rater, theirs in earlier entries
+    Number number = 0, by_rater = 0, before = 0;  // of the item: in an entry, by its rater, and by them before
   };
   struct Item {
     Count item, first, shared, last;  // its entries, from ``shared`` on those of raters of the item before
@@ -35,6 +34,7 @@ class UrnItems {
     for (Count v = 0; v < data.cells; ++v)
       rater_of_[v] = raters.try_emplace(group_of(v, 0), raters.size()).first->second;
     n_raters_ = raters.size();
+    has_rated_.resize(n_raters_);
     std::vector<Count> settled, others;
     for (Count item = 0; item < data.items; ++item)
       if (!data.kind[item]) (data.is_settled[item] ? settled : others).push_back(item);
@@ -60,16 +60,12 @@ class UrnItems {
   static constexpr Count looked_at = 8;  // items, of which the next is chosen
 
   void add(std::vector<Count>& items) {
-    // Loops over entries of items of one size end where processors expect it.
+    // Items with equally many entries are neighbours, so that processors predict where loops end.
     const auto size = [this](Count item) { return data_.first[item + 1] - data_.first[item]; };
     std::stable_sort(items.begin(), items.end(), [&](Count a, Count b) { return size(a) < size(b); });
-    std::vector<char> has_rated(n_raters_);  // the item before
-    const auto note = [&](Count item, bool has) {
-      for (Count e = data_.first[item]; e < data_.first[item + 1]; ++e) has_rated[rater(e)] = has;
-    };
-    const auto n_shared = [&](Count item) {
+    const auto n_shared = [this](Count item) {
       Count number = 0;
-      for (Count e = data_.first[item]; e < data_.first[item + 1]; ++e) number += has_rated[rater(e)];
+      for (Count e = data_.first[item]; e < data_.first[item + 1]; ++e) number += has_rated_[rater(e)];
       return number;
     };
     for (auto next = items.begin(); next != items.end(); ++next) {
@@ -82,19 +78,17 @@ class UrnItems {
           best = other;
         }
       std::rotate(next, best, best + 1);
-      add(*next, has_rated);
-      if (next != items.begin()) note(*(next - 1), false);
-      note(*next, true);
+      add(*next);
     }
   }
 
-  void add(Count item, const std::vector<char>& has_rated) {
+  void add(Count item) {
     const Count first = data_.first[item], last = data_.first[item + 1], from = entries_.size();
     Item added{item, from, from, from, data_.multiplicity[item] == 1 && last - first <= factors_at_once};
     for (const bool are_shared : {false, true}) {
       if (are_shared) added.shared = entries_.size();
       for (Count e = first; e < last; ++e) {
-        if (bool(has_rated[rater(e)]) != are_shared) continue;
+        if (bool(has_rated_[rater(e)]) != are_shared) continue;
         Ratings own{data_.count[e]};
         for (Count other = first; other < last; ++other) {
           if (rater(other) != rater(e)) continue;
@@ -107,7 +101,13 @@ class UrnItems {
       }
     }
     added.last = entries_.size();
+    if (!items_.empty()) note_raters(items_.back().item, false);
+    note_raters(item, true);
     items_.push_back(added);
+  }
+
+  void note_raters(Count item, bool have_rated) {
+    for (Count e = data_.first[item]; e < data_.first[item + 1]; ++e) has_rated_[rater(e)] = have_rated;
   }
 
   Count rater(Count entry) const { return rater_of_[data_.cell[entry]]; }
@@ -116,6 +116,7 @@ class UrnItems {
   const Conjugate& data_;
   Count stride_, n_raters_ = 0, n_settled_ = 0;
   std::vector<Count> rater_of_;  // each cell
+  std::vector<char> has_rated_;  // the last item, settled or not
   std::vector<Item> items_;
   std::vector<Entry> entries_;
   std::vector<Ratings> ratings_;

@@ -11,6 +11,7 @@
 #include "wide_random.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -21,7 +22,7 @@ namespace reliabayes {
 // Of a posterior in which each rating is an outcome of one row, and each rater has a row for each state. Two chains
 // move at once, so that one processor has twice the work between two draws that depend on one another: tables hold
 // the numbers of both side by side, for two states in a register. A chain alone has itself beside it. Ratings of an
-// item by raters who did not rate the one before are multiplied before tables note the state of that.
+// item by raters who did not rate the one before are multiplied before the tables follow that item's move.
 class Urns {
  public:
   static constexpr Count chains = 2;
@@ -95,7 +96,7 @@ class Urns {
     of_rater_ = prior_of_rater_;
     for (Count c = 0; c < chains; ++c) {
       const Drawn& drawn = *of[c].drawn;
-      Count* state = &state_[c];
+      Count* state = state_.data() + c;
       for (const Item& each : items_.all()) *std::exchange(state, state + chains) = drawn.state[each.item];
       for (Count v = 0; v < data_.cells; ++v)
         for (Count h = 0; h < states_; ++h) {
@@ -111,7 +112,7 @@ class Urns {
   void empty(const Chain (&of)[chains]) const {
     for (Count c = 0; c < chains; ++c) {
       Drawn& drawn = *of[c].drawn;
-      const Count* state = &state_[c];
+      const Count* state = state_.data() + c;
       for (const Item& each : items_.all()) drawn.state[each.item] = *std::exchange(state, state + chains);
       for (Count v = 0; v < data_.cells; ++v)
         for (Count h = 0; h < states_; ++h) {
@@ -132,7 +133,7 @@ class Urns {
     const Work work{up, up + blocks, up + 2 * blocks, up + 3 * blocks};
     for (Count b = 0; b < blocks; ++b) work.weight[b] = read(&weight_[b * lanes]);
     Move move;
-    Count* state = &state_[first * chains];
+    Count* state = state_.data() + first * chains;
     const Item* const end = items_.all().data() + items_.all().size();
     for (const Item* item = items_.all().data() + first; item != end; ++item, state += chains) {
       if (!item->is_simple) {
@@ -183,7 +184,7 @@ class Urns {
   template <int Blocks>
   __attribute__((always_inline)) void take_out(const States& from, const Work& work) {
     const Count blocks = Blocks > 0 ? Blocks : blocks_;
-    const Bits state = of_chains<Bits>(from[0], from[1]);
+    const Bits state = of_chains(std::uint64_t(from[0]), std::uint64_t(from[1]));
     for (Count b = 0; b < blocks; ++b) {
       work.less[b] = Lanes(Bits(read_bits(&here_[b * lanes]) == state) & Bits(all(-1)));
       work.up[b] = work.down[b] = all(1);
@@ -224,7 +225,7 @@ class Urns {
       if (e == item.last) break;
       Lanes each = work.up[0];
       for (Count b = 1; b < blocks; ++b) each = larger(each, work.up[b]);
-      const Lanes largest = of_chains<Lanes>(std::max(each[0], each[2]), std::max(each[1], each[3]));
+      const Lanes largest = of_chains(std::max(each[0], each[2]), std::max(each[1], each[3]));
       const Bits is_small = Bits(largest < small);
       if (!is_any(is_small)) continue;
       for (Count b = 0; b < blocks; ++b) work.up[b] /= chosen(is_small, largest, all(1));
@@ -232,7 +233,7 @@ class Urns {
   }
 
   // For each chain a state with a probability in proportion to that of the item's ratings and to its prevalence, which
-  // notes it at once.
+  // is updated at once.
   template <int Blocks>
   __attribute__((always_inline)) void choose(WideStream (&streams)[chains], const Work& work, Count* state) {
     const Count blocks = Blocks > 0 ? Blocks : blocks_;
@@ -244,7 +245,7 @@ class Urns {
       sum += both;
     }
     const double first = uniform(streams[0]), second = uniform(streams[1]);
-    const Lanes point = of_chains<Lanes>(first, second) * sum;
+    const Lanes point = of_chains(first, second) * sum;
     Bits number{}, before = Bits(all(0)) - 1;
     for (Count b = 0; b < blocks; ++b) {
       const Bits is_above = Bits(work.up[b] <= point) & read_bits(&is_not_last_[b * lanes]);
@@ -272,11 +273,11 @@ class Urns {
     }
   }
 
-  template <typename Register, typename Value>
-  static __attribute__((always_inline)) Register of_chains(Value first, Value second) {
-    using Lane = std::decay_t<decltype(Register{}[0])>;
-    const Lane a = static_cast<Lane>(first), b = static_cast<Lane>(second);
-    return Register{a, b, a, b};
+  static __attribute__((always_inline)) Lanes of_chains(double first, double second) {
+    return Lanes{first, second, first, second};
+  }
+  static __attribute__((always_inline)) Bits of_chains(std::uint64_t first, std::uint64_t second) {
+    return Bits{first, second, first, second};
   }
   static __attribute__((always_inline)) Bits read_bits(const std::uint64_t* x) {
     Bits found;

@@ -129,7 +129,7 @@ class HierarchyEM:
 
 
 class _Problem(ctypes.Structure):
-    """The structure ``Problem`` of stan/cpp/hierarchy_em.cpp."""
+    """The structure ``Problem`` of stan/cpp/hierarchy_em/problem.hpp."""
 
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("items", "categories", "raters")),
