@@ -131,7 +131,7 @@ def test_a_full_temporary_folder_is_said(limit: int) -> None:
         files_of_at_most(limit),
         pytest.raises(rb.SamplingError, match=r"there is no space left in .*reliabayes-.*TMPDIR"),
     ):
-        drawn()
+        drawn(draws=2000)
 
 
 @pytest.mark.parametrize("size", [1, 5_000, 40_000])

@@ -385,7 +385,8 @@ def test_error_of_the_quadrature_is_known_where_only_sds_between_the_ends_have_o
     problem = model.problem(rb.Ratings.from_wide(wide, scale="nominal"))
     short = replace(problem, nodes=Nodes.of(problem.nodes.number))
     draws = [at_levels(level, sd) for sd in np.linspace(0.01, 1.2, 101)]
-    posterior: Any = SimpleNamespace(points=lambda: draws, problem=short)
+    stacked = {name: np.stack([draw[name] for draw in draws]) for name in draws[0]}
+    posterior: Any = SimpleNamespace(stacked=lambda: stacked, problem=short)
 
     _, error = model.integration_error(posterior)
 

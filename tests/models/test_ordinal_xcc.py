@@ -89,7 +89,8 @@ def test_quadrature_is_accurate_for_items_with_many_ratings() -> None:
 def test_error_of_the_likelihood_and_items_take_little_memory_with_crowds() -> None:
     model, problem = rb.LogitXCC(), rb.LogitXCC().problem(crowds(raters=100))
     point, narrow = (crowds_point(raters=100, rho=rho) for rho in (0.0, 0.999))
-    posterior: Any = SimpleNamespace(points=lambda: [point, narrow], problem=problem)
+    stacked = {name: np.stack([point[name], narrow[name]]) for name in point}
+    posterior: Any = SimpleNamespace(stacked=lambda: stacked, problem=problem)
 
     tracemalloc.start()
     found = model.log_likelihood(point, problem)

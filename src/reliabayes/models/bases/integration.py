@@ -34,7 +34,7 @@ def quadrature_error(
     50% and 99% quantile: a large sd needs close nodes, a smaller one nodes that reach far.
     """
     draws, problem = posterior.stacked(), posterior.problem
-    order = np.argsort(draws[sd].reshape(posterior.n_draws, -1).max(axis=1), kind="stable")
+    order = np.argsort(draws[sd].reshape(len(draws[sd]), -1).max(axis=1), kind="stable")
     chosen = [order[int(part * len(order))] for part in (0.01, 0.5, 0.99)]
     some = [{name: values[draw] for name, values in draws.items()} for draw in chosen]
     finer = replace(problem, nodes=refined(problem.nodes))
