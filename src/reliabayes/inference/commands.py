@@ -60,10 +60,10 @@ def sampler_commands(
     program: Path,
     inputs: Path,
     tables: Sequence[Path],
-    as_text: bool,
     data: Mapping[str, Any],
     inits: Sequence[Mapping[str, Any]],
     *,
+    as_text: bool,
     warmup: int,
     draws: int,
     thinning: int,
@@ -83,10 +83,10 @@ def sampler_commands(
         Folder for the files that the chains read.
     tables : sequence of Path
         File for the draws of each chain.
-    as_text : bool
-        Whether these have the numbers; if not, files beside them do, which are read sooner.
     data, inits : mappings by the names in the program
         Data, and starting values of each chain.
+    as_text : bool
+        Whether tables have the numbers; if not, files beside them do, which are read sooner.
     warmup, draws, thinning, seed, geometry, rough, acceptance, first_chain
         As of `reliabayes.inference.stan.sample`, but draws before thinning.
 

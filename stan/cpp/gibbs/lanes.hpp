@@ -5,6 +5,7 @@
 #pragma once
 #include "../widest.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -17,6 +18,9 @@ constexpr int lanes = 4;
 // Aligned in every function, as those compiled for wide registers expect.
 using Lanes = double __attribute__((vector_size(32), aligned(32)));
 using Bits = std::uint64_t __attribute__((vector_size(32), aligned(32)));
+struct Aligned {  // as lanes by themselves are not in a vector
+  Lanes lanes;
+};
 
 // A number of places rounded up to that of whole lanes.
 constexpr std::int64_t in_whole_lanes(std::int64_t places) { return (places + lanes - 1) / lanes * lanes; }
@@ -28,6 +32,13 @@ INLINE Lanes read(const double* x) {
 }
 INLINE void write(Lanes values, double* x) { std::memcpy(x, &values, sizeof values); }
 INLINE Lanes all(double x) { return Lanes{x, x, x, x}; }
+// Four numbers of an array, and another one for each after its end.
+INLINE Lanes read_some(const double* x, std::int64_t size, double other = 0) {
+  if (size >= lanes) return read(x);
+  double some[lanes] = {other, other, other, other};
+  std::copy_n(x, size, some);
+  return read(some);
+}
 INLINE double sum_of(Lanes x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 INLINE bool is_any(Bits x) { return x[0] | x[1] | x[2] | x[3]; }
 INLINE Lanes chosen(Bits is_first, Lanes first, Lanes second) {

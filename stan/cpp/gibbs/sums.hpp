@@ -35,11 +35,8 @@ class Sum {
 WIDEST static double sum_of_logs(const double* weight, const double* x, Count size) {
   Lanes sum = all(0);
   for (Count i = 0; i < size; i += lanes) {
-    double weights[lanes] = {1, 1, 1, 1}, some[lanes] = {1, 1, 1, 1};
-    const Count n = std::min<Count>(lanes, size - i);
-    if (weight != nullptr) std::copy_n(weight + i, n, weights);
-    std::copy_n(x + i, n, some);
-    sum += read(weights) * logarithm(read(some));
+    const Lanes logs = logarithm(read_some(x + i, size - i, 1));
+    sum += weight == nullptr ? logs : read_some(weight + i, size - i) * logs;
   }
   return sum_of(sum);
 }

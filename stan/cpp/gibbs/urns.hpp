@@ -71,9 +71,6 @@ class Urns {
   using Number = UrnItems::Number;
   using Item = UrnItems::Item;
   using States = Count[chains];
-  struct Aligned {  // as lanes by themselves are not in a vector
-    Lanes lanes;
-  };
   struct Work {  // by state and chain: the item's ratings, those of its raters, what it counts itself, prevalence
     Lanes *up, *down, *less, *weight;
   };

@@ -5,7 +5,6 @@
 #pragma once
 #include "../gibbs/lanes.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -45,10 +44,6 @@ inline double log_half_t(double x, const Problem& of) {
 }
 inline double x_log_y(double x, double y) { return x == 0 ? 0 : x * std::log(y); }
 
-struct Aligned {  // as lanes by themselves are not in a vector
-  Lanes lanes;
-};
-
 // Tables by rater are padded to whole lanes, in which log odds are those of all raters.
 inline Count width_of(const Problem& own) { return in_whole_lanes(own.raters); }
 
@@ -78,14 +73,6 @@ INLINE Odds to_odds(Aligned* log_odds, Count n) {
   return found;
 }
 INLINE Lanes log_total(const Odds& odds) { return odds.log_largest + logarithm(odds.sum); }
-
-// Four numbers of an array, with 0 after its end.
-INLINE Lanes read_some(const double* x, Count size) {
-  if (size >= lanes) return read(x);
-  double some[lanes] = {};
-  std::copy_n(x, size, some);
-  return read(some);
-}
 
 WIDEST static double log_prior(const Problem& own, const double* x) {
   double total = 0;
