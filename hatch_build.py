@@ -249,7 +249,7 @@ def headers_of(text: str, folder: Path) -> Iterator[Path]:
 # What is compiled by itself: Gibbs samplers and EM steps, which become a library; the command line;
 # and the sums of densities, which need no headers of Stan.
 ALONE = {path.stem: Unit.of(path.stem, path.read_text()) for path in sorted(CPP.glob("*.cpp"))}
-OF_LIBRARY = ("gibbs", "crossed_gibbs", "hierarchy_em")
+OF_LIBRARY = ("gibbs", "crossed_gibbs", "hierarchy_em", "latent_tap_em")
 GIBBS, RUNNER = tuple(map(ALONE.pop, OF_LIBRARY)), ALONE.pop("runner")
 
 

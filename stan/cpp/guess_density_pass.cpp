@@ -13,86 +13,120 @@ namespace reliabayes {
 static constexpr double largest_bend = 2.5;
 
 Guesses::Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& guessed)
-    : score_(score), own_(score.rows(), score.cols()), later_(score.rows(), score.cols()),
-      sd_(score.rows(), score.cols()), skew_(score.rows(), score.cols()),
-      root_(score.rows(), score.cols()), slope_(score.rows(), score.cols()),
-      taken_(score.rows(), score.cols()), probability_(score.rows(), score.cols() + 1),
-      log_probability_(score.rows(), score.cols() + 1) {
-  const Eigen::Index last = score.cols();
-  Eigen::ArrayXd later = guessed.col(last).array() + (shape(last) - 0.5);
-  for (Eigen::Index k = last - 1; k >= 0; --k) {
-    own_.col(k) = guessed.col(k).array() + (shape(k) - 0.5);
-    later_.col(k) = later;
-    later += guessed.col(k).array() + shape(k);
+    : raters_(score.rows()), last_(score.cols()), blocks_(in_whole_lanes(raters_) / lanes),
+      score_(last_ * blocks_), by_own_(score_.size()), by_later_(score_.size()), sd_(score_.size()),
+      inverse_sd_(score_.size()), skew_(score_.size()), square_(score_.size()),
+      inverse_root_(score_.size()), slope_(score_.size()), taken_(score_.size()),
+      probability_(raters_, last_ + 1), log_probability_(raters_, last_ + 1) {
+  tabulate(score, shape, guessed);
+}
+
+// Loops are short, so that the processor begins with the next four raters before it has finished these.
+WIDEST void Guesses::tabulate(const Matrix& score, const Vector& shape, const ConstMatrix& guessed) {
+  const std::size_t size = score_.size();
+  Table own(size), later(size), log_odds(size), log_larger(size), left(size);
+  for (Eigen::Index j = 0, block = 0; j < raters_; j += lanes, ++block) {
+    Lanes of_later = read_some(guessed.col(last_).data() + j, raters_ - j, 1) + shape(last_);
+    for (Eigen::Index k = last_ - 1; k >= 0; --k) {
+      const Lanes each = read_some(guessed.col(k).data() + j, raters_ - j, 1) + shape(k);
+      score_[k * blocks_ + block].lanes = read_some(&score(j, k), raters_ - j);
+      own[k * blocks_ + block].lanes = each - 0.5;
+      later[k * blocks_ + block].lanes = of_later - 0.5;
+      of_later += each;
+    }
   }
-  Eigen::ArrayXd left = Eigen::ArrayXd::Ones(score.rows());  // for later categories, and its log
-  Eigen::ArrayXd rest = Eigen::ArrayXd::Zero(score.rows());
-  for (Eigen::Index k = 0; k < last; ++k) {
-    const auto a = own_.col(k).array(), b = later_.col(k).array();
-    const auto z = score.col(k).array();
-    const Eigen::ArrayXd sd = ((a + b) / (a * b)).sqrt();
-    const Eigen::ArrayXd skew = sd * (a - b) / (a + b), skewed = skew * z;
-    const Eigen::ArrayXd root = (1 + (skewed / largest_bend).square()).sqrt();
-    const Eigen::ArrayXd log_odds =
-        (a / b).log() + sd * (z + skewed * z / (3 * (root + 1)) - skew / 6);
-    sd_.col(k) = sd;
-    skew_.col(k) = skew;
-    root_.col(k) = root;
-    slope_.col(k) = sd * (1 + skewed / (3 * root));
-    const Eigen::ArrayXd odds = (-log_odds.abs()).exp();  // of the less probable of the two
-    const Eigen::ArrayXd log_larger = -(1 + odds).log();
-    const Eigen::ArrayXd larger = 1 / (1 + odds), smaller = odds * larger;
-    taken_.col(k) = (log_odds > 0).select(larger, smaller);
-    probability_.col(k) = left * taken_.col(k).array();
-    left *= (log_odds > 0).select(smaller, larger);
-    log_probability_.col(k) = rest + log_larger + log_odds.min(0.0);
-    rest += log_larger - log_odds.max(0.0);
+  for (std::size_t i = 0; i < size; ++i) {
+    const Lanes a = own[i].lanes, b = later[i].lanes, by_a = 1 / a, by_b = 1 / b;
+    const Lanes variance = by_a + by_b, inverse = inverse_root(variance), sd = variance * inverse;
+    const Lanes skew = (a - b) * (by_a * by_b) * inverse, bend = skew * score_[i].lanes * (1 / largest_bend);
+    by_own_[i].lanes = by_a;
+    by_later_[i].lanes = by_b;
+    sd_[i].lanes = sd;
+    inverse_sd_[i].lanes = inverse;
+    skew_[i].lanes = skew;
+    inverse_root_[i].lanes = inverse_root(1 + bend * bend);
   }
-  probability_.col(last) = left;
-  log_probability_.col(last) = rest;
+  for (std::size_t i = 0; i < size; ++i) {
+    const Lanes z = score_[i].lanes, sd = sd_[i].lanes, skew = skew_[i].lanes, each = inverse_root_[i].lanes;
+    const Lanes square = z * z * each / (3 * (1 + each));
+    square_[i].lanes = square;
+    slope_[i].lanes = sd * (1 + skew * z * each * (1 / 3.0));
+    log_odds[i].lanes = logarithm(own[i].lanes * by_later_[i].lanes) + sd * (z + skew * (square - 1 / 6.0));
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    const Bits is_likely = Bits(log_odds[i].lanes > 0);
+    const Lanes distance = chosen(is_likely, log_odds[i].lanes, -log_odds[i].lanes);
+    const Lanes odds = exponential(-smaller(distance, largest_exponent));  // of the less probable of the two
+    const Lanes larger = 1 / (1 + odds), lesser = odds * larger;
+    log_larger[i].lanes = -logarithm(1 + odds);
+    taken_[i].lanes = chosen(is_likely, larger, lesser);
+    left[i].lanes = chosen(is_likely, lesser, larger);
+  }
+  for (Eigen::Index j = 0, block = 0; j < raters_; j += lanes, ++block) {
+    Lanes rest = all(1), log_rest = all(0);  // for later categories
+    for (Eigen::Index k = 0; k < last_; ++k) {
+      const Eigen::Index i = k * blocks_ + block;
+      const Lanes odds = log_odds[i].lanes, distance = larger(odds, -odds), log_each = log_rest + log_larger[i].lanes;
+      write_some(rest * taken_[i].lanes, &probability_(j, k), raters_ - j);
+      rest *= left[i].lanes;
+      // Halves of these are what the log of the other lacks; not a number if the log odds are none.
+      write_some(log_each + 0.5 * (odds - distance), &log_probability_(j, k), raters_ - j);
+      log_rest = log_each - 0.5 * (odds + distance);
+    }
+    write_some(rest, &probability_(j, last_), raters_ - j);
+    write_some(log_rest, &log_probability_(j, last_), raters_ - j);
+  }
 }
 
 double Guesses::log_slope() const {
   double total = 0, product = 1;  // the value is total + log(product)
-  for (Eigen::Index i = 0; i < slope_.size(); ++i) {
-    product *= slope_(i);
-    if (product > 1e-200 && product < 1e200) continue;
-    total += std::log(product);
-    product = 1;
-  }
+  for (Eigen::Index k = 0; k < last_; ++k)
+    for (Eigen::Index j = 0; j < raters_; ++j) {
+      product *= slope_[k * blocks_ + j / lanes].lanes[j % lanes];
+      if (product > 1e-200 && product < 1e200) continue;
+      total += std::log(product);
+      product = 1;
+    }
   return total + std::log(product);
 }
 
-GuessGradient Guesses::gradient(const Matrix& by_log_probability, double by_log_slope) const {
-  const Eigen::Index last = score_.cols();
-  GuessGradient by{Matrix(score_.rows(), last), Vector::Zero(last + 1)};
-  Eigen::ArrayXd left = by_log_probability.col(last);  // by all logarithms from a category on
-  double by_earlier = 0;
-  Vector by_later(last);
-  for (Eigen::Index k = last - 1; k >= 0; --k) {
-    const auto a = own_.col(k).array(), b = later_.col(k).array();
-    const auto z = score_.col(k).array();
-    const auto sd = sd_.col(k).array(), skew = skew_.col(k).array();
-    const auto root = root_.col(k).array(), slope = slope_.col(k).array();
-    left += by_log_probability.col(k).array();
-    const Eigen::ArrayXd by_log_odds = by_log_probability.col(k).array() - taken_.col(k).array() * left;
-    // The derivative by g z, where it is in the slope of h.
-    const Eigen::ArrayXd by_skewed = by_log_slope * sd / (3 * root.cube() * slope);
-    by.by_score.col(k) = slope * by_log_odds + skew * by_skewed;
-    // The derivatives by the skewness, and by the ratio of a - b and a + b that it is with the sd.
-    const Eigen::ArrayXd square = z.square() / (3 * (root + 1));
-    const Eigen::ArrayXd by_skew = sd * by_log_odds * (square / root - 1.0 / 6) + z * by_skewed;
-    const Eigen::ArrayXd by_ratio = 2 * sd * by_skew / (a + b).square();
-    // The derivative by the square of the sd, 1 / a + 1 / b.
-    const Eigen::ArrayXd h = z + skew * (square - 1.0 / 6);
-    const Eigen::ArrayXd by_variance =
-        0.5 * (by_log_odds * h + (by_log_slope + skew * by_skew) / sd) / sd;
-    by.by_shape(k) = ((by_log_odds - by_variance / a) / a + by_ratio * b).sum();
-    by_later(k) = -((by_log_odds + by_variance / b) / b + by_ratio * a).sum();
+WIDEST GuessGradient Guesses::gradient(const Matrix& by_log_probability, double by_log_slope) const {
+  constexpr double ones[lanes] = {1, 1, 1, 1};
+  GuessGradient by{Matrix(raters_, last_), Vector::Zero(last_ + 1)};
+  Table left(blocks_);  // by all logarithms from a category on
+  for (Eigen::Index j = 0; j < raters_; j += lanes)
+    left[j / lanes].lanes = read_some(&by_log_probability(j, last_), raters_ - j);
+  double of_later = 0;
+  Vector by_later(last_);
+  for (Eigen::Index k = last_ - 1; k >= 0; --k) {
+    Lanes by_own_shape = all(0), by_later_shape = all(0);
+    for (Eigen::Index j = 0, block = 0; j < raters_; j += lanes, ++block) {
+      const Eigen::Index i = k * blocks_ + block;
+      const Lanes by_a = by_own_[i].lanes, by_b = by_later_[i].lanes, z = score_[i].lanes;
+      const Lanes sd = sd_[i].lanes, inverse = inverse_sd_[i].lanes, skew = skew_[i].lanes;
+      const Lanes square = square_[i].lanes, slope = slope_[i].lanes, by_root = inverse_root_[i].lanes;
+      const Lanes by_log = read_some(&by_log_probability(j, k), raters_ - j);
+      const Lanes by_slope = by_log_slope * read_some(ones, raters_ - j);
+      left[block].lanes += by_log;
+      const Lanes by_log_odds = by_log - taken_[i].lanes * left[block].lanes;
+      // The derivative by g z, where it is in the slope of h.
+      const Lanes by_skewed = by_slope * sd * (by_root * by_root * by_root) / (3 * slope);
+      write_some(slope * by_log_odds + skew * by_skewed, &by.by_score(j, k), raters_ - j);
+      // The derivatives by the skewness, and by the ratio of a - b and a + b that it is with the sd.
+      const Lanes by_skew = sd * by_log_odds * (square * by_root - 1 / 6.0) + z * by_skewed;
+      const Lanes by_sum = by_a * by_b * inverse * inverse, by_ratio = 2 * sd * by_skew * by_sum;
+      // The derivative by the square of the sd, 1 / a + 1 / b.
+      const Lanes h = z + skew * (square - 1 / 6.0);
+      const Lanes by_variance = 0.5 * inverse * (by_log_odds * h + (by_slope + skew * by_skew) * inverse);
+      by_own_shape += by_a * (by_log_odds - by_a * by_variance + by_ratio * (inverse * inverse));
+      by_later_shape -= by_b * (by_log_odds + by_b * by_variance + by_ratio * (inverse * inverse));
+    }
+    by.by_shape(k) = sum_of(by_own_shape);
+    by_later(k) = sum_of(by_later_shape);
   }
-  for (Eigen::Index k = 0; k <= last; ++k) {
-    by.by_shape(k) += by_earlier;
-    if (k < last) by_earlier += by_later(k);
+  for (Eigen::Index k = 0; k <= last_; ++k) {
+    by.by_shape(k) += of_later;
+    if (k < last_) of_later += by_later(k);
   }
   return by;
 }

@@ -1,6 +1,9 @@
 // Guesses and their density in numbers that Stan need not know of.
 #pragma once
+#include "lanes.hpp"
 #include "linear_algebra.hpp"
+
+#include <vector>
 
 namespace reliabayes {
 
@@ -27,10 +30,17 @@ class Guesses {
   GuessGradient gradient(const Matrix& by_log_probability, double by_log_slope) const;
 
  private:
-  const Matrix& score_;
-  Matrix own_, later_;  // concentrations and guesses of a category, and of all later ones, less 0.5
-  Matrix sd_, skew_, root_, slope_;  // of log odds; what bends them, and their derivative by the score
-  Matrix taken_, probability_, log_probability_;
+  using Table = std::vector<Aligned>;  // by category but the last and by rater, in whole lanes
+
+  const Eigen::Index raters_, last_, blocks_;  // raters, the last category, and blocks of four raters
+  // Scores; inverse concentrations, with guesses and less 0.5, of a category and of all later ones.
+  Table score_, by_own_, by_later_;
+  Table sd_, inverse_sd_, skew_;       // of log odds
+  Table square_, inverse_root_, slope_;  // what bends them, and their derivative by the score
+  Table taken_;                        // of what earlier categories leave
+  Matrix probability_, log_probability_;
+
+  void tabulate(const Matrix& score, const Vector& shape, const ConstMatrix& guessed);
 };
 
 // The log density of the scores but for the constant of the Dirichlet distribution, and its gradient if one

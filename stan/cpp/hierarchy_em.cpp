@@ -1,7 +1,7 @@
 // Steps of EM for confusion matrices with log odds that resemble one another: what src/reliabayes/inference/log_odds.py
 // and src/reliabayes/likelihoods/item_mixture.py compute with NumPy, without the time that it takes for small arrays.
-#include "hierarchy_em/problem.hpp"
-#include "hierarchy_em/rows.hpp"
+#include "em/hierarchy.hpp"
+#include "em/rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,59 +11,8 @@
 namespace reliabayes::em {
 namespace {
 
-constexpr double none = -1e308, least = -1e300;  // instead of the logarithm of 0: of no state, and of any other
-
-// Log-probability of all ratings. Adds expected items (S), and expected ratings by cell and state (V, S), for states
-// that fill up whole lanes, of which the last are in no item.
-template <int Blocks>
-INLINE double expect(const Problem& own, const double* table, const double* weight, double* items, double* ratings) {
-  const Count stride = in_whole_lanes(own.categories), blocks = Blocks ? Blocks : stride / lanes;
-  std::vector<Aligned> many(Blocks ? 0 : blocks);
-  Lanes few[Blocks + 1], *const state = Blocks ? few : &many.data()->lanes;
-  double total = 0, product = 1;
-  for (Count item = 0; item < own.items; ++item) {
-    const Count first = own.first[item], last = own.first[item + 1], kind = own.kind[item];
-    for (Count b = 0; b < blocks; ++b) state[b] = read(weight + b * lanes);
-    for (Count entry = first; entry < last; ++entry) {
-      const double *row = table + own.cell[entry] * stride, count = own.count[entry];
-      for (Count b = 0; b < blocks; ++b) state[b] += count * read(row + b * lanes);
-    }
-    for (Count h = 0; h < stride && kind; ++h)
-      if (h != kind - 1) state[h / lanes][h % lanes] = none;
-    Lanes each = state[0];
-    for (Count b = 1; b < blocks; ++b) each = larger(each, state[b]);
-    const double largest = std::max({none, each[0], each[1], each[2], each[3]});
-    Lanes sums = all(0);
-    for (Count b = 0; b < blocks; ++b) sums += state[b] = exponential(larger(state[b] - largest, -largest_exponent));
-    const double sum = sum_of(sums), number = own.multiplicity[item], share = number / sum;
-    total += number * largest;
-    if (number == 1)
-      product *= sum;  // which is at least 1
-    else
-      total += number * std::log(sum);
-    if (product > 1e200) total += std::log(std::exchange(product, 1));
-    for (Count b = 0; b < blocks; ++b) {
-      state[b] *= share;
-      write(read(items + b * lanes) + state[b], items + b * lanes);
-    }
-    for (Count entry = first; entry < last; ++entry) {
-      double *row = ratings + own.cell[entry] * stride, count = own.count[entry];
-      for (Count b = 0; b < blocks; ++b) write(read(row + b * lanes) + count * state[b], row + b * lanes);
-    }
-  }
-  return total + std::log(product);
-}
-
-WIDEST double expect(const Problem& own, const double* table, const double* weight, double* items, double* ratings) {
-  switch (in_whole_lanes(own.categories) / lanes) {
-    case 1: return expect<1>(own, table, weight, items, ratings);
-    case 2: return expect<2>(own, table, weight, items, ratings);
-    default: return expect<0>(own, table, weight, items, ratings);
-  }
-}
-
 // Log-probabilities of ratings by cell and state, in whole lanes.
-WIDEST void tabulate(const Problem& own, const double* log_odds, double* table) {
+WIDEST void tabulate(const Hierarchy& own, const double* log_odds, double* table) {
   const Count n = own.wrong(), width = width_of(own), stride = in_whole_lanes(own.categories);
   std::vector<Aligned> of_four(n), odds(n);
   for (Count h = 0; h < own.categories; ++h)
@@ -85,7 +34,7 @@ constexpr double enough = 1e-3;     // nats that a step gains at most if another
 
 // Improve locations (E) and log odds (E, raters) by damped Newton steps, those of all true categories until none
 // gains much.
-void improve(const Problem& own, const double* ratings, const double* spreads, std::vector<double>& location,
+void improve(const Hierarchy& own, const double* ratings, const double* spreads, std::vector<double>& location,
              std::vector<double>& log_odds) {
   const Count n = own.wrong(), of_row = width_of(own) * n;
   Rows rows(own, ratings, spreads);
@@ -116,7 +65,7 @@ void improve(const Problem& own, const double* ratings, const double* spreads, s
 }
 
 // The maximum of tangents that bound the density of a variance from below, three times.
-WIDEST double improved_spread(double spread, double squares, const double* precision, const Problem& own) {
+WIDEST double improved_spread(double spread, double squares, const double* precision, const Hierarchy& own) {
   const double df = own.spread_df, scale = squared(own.spread_scale);
   double variance = spread * spread;
   for (int step = 0; step < 3; ++step) {
@@ -134,19 +83,19 @@ WIDEST double improved_spread(double spread, double squares, const double* preci
 }  // namespace
 
 // Log posterior density at a point x, up to a constant; expected items (K), and ratings by cell and state (V, K).
-extern "C" double reliabayes_hierarchy_expect(const Problem* own, const double* x, double* items, double* ratings) {
+extern "C" double reliabayes_hierarchy_expect(const Hierarchy* own, const double* x, double* items, double* ratings) {
   const Count n = own->categories, cells = n * own->raters, stride = in_whole_lanes(n);
   std::vector<double> table(cells * stride), of_cell(cells * stride), weight(stride, none), of_state(stride);
   for (Count h = 0; h < n; ++h) weight[h] = std::max(std::log(x[h]), least);
   tabulate(*own, log_odds_of(*own, x).data(), table.data());
-  const double found = expect(*own, table.data(), weight.data(), of_state.data(), of_cell.data());
+  const double found = expect(*own, stride, table.data(), weight.data(), of_state.data(), of_cell.data());
   std::copy_n(of_state.begin(), n, items);
   for (Count v = 0; v < cells; ++v) std::copy_n(&of_cell[v * stride], n, ratings + v * n);
   return found + log_prior(*own, x);
 }
 
 // The M step: a point of higher expected density, given what is expected at another.
-extern "C" void reliabayes_hierarchy_maximise(const Problem* own, const double* x, const double* items,
+extern "C" void reliabayes_hierarchy_maximise(const Hierarchy* own, const double* x, const double* items,
                                               const double* ratings, double* next) {
   const Count n = own->categories, raters = own->raters, width = width_of(*own);
   double sum = 0;

@@ -163,11 +163,12 @@ def test_gradient_equals_finite_differences(name: str, ratings: rb.Ratings) -> N
     check_gradient(PLAIN[name][0], ratings)
 
 
-def test_gradient_of_latent_tap_equals_finite_differences(ratings: rb.Ratings) -> None:
+@pytest.mark.parametrize("nodes", [3, 8, 12, 15, 20, 24, 28])  # which fill registers, or do not
+def test_gradient_of_latent_tap_equals_finite_differences(nodes: int, ratings: rb.Ratings) -> None:
     years = pd.DataFrame({"rater": [0, 1, 2, 3], "years": [1.0, -0.5, 0.2, 2.0]})
     covariates = rb.Covariates.from_frame(years)
 
-    check_gradient(rb.LatentTAP(covariates=covariates), ratings)
+    check_gradient(rb.LatentTAP(covariates=covariates, nodes=nodes), ratings)
 
 
 def test_latent_tap_integrates_out_item_difficulty() -> None:
@@ -232,24 +233,26 @@ def test_latent_tap_has_the_documented_priors(ratings: rb.Ratings) -> None:
 
 
 @pytest.mark.parametrize(
-    ("largest", "model"),
+    ("raters", "largest", "model"),
     [
-        *product([3.0, 200.0, 500.0], [rb.LatentTAP(), rb.LatentTAP(difficulty=False)]),
-        *((3.0, rb.LatentTAP(nodes=nodes)) for nodes in (4, 7, 12, 16, 20, 24)),  # fill registers
+        *product([70], [3.0, 200.0, 500.0], [rb.LatentTAP(), rb.LatentTAP(difficulty=False)]),
+        # Few ratings are multiplied: nodes fill registers.
+        *((13, 3.0, rb.LatentTAP(nodes=nodes)) for nodes in (4, 7, 12, 16, 20, 24, 28)),
     ],
 )
 def test_density_of_latent_tap_holds_for_many_ratings_and_extreme_accuracies(
-    largest: float, model: rb.LatentTAP
+    raters: int, largest: float, model: rb.LatentTAP
 ) -> None:
     rng = np.random.default_rng(4)
-    item, rater = np.indices((4, 70)).reshape(2, -1)
-    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rng.integers(0, 3, 280)})
+    item, rater = np.indices((4, raters)).reshape(2, -1)
+    rating = rng.integers(0, 3, len(item))
+    frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating})
     frame = pd.concat([frame, frame[:9], frame[:2]], ignore_index=True)  # two and three times
     frame["gold"] = frame["item"].map({1: 2})
     ratings = rb.Ratings.from_frame(frame, gold="gold", replicates="keep", scale="nominal")
     problem = model.problem(ratings)
     one = {**model.draw_parameters(ratings, rng), "sd_alpha": np.array(100.0)}
-    one, other = (one | {"alpha": rng.uniform(-largest, largest, 70)} for _ in range(2))
+    one, other = (one | {"alpha": rng.uniform(-largest, largest, raters)} for _ in range(2))
 
     found = log_density(model, ratings, one) - log_density(model, ratings, other)
 

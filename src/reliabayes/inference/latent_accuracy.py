@@ -9,6 +9,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.densities import log_half_t, log_normal, slope_half_t
+from reliabayes.inference.em import Point
 
 MOST_STEPS, SMALL_GAIN = 4, 1e-4  # Newton steps, and nats that the last one gains
 LARGEST_STEP = 3.0  # of an accuracy, of a slope and of the log of the sd
@@ -31,8 +32,6 @@ class ExpectedAccuracy:
         Standard deviation of accuracies between raters, which is held.
     priors : mapping of str to array
         Numbers of the priors of mean_alpha, eta and sd_delta.
-    has_difficulty : bool
-        Whether items differ in difficulty.
     """
 
     knew: Array
@@ -41,18 +40,15 @@ class ExpectedAccuracy:
     covariate: Array
     sd_alpha: float
     priors: Mapping[str, Array]
-    has_difficulty: bool
 
-    def improved(
-        self, alpha: Array, eta: Array, sd_delta: Array | None
-    ) -> tuple[Array, Array, Array]:
-        """Accuracies (R,), slopes (X,) and sd of difficulty (1,), by a few Newton steps.
+    def improved(self, point: Point) -> Point:
+        """What they have at a point, after a few Newton steps; ``sd_delta`` only if it has that.
 
         The mean of the accuracies, the slopes and the log of the sd are few, and given these the
         accuracies are independent.
         """
-        log_sd = np.log(sd_delta) if self.has_difficulty and sd_delta is not None else np.empty(0)
-        here = alpha, np.concatenate([eta, log_sd])
+        eta, sd_delta = (point.get(name, np.empty(0)) for name in ("eta", "sd_delta"))
+        here = point["alpha"], np.concatenate([eta, np.log(sd_delta)])
         value, step = self._value_and_step(*here)
         for _ in range(MOST_STEPS):
             for part in PARTS:
@@ -65,8 +61,14 @@ class ExpectedAccuracy:
             gain, here, (value, step) = found[0] - value, there, found
             if gain < SMALL_GAIN:
                 break
-        n_slopes = self.covariate.shape[1]
-        return here[0], here[1][:n_slopes], np.exp(here[1][n_slopes:])
+        alpha, others = here
+        better = {
+            "alpha": alpha,
+            "mean_alpha": np.asarray(self.best_mean(alpha)),
+            "eta": others[: len(eta)],
+            "sd_delta": np.exp(others[len(eta) :]),
+        }
+        return {name: values for name, values in better.items() if name in point}
 
     def best_mean(self, alpha: Array) -> float:
         """Mean of the accuracies at which their density is highest."""
@@ -82,7 +84,8 @@ class ExpectedAccuracy:
         """
         n_slopes, priors = self.covariate.shape[1], self.priors
         eta = others[:n_slopes]
-        sd_delta = float(np.exp(others[-1])) if self.has_difficulty else 0.0
+        has_difficulty = len(others) > n_slopes
+        sd_delta = float(np.exp(others[-1])) if has_difficulty else 0.0
         odds = alpha + self.covariate @ eta - sd_delta * self.node[:, None]
         small = np.exp(-np.abs(odds))
         known = np.where(odds > 0, 1, small) / (1 + small)
@@ -100,7 +103,7 @@ class ExpectedAccuracy:
         bend[1:, 1:] = (self.covariate.T * own) @ self.covariate + eta_precision * np.eye(n_slopes)
         mixed = np.column_stack([np.full(len(alpha), -precision), own[:, None] * self.covariate])
         uphill = np.append(0.0, by_eta)
-        if self.has_difficulty:
+        if has_difficulty:
             prior = priors["sd_delta"]
             value += log_half_t(sd_delta, prior) + others[-1]
             by_sd = -sd_delta * self.node[:, None]

@@ -28,6 +28,7 @@ from reliabayes.models.bases.difficulty import (
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
+from reliabayes.models.bases.latent_tap_em import compiled_climb, steps_are_compiled
 from reliabayes.models.bases.own_ratings import knowledge_centring, own_ratings
 from reliabayes.models.bases.pilot import after_pilot, in_long_steps
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
@@ -226,6 +227,14 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         """The same problem: without priors, raters have nothing in common."""
         return problem
 
+    def climb_from(
+        self, start: Point, problem: LatentTAPProblem, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM from a point, in compiled steps where there are such."""
+        if steps_are_compiled(problem):
+            return compiled_climb(start, problem, max_iterations, tolerance)
+        return super().climb_from(start, problem, max_iterations, tolerance)
+
     def log_prior(self, point: Point, problem: LatentTAPProblem) -> float:
         """Log density of accuracies, guesses and the rest, given how much raters differ."""
         alpha, sd_alpha = point["alpha"], float(point["sd_alpha"])
@@ -262,7 +271,9 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         better = max(
             better, {**better, "mean_p": proposed}, key=lambda x: self.log_prior(x, problem)
         )
-        return self._improved_accuracy(better, knew, total, problem)
+        sd_alpha, nodes = float(point["sd_alpha"]), problem.nodes.node
+        accuracy = ExpectedAccuracy(knew, total, nodes, problem.covariate, sd_alpha, problem.priors)
+        return {**better, **accuracy.improved(point)}
 
     def _by_truth(self, expected: Expected, problem: LatentTAPProblem) -> Array:
         """Expected items (K,) by true category."""
@@ -281,24 +292,6 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         knew = right * known[..., None] / (known[..., None] + lucky)
         guessed = ratings.sum(axis=(0, 1)).T - knew.sum(axis=0)
         return knew.sum(axis=2), ratings.sum(axis=(1, 2)), guessed
-
-    def _improved_accuracy(
-        self, point: Point, knew: Array, total: Array, problem: LatentTAPProblem
-    ) -> Point:
-        """A few quasi-Newton steps in accuracies, covariates' slopes and difficulty."""
-        sd_alpha = float(point["sd_alpha"])
-        node, covariate, priors = problem.nodes.node, problem.covariate, problem.priors
-        expected = ExpectedAccuracy(knew, total, node, covariate, sd_alpha, priors, self.difficulty)
-        alpha, eta, sd_delta = expected.improved(
-            point["alpha"], point.get("eta", np.empty(0)), point.get("sd_delta")
-        )
-        mean = expected.best_mean(alpha)
-        better = {**point, "mean_alpha": np.asarray(mean), "alpha": alpha}
-        if self.difficulty:
-            better["sd_delta"] = sd_delta
-        if self.covariates is not None:
-            better["eta"] = eta
-        return better
 
     def start_at(self, found: Climb, problem: LatentTAPProblem) -> WarmStart:
         """Around a mode, with accuracies and guesses relative to what ratings say of them there."""

@@ -7,7 +7,7 @@
 //
 // ter Braak & Vrugt (2008), https://doi.org/10.1007/s11222-008-9104-9.
 #pragma once
-#include "lanes.hpp"
+#include "../lanes.hpp"
 #include "random.hpp"
 
 #include <algorithm>

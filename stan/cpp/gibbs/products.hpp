@@ -1,6 +1,6 @@
 // Products of the probabilities of an item's ratings, for all states side by side.
 #pragma once
-#include "lanes.hpp"
+#include "../lanes.hpp"
 #include "random.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Sums of log-probabilities of items.
 #pragma once
-#include "lanes.hpp"
+#include "../lanes.hpp"
 #include "random.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 //
 // Xoshiro256++, from 1,024 bits by Philox: Blackman & Vigna (2021), https://doi.org/10.1145/3460772.
 #pragma once
-#include "lanes.hpp"
+#include "../lanes.hpp"
 #include "random.hpp"
 
 #include <algorithm>

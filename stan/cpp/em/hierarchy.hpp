@@ -3,24 +3,12 @@
 // Numbers of a point are its prevalence (K), locations and spreads (E), and effects (E, R), one after another. An error
 // e is a true category h with a wrong one k.
 #pragma once
-#include "../gibbs/lanes.hpp"
-
-#include <cmath>
-#include <cstdint>
-#include <vector>
+#include "items.hpp"
 
 namespace reliabayes::em {
 
-using Count = std::int64_t;
-
 // src/reliabayes/models/bases/hierarchy_em.py has the same structure.
-struct Problem {
-  Count items, categories, raters;
-  const std::int32_t* first;   // entry of each item, and one past the last: items + 1
-  const std::int32_t* cell;    // of each entry: category and rater
-  const double* count;         // ratings of each entry
-  const std::int32_t* kind;    // of each item: 0, or 1 + its true category if that is known
-  const double* multiplicity;  // items that each stands for
+struct Hierarchy : Items {
   const double* prevalence;    // prior counts
   const double* precision;     // of log odds by error and rater, for a Laplace approximation
   double location_mean, location_sd;
@@ -33,22 +21,11 @@ struct Problem {
   const double* effects(const double* x) const { return spreads(x) + errors(); }
 };
 
-inline double squared(double x) { return x * x; }
-
-inline double log_normal(double x, const Problem& of) {
-  return -0.5 * squared((x - of.location_mean) / of.location_sd) - std::log(of.location_sd);
-}
-inline double log_half_t(double x, const Problem& of) {
-  const double square = squared(x / of.spread_scale);
-  return -0.5 * (std::isinf(of.spread_df) ? square : (of.spread_df + 1) * std::log1p(square / of.spread_df));
-}
-inline double x_log_y(double x, double y) { return x == 0 ? 0 : x * std::log(y); }
-
 // Tables by rater are padded to whole lanes, in which log odds are those of all raters.
-inline Count width_of(const Problem& own) { return in_whole_lanes(own.raters); }
+inline Count width_of(const Hierarchy& own) { return in_whole_lanes(own.raters); }
 
 // Log odds (E, raters) of a point.
-inline std::vector<double> log_odds_of(const Problem& own, const double* x) {
+inline std::vector<double> log_odds_of(const Hierarchy& own, const double* x) {
   const Count width = width_of(own);
   std::vector<double> found(own.errors() * width);
   for (Count e = 0; e < own.errors(); ++e) {
@@ -74,13 +51,14 @@ INLINE Odds to_odds(Aligned* log_odds, Count n) {
 }
 INLINE Lanes log_total(const Odds& odds) { return odds.log_largest + logarithm(odds.sum); }
 
-WIDEST static double log_prior(const Problem& own, const double* x) {
+WIDEST static double log_prior(const Hierarchy& own, const double* x) {
   double total = 0;
   Lanes of_raters = all(0);
   for (Count h = 0; h < own.categories; ++h) total += x_log_y(own.prevalence[h], x[h]);
   for (Count e = 0; e < own.errors(); ++e) {
     const double spread = own.spreads(x)[e], variance = spread * spread;
-    total += log_normal(own.locations(x)[e], own) + log_half_t(spread, own) + std::log(spread);
+    total += log_normal(own.locations(x)[e], own.location_mean, own.location_sd) +
+             log_half_t(spread, own.spread_df, own.spread_scale) + std::log(spread);
     const double *effect = own.effects(x) + e * own.raters, *precision = own.precision + e * own.raters;
     for (Count j = 0; j < own.raters; j += lanes) {
       const Lanes some = read_some(effect + j, own.raters - j);

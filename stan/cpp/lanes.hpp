@@ -3,7 +3,7 @@
 // Errors are below 1e-15, relative for exponentials and softplus, and absolute for logarithms near 1. Results are
 // those of any processor on which sums and products are the same, whether its registers hold two numbers or four.
 #pragma once
-#include "../widest.hpp"
+#include "widest.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -38,6 +38,10 @@ INLINE Lanes read_some(const double* x, std::int64_t size, double other = 0) {
   double some[lanes] = {other, other, other, other};
   std::copy_n(x, size, some);
   return read(some);
+}
+// The first of four numbers, as many as an array has.
+INLINE void write_some(Lanes values, double* x, std::int64_t size) {
+  std::memcpy(x, &values, std::min<std::int64_t>(size, lanes) * sizeof(double));
 }
 INLINE double sum_of(Lanes x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 INLINE bool is_any(Bits x) { return x[0] | x[1] | x[2] | x[3]; }

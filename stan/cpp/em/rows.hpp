@@ -1,6 +1,6 @@
 // Rows of confusion matrices, given expected ratings, and Newton steps to where they are likeliest.
 #pragma once
-#include "problem.hpp"
+#include "hierarchy.hpp"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ namespace reliabayes::em {
 // category h.
 class Rows {
  public:
-  Rows(const Problem& own, const double* ratings, const double* spreads)
+  Rows(const Hierarchy& own, const double* ratings, const double* spreads)
       : own_(own), n_(own.wrong()), width_(width_of(own)), wrong_(own.errors() * width_),
         total_(own.categories * width_), precision_(own.errors()), alone_(width_ * n_ / lanes),
         direction_(width_ * n_ / lanes), diagonal_(width_ * n_ / lanes), weight_(width_ / lanes), of_four_(n_),
@@ -31,7 +31,8 @@ class Rows {
     const double *wrong = &wrong_[h * n_ * width_], *total = &total_[h * width_], *precision = &precision_[h * n_];
     double of_locations = 0;
     Lanes found = all(0);
-    for (Count k = 0; k < n_; ++k) of_locations += log_normal(location[k] + size * of_location[k], own_);
+    for (Count k = 0; k < n_; ++k)
+      of_locations += log_normal(location[k] + size * of_location[k], own_.location_mean, own_.location_sd);
     for (Count j = 0; j < width_; j += lanes) {
       for (Count k = 0; k < n_; ++k) {
         const Count at = k * width_ + j;
@@ -118,7 +119,7 @@ class Rows {
     }
   }
 
-  const Problem& own_;
+  const Hierarchy& own_;
   const Count n_, width_;
   std::vector<double> wrong_, total_;  // by error or true category, and rater
   std::vector<double> precision_;      // of each error

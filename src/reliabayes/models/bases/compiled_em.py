@@ -1,0 +1,126 @@
+"""EM over hidden states of items in compiled steps, for models whose steps take NumPy longer."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reliabayes.arrays import Array
+from reliabayes.inference import gibbs
+from reliabayes.inference.em import Climb, Point, climb
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+
+# Ranges of parameters.
+REAL = -np.inf, np.inf
+SHARE = 0.0, 1.0
+POSITIVE = np.nextafter(0, 1), np.inf
+
+
+class ItemsData(ctypes.Structure):
+    """The structure ``Items`` of stan/cpp/em/items.hpp, with which those of all models begin."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("items", "categories", "raters")),
+        *((name, ctypes.c_void_p) for name in ("first", "cell", "count", "kind", "multiplicity")),
+    )
+
+
+class CompiledEM:
+    """EM steps that the library has of a model.
+
+    Parameters
+    ----------
+    name : str
+        That the functions of the library have in common.
+    problem : CategoricalProblem
+        Ratings, whose cells are a category and a rater each.
+    n_states : int
+        Number S of states of an item.
+    ranges : mapping of str to tuple of float
+        Names of the parameters in the order in which steps take them, and their ranges.
+    data : subclass of ItemsData
+        What steps read.
+    own : array, int or float
+        Values of its own fields, in their order.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        problem: CategoricalProblem,
+        n_states: int,
+        ranges: Mapping[str, tuple[float, float]],
+        data: type[ItemsData],
+        *own: Array | int | float,
+    ) -> None:
+        mixture = problem.mixture
+        self.ranges, self.n_states, self.n_cells = ranges, n_states, problem.n_cells
+        self.expect, self.maximise = _steps(name)
+        self.arrays: tuple[NDArray[Any], ...] = tuple(
+            np.ascontiguousarray(values, dtype)
+            for values, dtype in (
+                (mixture.counts.indptr, np.int32),
+                (mixture.counts.indices, np.int32),
+                (mixture.counts.data, np.float64),
+                (mixture.kind, np.int32),
+                (mixture.multiplicity, np.float64),
+                *((values, np.float64) for values in own if isinstance(values, np.ndarray)),
+            )
+        )
+        pointers = map(gibbs.pointer, self.arrays)
+        of_items = [next(pointers) for _ in range(5)]
+        of_own = (next(pointers) if isinstance(value, np.ndarray) else value for value in own)
+        sizes = len(mixture.kind), problem.n_categories, problem.n_raters
+        self.data = data(*sizes, *of_items, *of_own)
+
+    def climb(self, start: Point, max_iterations: int, tolerance: float) -> Climb:
+        """EM from a point, as `inference.em.climb` makes it; other parameters stay."""
+        sizes = [start[name].size for name in self.ranges]
+        low, high = (np.repeat(ends, sizes) for ends in zip(*self.ranges.values(), strict=True))
+
+        def held(point: Point, inside: Point) -> Point:
+            x = point["all"]
+            return {"all": np.where((x >= low) & (x <= high), x, inside["all"])}
+
+        first = np.concatenate([np.ravel(start[name]) for name in self.ranges])
+        found = climb(
+            self._evaluate,
+            {"all": np.asarray(first, float)},
+            max_iterations=max_iterations,
+            tolerance=tolerance,
+            is_allowed=lambda point: bool(np.isfinite(point["all"]).all()),
+            held=held,
+        )
+        parts = np.split(found.point["all"], np.cumsum(sizes)[:-1])
+        own = {n: x.reshape(start[n].shape) for n, x in zip(self.ranges, parts, strict=True)}
+        return found._replace(point={**start, **own})
+
+    def _evaluate(self, point: Point) -> tuple[float, Callable[[], Point]]:
+        """Log posterior density at a point, and the EM step from there."""
+        x = point["all"]
+        items, ratings = np.empty(self.n_states), np.empty(self.n_cells * self.n_states)
+        expected = (gibbs.pointer(x), gibbs.pointer(items), gibbs.pointer(ratings))
+        value = self.expect(ctypes.byref(self.data), *expected)
+
+        def step() -> Point:
+            following = np.empty_like(x)
+            own_expected = map(gibbs.pointer, (x, items, ratings, following))
+            self.maximise(ctypes.byref(self.data), *own_expected)
+            return {"all": following}
+
+        return value, step
+
+
+@cache
+def _steps(name: str) -> tuple[Callable[..., float], Callable[..., None]]:
+    """E and M step of the library."""
+    loaded = gibbs.library()
+    expect = getattr(loaded, f"reliabayes_{name}_expect")
+    maximise = getattr(loaded, f"reliabayes_{name}_maximise")
+    expect.restype, maximise.restype = ctypes.c_double, None
+    return expect, maximise

@@ -1,0 +1,112 @@
+"""Compiled steps of EM for raters who know or guess, against those in NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import reliabayes as rb
+from reliabayes.inference.em import Point
+from reliabayes.models.bases.difficulty import LatentTAPProblem
+from reliabayes.models.bases.latent_tap_em import compiled_climb, steps_are_compiled
+
+MODELS = {
+    "default": rb.LatentTAP(),
+    "other priors": rb.LatentTAP(
+        nodes=5,
+        prior_prevalence=rb.Dirichlet(1.5),
+        prior_mean_alpha=rb.Normal(-1.0, 0.5),
+        prior_sd_delta=rb.HalfStudentT(4, 0.5),
+        prior_mean_p=rb.Dirichlet(3.0),
+    ),
+    "no difficulty": rb.LatentTAP(difficulty=False),
+}
+
+
+def simulated(n_categories: int, *, gold: bool = False) -> rb.Ratings:
+    """Ratings by six raters, 60% right; the first rates some items twice, the last rates one."""
+    rng = np.random.default_rng(n_categories)
+    truth = rng.permutation(np.arange(60) % n_categories)
+    table = pd.DataFrame([(i, j) for i in range(60) for j in range(6)], columns=["item", "rater"])
+    table = table[(rng.random(len(table)) < 0.7) & (table["rater"] < 5) | (table["item"] == 3)]
+    table = pd.concat([table, table[(table["rater"] == 0) & (table["item"] < 20)]])
+    right = rng.random(len(table)) < 0.6
+    random = rng.integers(n_categories, size=len(table))
+    table["rating"] = np.where(right, truth[table["item"]], random)
+    table["gold"] = np.where(table["item"] < 7, truth[table["item"]], np.nan)
+    return rb.Ratings.from_frame(
+        table,
+        scale="nominal",
+        gold="gold" if gold else None,
+        categories=range(n_categories),
+        replicates="keep",
+    )
+
+
+def start(model: rb.LatentTAP, ratings: rb.Ratings) -> tuple[LatentTAPProblem, Point]:
+    """A problem, and a point to climb from."""
+    problem = model.problem(ratings)
+    return problem, model.maximise(model.midpoint(problem), model.initial(problem, None), problem)
+
+
+@pytest.mark.parametrize("gold", [False, True], ids=["no gold", "gold"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("n_categories", [2, 3, 4, 5, 7])
+def test_compiled_steps_are_those_of_numpy(n_categories: int, name: str, gold: bool) -> None:
+    model = MODELS[name]
+    problem, here = start(model, simulated(n_categories, gold=gold))
+
+    for _ in range(4):
+        found = compiled_climb(here, problem, 1, 0)
+
+        log_likelihood, expected = model.e_step(here, problem)
+        objective = log_likelihood + model.log_prior(here, problem)
+        here = model.maximise(here, expected(), problem)
+        assert found.path[0] == pytest.approx(objective, rel=1e-12)
+        assert list(found.point) == list(here)
+        for parameter, values in here.items():
+            np.testing.assert_allclose(found.point[parameter], values, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("odds", [-200.0, 20.0])
+def test_steps_from_raters_who_all_know_or_guess_are_those_of_numpy(odds: float) -> None:
+    model = MODELS["default"]
+    problem, here = start(model, simulated(3))
+    here = {**here, "alpha": np.full(problem.n_raters, odds), "mean_alpha": np.array(odds)}
+
+    found = compiled_climb(here, problem, 1, 0)
+
+    expected = model.expected_at(here, problem)
+    for parameter, values in model.maximise(here, expected, problem).items():
+        np.testing.assert_allclose(found.point[parameter], values, rtol=1e-6, atol=1e-6)
+
+
+def test_covariates_and_items_that_mislead_are_left_to_numpy() -> None:
+    ratings = simulated(3)
+    experience = rb.Covariates(("years",), tuple(range(6)), tuple((1.0 * x,) for x in range(6)))
+    models = (
+        rb.LatentTAP(),
+        rb.LatentTAP(covariates=experience),
+        rb.LatentTAP(prior_misleading=rb.Beta(1, 9)),
+    )
+
+    are_compiled = [steps_are_compiled(model.problem(ratings)) for model in models]
+
+    assert are_compiled == [True, False, False]
+
+
+@pytest.mark.parametrize("n_categories", [2, 5])
+def test_compiled_climb_never_descends_and_ends_where_a_step_changes_nothing(
+    n_categories: int,
+) -> None:
+    model = MODELS["default"]
+    problem, here = start(model, simulated(n_categories))
+
+    found = compiled_climb(here, problem, 5000, 1e-9)
+
+    assert found.converged
+    assert min(np.diff(found.path)) > -1e-9
+    again = model.maximise(found.point, model.expected_at(found.point, problem), problem)
+    for parameter, values in again.items():
+        np.testing.assert_allclose(found.point[parameter], values, atol=1e-5)
