@@ -1,10 +1,11 @@
 // A model in units of a normal distribution: points are scores z of x = mean + root z.
 #pragma once
 
-#include "wrapped_model.hpp"
+#include "remembered.hpp"
 
 #include <stan/math/rev.hpp>
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -17,11 +18,15 @@ class NormalUnits {
   NormalUnits(Vector mean, const Matrix& covariance)
       : mean_(std::move(mean)), root_(covariance.llt().matrixL()) {}
 
-  template <typename Scores>
-  Scores values(const Scores& z) const {
-    using namespace stan::math;
-    if (root_.size() > 0) return add(mean_, multiply(root_, z));
-    return add(mean_, elt_multiply(sd_, z));
+  Vector values(const Vector& z) const {
+    if (root_.size() > 0) return mean_ + root_.triangularView<Eigen::Lower>() * z;
+    return mean_ + sd_.cwiseProduct(z);
+  }
+
+  // The gradient by scores, from that by values.
+  Vector by_scores(const Vector& gradient) const {
+    if (root_.size() > 0) return root_.transpose().triangularView<Eigen::Upper>() * gradient;
+    return sd_.cwiseProduct(gradient);
   }
 
   Vector scores(const Vector& x) const {
@@ -37,13 +42,14 @@ class NormalUnits {
 
 class ModelInUnits final : public WrappedModel<ModelInUnits> {
  public:
-  ModelInUnits(const stan::model::model_base& model, const NormalUnits& units)
-      : WrappedModel(model), units_(units) {}
+  ModelInUnits(const RememberedModel& model, const NormalUnits& units)
+      : WrappedModel(model), model_(model), units_(units) {}
 
   template <bool propto, bool jacobian, typename T>
   T log_prob(Variables& z, std::ostream* out) const {
-    Variables x = units_.values(z);
-    return jacobian ? inner_.log_prob_propto_jacobian(x, out) : inner_.log_prob_propto(x, out);
+    if constexpr (!jacobian) throw std::logic_error("no sampler leaves out the Jacobian");
+    const RememberedModel::Taken& here = model_.at(units_.values(stan::math::value_of(z)), out);
+    return with_gradient(here.density, Differentiated(z, units_.by_scores(here.gradient)));
   }
 
   void write_array(stan::rng_t& rng, Vector& z, Vector& values, bool transformed, bool generated,
@@ -70,6 +76,7 @@ class ModelInUnits final : public WrappedModel<ModelInUnits> {
   }
 
  private:
+  const RememberedModel& model_;
   const NormalUnits& units_;
 };
 

@@ -42,12 +42,11 @@ class RememberedModel final : public WrappedModel<RememberedModel> {
     model_->transform_inits(context, integers, x, out);
   }
 
- private:
+  // The density, with the Jacobian of the constraints, and its gradient.
   struct Taken {
     double density = 0;
     Vector gradient;
   };
-
   const Taken& at(const Vector& x, std::ostream* out) const {
     if (const Taken* known = known_.find(x)) return *known;
     Taken here;
@@ -56,6 +55,7 @@ class RememberedModel final : public WrappedModel<RememberedModel> {
     return known_.add(x, std::move(here));
   }
 
+ private:
   const std::unique_ptr<stan::model::model_base> model_;
   mutable LastValues<Taken> known_;
 };

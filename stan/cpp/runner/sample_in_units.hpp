@@ -44,7 +44,7 @@ inline Vector mean_of(const stan::io::var_context& normal, const Session& s) {
 }
 
 // The program with the data whose gradient trajectories follow between their ends, if others are given.
-inline std::unique_ptr<stan::model::model_base> read_rough(const Session& s) {
+inline std::unique_ptr<RememberedModel> read_rough(const Session& s) {
   const Argument& file = s.method()["algorithm"].chosen()["engine"].chosen()["rough_data_file"];
   if (!file.given) return nullptr;
   auto rough = s.load(file);
@@ -52,7 +52,7 @@ inline std::unique_ptr<stan::model::model_base> read_rough(const Session& s) {
     throw UsageError("rough_data_file=" + *file.given + ": expected " +
                      std::to_string(s.model.num_params_r()) + " parameters as with data file, not " +
                      std::to_string(rough->num_params_r()));
-  return rough;
+  return std::make_unique<RememberedModel>(std::move(rough));
 }
 
 template <typename Point>
@@ -65,10 +65,10 @@ Outcome sample_in_units(Session& s, const Start& from, const NormalUnits& units,
   const int warmup = a["num_warmup"].integer(), draws = a["num_samples"].integer();
   const int thin = a["thin"].integer(), refresh = s.refresh();
   const bool save_warmup = a["save_warmup"].flag();
-  ModelInUnits in_units(s.model, units);
+  ModelInUnits in_units(s.remembered, units);
   stan::model::model_base& model = in_units;
   const auto rough = read_rough(s);
-  const ModelInUnits between(rough ? *rough : s.model, units);
+  const ModelInUnits between(rough ? *rough : s.remembered, units);
   stan::rng_t rng = service::create_rng(s.seed(), s.id());
   SplitHmc<stan::rng_t> sampler(model, between, rng, hmc["engine"].chosen()["int_time"].real(),
                                 hmc["stepsize"].real(),

@@ -3,6 +3,7 @@
 #include "argument.hpp"
 #include "json_data.hpp"
 #include "output.hpp"
+#include "remembered.hpp"
 
 #include <stan/callbacks/interrupt.hpp>
 #include <stan/callbacks/logger.hpp>
@@ -49,6 +50,7 @@ enum class Outcome { done, doubtful, failed };
 struct Session {
   const Argument& arguments;
   stan::model::model_base& model;
+  const RememberedModel& remembered;  // the same
   std::function<std::unique_ptr<stan::model::model_base>(const Argument& file)> load;  // with other data
   Console& logger;
   CsvWriter& draws;
