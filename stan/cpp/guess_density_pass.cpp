@@ -69,7 +69,8 @@ WIDEST void Guesses::tabulate(const Matrix& score, const Vector& shape, const Co
       const Lanes odds = log_odds[i].lanes, distance = larger(odds, -odds), log_each = log_rest + log_larger[i].lanes;
       write_some(rest * taken_[i].lanes, &probability_(j, k), raters_ - j);
       rest *= left[i].lanes;
-      // Halves of these are what the log of the other lacks; not a number if the log odds are none.
+      // The log of the less probable is that of the other, less the size of the log odds. If these are no number, both
+      // are none.
       write_some(log_each + 0.5 * (odds - distance), &log_probability_(j, k), raters_ - j);
       log_rest = log_each - 0.5 * (odds + distance);
     }

@@ -38,7 +38,7 @@ AGAIN = 2  # the same where states are drawn given one another
 # The same where no rating is guessed: the work of a draw is at most that of so many ratings, which
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
-QUICK_GIVEN_OTHERS = 900_000  # where states are drawn given one another, which is quicker
+QUICK_GIVEN_OTHERS = 780_000  # where states are drawn given one another, which is quicker
 AIM, HIERARCHY_AIM = 1_200, 400
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
