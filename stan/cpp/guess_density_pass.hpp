@@ -20,12 +20,13 @@ class Guesses {
  public:
   Guesses(const Matrix& score, const Vector& shape, const ConstMatrix& guessed);
 
-  const Matrix& probability() const { return probability_; }  // 0 beyond the smallest number
+  // At least e^-700 of what earlier categories leave, also where its log is less, or no number.
+  const Matrix& probability() const { return probability_; }
   const Matrix& log_probability() const { return log_probability_; }
   // Log of the derivatives of all log odds by their scores, in total.
   double log_slope() const;
 
-  // From derivatives by the logarithms of probabilities; ``by_sd`` is the part of the slopes in what is
+  // From derivatives by the logarithms of probabilities; ``by_log_slope`` is the part of the slopes in what is
   // differentiated, a number of times `log_slope`.
   GuessGradient gradient(const Matrix& by_log_probability, double by_log_slope) const;
 

@@ -1,4 +1,4 @@
-// Inner loops of guessing_mixture_pass.cpp: columns of tables are nodes, ``blocks`` times four.
+// Inner loops of guessing_mixture_pass.cpp. Columns of tables have ``blocks`` times four nodes.
 #pragma once
 #include "guessing_design.hpp"
 #include "lanes.hpp"
@@ -11,7 +11,7 @@ namespace reliabayes {
 
 using Count = Eigen::Index;
 
-// Tables of those who do not know, by rater, and of ratios, by cell; rows are nodes.
+// Tables of those who do not know, by rater, and of ratios, by cell.
 WIDEST static void fill_tables(Count raters, Count cells, Count blocks, const Aligned* of_node, const double* of_rater,
                                const double* inverse, const double* ratings, Aligned* unknown, Aligned* ratio) {
   for (Count j = 0; j < raters; ++j)
@@ -90,9 +90,9 @@ INLINE void multiply(ItemRatings of, const ItemSums& with, Count blocks, Count b
   }
 }
 
-// Expected numbers of items at these nodes, which are products times a factor, added to those of the item's raters and
-// cells, and, beyond what a true category has that nobody chose, to those of the true categories that it was rated as.
-// Returns those of a true category of prevalence 1 that nobody chose.
+// Adds expected numbers of items at these nodes, which are products times a factor, to those of the item's raters and
+// cells. True categories that it was rated as get what they have beyond one that nobody chose; what that has if its
+// prevalence is 1 is returned.
 template <int registers>
 INLINE Lanes weigh(ItemRatings of, const ItemSums& with, Count blocks, Count b, double factor, Products from,
                    Aligned* by_truth) {
@@ -121,7 +121,7 @@ INLINE Lanes weigh(ItemRatings of, const ItemSums& with, Count blocks, Count b, 
   return unchosen;
 }
 
-constexpr double largest_product = 1e150;  // of ratios; beyond it one over all ratings might underflow that matters
+constexpr double largest_product = 1e150;  // of ratios; beyond it the product over all ratings may underflow, and matter
 
 // The log-probability of items but for guesses. Those that need logarithms are left.
 template <int Blocks>
@@ -130,7 +130,7 @@ INLINE double add_items(const Design& design, const ItemSums& with, std::vector<
   std::vector<Aligned> own(blocks * with.categories), many(Blocks ? 0 : 2 * blocks);
   Aligned few[2 * Blocks + 1], *const both = Blocks ? few : many.data();
   const Products products{both, both + blocks, own.data()};
-  std::vector<Aligned> by_truth(truths * with.kinds, {all(0)});  // the last of each kind: of none that was chosen
+  std::vector<Aligned> by_truth(truths * with.kinds, {all(0)});  // the last of each kind: of one that nobody chose
   std::vector<double> whole(with.kinds);
   for (Count k = 0; k < with.categories * with.kinds; ++k) whole[k / with.categories] += with.prevalence[k];
   double total = 0, product = 1;  // the value is total + log(product)

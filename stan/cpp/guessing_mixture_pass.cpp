@@ -63,9 +63,8 @@ class Mixture {
     else
       for (ItemRatings of = design_.begin(); of.item != design_.end(); of = of.next()) left.push_back(of);
     for (const ItemRatings& of : left) {
-      const double found = add_logarithms(of, gradient);
-      if (!(found > -std::numeric_limits<double>::infinity())) return found;  // or NaN
-      total += found;
+      total += add_logarithms(of, gradient);
+      if (!(total > -std::numeric_limits<double>::infinity())) break;  // or NaN
     }
     if (gradient != nullptr) finish(*gradient);
     return total;
@@ -154,6 +153,8 @@ class Mixture {
 
   // The tables where numbers may be beyond all floats: ratios are at most infinite.
   void add_tables() {
+    tables_.unknown.assign(tables_.unknown.size(), {all(1)});
+    tables_.ratio.assign(tables_.ratio.size(), {all(1)});
     for (Eigen::Index q = 0; q < nodes_; ++q)
       for (Eigen::Index j = 0; j < raters_; ++j) {
         const double log_odds = level_(j) - difficulty_(q);

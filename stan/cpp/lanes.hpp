@@ -39,7 +39,7 @@ INLINE Lanes read_some(const double* x, std::int64_t size, double other = 0) {
   std::copy_n(x, size, some);
   return read(some);
 }
-// The first of four numbers, as many as an array has.
+// Writes the first of four numbers, as many as the array has room for.
 INLINE void write_some(Lanes values, double* x, std::int64_t size) {
   std::memcpy(x, &values, std::min<std::int64_t>(size, lanes) * sizeof(double));
 }

@@ -171,6 +171,25 @@ def test_gradient_of_latent_tap_equals_finite_differences(nodes: int, ratings: r
     check_gradient(rb.LatentTAP(covariates=covariates, nodes=nodes), ratings)
 
 
+@pytest.mark.parametrize("place", [-2000.0, 1e308])
+def test_latent_tap_takes_a_known_category_of_probability_0_for_impossible(
+    place: float, ratings: rb.Ratings
+) -> None:
+    model = rb.LatentTAP()
+    point, _ = random_points(model, ratings)
+    free = [p.unconstrain(np.asarray(point[p.name])).ravel() for p in model.parameters()]
+    at = np.concatenate(free)
+    at[0] = place  # of the first category, or all others, in the prevalence
+
+    table = log_densities(
+        stan.folder() / model.program(model.problem(ratings)),
+        model.stan_data(ratings),
+        unconstrained_params={"params_r": at[None]},
+    )
+
+    assert not table["lp__"].iloc[0] > -math.inf
+
+
 def test_latent_tap_integrates_out_item_difficulty() -> None:
     frame = pd.DataFrame(
         {"item": [0, 0, 0, 1, 1, 1], "rater": [0, 1, 2] * 2, "rating": [0, 0, 1, 1, 1, 1]}

@@ -42,10 +42,10 @@ class ExpectedAccuracy:
     priors: Mapping[str, Array]
 
     def improved(self, point: Point) -> Point:
-        """What they have at a point, after a few Newton steps; ``sd_delta`` only if it has that.
+        """Accuracies, their mean, slopes and sd of difficulty: a few Newton steps from a point.
 
-        The mean of the accuracies, the slopes and the log of the sd are few, and given these the
-        accuracies are independent.
+        Only those that the point has are returned. The mean, the slopes and the log of the sd are
+        few, and given these the accuracies are independent.
         """
         eta, sd_delta = (point.get(name, np.empty(0)) for name in ("eta", "sd_delta"))
         here = point["alpha"], np.concatenate([eta, np.log(sd_delta)])

@@ -3,8 +3,6 @@
 
 #include "remembered.hpp"
 
-#include <stan/math/rev.hpp>
-
 #include <stdexcept>
 #include <utility>
 #include <vector>
