@@ -10,8 +10,9 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference.em import Point
+from reliabayes.models.bases.compiled_em import steps_are_compiled
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
-from reliabayes.models.bases.hierarchy_em import compiled_climb, steps_are_compiled
+from reliabayes.models.bases.hierarchy_em import compiled_climb
 
 MODELS = {
     "default": rb.HierarchicalDawidSkene(),

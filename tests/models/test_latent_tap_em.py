@@ -22,6 +22,7 @@ MODELS = {
     ),
     "no difficulty": rb.LatentTAP(difficulty=False),
 }
+MISLED = rb.LatentTAP(prior_misleading=rb.Beta(0.5, 9.5))
 
 
 def simulated(n_categories: int, *, gold: bool = False) -> rb.Ratings:
@@ -82,18 +83,31 @@ def test_steps_from_raters_who_all_know_or_guess_are_those_of_numpy(odds: float)
         np.testing.assert_allclose(found.point[parameter], values, rtol=1e-6, atol=1e-6)
 
 
-def test_covariates_and_items_that_mislead_are_left_to_numpy() -> None:
-    ratings = simulated(3)
+def test_probability_that_items_mislead_keeps_its_prior_without_gold() -> None:
+    problem, here = start(MISLED, simulated(3))
+
+    found = compiled_climb(here, problem, 5, 0)
+
+    (share,) = found.point["misleading"]
+    assert share == pytest.approx(0.05)
+    log_likelihood, _ = MISLED.e_step(found.point, problem)
+    objective = log_likelihood + MISLED.log_prior(found.point, problem)
+    assert found.path[-1] == pytest.approx(objective, rel=1e-12)
+
+
+def test_covariates_and_gold_that_says_how_many_items_mislead_are_left_to_numpy() -> None:
+    ratings, gold = simulated(3), simulated(3, gold=True)
     experience = rb.Covariates(("years",), tuple(range(6)), tuple((1.0 * x,) for x in range(6)))
-    models = (
-        rb.LatentTAP(),
-        rb.LatentTAP(covariates=experience),
-        rb.LatentTAP(prior_misleading=rb.Beta(1, 9)),
+    cases = (
+        (rb.LatentTAP(), gold),
+        (MISLED, ratings),
+        (MISLED, gold),
+        (rb.LatentTAP(covariates=experience), ratings),
     )
 
-    are_compiled = [steps_are_compiled(model.problem(ratings)) for model in models]
+    are_compiled = [steps_are_compiled(model.problem(rated)) for model, rated in cases]
 
-    assert are_compiled == [True, False, False]
+    assert are_compiled == [True, True, False, False]
 
 
 @pytest.mark.parametrize("n_categories", [2, 5])

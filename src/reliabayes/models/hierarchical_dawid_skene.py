@@ -34,11 +34,11 @@ from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases import misleading
+from reliabayes.models.bases import compiled_em, misleading
 from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
 from reliabayes.models.bases.conjugate import hierarchical
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
-from reliabayes.models.bases.hierarchy_em import compiled_climb, steps_are_compiled
+from reliabayes.models.bases.hierarchy_em import compiled_climb
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.models.similar_raters import named_by_prior, point_of_similar_raters
@@ -267,7 +267,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         self, start: Point, problem: HierarchicalProblem, max_iterations: int, tolerance: float
     ) -> Climb:
         """EM with one Laplace approximation, in compiled steps where there are such."""
-        if steps_are_compiled(problem):
+        if compiled_em.steps_are_compiled(problem):
             return compiled_climb(start, problem, max_iterations, tolerance)
         return super().climb_from(start, problem, max_iterations, tolerance)
 

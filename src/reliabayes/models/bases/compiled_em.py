@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 from reliabayes.arrays import Array
 from reliabayes.inference import gibbs
 from reliabayes.inference.em import Climb, Point, climb
+from reliabayes.inference.host import IN_BROWSER
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases import misleading
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 # Ranges of parameters.
 REAL = -np.inf, np.inf
 SHARE = 0.0, 1.0
 POSITIVE = np.nextafter(0, 1), np.inf
+
+
+def steps_are_compiled(problem: CategoricalProblem) -> bool:
+    """Whether the library may have the EM steps: not if known categories say what misleads."""
+    return not IN_BROWSER and not (problem.misleads and problem.n_kinds > 1)
 
 
 class ItemsData(ctypes.Structure):
@@ -58,8 +66,12 @@ class CompiledEM:
         data: type[ItemsData],
         *own: Array | int | float,
     ) -> None:
-        mixture = problem.mixture
-        self.ranges, self.n_states, self.n_cells = ranges, n_states, problem.n_cells
+        mixture, self.problem, self.ranges, self.n_states = (
+            problem.mixture,
+            problem,
+            ranges,
+            n_states,
+        )
         self.expect, self.maximise = _steps(name)
         self.arrays: tuple[NDArray[Any], ...] = tuple(
             np.ascontiguousarray(values, dtype)
@@ -79,7 +91,12 @@ class CompiledEM:
         self.data = data(*sizes, *of_items, *of_own)
 
     def climb(self, start: Point, max_iterations: int, tolerance: float) -> Climb:
-        """EM from a point, as `inference.em.climb` makes it; other parameters stay."""
+        """EM from a point, as `inference.em.climb` makes it; other parameters stay.
+
+        What misleads keeps its prior.
+        """
+        none = np.zeros((self.n_states, self.problem.n_cells))
+        start = {**start, **misleading.most_likely(Expected(none, none[:, 0]), self.problem)}
         sizes = [start[name].size for name in self.ranges]
         low, high = (np.repeat(ends, sizes) for ends in zip(*self.ranges.values(), strict=True))
 
@@ -98,12 +115,14 @@ class CompiledEM:
         )
         parts = np.split(found.point["all"], np.cumsum(sizes)[:-1])
         own = {n: x.reshape(start[n].shape) for n, x in zip(self.ranges, parts, strict=True)}
-        return found._replace(point={**start, **own})
+        of_misleading = misleading.log_prior(start, self.problem)
+        path = tuple(value + of_misleading for value in found.path)
+        return found._replace(point={**start, **own}, path=path)
 
     def _evaluate(self, point: Point) -> tuple[float, Callable[[], Point]]:
         """Log posterior density at a point, and the EM step from there."""
         x = point["all"]
-        items, ratings = np.empty(self.n_states), np.empty(self.n_cells * self.n_states)
+        items, ratings = np.empty(self.n_states), np.empty(self.problem.n_cells * self.n_states)
         expected = (gibbs.pointer(x), gibbs.pointer(items), gibbs.pointer(ratings))
         value = self.expect(ctypes.byref(self.data), *expected)
 

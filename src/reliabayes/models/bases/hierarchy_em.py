@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import ctypes
 
-import numpy as np
-
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.host import IN_BROWSER
-from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases import misleading
 from reliabayes.models.bases.compiled_em import POSITIVE, REAL, SHARE, CompiledEM, ItemsData
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
 
 RANGES = {"prevalence": SHARE, "location": REAL, "spread": POSITIVE, "effect": REAL}
-
-
-def steps_are_compiled(problem: HierarchicalProblem) -> bool:
-    """Whether the library has the EM steps: not if known true categories say what misleads."""
-    return not IN_BROWSER and not (problem.misleads and problem.n_kinds > 1)
 
 
 def compiled_climb(
@@ -41,8 +31,6 @@ def compiled_climb(
     -------
     Climb
     """
-    none = np.zeros((problem.n_categories, problem.n_cells))
-    own = misleading.most_likely(Expected(none, none[:, 0]), problem)
     steps = CompiledEM(
         "hierarchy",
         problem,
@@ -54,9 +42,7 @@ def compiled_climb(
         *problem.priors["location"].tolist(),
         *problem.priors["spread"].tolist(),
     )
-    found = steps.climb({**start, **own}, max_iterations, tolerance)
-    of_misleading = misleading.log_prior(found.point, problem)
-    return found._replace(path=tuple(value + of_misleading for value in found.path))
+    return steps.climb(start, max_iterations, tolerance)
 
 
 class _HierarchyData(ItemsData):

@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.host import IN_BROWSER
+from reliabayes.models.bases import compiled_em
 from reliabayes.models.bases.compiled_em import POSITIVE, REAL, SHARE, CompiledEM, ItemsData
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 
@@ -18,8 +18,8 @@ RANGES = {
 
 
 def steps_are_compiled(problem: LatentTAPProblem) -> bool:
-    """Whether the library has the EM steps: not of covariates, nor of items that mislead."""
-    return not IN_BROWSER and not problem.misleads and problem.size("covariate") == 0
+    """Whether the library has the EM steps: not of covariates of raters."""
+    return compiled_em.steps_are_compiled(problem) and problem.size("covariate") == 0
 
 
 def compiled_climb(
