@@ -66,12 +66,8 @@ class CompiledEM:
         data: type[ItemsData],
         *own: Array | int | float,
     ) -> None:
-        mixture, self.problem, self.ranges, self.n_states = (
-            problem.mixture,
-            problem,
-            ranges,
-            n_states,
-        )
+        mixture = problem.mixture
+        self.problem, self.n_states, self.ranges = problem, n_states, ranges
         self.expect, self.maximise = _steps(name)
         self.arrays: tuple[NDArray[Any], ...] = tuple(
             np.ascontiguousarray(values, dtype)
