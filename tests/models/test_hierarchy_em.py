@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import reliabayes as rb
@@ -13,6 +12,7 @@ from reliabayes.inference.em import Point
 from reliabayes.models.bases.compiled_em import steps_are_compiled
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
 from reliabayes.models.bases.hierarchy_em import compiled_climb
+from tests.designs import uneven_crowd
 
 MODELS = {
     "default": rb.HierarchicalDawidSkene(),
@@ -23,26 +23,6 @@ MODELS = {
     ),
     "misleading": rb.HierarchicalDawidSkene(prior_misleading=rb.Beta(0.5, 9.5)),
 }
-
-
-def simulated(n_categories: int, *, gold: bool = False) -> rb.Ratings:
-    """Ratings by six raters, 60% right; the first rates some items twice, the last rates one."""
-    rng = np.random.default_rng(n_categories)
-    truth = rng.permutation(np.arange(60) % n_categories)
-    table = pd.DataFrame([(i, j) for i in range(60) for j in range(6)], columns=["item", "rater"])
-    table = table[(rng.random(len(table)) < 0.7) & (table["rater"] < 5) | (table["item"] == 3)]
-    table = pd.concat([table, table[(table["rater"] == 0) & (table["item"] < 20)]])
-    right = rng.random(len(table)) < 0.6
-    random = rng.integers(n_categories, size=len(table))
-    table["rating"] = np.where(right, truth[table["item"]], random)
-    table["gold"] = np.where(table["item"] < 7, truth[table["item"]], np.nan)
-    return rb.Ratings.from_frame(
-        table,
-        scale="nominal",
-        gold="gold" if gold else None,
-        categories=range(n_categories),
-        replicates="keep",
-    )
 
 
 def start(
@@ -59,7 +39,7 @@ def start(
 @pytest.mark.parametrize("n_categories", [2, 3, 4, 5, 7])
 def test_compiled_steps_are_those_of_numpy(n_categories: int, name: str, gold: bool) -> None:
     model = MODELS[name]
-    problem, here = start(model, simulated(n_categories, gold=gold))
+    problem, here = start(model, uneven_crowd(n_categories, gold=gold))
 
     for _ in range(4):
         found = compiled_climb(here, problem, 1, 0)
@@ -74,7 +54,7 @@ def test_compiled_steps_are_those_of_numpy(n_categories: int, name: str, gold: b
 
 def test_probability_that_items_mislead_keeps_its_prior_without_gold() -> None:
     model = MODELS["misleading"]
-    problem, here = start(model, simulated(3))
+    problem, here = start(model, uneven_crowd(3))
 
     found = compiled_climb(here, problem, 5, 0)
 
@@ -86,7 +66,7 @@ def test_probability_that_items_mislead_keeps_its_prior_without_gold() -> None:
 
 
 def test_gold_that_says_how_many_items_mislead_is_left_to_numpy() -> None:
-    ratings = simulated(3, gold=True)
+    ratings = uneven_crowd(3, gold=True)
 
     are_compiled = [
         steps_are_compiled(MODELS[name].problem(ratings)) for name in ("default", "misleading")
@@ -100,7 +80,7 @@ def test_compiled_climb_never_descends_and_ends_where_a_step_changes_nothing(
     n_categories: int,
 ) -> None:
     model = MODELS["default"]
-    problem, here = start(model, simulated(n_categories))
+    problem, here = start(model, uneven_crowd(n_categories))
 
     found = compiled_climb(here, problem, 5000, 1e-9)
 

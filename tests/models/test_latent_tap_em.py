@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import reliabayes as rb
 from reliabayes.inference.em import Point
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 from reliabayes.models.bases.latent_tap_em import compiled_climb, steps_are_compiled
+from tests.designs import uneven_crowd
 
 MODELS = {
     "default": rb.LatentTAP(),
@@ -25,26 +25,6 @@ MODELS = {
 MISLED = rb.LatentTAP(prior_misleading=rb.Beta(0.5, 9.5))
 
 
-def simulated(n_categories: int, *, gold: bool = False) -> rb.Ratings:
-    """Ratings by six raters, 60% right; the first rates some items twice, the last rates one."""
-    rng = np.random.default_rng(n_categories)
-    truth = rng.permutation(np.arange(60) % n_categories)
-    table = pd.DataFrame([(i, j) for i in range(60) for j in range(6)], columns=["item", "rater"])
-    table = table[(rng.random(len(table)) < 0.7) & (table["rater"] < 5) | (table["item"] == 3)]
-    table = pd.concat([table, table[(table["rater"] == 0) & (table["item"] < 20)]])
-    right = rng.random(len(table)) < 0.6
-    random = rng.integers(n_categories, size=len(table))
-    table["rating"] = np.where(right, truth[table["item"]], random)
-    table["gold"] = np.where(table["item"] < 7, truth[table["item"]], np.nan)
-    return rb.Ratings.from_frame(
-        table,
-        scale="nominal",
-        gold="gold" if gold else None,
-        categories=range(n_categories),
-        replicates="keep",
-    )
-
-
 def start(model: rb.LatentTAP, ratings: rb.Ratings) -> tuple[LatentTAPProblem, Point]:
     """A problem, and a point to climb from."""
     problem = model.problem(ratings)
@@ -56,7 +36,7 @@ def start(model: rb.LatentTAP, ratings: rb.Ratings) -> tuple[LatentTAPProblem, P
 @pytest.mark.parametrize("n_categories", [2, 3, 4, 5, 7])
 def test_compiled_steps_are_those_of_numpy(n_categories: int, name: str, gold: bool) -> None:
     model = MODELS[name]
-    problem, here = start(model, simulated(n_categories, gold=gold))
+    problem, here = start(model, uneven_crowd(n_categories, gold=gold))
 
     for _ in range(4):
         found = compiled_climb(here, problem, 1, 0)
@@ -73,7 +53,7 @@ def test_compiled_steps_are_those_of_numpy(n_categories: int, name: str, gold: b
 @pytest.mark.parametrize("odds", [-200.0, 20.0])
 def test_steps_from_raters_who_all_know_or_guess_are_those_of_numpy(odds: float) -> None:
     model = MODELS["default"]
-    problem, here = start(model, simulated(3))
+    problem, here = start(model, uneven_crowd(3))
     here = {**here, "alpha": np.full(problem.n_raters, odds), "mean_alpha": np.array(odds)}
 
     found = compiled_climb(here, problem, 1, 0)
@@ -84,7 +64,7 @@ def test_steps_from_raters_who_all_know_or_guess_are_those_of_numpy(odds: float)
 
 
 def test_probability_that_items_mislead_keeps_its_prior_without_gold() -> None:
-    problem, here = start(MISLED, simulated(3))
+    problem, here = start(MISLED, uneven_crowd(3))
 
     found = compiled_climb(here, problem, 5, 0)
 
@@ -96,7 +76,7 @@ def test_probability_that_items_mislead_keeps_its_prior_without_gold() -> None:
 
 
 def test_covariates_and_gold_that_says_how_many_items_mislead_are_left_to_numpy() -> None:
-    ratings, gold = simulated(3), simulated(3, gold=True)
+    ratings, gold = uneven_crowd(3), uneven_crowd(3, gold=True)
     experience = rb.Covariates(("years",), tuple(range(6)), tuple((1.0 * x,) for x in range(6)))
     cases = (
         (rb.LatentTAP(), gold),
@@ -115,7 +95,7 @@ def test_compiled_climb_never_descends_and_ends_where_a_step_changes_nothing(
     n_categories: int,
 ) -> None:
     model = MODELS["default"]
-    problem, here = start(model, simulated(n_categories))
+    problem, here = start(model, uneven_crowd(n_categories))
 
     found = compiled_climb(here, problem, 5000, 1e-9)
 
