@@ -50,26 +50,6 @@ class LongTable(NamedTuple):
         return LongTable(row.astype(np.int32), self.column[rows], self.ratings[rows])
 
 
-def uneven_crowd(n_categories: int, *, gold: bool = False) -> Ratings:
-    """Ratings by six raters, 60% right; the first rates some items twice, the last rates one."""
-    rng = np.random.default_rng(n_categories)
-    truth = rng.permutation(np.arange(60) % n_categories)
-    table = pd.DataFrame([(i, j) for i in range(60) for j in range(6)], columns=["item", "rater"])
-    table = table[(rng.random(len(table)) < 0.7) & (table["rater"] < 5) | (table["item"] == 3)]
-    table = pd.concat([table, table[(table["rater"] == 0) & (table["item"] < 20)]])
-    right = rng.random(len(table)) < 0.6
-    random = rng.integers(n_categories, size=len(table))
-    table["rating"] = np.where(right, truth[table["item"]], random)
-    table["gold"] = np.where(table["item"] < 7, truth[table["item"]], np.nan)
-    return Ratings.from_frame(
-        table,
-        scale="nominal",
-        gold="gold" if gold else None,
-        categories=range(n_categories),
-        replicates="keep",
-    )
-
-
 def long_tables() -> st.SearchStrategy[LongTable]:
     """Designs of 2 to 8 rows and columns with up to 40 ratings."""
     return st.builds(

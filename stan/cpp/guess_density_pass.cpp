@@ -54,25 +54,22 @@ WIDEST void Guesses::tabulate(const Matrix& score, const Vector& shape, const Co
     log_odds[i].lanes = logarithm(own[i].lanes * by_later_[i].lanes) + sd * (z + skew * (square - 1 / 6.0));
   }
   for (std::size_t i = 0; i < size; ++i) {
-    const Bits is_likely = Bits(log_odds[i].lanes > 0);
-    const Lanes distance = chosen(is_likely, log_odds[i].lanes, -log_odds[i].lanes);
-    const Lanes odds = exponential(-smaller(distance, largest_exponent));  // of the less probable of the two
-    const Lanes larger = 1 / (1 + odds), lesser = odds * larger;
-    log_larger[i].lanes = -logarithm(1 + odds);
-    taken_[i].lanes = chosen(is_likely, larger, lesser);
-    left[i].lanes = chosen(is_likely, lesser, larger);
+    const Logistic taken = logistic(log_odds[i].lanes);
+    log_larger[i].lanes = -logarithm(1 + taken.odds);
+    taken_[i].lanes = taken.value;
+    left[i].lanes = taken.rest;
   }
   for (Eigen::Index j = 0, block = 0; j < raters_; j += lanes, ++block) {
     Lanes rest = all(1), log_rest = all(0);  // for later categories
     for (Eigen::Index k = 0; k < last_; ++k) {
       const Eigen::Index i = k * blocks_ + block;
-      const Lanes odds = log_odds[i].lanes, distance = larger(odds, -odds), log_each = log_rest + log_larger[i].lanes;
+      const Lanes odds = log_odds[i].lanes, size = absolute(odds), log_each = log_rest + log_larger[i].lanes;
       write_some(rest * taken_[i].lanes, &probability_(j, k), raters_ - j);
       rest *= left[i].lanes;
       // The log of the less probable is that of the other, less the size of the log odds. If these are no number, both
       // are none.
-      write_some(log_each + 0.5 * (odds - distance), &log_probability_(j, k), raters_ - j);
-      log_rest = log_each - 0.5 * (odds + distance);
+      write_some(log_each + 0.5 * (odds - size), &log_probability_(j, k), raters_ - j);
+      log_rest = log_each - 0.5 * (odds + size);
     }
     write_some(rest, &probability_(j, last_), raters_ - j);
     write_some(log_rest, &log_probability_(j, last_), raters_ - j);
@@ -92,7 +89,6 @@ double Guesses::log_slope() const {
 }
 
 WIDEST GuessGradient Guesses::gradient(const Matrix& by_log_probability, double by_log_slope) const {
-  constexpr double ones[lanes] = {1, 1, 1, 1};
   GuessGradient by{Matrix(raters_, last_), Vector::Zero(last_ + 1)};
   Table left(blocks_);  // by all logarithms from a category on
   for (Eigen::Index j = 0; j < raters_; j += lanes)
@@ -107,7 +103,7 @@ WIDEST GuessGradient Guesses::gradient(const Matrix& by_log_probability, double 
       const Lanes sd = sd_[i].lanes, inverse = inverse_sd_[i].lanes, skew = skew_[i].lanes;
       const Lanes square = square_[i].lanes, slope = slope_[i].lanes, by_root = inverse_root_[i].lanes;
       const Lanes by_log = read_some(&by_log_probability(j, k), raters_ - j);
-      const Lanes by_slope = by_log_slope * read_some(ones, raters_ - j);
+      const Lanes by_slope = by_log_slope * places(raters_ - j);
       left[block].lanes += by_log;
       const Lanes by_log_odds = by_log - taken_[i].lanes * left[block].lanes;
       // The derivative by g z, where it is in the slope of h.

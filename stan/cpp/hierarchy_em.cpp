@@ -83,23 +83,17 @@ WIDEST double improved_spread(double spread, double squares, const double* preci
 
 // Log posterior density at a point x, up to a constant; expected items (K), and ratings by cell and state (V, K).
 extern "C" double reliabayes_hierarchy_expect(const Hierarchy* own, const double* x, double* items, double* ratings) {
-  const Count n = own->categories, cells = n * own->raters, stride = in_whole_lanes(n);
-  std::vector<double> table(cells * stride), of_cell(cells * stride), weight(stride, none), of_state(stride);
-  for (Count h = 0; h < n; ++h) weight[h] = std::max(std::log(x[h]), least);
-  tabulate(*own, log_odds_of(*own, x).data(), table.data());
-  const double found = expect(*own, stride, table.data(), weight.data(), of_state.data(), of_cell.data());
-  std::copy_n(of_state.begin(), n, items);
-  for (Count v = 0; v < cells; ++v) std::copy_n(&of_cell[v * stride], n, ratings + v * n);
-  return found + log_prior(*own, x);
+  const auto log_weight = [&](Count h) { return std::log(x[h]); };
+  const auto fill = [&](double* table) { tabulate(*own, log_odds_of(*own, x).data(), table); };
+  return expect(*own, own->categories, log_weight, fill, items, ratings) + log_prior(*own, x);
 }
 
 // The M step: a point of higher expected density, given what is expected at another.
 extern "C" void reliabayes_hierarchy_maximise(const Hierarchy* own, const double* x, const double* items,
                                               const double* ratings, double* next) {
   const Count n = own->categories, raters = own->raters, width = width_of(*own);
-  double sum = 0;
-  for (Count h = 0; h < n; ++h) sum += next[h] = items[h] + own->prevalence[h];
-  for (Count h = 0; h < n; ++h) next[h] /= sum;
+  for (Count h = 0; h < n; ++h) next[h] = items[h] + own->prevalence[h];
+  to_shares(next, n);
   std::vector<double> location(own->locations(x), own->locations(x) + own->errors());
   std::vector<double> log_odds = log_odds_of(*own, x);
   improve(*own, ratings, own->spreads(x), location, log_odds);

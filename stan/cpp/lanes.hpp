@@ -39,6 +39,11 @@ INLINE Lanes read_some(const double* x, std::int64_t size, double other = 0) {
   std::copy_n(x, size, some);
   return read(some);
 }
+// 1 for each of four places that an array has, and 0 after its end.
+INLINE Lanes places(std::int64_t size) {
+  constexpr double ones[lanes] = {1, 1, 1, 1};
+  return read_some(ones, size);
+}
 // Writes the first of four numbers, as many as the array has room for.
 INLINE void write_some(Lanes values, double* x, std::int64_t size) {
   std::memcpy(x, &values, std::min<std::int64_t>(size, lanes) * sizeof(double));
@@ -48,6 +53,7 @@ INLINE bool is_any(Bits x) { return x[0] | x[1] | x[2] | x[3]; }
 INLINE Lanes chosen(Bits is_first, Lanes first, Lanes second) {
   return Lanes((is_first & Bits(first)) | (~is_first & Bits(second)));
 }
+INLINE Lanes absolute(Lanes x) { return chosen(Bits(x > 0), x, -x); }
 INLINE Lanes smaller(Lanes x, double limit) { return chosen(Bits(x < limit), x, all(limit)); }
 INLINE Lanes larger(Lanes x, Lanes other) { return chosen(Bits(x > other), x, other); }
 INLINE Lanes larger(Lanes x, double limit) { return larger(x, all(limit)); }
@@ -86,13 +92,24 @@ INLINE Lanes logarithm(Lanes x) {
   return k * log_2 + (twice_atanh((m - 1) / (m + 1)) + k * log_2_rest);
 }
 
+// Probability with log odds x, and that of the other; and the odds of the less probable of the two.
+struct Logistic {
+  Lanes value, rest, odds;
+};
+INLINE Logistic logistic(Lanes x) {
+  const Bits is_likely = Bits(x > 0);
+  const Lanes odds = exponential(-smaller(absolute(x), largest_exponent));
+  const Lanes more = 1 / (1 + odds), less = odds * more;
+  return {chosen(is_likely, more, less), chosen(is_likely, less, more), odds};
+}
+
 // log(1 + exp(x)), and its slope.
 struct Softplus {
   Lanes value, slope;
 };
 INLINE Softplus softplus(Lanes x) {
   const Bits is_positive = Bits(x > 0);
-  const Lanes size = chosen(is_positive, x, -x), e = exponential(-smaller(size, largest_exponent));
+  const Lanes size = absolute(x), e = exponential(-smaller(size, largest_exponent));
   // Of 1 + e above the root of 2 half is taken, so that the series has few terms.
   const Bits is_high = Bits(e > 0.4142135623730950);
   const Lanes s = (e - chosen(is_high, all(1), all(0))) / (e + chosen(is_high, all(3), all(2)));

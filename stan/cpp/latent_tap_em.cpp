@@ -9,67 +9,67 @@ constexpr double tiny = 1e-300;  // instead of a probability of 0
 
 INLINE Lanes log_of(Lanes x) { return logarithm(larger(x, tiny)); }
 
-// Guesses of a category by four raters.
-INLINE Lanes guesses_of(const KnowOrGuess& own, const double* x, Count j, Count k) {
-  const double* const guess = own.guesses(x) + j * own.categories + k;
-  Lanes found = all(1);
-  for (Count i = 0; i < std::min<Count>(lanes, own.raters - j); ++i) found[i] = guess[i * own.categories];
+// How many of four raters from one on there are.
+Count number_from(const KnowOrGuess& own, Count j) { return std::min<Count>(lanes, own.raters - j); }
+
+// How often four raters guess each category.
+std::vector<Aligned> guesses_of(const KnowOrGuess& own, const double* x, Count j) {
+  std::vector<Aligned> found(own.categories, {all(1)});
+  for (Count i = 0; i < number_from(own, j); ++i)
+    for (Count k = 0; k < own.categories; ++k) found[k].lanes[i] = own.guesses(x)[(j + i) * own.categories + k];
   return found;
 }
 
-// Probabilities that four raters know, at a node, and that they do not.
-struct Knowing {
-  Lanes known, unknown;
-};
-INLINE Knowing knowing(const KnowOrGuess& own, const double* x, Count j, Count q) {
+// Whether four raters know, at a node.
+INLINE Logistic knowing(const KnowOrGuess& own, const double* x, Count j, Count q) {
   const double sd = own.has_difficulty ? own.sd_delta(x) : 0;
-  const Lanes odds = read_some(own.alphas(x) + j, own.raters - j) - sd * own.node[q];
-  const Bits is_likely = Bits(odds > 0);
-  const Lanes e = exponential(-smaller(chosen(is_likely, odds, -odds), largest_exponent)), each = 1 / (1 + e);
-  return {chosen(is_likely, each, e * each), chosen(is_likely, e * each, each)};
+  return logistic(read_some(own.alphas(x) + j, own.raters - j) - sd * own.node[q]);
 }
 
 // Log-probabilities of ratings by cell and state, in whole lanes.
 WIDEST void tabulate(const KnowOrGuess& own, const double* x, double* table) {
   const Count stride = in_whole_lanes(own.states());
-  for (Count j = 0; j < own.raters; j += lanes)
-    for (Count k = 0; k < own.categories; ++k) {
-      const Lanes guess = guesses_of(own, x, j, k);
-      for (Count q = 0; q < own.nodes; ++q) {
-        const Knowing at = knowing(own, x, j, q);
-        const Lanes guessed = at.unknown * guess, wrong = log_of(guessed), right = log_of(at.known + guessed);
-        for (Count i = 0; i < std::min<Count>(lanes, own.raters - j); ++i) {
+  for (Count j = 0; j < own.raters; j += lanes) {
+    const std::vector<Aligned> guess = guesses_of(own, x, j);
+    for (Count q = 0; q < own.nodes; ++q) {
+      const Logistic known = knowing(own, x, j, q);
+      for (Count k = 0; k < own.categories; ++k) {
+        const Lanes guessed = known.rest * guess[k].lanes;
+        const Lanes wrong = log_of(guessed), right = log_of(known.value + guessed);
+        for (Count i = 0; i < number_from(own, j); ++i) {
           double* const row = table + (k * own.raters + j + i) * stride + q * own.categories;
           for (Count h = 0; h < own.categories; ++h) row[h] = h == k ? right[i] : wrong[i];
         }
       }
     }
+  }
 }
 
 // Expected ratings: of those who knew and all, by node and rater, and guessed ones by rater and category.
 WIDEST void split(const KnowOrGuess& own, const double* x, const double* ratings, double* knew, double* total,
                   double* guessed) {
   const Count width = in_whole_lanes(own.raters), states = own.states();
-  for (Count j = 0; j < own.raters; j += lanes)
+  for (Count j = 0; j < own.raters; j += lanes) {
+    const std::vector<Aligned> guess = guesses_of(own, x, j);
     for (Count q = 0; q < own.nodes; ++q) {
-      const Knowing at = knowing(own, x, j, q);
+      const Logistic known = knowing(own, x, j, q);
       Lanes of_knowing = all(0), of_all = all(0);
       for (Count k = 0; k < own.categories; ++k) {
         Lanes right = all(0), sum = all(0);
-        for (Count i = 0; i < std::min<Count>(lanes, own.raters - j); ++i) {
+        for (Count i = 0; i < number_from(own, j); ++i) {
           const double* const row = ratings + (k * own.raters + j + i) * states + q * own.categories;
           right[i] = row[k];
           for (Count h = 0; h < own.categories; ++h) sum[i] += row[h];
         }
-        const Lanes known = right * at.known / (at.known + at.unknown * guesses_of(own, x, j, k));
-        of_knowing += known;
+        const Lanes each = right * known.value / (known.value + known.rest * guess[k].lanes);
+        of_knowing += each;
         of_all += sum;
-        for (Count i = 0; i < std::min<Count>(lanes, own.raters - j); ++i)
-          guessed[(j + i) * own.categories + k] += sum[i] - known[i];
+        for (Count i = 0; i < number_from(own, j); ++i) guessed[(j + i) * own.categories + k] += sum[i] - each[i];
       }
       write(of_knowing, knew + q * width + j);
       write(of_all, total + q * width + j);
     }
+  }
 }
 
 // The log density of mean guesses, given the sums over raters of logs of guesses.
@@ -105,15 +105,10 @@ double log_prior(const KnowOrGuess& own, const double* x) {
 // Log posterior density at a point x, up to a constant; expected items (S), and ratings by cell and state (V, S).
 extern "C" double reliabayes_latent_tap_expect(const KnowOrGuess* own, const double* x, double* items,
                                                double* ratings) {
-  const Count states = own->states(), stride = in_whole_lanes(states), cells = own->cells();
-  std::vector<double> table(cells * stride), of_cell(cells * stride), weight(stride, none), of_state(stride);
-  for (Count s = 0; s < states; ++s)
-    weight[s] = std::max(std::log(x[s % own->categories]) + own->log_of_node[s / own->categories], least);
-  tabulate(*own, x, table.data());
-  const double found = expect(*own, stride, table.data(), weight.data(), of_state.data(), of_cell.data());
-  std::copy_n(of_state.begin(), states, items);
-  for (Count v = 0; v < cells; ++v) std::copy_n(&of_cell[v * stride], states, ratings + v * states);
-  return found + log_prior(*own, x);
+  const Count n = own->categories;
+  const auto log_weight = [&](Count s) { return std::log(x[s % n]) + own->log_of_node[s / n]; };
+  const auto fill = [&](double* table) { tabulate(*own, x, table); };
+  return expect(*own, own->states(), log_weight, fill, items, ratings) + log_prior(*own, x);
 }
 
 // The M step: a point of higher expected density, given what is expected at another. The sd of accuracies is held: at
@@ -123,29 +118,28 @@ extern "C" void reliabayes_latent_tap_maximise(const KnowOrGuess* own, const dou
   const Count n = own->categories, raters = own->raters, table = own->nodes * in_whole_lanes(raters);
   std::vector<double> knew(table), total(table), guessed(own->cells());
   split(*own, x, ratings, knew.data(), total.data(), guessed.data());
-  std::vector<double> prevalence(own->prevalence, own->prevalence + n), mean(n);
-  for (Count s = 0; s < own->states(); ++s) prevalence[s % n] += items[s];
-  double sum = 0;
-  for (Count h = 0; h < n; ++h) sum += prevalence[h];
-  for (Count h = 0; h < n; ++h) next[h] = prevalence[h] / sum;
-  double *const mean_guess = next + n, *const alpha = next + 2 * n + 2, *const guess = alpha + raters;
+  std::copy_n(own->prevalence, n, next);
+  for (Count s = 0; s < own->states(); ++s) next[s % n] += items[s];
+  to_shares(next, n);
+  double* const guess = own->guesses(next);
+  std::vector<double> mean(n);
   for (Count j = 0; j < raters; ++j) {
-    double all_guesses = 0;
-    for (Count k = 0; k < n; ++k)
-      all_guesses += guess[j * n + k] = guessed[j * n + k] + own->shape(own->mean_guesses(x), k);
-    for (Count k = 0; k < n; ++k) mean[k] += (guess[j * n + k] /= all_guesses) / raters;
+    double* const of_rater = guess + j * n;
+    for (Count k = 0; k < n; ++k) of_rater[k] = guessed[j * n + k] + own->shape(own->mean_guesses(x), k);
+    to_shares(of_rater, n);
+    for (Count k = 0; k < n; ++k) mean[k] += of_rater[k] / raters;
   }
   const std::vector<double> logs = sums_of_logs(*own, guess);
   const bool is_better = log_density_of_mean(*own, mean.data(), logs.data()) >
                          log_density_of_mean(*own, own->mean_guesses(x), logs.data());
-  std::copy_n(is_better ? mean.data() : own->mean_guesses(x), n, mean_guess);
-  std::vector<double> accuracies(own->alphas(x), own->alphas(x) + raters);
+  std::copy_n(is_better ? mean.data() : own->mean_guesses(x), n, own->mean_guesses(next));
+  std::vector<double> alpha(own->alphas(x), own->alphas(x) + raters);
   double log_sd = own->has_difficulty ? std::log(own->sd_delta(x)) : 0;
   const Accuracy expected(*own, std::move(knew), std::move(total));
-  expected.improve(accuracies, log_sd);
-  std::copy(accuracies.begin(), accuracies.end(), alpha);
-  next[2 * n] = expected.best_mean(accuracies.data());
-  next[2 * n + 1] = std::exp(log_sd);
+  expected.improve(alpha, log_sd);
+  std::copy(alpha.begin(), alpha.end(), own->alphas(next));
+  own->mean_alpha(next) = expected.best_mean(alpha.data());
+  own->sd_delta(next) = std::exp(log_sd);
 }
 
 }  // namespace reliabayes::em

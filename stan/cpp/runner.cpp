@@ -128,7 +128,7 @@ int run(const Program& program, const Argument& arguments) {
 
   stan::math::init_threadpool_tbb();
   Console logger;
-  Session session{arguments, *model, *model, with_other_data, logger, draws, *inner_state};
+  Session session{arguments, *model, with_other_data, logger, draws, *inner_state};
   const Outcome outcome = methods.at(method.value())(session);
   if (outcome == Outcome::failed)
     throw std::runtime_error("method=" + method.value() +

@@ -9,26 +9,25 @@ namespace reliabayes::em {
 //
 // src/reliabayes/models/bases/latent_tap_em.py has the same structure.
 struct KnowOrGuess : Items {
-  const double* prevalence;     // prior counts
-  const double* mean_guess;     // the same, of mean guesses
-  const double* node;           // difficulties in standard deviations
-  const double* log_of_node;    // log-probabilities of nodes
-  Count nodes, has_difficulty;  // one node is that of items of the same difficulty
-  double mean_mean, mean_sd;    // of the normal prior of the mean
-  double delta_df, delta_scale; // of the half t prior of the sd of difficulties
+  const double* prevalence;        // prior counts
+  const double* mean_guess;        // the same, of mean guesses
+  const double* node;              // difficulties in standard deviations
+  const double* log_of_node;       // log-probabilities of nodes
+  Count nodes, has_difficulty;     // one node is that of items of the same difficulty
+  double mean_mean, mean_sd;       // of the normal prior of the mean
+  double delta_df, delta_scale;    // of the half t prior of the sd of difficulties
   double sd_alpha, concentration;  // which EM holds
 
   Count states() const { return nodes * categories; }
-  const double* mean_guesses(const double* x) const { return x + categories; }
-  const double& mean_alpha(const double* x) const { return x[2 * categories]; }
-  const double& sd_delta(const double* x) const { return x[2 * categories + 1]; }
-  const double* alphas(const double* x) const { return x + 2 * categories + 2; }
-  const double* guesses(const double* x) const { return alphas(x) + raters; }
+  // Parts of a point, which may be one that is made.
+  template <typename T> T* mean_guesses(T* x) const { return x + categories; }
+  template <typename T> T& mean_alpha(T* x) const { return x[2 * categories]; }
+  template <typename T> T& sd_delta(T* x) const { return x[2 * categories + 1]; }
+  template <typename T> T* alphas(T* x) const { return x + 2 * categories + 2; }
+  template <typename T> T* guesses(T* x) const { return alphas(x) + raters; }
   // Parameter of the Dirichlet distribution of guesses.
   double shape(const double* mean_guess, Count k) const { return 1 + concentration * mean_guess[k]; }
 };
-
-constexpr double ones[lanes] = {1, 1, 1, 1};
 
 // The expected log density of accuracies and of the log of the sd of difficulties, with the mean of the accuracies
 // where it is highest. Tables by rater are padded to whole lanes.
@@ -49,10 +48,10 @@ class Accuracy {
   WIDEST double value(const double* alpha, double log_sd, double* by_alpha, double* by_log_sd) const {
     const double sd = own_.has_difficulty ? std::exp(log_sd) : 0, mean = best_mean(alpha);
     Lanes total = all(0), slope_of_sd = all(0), bend_of_sd = all(0);
-    Lanes mean_by_alpha = all(0), sd_by_alpha = all(0), mean_mean = all(0), mean_sd = all(0), sd_sd = all(0);
+    Lanes up_mean = all(0), sd_by_alpha = all(0), mean_mean = all(0), mean_sd = all(0), sd_sd = all(0);
     std::vector<Aligned> across(width_ / lanes), inverse(width_ / lanes);  // with the sd, and of own curvatures
     for (Count j = 0, block = 0; j < width_; j += lanes, ++block) {
-      const Lanes here = read_some(alpha + j, own_.raters - j), is_rater = read_some(ones, own_.raters - j);
+      const Lanes here = read_some(alpha + j, own_.raters - j), is_rater = places(own_.raters - j);
       const Lanes away = (here - mean) * is_rater;
       Lanes by_own = all(0), bend = all(0), both = all(0);
       for (Count q = 0; q < own_.nodes; ++q) {
@@ -74,31 +73,28 @@ class Accuracy {
       write_some(by_own, by_alpha + j, own_.raters - j);
       across[block].lanes = both;
       inverse[block].lanes = each;
-      mean_by_alpha -= precision_ * each * by_own;
+      up_mean += precision_ * each * by_own;
       sd_by_alpha += both * each * by_own;
       mean_mean += precision_ * precision_ * each;
-      mean_sd -= precision_ * each * both;
+      mean_sd += precision_ * each * both;
       sd_sd += both * each * both;
     }
     double found = sum_of(total) + log_normal(mean, own_.mean_mean, own_.mean_sd);
     // What is left of the mean and of the log of the sd once accuracies follow them.
-    const double a = own_.raters * precision_ + prior_ - sum_of(mean_mean), up_mean = -sum_of(mean_by_alpha);
-    double of_mean = up_mean / a, of_sd = 0;
+    const double a = own_.raters * precision_ + prior_ - sum_of(mean_mean), up = sum_of(up_mean);
+    double of_mean = up / a, of_sd = 0;
     if (own_.has_difficulty) {
-      const double ratio = sd / own_.delta_scale;
-      const double slope = std::isinf(own_.delta_df)
-                               ? -ratio * ratio
-                               : -(own_.delta_df + 1) * ratio * ratio / (own_.delta_df + ratio * ratio);
       found += log_half_t(sd, own_.delta_df, own_.delta_scale) + log_sd;
-      const double b = -sum_of(mean_sd), c = sum_of(bend_of_sd) + 2 * ratio * ratio - sum_of(sd_sd);
+      const double slope = slope_of_half_t(sd, own_.delta_df, own_.delta_scale);
+      const double b = sum_of(mean_sd), c = sum_of(bend_of_sd) + 2 * squared(sd / own_.delta_scale) - sum_of(sd_sd);
       const double up_sd = sum_of(slope_of_sd) + slope + 1 - sum_of(sd_by_alpha), determinant = a * c - b * b;
-      of_mean = (c * up_mean - b * up_sd) / determinant;
-      of_sd = (a * up_sd - b * up_mean) / determinant;
+      of_mean = (c * up - b * up_sd) / determinant;
+      of_sd = (a * up_sd - b * up) / determinant;
     }
     double largest = std::abs(of_sd);
     for (Count j = 0, block = 0; j < width_; j += lanes, ++block) {
       const Lanes up = read_some(by_alpha + j, own_.raters - j) + precision_ * of_mean - across[block].lanes * of_sd;
-      const Lanes step = up * inverse[block].lanes, size = larger(step, -step);
+      const Lanes step = up * inverse[block].lanes, size = absolute(step);
       write_some(step, by_alpha + j, own_.raters - j);
       largest = std::max({largest, size[0], size[1], size[2], size[3]});
     }
@@ -131,8 +127,8 @@ class Accuracy {
 
  private:
   static constexpr int most_steps = 4, halvings = 6;
-  static constexpr double small_gain = 1e-4;    // nats that the last step gains
-  static constexpr double largest_step = 3;     // of an accuracy, and of the log of the sd
+  static constexpr double small_gain = 1e-4;  // nats that the last step gains
+  static constexpr double largest_step = 3;   // of an accuracy, and of the log of the sd
 
   const KnowOrGuess& own_;
   const Count width_;

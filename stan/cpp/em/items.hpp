@@ -1,6 +1,7 @@
 // E step of items with a hidden state: expected numbers of states and ratings, given a table of log-probabilities.
 #pragma once
 #include "../lanes.hpp"
+#include "densities.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,6 @@
 #include <vector>
 
 namespace reliabayes::em {
-
-using Count = std::int64_t;
 
 constexpr double none = -1e308, least = -1e300;  // instead of the logarithm of 0: of no state, and of any other
 
@@ -28,19 +27,11 @@ struct Items {
   Count cells() const { return categories * raters; }
 };
 
-inline double squared(double x) { return x * x; }
-inline double x_log_y(double x, double y) { return x == 0 ? 0 : x * std::log(y); }
-inline double log_normal(double x, double mean, double sd) { return -0.5 * squared((x - mean) / sd) - std::log(sd); }
-inline double log_half_t(double x, double df, double scale) {
-  const double square = squared(x / scale);
-  return -0.5 * (std::isinf(df) ? square : (df + 1) * std::log1p(square / df));
-}
-
 // Log-probability of all ratings. Adds expected items (S), and expected ratings by cell and state (V, S), for states
 // that fill up whole lanes, of which the last are in no item. True categories of states run fastest.
 template <int Blocks>
-INLINE double expect(const Items& own, Count stride, const double* table, const double* weight, double* items,
-                     double* ratings) {
+INLINE double sum_items(const Items& own, Count stride, const double* table, const double* weight, double* items,
+                        double* ratings) {
   const Count blocks = Blocks ? Blocks : stride / lanes;
   std::vector<Aligned> many(Blocks ? 0 : blocks);
   Lanes few[Blocks + 1], *const state = Blocks ? few : &many.data()->lanes;
@@ -78,13 +69,28 @@ INLINE double expect(const Items& own, Count stride, const double* table, const 
   return total + std::log(product);
 }
 
-WIDEST static double expect(const Items& own, Count stride, const double* table, const double* weight, double* items,
-                            double* ratings) {
+WIDEST static double sum_items(const Items& own, Count stride, const double* table, const double* weight,
+                               double* items, double* ratings) {
   switch (stride / lanes) {
-    case 1: return expect<1>(own, stride, table, weight, items, ratings);
-    case 2: return expect<2>(own, stride, table, weight, items, ratings);
-    default: return expect<0>(own, stride, table, weight, items, ratings);
+    case 1: return sum_items<1>(own, stride, table, weight, items, ratings);
+    case 2: return sum_items<2>(own, stride, table, weight, items, ratings);
+    default: return sum_items<0>(own, stride, table, weight, items, ratings);
   }
+}
+
+// The E step, from functions that give the log-probability of a state and fill the table. Expected numbers are those of
+// items (S), and of ratings by cell and state (V, S).
+template <typename LogWeight, typename Tabulate>
+double expect(const Items& own, Count states, const LogWeight& log_weight, const Tabulate& tabulate, double* items,
+              double* ratings) {
+  const Count stride = in_whole_lanes(states), cells = own.cells();
+  std::vector<double> table(cells * stride), of_cell(cells * stride), weight(stride, none), of_state(stride);
+  for (Count s = 0; s < states; ++s) weight[s] = std::max(log_weight(s), least);
+  tabulate(table.data());
+  const double found = sum_items(own, stride, table.data(), weight.data(), of_state.data(), of_cell.data());
+  std::copy_n(of_state.begin(), states, items);
+  for (Count v = 0; v < cells; ++v) std::copy_n(&of_cell[v * stride], states, ratings + v * states);
+  return found;
 }
 
 }  // namespace reliabayes::em

@@ -49,12 +49,12 @@ enum class Outcome { done, doubtful, failed };
 // The context of a method.
 struct Session {
   const Argument& arguments;
-  stan::model::model_base& model;
-  const RememberedModel& remembered;  // the same
+  RememberedModel& remembered;
   std::function<std::unique_ptr<stan::model::model_base>(const Argument& file)> load;  // with other data
   Console& logger;
   CsvWriter& draws;
   stan::callbacks::writer& diagnostics;
+  stan::model::model_base& model = remembered;  // as Stan's functions take it
   stan::callbacks::interrupt interrupt{};
   stan::callbacks::writer unwritten{};
 

@@ -91,8 +91,8 @@ class CompiledEM:
 
         What misleads keeps its prior.
         """
-        none = np.zeros((self.n_states, self.problem.n_cells))
-        start = {**start, **misleading.most_likely(Expected(none, none[:, 0]), self.problem)}
+        none = Expected(np.empty(0), np.empty(0))
+        start = {**start, **misleading.most_likely(none, self.problem)}
         sizes = [start[name].size for name in self.ranges]
         low, high = (np.repeat(ends, sizes) for ends in zip(*self.ranges.values(), strict=True))
 
