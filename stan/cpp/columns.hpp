@@ -61,25 +61,34 @@ WIDEST static void multiply_above(double* state, Eigen::Index states, double fac
   }
 }
 
-// Multiplies a state by two others, raises what is below a bound to it, and gives the sum.
-WIDEST static double multiply_and_sum(double* __restrict state, Eigen::Index states,
-                                      const double* __restrict one, const double* __restrict other,
-                                      double bound) {
+// The product of three states, raised to a bound where it is below, and its sum.
+WIDEST static double multiply_and_sum(double* __restrict product, Eigen::Index states,
+                                      const double* __restrict one, const double* __restrict two,
+                                      const double* __restrict three, double bound) {
   constexpr Eigen::Index lanes = 4;
   double sums[lanes] = {}, rest = 0;
   Eigen::Index h = 0;
   for (; h + lanes <= states; h += lanes)
     for (Eigen::Index lane = 0; lane < lanes; ++lane) {
-      const double product = state[h + lane] * one[h + lane] * other[h + lane];
-      state[h + lane] = product > bound ? product : bound;
-      sums[lane] += state[h + lane];
+      const double found = one[h + lane] * two[h + lane] * three[h + lane];
+      product[h + lane] = found > bound ? found : bound;
+      sums[lane] += product[h + lane];
     }
   for (; h < states; ++h) {
-    const double product = state[h] * one[h] * other[h];
-    state[h] = product > bound ? product : bound;
-    rest += state[h];
+    const double found = one[h] * two[h] * three[h];
+    product[h] = found > bound ? found : bound;
+    rest += product[h];
   }
   return (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
+}
+
+// Multiplies a state by a factor, and adds it to a sum.
+WIDEST static void multiply_and_add(double* __restrict state, Eigen::Index states, double factor,
+                                    double* __restrict sum) {
+  for (Eigen::Index h = 0; h < states; ++h) {
+    state[h] *= factor;
+    sum[h] += state[h];
+  }
 }
 
 }  // namespace reliabayes

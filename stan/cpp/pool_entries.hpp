@@ -10,6 +10,8 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -22,9 +24,11 @@ struct PoolEntries {
   int size;
   bool of_one_each;
 
-  bool operator==(const PoolEntries& other) const {
-    return size == other.size && std::equal(column, column + size, other.column) &&
-           std::equal(count, count + size, other.count);
+  bool operator<(const PoolEntries& other) const {
+    if (size != other.size) return size < other.size;
+    const auto [mine, its] = std::mismatch(column, column + size, other.column);
+    if (mine != column + size) return *mine < *its;
+    return std::lexicographical_compare(count, count + size, other.count, other.count + size);
   }
 
   // Whether the probabilities of the ratings may be multiplied: see item_mixture_pass.hpp.
@@ -59,7 +63,8 @@ struct PoolsOfRaters {
 };
 
 // The entries of all items, those of an item by the first pool before those by the second: the same for
-// every gradient of a program.
+// every gradient of a program. Of the inner pool, ratings differ less between items, and items whose
+// ratings by it are equal come one after the other.
 class SplitEntries {
  public:
   SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
@@ -85,21 +90,46 @@ class SplitEntries {
       second_.push_back(front);
       of_one_each_.push_back(of_one_each);
     }
+    std::array<Integers, 2> order;
+    for (int g = 0; g < 2; ++g) {
+      order[g] = ordered_by(g);
+      place_[g].resize(order[g].size());
+      for (std::size_t i = 0; i < order[g].size(); ++i) {
+        if (i == 0 || of(order[g][i - 1], g) < of(order[g][i], g)) different_[g].push_back(order[g][i]);
+        place_[g][order[g][i]] = different_[g].size() - 1;
+      }
+    }
+    inner_ = different_[0].size() < different_[1].size() ? 0 : 1;
+    order_ = order[inner_];
   }
 
   bool are_of(const ItemsOfPools& data, int categories) const {
     return categories_ == categories && pool_ == data.pool && first_ == data.first &&
-           cell_ == data.cell && read_count_ == data.count;
+           cell_ == data.cell && read_count_.size() == data.count.size() &&
+           std::memcmp(read_count_.data(), data.count.data(), sizeof(double) * read_count_.size()) == 0;
   }
 
   // Cells of a pool that have ratings, raters numbered within the pool.
   const std::vector<OrdinalCell>& cells(int pool) const { return cells_[pool]; }
-  PoolEntries of_first(std::size_t item) const { return of(first_[item] - 1, second_[item], item); }
-  PoolEntries of_second(std::size_t item) const {
-    return of(second_[item], first_[item + 1] - 1, item);
+  int inner() const { return inner_; }
+  const Integers& order() const { return order_; }  // of the items
+  // An item of each different ratings by a pool, and which of them has those of an item.
+  const Integers& different(int pool) const { return different_[pool]; }
+  int place(std::size_t item, int pool) const { return place_[pool][item]; }
+  PoolEntries of(std::size_t item, int pool) const {
+    return pool == 0 ? of(first_[item] - 1, second_[item], item)
+                     : of(second_[item], first_[item + 1] - 1, item);
   }
 
  private:
+  Integers ordered_by(int pool) const {
+    Integers order(second_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int one, int other) { return of(one, pool) < of(other, pool); });
+    return order;
+  }
+
   PoolEntries of(int begin, int end, std::size_t item) const {
     return {column_.data() + begin, count_.data() + begin, end - begin, of_one_each_[item] != 0};
   }
@@ -107,7 +137,9 @@ class SplitEntries {
   int categories_;
   Integers pool_, cell_;
   Vector read_count_;
-  Integers first_, column_, second_, of_one_each_;
+  Integers first_, column_, second_, of_one_each_, order_;
+  std::array<Integers, 2> different_, place_;
+  int inner_;
   std::vector<double> count_;
   std::array<std::vector<OrdinalCell>, 2> cells_;
 };

@@ -50,12 +50,20 @@ def test_many_ratings_by_several_raters_have_a_nearly_normal_posterior(raters: i
     assert sd[-raters:] == pytest.approx(np.ones(raters), abs=0.3)
 
 
-@pytest.mark.parametrize(("items", "raters"), [(600, 5), (15, 12)])
+@pytest.mark.parametrize(("items", "raters"), [(15, 5), (15, 12)])
 def test_trees_of_the_sampler_grow_freely_elsewhere(items: int, raters: int) -> None:
     (start,) = MODEL.starts(MODEL.problem(ratings(items, raters, 4)))
 
     assert start.max_tree_depth == 10
     assert start.covariance is None
+
+
+def test_few_raters_with_many_ratings_have_units_by_a_short_run() -> None:
+    (start,) = MODEL.starts(MODEL.problem(ratings(600, 5, 4)))
+
+    assert start.mean is not None
+    assert start.covariance is not None
+    assert start.covariance.shape == (start.size,)
 
 
 def test_posterior_that_reaches_where_exponentials_overflow_is_not_nearly_normal() -> None:

@@ -11,7 +11,6 @@ import pytest
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
-from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases import pilot
@@ -146,12 +145,12 @@ def test_the_same_ratings_have_the_same_start() -> None:
     assert (one.core_mean == other.core_mean).all()
 
 
-def test_few_parameters_need_no_short_run() -> None:
-    problem = problem_of(raters=12, items=40)
-    mode = mode_of(problem)
+@pytest.mark.parametrize(("raters", "is_run"), [(3, False), (4, True)])
+def test_few_parameters_need_no_short_run(raters: int, is_run: bool) -> None:
+    (start,) = MODEL.starts(problem_of(raters, items=40))
 
-    assert mode.size <= MAX_DENSE
-    assert after_pilot(MODEL, problem, mode) is mode
+    assert start.size == 8 + 3 * raters  # in common, accuracies and guesses
+    assert (start.mean is not None) == is_run
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,21 @@ def test_gibbs_sampling_is_used_where_it_is_faster(model: RatingModel) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
-    [rb.Groupthink(), rb.TAP(accuracy="by_category"), rb.LatentTAP()],
+    [rb.Groupthink(), rb.TAP(accuracy="by_category")],
     ids=lambda model: model.name(),
 )
 def test_nuts_is_used_elsewhere(model: RatingModel) -> None:
     fit = model.fit(crowd(40, 8, 4, 2), **QUICK)
 
     assert fit.settings.sampler == "nuts"
+    assert "diverging" in fit.sample_stats
+
+
+@pytest.mark.parametrize(("raters", "sampler"), [(8, "hmc"), (5, "nuts")])
+def test_latent_tap_has_no_trees_but_for_few_parameters(raters: int, sampler: str) -> None:
+    fit = rb.LatentTAP().fit(crowd(40, raters, 4, 2), **QUICK)
+
+    assert fit.settings.sampler == sampler
     assert "diverging" in fit.sample_stats
 
 

@@ -53,6 +53,8 @@ class KnowledgeCentring:
     widening : float
         Where difficulties differ more, they widen the curve of knowing, and accuracies lie farther
         out: in proportion to ``sqrt(1 + widening sd_delta**2)``. 0 where they do not.
+    nodes : int
+        Number of nodes of the difficulty that suffice there; 0 for those of the problem.
     """
 
     real: ClassVar[tuple[str, ...]] = SPREADS
@@ -65,6 +67,7 @@ class KnowledgeCentring:
     core_root: Array
     known_sd_delta: float = field(default=0.0, kw_only=True)
     widening: float = field(default=0.0, kw_only=True)
+    nodes: int = field(default=0, kw_only=True)
 
     def stan_data(self) -> StanData:
         """Data for the Stan program, whose matrices have a row for each rater."""

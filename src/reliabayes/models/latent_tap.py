@@ -15,7 +15,7 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.guess_centring import GUESSES
 from reliabayes.inference.latent_accuracy import ExpectedAccuracy
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
+from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases import misleading
@@ -25,6 +25,7 @@ from reliabayes.models.bases.difficulty import (
     difficulty_nodes,
     guess_counts,
     refined,
+    with_enough_nodes,
 )
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
@@ -38,7 +39,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 LOG_ODDS = 300.0  # beyond which a probability is 0 or 1
-CROWD = 20  # raters from which on a short run comes first
+FEW_PARAMETERS = 20  # of which the sampler adapts all covariances
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,12 +307,19 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         return replace(start, sd={name: np.ones_like(x) for name, x in start.mode.items()})
 
     def starts(self, problem: LatentTAPProblem) -> tuple[WarmStart, ...]:
-        """A start at each mode; of crowds relative to a few draws of what raters have in common."""
+        """A start at each mode, in units by a few draws unless the sampler soon finds its own."""
         modes = super().starts(problem)
-        if problem.n_raters < CROWD:
+        if self.difficulty and not self.nodes:
+            modes = with_enough_nodes(modes, problem, self.log_likelihood)
+            problem = self.settled(problem, modes[0].centring)
+        if modes[0].size < FEW_PARAMETERS:
             return modes
         found = (after_pilot(self, problem, mode) for mode in modes)
         return tuple(in_long_steps(start, problem) for start in found)
+
+    def settled(self, problem: LatentTAPProblem, centring: StanPart | None) -> LatentTAPProblem:
+        """The problem with the nodes that suffice around its modes."""
+        return problem.with_nodes_of(centring)
 
     def _log_odds(self, point: Point, problem: LatentTAPProblem) -> Array:
         """Log odds (Q, R) of knowing the true category, by node."""

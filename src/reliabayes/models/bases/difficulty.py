@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Self
@@ -10,7 +11,9 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
-from reliabayes.inference.problem import StanData
+from reliabayes.inference.knowledge_centring import KnowledgeCentring
+from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 
@@ -20,6 +23,9 @@ INFORMATION = 0.15  # of a rating on the difficulty, whose sd is about 1.5, rela
 MAX_SPACING = 0.4  # which resolves an accuracy where difficulties have an sd of 2.5
 REGISTER = 4  # nodes that a sum takes at once
 ROUGH_NODES = 8  # or half of all, which do but for a little
+# Around a mode: so much larger an sd of difficulties, an error of so many nats, and at most so many
+# nodes, at which the check of the fit says what error is left.
+LARGER, TOLERANCE, MOST_NODES = 1.25, 5e-3, 64
 NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
 
 
@@ -45,6 +51,11 @@ class LatentTAPProblem(CategoricalProblem):
             return self
         few = max(ROUGH_NODES, self.nodes.number // 2)
         return replace(self, nodes=difficulty_nodes(0, few))
+
+    def with_nodes_of(self, centring: StanPart | None) -> Self:
+        """With the nodes that suffice around the mode of a centring, if it says how many."""
+        number = int(centring.nodes) if isinstance(centring, KnowledgeCentring) else 0
+        return replace(self, nodes=difficulty_nodes(0, number)) if number else self
 
     def stan_data(self) -> StanData:
         """As for all problems, nodes and covariates."""
@@ -78,6 +89,36 @@ def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
 def refined(nodes: Nodes) -> Nodes:
     """Closer nodes that reach farther."""
     return Nodes.of(6 * nodes.number, reach=1.5 * float(nodes.node[-1]))
+
+
+def with_enough_nodes(
+    modes: Sequence[WarmStart],
+    problem: LatentTAPProblem,
+    log_likelihood: Callable[[Point, LatentTAPProblem], float],
+) -> tuple[WarmStart, ...]:
+    """Starts whose centring says how many nodes all of them need.
+
+    The sd of difficulties, which decides, is known only at a mode. Where items are many it may need
+    more nodes than the ratings of an item do.
+    """
+    points = [mode.point for mode in modes]
+    points += [{**point, "sd_delta": LARGER * point["sd_delta"]} for point in points]
+    finer = replace(problem, nodes=refined(problem.nodes))
+    exact = [log_likelihood(point, finer) for point in points]
+
+    def is_enough(number: int) -> bool:
+        few = replace(problem, nodes=difficulty_nodes(0, number))
+        found = [log_likelihood(point, few) for point in points]
+        return bool(np.abs(np.subtract(found, exact)).max() < TOLERANCE)
+
+    tried = range(problem.nodes.number, MOST_NODES, REGISTER)
+    number = next(filter(is_enough, tried), MOST_NODES)
+    return tuple(replace(mode, centring=_centring(mode, number)) for mode in modes)
+
+
+def _centring(mode: WarmStart, number: int) -> KnowledgeCentring:
+    assert isinstance(mode.centring, KnowledgeCentring)
+    return replace(mode.centring, nodes=number)
 
 
 def guess_counts(point: Point) -> Array:

@@ -17,9 +17,10 @@ P = TypeVar("P", bound=Any)
 
 # Nodes around a mode: at sds so many posterior sds away, if these are known to a factor, an error
 # of so many nats, far below what is worth a word.
-SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-5
+SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-4
 # What is tried: from the least reach on, and then farther and farther apart, to so few nodes.
 LEAST_REACH, FARTHER, WIDER, FEWEST = 4.5, 0.5, 1.1, 3
+ROUGH_SPACING, LESS_REACH = 1.4, 1.0
 
 
 def quadrature_error(
@@ -88,6 +89,12 @@ def enough_nodes(
             break
         found = wider
     return found
+
+
+def rough_nodes(nodes: Nodes) -> Nodes:
+    """Fewer nodes, whose error hardly changes around a mode."""
+    spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
+    return with_spacing(ROUGH_SPACING * spacing, max(last - LESS_REACH, LEAST_REACH))
 
 
 def with_spacing(spacing: float, reach: float) -> Nodes:

@@ -17,7 +17,7 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.em import Climb, Point
-from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.inference.widening import WIDENING
@@ -28,6 +28,7 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenState
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
 from reliabayes.models.bases.rater_tables import rater_tables
+from reliabayes.models.bases.score_problem import ScoreProblem
 from reliabayes.models.bases.score_units import in_better_units
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
@@ -38,31 +39,6 @@ from reliabayes.results.summaries import describe, describe_in_blocks
 
 ICC_OBSERVED = ("icc_observed", "labeler_icc_observed")
 WEAK_PRECISION = 1 / 25  # of levels, where only their own ratings count
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ScoreProblem(CategoricalProblem):
-    """Ratings in ordered categories; the hidden state of an item is its score, at a node.
-
-    Attributes
-    ----------
-    link : {"logit", "probit"}
-        Distribution of the residual.
-    nodes : Nodes
-        Nodes of the standard score of an item; none where scores are sampled.
-    pool : array of int, shape (R,)
-        Position of each rater's pool; all 0 for one population.
-    """
-
-    link: Link
-    nodes: Nodes
-    pool: Codes
-
-    def stan_data(self) -> StanData:
-        """As for all problems, link and nodes, if there are any."""
-        link = StanData(values={"probit": int(self.link == "probit")})
-        nodes = self.nodes.stan_data() if self.nodes.number else StanData()
-        return super().stan_data() | link | nodes
 
 
 P = TypeVar("P", bound=ScoreProblem, default=Any)

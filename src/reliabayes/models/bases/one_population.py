@@ -31,11 +31,11 @@ from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.latent_score import (
     LatentScoreModel,
-    ScoreProblem,
     by_state,
     middle_cut,
 )
 from reliabayes.models.bases.level_centring import sd_of_log_step
+from reliabayes.models.bases.score_problem import ScoreProblem
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior

@@ -12,7 +12,6 @@ from scipy.special import logit
 
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
-from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
@@ -21,7 +20,8 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem
 SAMPLED = "core", "score", "guess_score", "misleading"  # by programs, in their order
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
 WARMUP, DRAWS = 120, 120  # of each chain
-MAX_TREE_DEPTH = 4  # where units are far too small, longer trees would take most of the time
+# Where units are far too small, longer trees take most of the time, and small steps get nowhere.
+MAX_TREE_DEPTH, ACCEPTANCE = 4, 0.6
 # Of each parameter besides what raters have in common: draws that units of 1 are worth, the largest
 # variance, and how far the mean may be away. Chains that have not arrived yet say more.
 WORTH, LARGEST_VARIANCE, FARTHEST = 60, 3.0, 1.0
@@ -59,13 +59,10 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
 
     All other numbers get a mean and a variance each, which few draws say less surely.
 
-    Its covariance at the mode is a poor guide, because all raters' scores follow it. If there are
-    so few parameters that the sampler adapts all covariances, it needs no help.
+    Its covariance at the mode is a poor guide, because all raters' scores follow it.
     """
     centring = start.centring
     assert isinstance(centring, Core)
-    if start.size <= MAX_DENSE:
-        return start
     points = start.create_inits(seed=SEED, chains=CHAINS)
     run = stan.sample(
         model.program(problem),
@@ -76,7 +73,7 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
         seed=SEED,
         inits=[model.for_program(point, centring) for point in points],
         geometry=replace(start, adapt_metric=False, max_tree_depth=MAX_TREE_DEPTH).geometry,
-        acceptance=start.target_acceptance,
+        acceptance=ACCEPTANCE,
         progress=False,
     )
     drawn = _free(run.parameters)

@@ -13,7 +13,7 @@ from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData
 from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.latent_score import ScoreProblem
+from reliabayes.models.bases.score_problem import ScoreProblem
 
 MIN_EIGENVALUE = 0.01  # of the correlation matrix to start from
 

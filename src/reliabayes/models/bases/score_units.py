@@ -15,6 +15,7 @@ from reliabayes.models.bases.core_centring import CROWD, CoreCentring
 from reliabayes.models.bases.pilot import LARGE_CROWD, LONG_STEPS, CoreModel, after_pilot
 
 SEVERAL_RATERS = 6  # of each pool
+MANY_COUNTS = 200  # of categories by distinct items, from which on NUTS takes seconds
 # Curvatures of what raters have in common, in its units, between which these are good enough.
 LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 3.0, 0.1
 
@@ -22,12 +23,19 @@ LEAST_CURVATURE, MOST_CURVATURE, STEP = 0.25, 3.0, 0.1
 def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmStart:
     """The start with all covariances of a nearly normal posterior, or those that a short run finds.
 
-    The run is worth its time only where standard deviations by EM are poor units.
+    The run is worth its time only where standard deviations by EM are poor units, or where few
+    raters, whose sd has wide tails, have many ratings.
     """
     fewest, program = np.bincount(problem.pool).min(), model.program(problem)
     if fewest >= SEVERAL_RATERS and start.size <= MOST_PARAMETERS:
         start = with_covariance(start, program, stan_data(problem, start.centring))
-    if fewest < CROWD or start.covariance is not None or not _is_poor(start, program, problem):
+    if start.covariance is not None or not isinstance(start.centring, CoreCentring):
+        return start
+    if fewest < SEVERAL_RATERS:
+        is_worth_it = problem.mixture.counts.nnz >= MANY_COUNTS
+    else:
+        is_worth_it = fewest >= CROWD and _is_poor(start, program, problem)
+    if not is_worth_it:
         return start
     start = after_pilot(model, problem, start)
     return replace(start, target_acceptance=LONG_STEPS) if fewest >= LARGE_CROWD else start
@@ -35,8 +43,6 @@ def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmSta
 
 def _is_poor(start: WarmStart, program: str, problem: Any) -> bool:
     """Whether the core, which comes first, has a curvature at the mode far from 1."""
-    if not isinstance(start.centring, CoreCentring):
-        return False
     at = np.concatenate([start.mode["core"], start.mode["score"]])
     size = len(start.mode["core"])
     moves = STEP * np.eye(size, len(at))

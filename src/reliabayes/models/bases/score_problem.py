@@ -1,0 +1,43 @@
+"""The problem of a latent score with cut points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from reliabayes.arrays import Codes
+from reliabayes.inference.problem import StanData
+from reliabayes.likelihoods.ordinal import Link
+from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.integration import rough_nodes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoreProblem(CategoricalProblem):
+    """Ratings in ordered categories; the hidden state of an item is its score, at a node.
+
+    Attributes
+    ----------
+    link : {"logit", "probit"}
+        Distribution of the residual.
+    nodes : Nodes
+        Nodes of the standard score of an item; none where scores are sampled.
+    pool : array of int, shape (R,)
+        Position of each rater's pool; all 0 for one population.
+    """
+
+    link: Link
+    nodes: Nodes
+    pool: Codes
+
+    @property
+    def rough(self) -> Self:
+        """With nodes farther apart, and not as far out; as it is where there are none."""
+        return replace(self, nodes=rough_nodes(self.nodes)) if self.nodes.number else self
+
+    def stan_data(self) -> StanData:
+        """As for all problems, link and nodes, if there are any."""
+        link = StanData(values={"probit": int(self.link == "probit")})
+        nodes = self.nodes.stan_data() if self.nodes.number else StanData()
+        return super().stan_data() | link | nodes
