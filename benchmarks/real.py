@@ -11,7 +11,7 @@ import warnings
 from typing import Any
 
 import reliabayes as rb
-from benchmarks.annotation_crowds import fitted, timed
+from benchmarks.annotation_crowds import timed
 
 SECONDS = 10  # that a fit may take on two idle processors
 
@@ -22,13 +22,18 @@ TRUE_CATEGORIES = (
     rb.TAP(),
     rb.RaterTAP(),
     rb.LatentTAP(),
+    rb.Groupthink(),
+    rb.RaterGroupthink(),
 )
 BINARY = (*TRUE_CATEGORIES, rb.LogitICC())
 GRADED = (*TRUE_CATEGORIES, rb.OrdinalICC())
 NUMBERS = (rb.GaussianICC(),)
-NOMINAL = {"scale": "nominal"}
-POOLS = {"pool": "pool"}
+TWO_POOLS = (rb.GaussianXCC(), rb.OrdinalXCC())
+NOMINAL, GRADES, POOLS = {"scale": "nominal"}, {"scale": "ordered"}, {"pool": "pool"}
 VISION = ("1st grade", "2nd grade", "3rd grade", "4th Grade")
+SENTIMENT = ("Negative", "unknown", "Positive")
+LECTURES = {"item": "lecturer", "rater": "student", "replicates": "keep"}
+TARGETS = tuple({"rating": name} for name in ("hate_speech", "aggressive", "offensive"))
 
 # Data set, options of reading it, and models.
 RUNS: tuple[tuple[str, dict[str, Any], tuple[Any, ...]], ...] = (
@@ -38,6 +43,10 @@ RUNS: tuple[tuple[str, dict[str, Any], tuple[Any, ...]], ...] = (
     ("wordsim353_set2", {}, NUMBERS),
     ("snow2008_wordsim", {}, NUMBERS),
     ("wordsim_two_pools", POOLS, (rb.GaussianXCC(),)),
+    ("irrsim_seed_test1", {}, NUMBERS),
+    ("irrsim_seed_test1", GRADES, GRADED),
+    ("irrsim_seed_test2", {}, NUMBERS),
+    ("irrsim_seed_test2", GRADES, GRADED),
     ("dawid_skene_1979", {"replicates": "keep", **NOMINAL}, TRUE_CATEGORIES),
     ("diagnoses", NOMINAL, TRUE_CATEGORIES),
     ("snow2008_rte", NOMINAL, BINARY),
@@ -45,36 +54,43 @@ RUNS: tuple[tuple[str, dict[str, Any], tuple[Any, ...]], ...] = (
     ("bluebirds", NOMINAL, BINARY),
     ("caries", NOMINAL, BINARY),
     ("ptsd", NOMINAL, BINARY),
-    ("wine", {"scale": "ordered"}, GRADED),
-    ("vision", {"scale": "ordered", "categories": VISION}, GRADED),
-    ("crowd_web", {"scale": "ordered"}, GRADED),
+    ("wine", GRADES, GRADED),
+    ("vision", {**GRADES, "categories": VISION}, GRADED),
+    ("crowd_web", GRADES, GRADED),
     ("crowd_ms", NOMINAL, TRUE_CATEGORIES),
-    ("hs_brexit", {"rating": "hate_speech", **POOLS}, (rb.LogitXCC(),)),
-    ("hs_brexit", {"rating": "aggressive", **POOLS}, (rb.LogitXCC(),)),
-    ("hs_brexit", {"rating": "offensive", **POOLS}, (rb.LogitXCC(),)),
-    ("alttest_10k_prompts", POOLS, (rb.GaussianXCC(), rb.OrdinalXCC())),
+    *(("hs_brexit", {**target, **POOLS}, (rb.LogitXCC(),)) for target in TARGETS),
+    *(("hs_brexit", {**target, **NOMINAL}, BINARY) for target in TARGETS),
+    ("alttest_10k_prompts", POOLS, TWO_POOLS),
+    ("alttest_10k_prompts", GRADES, GRADED),
+    ("alttest_summeval", POOLS, TWO_POOLS),
+    ("alttest_summeval", GRADES, GRADED),
+    ("alttest_cebab_aspects", {**GRADES, **POOLS, "categories": SENTIMENT}, (rb.OrdinalXCC(),)),
+    ("alttest_cebab_aspects", NOMINAL, TRUE_CATEGORIES),
+    ("alttest_lgbteen", NOMINAL, TRUE_CATEGORIES),
+    ("insteval", LECTURES, NUMBERS),
+    ("insteval", {**LECTURES, **GRADES}, (rb.OrdinalICC(),)),
 )
 
 
 def main(names: list[str]) -> None:
     """Print a row for each set and model."""
     print(f"Target: no warning, and {SECONDS} s on two idle processors")
-    print(f"{'':44}  ratings  raters       s   CPU s  R-hat  bulk ESS  in doubt")
+    print(f"{'':46}  ratings  raters       s   CPU s  R-hat  bulk ESS  in doubt  warnings")
     for name, options, models in RUNS:
         if names and name not in names:
             continue
         ratings = rb.read_ratings(rb.datasets.folder() / f"{name}.csv", **options)
         for model in models:
             began = time.perf_counter()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # modes and doubts are counted below
-                cpu, fit = timed(fitted, model, ratings)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                cpu, fit = timed(model.fit, ratings, seed=1, progress=False)
             wall = time.perf_counter() - began
             checks = fit.diagnostics()
             print(
-                f"{name:20}{type(model).__name__:24}{len(ratings):9,}{ratings.n_raters:8}"
+                f"{name:22}{type(model).__name__:24}{len(ratings):9,}{ratings.n_raters:8}"
                 f"{wall:8.1f}{cpu:8.1f}{checks.r_hat:7.3f}{checks.ess_bulk:10.0f}"
-                f"{len(checks.problems):10}",
+                f"{len(checks.problems):10}{len(told):10}",
                 flush=True,
             )
 

@@ -449,6 +449,25 @@ def test_posteriors_of_correlations_near_one_are_calibrated(name: str) -> None:
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
+# Few raters with so many ratings that a short run comes first: model, categories, and design.
+BY_A_SHORT_RUN: dict[str, tuple[HiddenStateModel, int, pd.DataFrame]] = {
+    "latent-tap": (rb.LatentTAP(), 3, complete_design(40, 6)),
+    "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), **SDS), 2, pooled_design(200, 2)),
+    "ordinal-icc": (rb.OrdinalICC(prior_cut=Normal(0, 1.5), **SDS), 4, complete_design(100, 4)),
+}
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", BY_A_SHORT_RUN)
+def test_posteriors_of_few_raters_are_calibrated_after_a_short_run(name: str) -> None:
+    model, n_categories, design = BY_A_SHORT_RUN[name]
+
+    found = calibrate(model, partial(annotated, model, n_categories, design), n=200, seed=10)
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
 @dataclass(frozen=True, kw_only=True)
 class InParts:
     """A model whose fits are of ratings in parts, too many for memory."""

@@ -99,17 +99,28 @@ def test_more_sweeps_make_a_draw_where_few_mix_badly() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "n_raters", "samplers"),
+    ("model", "n_raters", "few", "samplers"),
     [
-        (rb.DawidSkene(), 8, ["gibbs", "gibbs", "gibbs", "nuts"]),
-        (rb.DawidSkene(), 60, ["gibbs", "gibbs", "gibbs"]),  # 720 parameters
-        (rb.MACE(), 8, ["gibbs", "nuts", "gibbs"]),
+        (rb.DawidSkene(), 8, 20_000, ["gibbs", "gibbs", "gibbs", "nuts"]),
+        (rb.DawidSkene(), 60, 20_000, ["gibbs", "gibbs", "gibbs"]),  # 720 parameters
+        (rb.MACE(), 8, 20_000, ["gibbs", "nuts", "gibbs"]),
+        (rb.DawidSkene(), 8, 1_000, ["gibbs", "gibbs", "gibbs"]),
+        (rb.MACE(), 8, 1_000, ["gibbs", "gibbs"]),
+        (rb.HierarchicalDawidSkene(), 8, 1_000, ["gibbs", "gibbs"]),
     ],
-    ids=["few parameters", "many parameters", "guesses"],
+    ids=[
+        *("few parameters", "many parameters", "guesses"),
+        *("many ratings", "guesses of many", "hierarchy of many"),
+    ],
 )
 def test_samplers_are_tried_in_turn_where_draws_are_in_doubt(
-    model: RatingModel, n_raters: int, samplers: list[str], monkeypatch: pytest.MonkeyPatch
+    model: RatingModel,
+    n_raters: int,
+    few: int,
+    samplers: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(better_draws, "FEW_RATINGS", few)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
     tried: list[str] = []
     for name, module in (("gibbs", gibbs_sampling), ("nuts", stan)):

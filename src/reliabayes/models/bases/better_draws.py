@@ -27,6 +27,7 @@ from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings
 
 FEW_RATINGS = 20_000  # from which NUTS draws in about half a minute
+MANY_RATINGS = 60_000  # up to which more sweeps of Gibbs sampling take seconds
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 # If draws are in doubt, times the usual sweeps of each: at most so many, and times ratings so many.
 MOST_THINNING, THINNED_RATINGS = 40, 50_000
@@ -40,6 +41,7 @@ AGAIN = 2  # the same where states are drawn given one another
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
 QUICK_GIVEN_OTHERS = 780_000  # where states are drawn given one another, which is quicker
 AIM, HIERARCHY_AIM = 1_200, 400
+MOST_OF_MANY, AIM_OF_MANY = 3, 400  # the same where many ratings may be guessed
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
@@ -98,7 +100,7 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
     """What to sample by, and with what care, in turn, if draws are in doubt."""
     if IN_BROWSER or isinstance(own, (ConjugateInParts, CrossedEffects)):
         return []
-    is_small = len(fit.ratings) <= CAREFUL_RATINGS
+    is_small, has_few = len(fit.ratings) <= CAREFUL_RATINGS, len(fit.ratings) <= FEW_RATINGS
     by_nuts: list[Way] = [(None, AS_USUAL)]
     if isinstance(own, NearNormal) and own.is_only:
         return [(replace(own, thinning=ONLY_THINNING * own.thinning), AS_USUAL)]
@@ -112,7 +114,7 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
             _swept_more(replace(own, before=before), fit, more)
             for before, more in pairwise([1, *_sweeps_of_hierarchy(own, fit)])
         ]
-        return [*by_sweeps, (None, SMALL_STEPS if is_small else AS_USUAL)]
+        return [*by_sweeps, *[(None, SMALL_STEPS if is_small else AS_USUAL)] * has_few]
     more = _more_sweeps(own, fit)
     thinnings = [more] if more > 1 else []
     if own.has_urns:
@@ -123,8 +125,8 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
         for before, each in pairwise([1, *thinnings])
     ]
     if own.outcomes.guessed:
-        return [*by_nuts, *by_more]
-    return [*by_more, *by_nuts * (own.n_parameters <= FEW_PARAMETERS)]
+        return [*by_nuts * has_few, *by_more]
+    return [*by_more, *by_nuts * (has_few and own.n_parameters <= FEW_PARAMETERS)]
 
 
 def _swept_more(own: Conjugate, fit: Fit, more: int) -> Way:
@@ -156,9 +158,11 @@ def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
 def _more_sweeps(own: Conjugate, fit: Fit) -> int:
     """Times the usual sweeps that are worth trying, and take seconds."""
     most, checks = THINNED_RATINGS // len(fit.ratings), fit.diagnostics()
+    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
+    if own.outcomes.guessed and len(fit.ratings) > FEW_RATINGS:
+        return min(MOST_OF_MANY, math.ceil(AIM_OF_MANY / size))
     if own.outcomes.guessed:
         return min(MOST_THINNING, most)
-    size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
     needed = max(MOST_THINNING, math.ceil(AIM / size))
     quick = QUICK_GIVEN_OTHERS / own.n_ratings if own.has_urns else QUICK_RATINGS / own.work
     return min(needed, QUICK_THINNING, int(quick))
@@ -181,11 +185,12 @@ def _is_in_clear_doubt(fit: Fit) -> bool:
 
 def _mixes_badly(fit: Fit) -> bool:
     """Whether draws are in doubt where they could be better, in time worth waiting for."""
-    if not _could_mix_better(len(fit.ratings), fit.settings):
+    most = MANY_RATINGS if fit.settings.sampler == "gibbs" else FEW_RATINGS
+    if not _could_mix_better(len(fit.ratings), fit.settings, most):
         return False
     return bool(fit.diagnostics().problems)
 
 
-def _could_mix_better(n_ratings: float, settings: Settings) -> bool:
+def _could_mix_better(n_ratings: float, settings: Settings, most: int = FEW_RATINGS) -> bool:
     """Whether there are few enough ratings, and enough draws to tell."""
-    return n_ratings <= FEW_RATINGS and settings.chains * settings.draws >= ENOUGH_DRAWS
+    return n_ratings <= most and settings.chains * settings.draws >= ENOUGH_DRAWS
