@@ -13,6 +13,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.likelihoods.quadrature import Nodes
+from reliabayes.models.bases import integration
 from reliabayes.models.bases.difficulty import difficulty_nodes
 from reliabayes.models.bases.latent_score import LatentScoreModel
 
@@ -86,6 +87,47 @@ def test_a_fit_and_its_file_have_the_same_nodes_and_state_their_error(tmp_path: 
     assert loaded.diagnostics().nodes == checks.nodes
     assert loaded.diagnostics().integration_error == checks.integration_error
     assert loaded.quantities.equals(fit.quantities)
+
+
+def test_a_mode_is_found_with_fewer_nodes_than_all_sds_may_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model, rng = rb.LogitICC(), np.random.default_rng(5)
+    frame = pd.MultiIndex.from_product([range(15), range(60)], names=["item", "rater"])
+    given = {"sd_item": np.array(2.0)}
+    ratings = model.simulate(frame.to_frame(index=False), rng, parameters=given)
+    problem = model.problem(ratings)
+    assert problem.nodes.number > 100
+
+    coarse = model.start(problem).point
+    monkeypatch.setattr(integration, "MANY_NODES", 10_000)
+    fine = model.start(problem).point
+
+    monkeypatch.setattr(integration, "MANY_NODES", 60)
+    assert integration.coarse_nodes(problem.nodes).number < 70
+    for name, value in model.start(problem).point.items():
+        assert value == pytest.approx(fine[name], abs=0.02)
+        assert coarse[name] == pytest.approx(fine[name], abs=0.02)
+
+
+def test_difficulties_that_differ_much_have_more_nodes_in_a_fit_and_its_file(
+    tmp_path: Path,
+) -> None:
+    model, rng = rb.LatentTAP(), np.random.default_rng(9)
+    frame = pd.MultiIndex.from_product([range(1500), range(6)], names=["item", "rater"])
+    design = frame.to_frame(index=False)
+    given = {"sd_delta": np.array([4.0]), "mean_alpha": np.array(1.0)}
+    ratings = model.simulate(design, rng, categories=["a", "b", "c"], parameters=given)
+    usual = model.problem(ratings).nodes.number
+
+    fit = model.fit(ratings, seed=1, chains=2, draws=400, progress=False)
+    fit.save(tmp_path / "fit.nc")
+
+    checks = fit.diagnostics()
+    assert checks.nodes is not None
+    assert checks.nodes > usual
+    assert checks.integration_error < 0.05
+    assert rb.Fit.load(tmp_path / "fit.nc").diagnostics().nodes == checks.nodes
 
 
 @pytest.mark.parametrize(

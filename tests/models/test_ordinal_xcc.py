@@ -183,6 +183,26 @@ def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("raters", "items", "nodes"),
+    [((2, 5), 300, 61), ((5, 2), 300, 61), ((9, 12), 400, 201)],
+    ids=["few of the first", "few of the second", "more than are kept"],
+)
+def test_density_and_gradient_hold_for_equal_ratings_by_a_pool(
+    raters: tuple[int, int], items: int, nodes: int
+) -> None:
+    ratings, points = repeated(raters, items)
+    model = rb.LogitXCC(nodes=nodes)
+
+    by_program = log_densities(model.stan_data(ratings), points)
+    found, differences = gradients(model, ratings, seed=3)
+
+    in_numpy = [model.log_likelihood(point, model.problem(ratings)) for point in points]
+    assert np.diff(by_program) == pytest.approx(np.diff(in_numpy), abs=1e-6)
+    assert found == pytest.approx(differences, rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.slow
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -440,6 +460,23 @@ def large_pools(rho: float) -> tuple[rb.Ratings, list[Point]]:
     ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
     sd_rater = np.repeat(given_["sd_rater"], 25)
     point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), sd_rater)}
+    return ratings, [point, shifted(point)]
+
+
+def repeated(raters: tuple[int, int], items: int) -> tuple[rb.Ratings, list[Point]]:
+    """Ratings by all raters of two pools; two points with different correlations."""
+    rng = np.random.default_rng(6)
+    frame = pd.MultiIndex.from_product([range(items), range(sum(raters))], names=["item", "rater"])
+    design = frame.to_frame(index=False).assign(pool=lambda x: (x["rater"] >= raters[0]) * 1)
+    given_: dict[str, Any] = {
+        "sd_item": np.array([1.2, 2.0]),
+        "sd_rater": np.array([0.8, 0.5]),
+        "mean": np.array([0.5, -0.5]),
+        "factor_item": correlation.factor(np.arctanh([0.6]), 2),
+    }
+    ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
+    level = rng.normal(np.repeat(given_["mean"], raters), np.repeat(given_["sd_rater"], raters))
+    point = {**given_, "level": level}
     return ratings, [point, shifted(point)]
 
 

@@ -52,8 +52,14 @@ class Geometry(NamedTuple):
         return self._replace(mean=None)
 
     def with_trees(self, depth: int) -> Geometry:
-        """The same with trees of at least this largest depth."""
-        return self._replace(max_tree_depth=max(self.max_tree_depth, depth))
+        """The same for NUTS with trees of at least this largest depth.
+
+        Of few parameters it finds all covariances anew, because those known did not do.
+        """
+        return self.for_nuts._replace(
+            max_tree_depth=max(self.max_tree_depth, depth),
+            adapt=self.adapt or len(self.inverse_metric) <= MAX_DENSE,
+        )
 
 
 def sampler_commands(

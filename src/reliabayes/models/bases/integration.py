@@ -10,7 +10,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
-from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
+from reliabayes.likelihoods.quadrature import REACH, Nodes, number_of_nodes
 from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=Any)
@@ -21,6 +21,7 @@ SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-4
 # What is tried: from the least reach on, and then farther and farther apart, to so few nodes.
 LEAST_REACH, FARTHER, WIDER, FEWEST = 4.5, 0.5, 1.1, 3
 ROUGH_SPACING, LESS_REACH = 1.4, 1.0
+MANY_NODES = 128
 
 
 def quadrature_error(
@@ -95,6 +96,14 @@ def rough_nodes(nodes: Nodes) -> Nodes:
     """Fewer nodes, whose error hardly changes around a mode."""
     spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
     return with_spacing(ROUGH_SPACING * spacing, max(last - LESS_REACH, LEAST_REACH))
+
+
+def coarse_nodes(nodes: Nodes) -> Nodes:
+    """Nodes that tell where a mode is: fewer, where many are needed for all that an sd may be."""
+    spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
+    if nodes.number <= MANY_NODES:
+        return nodes
+    return with_spacing(max(spacing, 2 * last / MANY_NODES), max(last / 2, REACH))
 
 
 def with_spacing(spacing: float, reach: float) -> Nodes:

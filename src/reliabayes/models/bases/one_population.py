@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of
 from reliabayes.models.bases.core_centring import SDS, in_core
 from reliabayes.models.bases.em_model import EMModel
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.integration import coarse_nodes
 from reliabayes.models.bases.latent_score import (
     LatentScoreModel,
     by_state,
@@ -266,7 +267,8 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
         Then the raters' levels give the sd.
         """
-        found = super().run_em(problem, rng, max_iterations, tolerance)
+        coarse = replace(problem, nodes=coarse_nodes(problem.nodes))
+        found = super().run_em(coarse, rng, max_iterations, tolerance)
         information = self.information_at(found.point, problem)
         effect, sd = self.effects(found.point, problem), float(found.point["sd_rater"])
         unshrunk = effect * (1 + 1 / (information * sd**2))

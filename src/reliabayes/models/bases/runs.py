@@ -123,11 +123,11 @@ def _sampled(
         run = by_gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    geometry, rough = geometry_of(start), mode.rough
+    geometry, rough = geometry_of(start, care), mode.rough
     if settings.sampler == "hmc":
         acceptance = TURN_ACCEPTANCE
     elif geometry:
-        geometry = geometry.for_nuts.with_trees(care.tree_depth)
+        geometry = geometry.for_nuts
     run = stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),

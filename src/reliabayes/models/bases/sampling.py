@@ -99,9 +99,10 @@ class SampledModel(Protocol):
         """Dispersed starting points."""
 
 
-def geometry_of(start: Start) -> Geometry | None:
+def geometry_of(start: Start, care: Care = AS_USUAL) -> Geometry | None:
     """Metric and step size, where the start knows them."""
-    return start.geometry if isinstance(start, WarmStart) else None
+    known = start.geometry if isinstance(start, WarmStart) else None
+    return known.with_trees(care.tree_depth) if known and care.tree_depth else known
 
 
 def chosen_settings(
@@ -126,7 +127,7 @@ def chosen_settings(
         return chosen
     if earlier and isinstance(own, Conjugate) and not own.is_usual:
         return replace(chosen, warmup=LATER_WARMUP)
-    longest = max(default_warmup(geometry_of(start), sampler) for start in starts)
+    longest = max(default_warmup(geometry_of(start, care), sampler) for start in starts)
     return replace(chosen, warmup=max(longest, care.warmup))
 
 
