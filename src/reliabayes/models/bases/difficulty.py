@@ -25,7 +25,7 @@ REGISTER = 4  # nodes that a sum takes at once
 ROUGH_NODES = 8  # or half of all, which do but for a little
 # Around a mode: so much larger an sd of difficulties, an error of so many nats, and at most so many
 # nodes, at which the check of the fit says what error is left.
-LARGER, TOLERANCE, MOST_NODES = 1.25, 5e-3, 64
+LARGER, TOLERANCE, MOST_NODES = 1.1, 2e-3, 64
 NO_DIFFICULTY = Nodes(np.zeros(1), np.ones(1))
 
 
