@@ -83,7 +83,9 @@ def main(names: list[str]) -> None:
         for model in models:
             began = time.perf_counter()
             with warnings.catch_warnings(record=True) as told:
-                warnings.simplefilter("always")
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("always", rb.ConvergenceWarning)
+                warnings.simplefilter("always", rb.ModesWarning)
                 cpu, fit = timed(model.fit, ratings, seed=1, progress=False)
             wall = time.perf_counter() - began
             checks = fit.diagnostics()

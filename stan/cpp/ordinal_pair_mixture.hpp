@@ -8,7 +8,7 @@
 //
 // a product of positive matrices. The nodes of y resolve that conditional density whatever rho. Near a
 // correlation of 1 there are thousands of them, but only a few lie within reach of a node of x.
-// Consecutive items with the same ratings by the second pool share the inner sum.
+// Items with the same ratings by the second pool share the inner sum.
 #pragma once
 #include "gradient.hpp"
 #include "last_values.hpp"

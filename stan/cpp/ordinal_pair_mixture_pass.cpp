@@ -71,7 +71,7 @@ class PairedBlock {
   Matrix expected_;  // items by pair of nodes, over the density
 };
 
-// Sums over the second score of items' ratings by the inner pool, by node of the first score, for a
+// Sums over the second score of items' ratings by the second pool, by node of the first score, for a
 // batch of different ratings.
 class InnerSums {
  public:
@@ -87,7 +87,7 @@ class InnerSums {
     for (const DensityBlock& block : conditional.blocks()) blocks_.emplace_back(block);
   }
 
-  // The sums of ratings up to a factor; accurate where the outer pool's ratings are compatible.
+  // The sums of ratings up to a factor; accurate where the first pool's ratings are compatible.
   auto sum(int which) const { return sums_.col(which).head(first_); }
   const Scale& scale(int which) const { return scale_[which]; }
 
@@ -141,7 +141,7 @@ class InnerSums {
   const ConditionalDensity& conditional_;
   Eigen::Index first_, second_;  // nodes
   std::vector<PairedBlock> blocks_;
-  Matrix probability_;  // of the inner pool's ratings: (ratings, nodes of the second score)
+  Matrix probability_;  // of the second pool's ratings: (ratings, nodes of the second score)
   Matrix sums_, expected_, ratio_, interleaved_, by_second_;
   Vector alone_;
   std::array<Scale, batch> scale_;
@@ -182,18 +182,18 @@ class LogScaleSum {
   Vector sum_;
 };
 
-// Ratings of items by the outer pool, by node of the first score. Those of different ratings are kept
-// unless these are so many that they would not stay in a cache.
-class OuterRatings {
+// Ratings of items by the first pool, by node of its score. Those of different ratings are kept unless
+// these are so many that they would not stay in a cache.
+class RatingsOfFirst {
  public:
-  OuterRatings(const SplitEntries& entries, const OrdinalTable& table)
-      : entries_(entries), table_(table), pool_(1 - entries.inner()) {
-    const Eigen::Index nodes = table.by_upper.rows(), number = entries.different(pool_).size();
+  RatingsOfFirst(const SplitEntries& entries, const OrdinalTable& table)
+      : entries_(entries), table_(table) {
+    const Eigen::Index nodes = table.by_upper.rows(), number = entries.different(0).size();
     if (nodes * number > most_kept) return;
     probability_.resize(nodes, number);
     expected_ = Matrix::Zero(nodes, number);
-    for (const int item : entries.different(pool_)) {
-      scale_.push_back(relative_probability(entries.of(item, pool_), table, alone_));
+    for (const int item : entries.different(0)) {
+      scale_.push_back(relative_probability(entries.of(item, 0), table, alone_));
       probability_.col(scale_.size() - 1) = alone_;
     }
   }
@@ -201,24 +201,24 @@ class OuterRatings {
   // Those of an item relative to the largest, until the next call, and the largest.
   std::pair<const double*, Scale> of(int item) {
     if (scale_.empty()) {
-      const Scale scale = relative_probability(entries_.of(item, pool_), table_, alone_);
+      const Scale scale = relative_probability(entries_.of(item, 0), table_, alone_);
       return {alone_.data(), scale};
     }
-    const int place = entries_.place(item, pool_);
+    const int place = entries_.place(item, 0);
     return {probability_.col(place).data(), scale_[place]};
   }
 
   // Adds expected numbers of items, by node.
   void add(int item, const Vector& items, Matrix& by_table) {
-    if (scale_.empty()) return entries_.of(item, pool_).add_to(by_table, items);
-    const int column = entries_.place(item, pool_) + 1;
+    if (scale_.empty()) return entries_.of(item, 0).add_to(by_table, items);
+    const int column = entries_.place(item, 0) + 1;
     add_to_columns(items.data(), items.size(), expected_.data(), &column, 1);
   }
 
   // Adds those of ratings that are kept to the table's adjoint.
   void distribute(Matrix& by_table) const {
     for (std::size_t k = 0; k < scale_.size(); ++k)
-      entries_.of(entries_.different(pool_)[k], pool_).add_to(by_table, expected_.col(k));
+      entries_.of(entries_.different(0)[k], 0).add_to(by_table, expected_.col(k));
   }
 
  private:
@@ -226,7 +226,6 @@ class OuterRatings {
 
   const SplitEntries& entries_;
   const OrdinalTable& table_;
-  int pool_;
   Matrix probability_, expected_;  // of different ratings: (nodes, ratings)
   std::vector<Scale> scale_;
   Vector alone_;
@@ -239,9 +238,7 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
   const ConditionalDensity conditional(node, factor(1, 0), factor(1, 1));
   const PoolsOfRaters raters(data.pool);
   const SplitEntries& entries = entries_of(data, raters, cut.rows() + 1);
-  const int in = entries.inner(), out = 1 - in;  // the second score is that of the inner pool
-  std::array<Vector, 2> score;
-  score[out] = node, score[in] = conditional.second();
+  const std::array<Vector, 2> score{node, conditional.second()};
 
   const auto table = [&](int g) {
     return OrdinalTable(raters.select(level, g), sd(g) * score[g].array(), cut.col(g), probit,
@@ -252,16 +249,16 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
   for (int g = 0; g < 2; ++g)
     by_table[g] = Matrix::Zero(tables[g].by_upper.rows(), tables[g].by_upper.cols());
 
-  InnerSums inner(tables[in], conditional);
-  LogScaleSum by_logs(tables[in], conditional);
-  OuterRatings outer(entries, tables[out]);
+  InnerSums inner(tables[1], conditional);
+  LogScaleSum by_logs(tables[1], conditional);
+  RatingsOfFirst of_first(entries, tables[0]);
   LongProduct product;
   Vector state(node.size());
 
-  // One item, its ratings by the inner pool, and which of the batch they are.
-  const auto take = [&](int item, const PoolEntries& of_inner, int which) {
+  // One item, its ratings by the second pool, and which of the batch they are.
+  const auto take = [&](int item, const PoolEntries& of_second, int which) {
     const double items = data.multiplicity[item];
-    auto [probability, scale] = outer.of(item);
+    auto [probability, scale] = of_first.of(item);
     double sum = multiply_and_sum(state.data(), state.size(), probability, weight.data(),
                                   inner.sum(which).data(), smallest_probability);
     const bool is_compatible = sum > smallest_sum;
@@ -269,8 +266,8 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
       scale.factor *= inner.scale(which).factor;
       scale.log += inner.scale(which).log;
     } else {
-      state = weight.array().log() + log_probability(entries.of(item, out), tables[out]).array() +
-              by_logs.log_sum(of_inner);
+      state = weight.array().log() + log_probability(entries.of(item, 0), tables[0]).array() +
+              by_logs.log_sum(of_second);
       scale = {1, state.maxCoeff()};
       state = (state.array() - scale.log).exp().max(smallest_probability);
       sum = state.sum();
@@ -282,33 +279,33 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
       multiply_and_add(state.data(), state.size(), items / sum, inner.expected(which));
     } else {
       state *= items / sum;
-      by_logs.distribute(of_inner, state, by_table[in]);
+      by_logs.distribute(of_second, state, by_table[1]);
     }
-    outer.add(item, state, by_table[out]);
+    of_first.add(item, state, by_table[0]);
   };
 
   const Integers& order = entries.order();
-  std::vector<PoolEntries> of_inner(batch);
+  std::vector<PoolEntries> of_second(batch);
   std::vector<int> which;  // of the batch, by item
   for (std::size_t i = 0, next = 0; i < order.size(); i = next) {
     int number = 0, last = -1;
     for (which.clear(); next < order.size(); ++next) {
-      const int place = entries.place(order[next], in);
+      const int place = entries.place(order[next], 1);
       if (place != last) {
         if (number == batch) break;
-        of_inner[number++] = entries.of(order[next], in);
+        of_second[number++] = entries.of(order[next], 1);
         last = place;
       }
       which.push_back(number - 1);
     }
-    inner.evaluate(of_inner, number);
-    for (std::size_t k = 0; k < which.size(); ++k) take(order[i + k], of_inner[which[k]], which[k]);
-    inner.distribute(of_inner, number, by_table[in]);
+    inner.evaluate(of_second, number);
+    for (std::size_t k = 0; k < which.size(); ++k) take(order[i + k], of_second[which[k]], which[k]);
+    inner.distribute(of_second, number, by_table[1]);
   }
   const double value = product.log();
 
   if (gradient == nullptr) return value;
-  outer.distribute(by_table[out]);
+  of_first.distribute(by_table[0]);
   const std::array<OrdinalGradient, 2> by{OrdinalGradient(tables[0], by_table[0]),
                                           OrdinalGradient(tables[1], by_table[1])};
   gradient->by_level.resize(level.size());

@@ -63,8 +63,7 @@ struct PoolsOfRaters {
 };
 
 // The entries of all items, those of an item by the first pool before those by the second: the same for
-// every gradient of a program. Of the inner pool, ratings differ less between items, and items whose
-// ratings by it are equal come one after the other.
+// every gradient of a program. Items whose ratings by the second pool are equal come one after the other.
 class SplitEntries {
  public:
   SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
@@ -90,17 +89,14 @@ class SplitEntries {
       second_.push_back(front);
       of_one_each_.push_back(of_one_each);
     }
-    std::array<Integers, 2> order;
     for (int g = 0; g < 2; ++g) {
-      order[g] = ordered_by(g);
-      place_[g].resize(order[g].size());
-      for (std::size_t i = 0; i < order[g].size(); ++i) {
-        if (i == 0 || of(order[g][i - 1], g) < of(order[g][i], g)) different_[g].push_back(order[g][i]);
-        place_[g][order[g][i]] = different_[g].size() - 1;
+      order_ = ordered_by(g);
+      place_[g].resize(order_.size());
+      for (std::size_t i = 0; i < order_.size(); ++i) {
+        if (i == 0 || of(order_[i - 1], g) < of(order_[i], g)) different_[g].push_back(order_[i]);
+        place_[g][order_[i]] = different_[g].size() - 1;
       }
     }
-    inner_ = different_[0].size() < different_[1].size() ? 0 : 1;
-    order_ = order[inner_];
   }
 
   bool are_of(const ItemsOfPools& data, int categories) const {
@@ -111,7 +107,6 @@ class SplitEntries {
 
   // Cells of a pool that have ratings, raters numbered within the pool.
   const std::vector<OrdinalCell>& cells(int pool) const { return cells_[pool]; }
-  int inner() const { return inner_; }
   const Integers& order() const { return order_; }  // of the items
   // An item of each different ratings by a pool, and which of them has those of an item.
   const Integers& different(int pool) const { return different_[pool]; }
@@ -139,7 +134,6 @@ class SplitEntries {
   Vector read_count_;
   Integers first_, column_, second_, of_one_each_, order_;
   std::array<Integers, 2> different_, place_;
-  int inner_;
   std::vector<double> count_;
   std::array<std::vector<OrdinalCell>, 2> cells_;
 };

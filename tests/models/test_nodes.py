@@ -14,7 +14,7 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases import integration
-from reliabayes.models.bases.difficulty import difficulty_nodes
+from reliabayes.models.bases.difficulty import difficulty_nodes, with_enough_nodes
 from reliabayes.models.bases.latent_score import LatentScoreModel
 
 MODELS: dict[str, tuple[LatentScoreModel[Any], int]] = {
@@ -108,6 +108,18 @@ def test_a_mode_is_found_with_fewer_nodes_than_all_sds_may_need(
     for name, value in model.start(problem).point.items():
         assert value == pytest.approx(fine[name], abs=0.02)
         assert coarse[name] == pytest.approx(fine[name], abs=0.02)
+
+
+def test_items_with_hundreds_of_ratings_keep_their_nodes() -> None:
+    model, rng = rb.LatentTAP(), np.random.default_rng(2)
+    frame = pd.MultiIndex.from_product([range(6), range(300)], names=["item", "rater"])
+    ratings = model.simulate(frame.to_frame(index=False), rng, categories=["a", "b"])
+    problem = model.problem(ratings)
+    assert problem.nodes.number > 64
+
+    (start,) = with_enough_nodes([model.start(problem)], problem, model.log_likelihood)
+
+    assert model.settled(problem, start.centring).nodes.number >= problem.nodes.number
 
 
 def test_difficulties_that_differ_much_have_more_nodes_in_a_fit_and_its_file(

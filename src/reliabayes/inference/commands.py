@@ -48,18 +48,24 @@ class Geometry(NamedTuple):
 
     @property
     def for_nuts(self) -> Geometry:
-        """The same for trees of NUTS."""
-        return self._replace(mean=None)
+        """The same for trees of NUTS, which find covariances of few parameters, if not known."""
+        adapts = self.mean is not None and self._has_few_variances
+        return self._replace(mean=None, adapt=self.adapt or adapts)
 
     def with_trees(self, depth: int) -> Geometry:
-        """The same for NUTS with trees of at least this largest depth.
+        """The same for NUTS with trees of at least this largest depth, because others did not do.
 
-        Of few parameters it finds all covariances anew, because those known did not do.
+        Variances of few parameters did not do either, and it finds all covariances.
         """
-        return self.for_nuts._replace(
+        return self._replace(
+            mean=None,
+            adapt=self.adapt or self._has_few_variances,
             max_tree_depth=max(self.max_tree_depth, depth),
-            adapt=self.adapt or len(self.inverse_metric) <= MAX_DENSE,
         )
+
+    @property
+    def _has_few_variances(self) -> bool:
+        return self.inverse_metric.ndim == 1 and len(self.inverse_metric) <= MAX_DENSE
 
 
 def sampler_commands(

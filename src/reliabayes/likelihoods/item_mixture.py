@@ -139,14 +139,6 @@ class ItemMixture:
             has_ratings
         ), has_ratings
 
-    def grouped(self, cells: Mask) -> ItemMixture:
-        """The same, with distinct items side by side that are alike in some of the cells (V,)."""
-        order = np.argsort(_hash(self.counts[:, cells], self.kind), kind="stable")
-        place = np.argsort(order).astype(np.int32)
-        return ItemMixture(
-            self.counts[order], self.multiplicity[order], self.kind[order], place[self.distinct]
-        )
-
     def expanded(self) -> ItemMixture:
         """All items, each stored by itself."""
         every = np.arange(len(self.distinct), dtype=np.int32)

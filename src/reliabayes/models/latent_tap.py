@@ -65,7 +65,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         Whether items differ in difficulty.
     nodes : int, optional
         Number of nodes of the difficulty; by default as many as the item with most ratings needs
-        for an error of the log-likelihood below 1e-3.
+        for an error of the log-likelihood below 1e-3, and more if difficulties differ much.
     covariates : Covariates, optional
         Covariates of raters, such as their experience.
     prior_prevalence, prior_mean_p : Dirichlet

@@ -157,12 +157,12 @@ def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
 
 def _more_sweeps(own: Conjugate, fit: Fit) -> int:
     """Times the usual sweeps that are worth trying, and take seconds."""
-    most, checks = THINNED_RATINGS // len(fit.ratings), fit.diagnostics()
+    checks = fit.diagnostics()
     size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
     if own.outcomes.guessed and len(fit.ratings) > FEW_RATINGS:
         return min(MOST_OF_MANY, math.ceil(AIM_OF_MANY / size))
     if own.outcomes.guessed:
-        return min(MOST_THINNING, most)
+        return min(MOST_THINNING, THINNED_RATINGS // len(fit.ratings))
     needed = max(MOST_THINNING, math.ceil(AIM / size))
     quick = QUICK_GIVEN_OTHERS / own.n_ratings if own.has_urns else QUICK_RATINGS / own.work
     return min(needed, QUICK_THINNING, int(quick))

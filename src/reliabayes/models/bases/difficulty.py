@@ -13,6 +13,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.problem import StanData, StanPart
+from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem
@@ -107,12 +108,14 @@ def with_enough_nodes(
     exact = [log_likelihood(point, finer) for point in points]
 
     def is_enough(number: int) -> bool:
+        check_time()
         few = replace(problem, nodes=difficulty_nodes(0, number))
         found = [log_likelihood(point, few) for point in points]
         return bool(np.abs(np.subtract(found, exact)).max() < TOLERANCE)
 
-    tried = range(problem.nodes.number, MOST_NODES, REGISTER)
-    number = next(filter(is_enough, tried), MOST_NODES)
+    most = max(problem.nodes.number, MOST_NODES)
+    tried = range(problem.nodes.number, most, REGISTER)
+    number = next(filter(is_enough, tried), most)
     return tuple(replace(mode, centring=_centring(mode, number)) for mode in modes)
 
 

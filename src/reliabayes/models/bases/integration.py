@@ -103,7 +103,8 @@ def coarse_nodes(nodes: Nodes) -> Nodes:
     spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
     if nodes.number <= MANY_NODES:
         return nodes
-    return with_spacing(max(spacing, 2 * last / MANY_NODES), max(last / 2, REACH))
+    reach = max(last / 2, REACH)
+    return with_spacing(max(spacing, 2 * reach / MANY_NODES), reach)
 
 
 def with_spacing(spacing: float, reach: float) -> Nodes:

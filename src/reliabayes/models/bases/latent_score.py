@@ -158,7 +158,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         )
 
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
-        """The start, in better units where raters are many."""
+        """The start, in better units where these are worth their time."""
         (start,) = super().starts(problem)
         return (in_better_units(self, self.settled(problem, start.centring), start),)
 

@@ -42,8 +42,8 @@ class Care(NamedTuple):
     """How to sample in other ways than usual.
 
     What NUTS takes at least where draws are in doubt: acceptance rate, iterations a draw, warm-up
-    and depth of trees. How many draws each chain has, if a few are to tell whether all would be in
-    doubt.
+    and depth of trees, with which it finds the covariances of few parameters anew. How many draws
+    each chain has, if a few are to tell whether all would be in doubt.
     """
 
     acceptance: float = 0.0
@@ -56,7 +56,7 @@ class Care(NamedTuple):
 AS_USUAL = Care()
 FEW_DRAWS = Care(draws=100)  # which tell whether all would be in doubt
 LONG_TREES = Care(acceptance=0.6, tree_depth=10)  # where short ones seemed to do
-SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000)
+SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000, tree_depth=10)
 
 
 class SampledModel(Protocol):
@@ -127,7 +127,10 @@ def chosen_settings(
         return chosen
     if earlier and isinstance(own, Conjugate) and not own.is_usual:
         return replace(chosen, warmup=LATER_WARMUP)
-    longest = max(default_warmup(geometry_of(start, care), sampler) for start in starts)
+    known = [geometry_of(start, care) for start in starts]
+    if sampler == "nuts":
+        known = [geometry and geometry.for_nuts for geometry in known]
+    longest = max(default_warmup(geometry, sampler) for geometry in known)
     return replace(chosen, warmup=max(longest, care.warmup))
 
 

@@ -12,6 +12,8 @@ from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.integration import rough_nodes
 
+FINE = 16  # nodes from which on fewer do for a rough density
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ScoreProblem(CategoricalProblem):
@@ -33,8 +35,9 @@ class ScoreProblem(CategoricalProblem):
 
     @property
     def rough(self) -> Self:
-        """With nodes farther apart, and not as far out; as it is where there are none."""
-        return replace(self, nodes=rough_nodes(self.nodes)) if self.nodes.number else self
+        """With nodes farther apart, and not as far out; as it is where there are few or none."""
+        is_fine = self.nodes.number >= FINE
+        return replace(self, nodes=rough_nodes(self.nodes)) if is_fine else self
 
     def stan_data(self) -> StanData:
         """As for all problems, link and nodes, if there are any."""

@@ -1,4 +1,4 @@
-"""Units in which chains of latent scores move best, where raters are many."""
+"""Units in which chains of latent scores move best."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.log_density import log_gradients
 from reliabayes.inference.nearly_normal import MOST_PARAMETERS, with_covariance
 from reliabayes.inference.problem import stan_data
@@ -34,7 +35,9 @@ def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmSta
     if fewest < SEVERAL_RATERS:
         is_worth_it = problem.mixture.counts.nnz >= MANY_COUNTS
     else:
-        is_worth_it = fewest >= CROWD and _is_poor(start, program, problem)
+        is_worth_it = (
+            fewest >= CROWD and start.size > MAX_DENSE and _is_poor(start, program, problem)
+        )
     if not is_worth_it:
         return start
     start = after_pilot(model, problem, start)

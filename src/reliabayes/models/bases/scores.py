@@ -36,7 +36,7 @@ class IntegratedScores:
     reports_likelihood: ClassVar[bool] = True
 
     def problem(self, model: PooledScoreModel, base: PooledProblem) -> PooledProblem:
-        """Items that the second pool rates alike side by side, and enough nodes for both pools."""
+        """With enough nodes for both pools."""
         alone = [model.one_pool.problem_of(part.base).nodes for part in pool_subsets(base)]
         # An item may be far from the others in both pools.
         farther = [float(nodes.node[-1]) - REACH for nodes in alone]
@@ -45,8 +45,7 @@ class IntegratedScores:
         # A given number is spent on the spacing, which close pools need.
         number = number_of_nodes(spacing, reach)
         nodes = Nodes.of(model.nodes) if model.nodes else Nodes.of(number, reach)
-        by_second = base.pool[base.cells.rater] == 1
-        return replace(base, mixture=base.mixture.grouped(by_second), nodes=nodes)
+        return replace(base, nodes=nodes)
 
     def centring(
         self, levels: LevelCentring, model: PooledScoreModel, point: Point, problem: PooledProblem
