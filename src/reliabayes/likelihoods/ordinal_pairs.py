@@ -87,8 +87,8 @@ class PairOfScores(NamedTuple):
     def of(cls, one: RatingsOfPool, other: RatingsOfPool, first: Nodes, rho: float) -> PairOfScores:
         """Nodes of the second score as close as those of the first, and as its density needs."""
         sd = max(math.sqrt(1 - rho**2), NARROWEST)
-        last, spacing = float(first.node[-1]), float(first.node[1] - first.node[0])
-        precision = spacing**-2 + (sd**-2 - 1) / WIDEST**2
+        last = first.reach
+        precision = first.spacing**-2 + (sd**-2 - 1) / WIDEST**2
         number = 1 + math.ceil(2 * last * math.sqrt(precision))
         return cls(one, other, first, np.linspace(-last, last, number), rho, sd)
 

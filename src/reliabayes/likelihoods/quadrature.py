@@ -39,6 +39,20 @@ class Nodes(NamedTuple):
         """Number Q of nodes."""
         return len(self.node)
 
+    @property
+    def reach(self) -> float:
+        """The last node."""
+        return float(self.node[-1])
+
+    @property
+    def spacing(self) -> float:
+        """Distance of nodes that are equally spaced."""
+        return float(self.node[1] - self.node[0])
+
+    def refined(self, closer: int = 6, farther: float = 1.5) -> Nodes:
+        """So many times as many equally spaced nodes, as many times as far out."""
+        return Nodes.of(closer * self.number, farther * self.reach)
+
     def stan_data(self) -> StanData:
         """Data for the Stan programs."""
         return StanData(

@@ -18,13 +18,13 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart, extended
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases import misleading
 from reliabayes.models.bases.difficulty import (
     NO_DIFFICULTY,
     LatentTAPProblem,
     difficulty_nodes,
     guess_counts,
-    refined,
     with_enough_nodes,
 )
 from reliabayes.models.bases.integration import quadrature_error
@@ -219,7 +219,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
 
     def integration_error(self, posterior: Posterior[LatentTAPProblem]) -> tuple[int, float]:
         """Number of nodes of the difficulty, and the error of the log-likelihood in nats."""
-        at = posterior, "sd_delta", self.log_likelihood, refined
+        at = posterior, "sd_delta", self.log_likelihood, Nodes.refined
         return quadrature_error(*at) if self.difficulty else (0, 0.0)
 
     # Expectation maximisation.

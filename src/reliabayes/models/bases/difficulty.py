@@ -13,10 +13,10 @@ from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.problem import StanData, StanPart
-from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.integration import within
 
 MAX_REACH = 8.0  # standard deviations of difficulty that nodes cover on either side
 BEND = 0.5  # nodes are sqrt(1 + (BEND z)^2) times as far apart at z standard deviations
@@ -87,11 +87,6 @@ def difficulty_nodes(most_ratings: int, number: int | None) -> Nodes:
     return Nodes(node[number : 2 * number], weight)
 
 
-def refined(nodes: Nodes) -> Nodes:
-    """Closer nodes that reach farther."""
-    return Nodes.of(6 * nodes.number, reach=1.5 * float(nodes.node[-1]))
-
-
 def with_enough_nodes(
     modes: Sequence[WarmStart],
     problem: LatentTAPProblem,
@@ -104,18 +99,12 @@ def with_enough_nodes(
     """
     points = [mode.point for mode in modes]
     points += [{**point, "sd_delta": LARGER * point["sd_delta"]} for point in points]
-    finer = replace(problem, nodes=refined(problem.nodes))
-    exact = [log_likelihood(point, finer) for point in points]
-
-    def is_enough(number: int) -> bool:
-        check_time()
-        few = replace(problem, nodes=difficulty_nodes(0, number))
-        found = [log_likelihood(point, few) for point in points]
-        return bool(np.abs(np.subtract(found, exact)).max() < TOLERANCE)
-
-    most = max(problem.nodes.number, MOST_NODES)
-    tried = range(problem.nodes.number, most, REGISTER)
-    number = next(filter(is_enough, tried), most)
+    finer = replace(problem, nodes=problem.nodes.refined())
+    is_enough = within(TOLERANCE, points, finer, log_likelihood)
+    least = problem.nodes.number
+    most = max(least, MOST_NODES)
+    tried = (difficulty_nodes(0, number) for number in range(least, most, REGISTER))
+    number = next((nodes.number for nodes in tried if is_enough(nodes)), most)
     return tuple(replace(mode, centring=_centring(mode, number)) for mode in modes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,18 +10,19 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
+from reliabayes.inference.time_limit import check_time
 from reliabayes.likelihoods.quadrature import REACH, Nodes, number_of_nodes
 from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=Any)
 
 # Nodes around a mode: at sds so many posterior sds away, if these are known to a factor, an error
-# of so many nats, far below what is worth a word.
+# of so many nats, below what diagnostics note.
 SDS_AWAY, KNOWN_TO, TOLERANCE = 5.0, 2.0, 3e-4
 # What is tried: from the least reach on, and then farther and farther apart, to so few nodes.
 LEAST_REACH, FARTHER, WIDER, FEWEST = 4.5, 0.5, 1.1, 3
-ROUGH_SPACING, LESS_REACH = 1.4, 1.0
-MANY_NODES = 128
+ROUGH_SPACING, LESS_REACH = 1.4, 1.0  # of nodes for a rough density
+MANY_NODES = 128  # from which on EM takes fewer
 
 
 def quadrature_error(
@@ -73,38 +74,46 @@ def enough_nodes(
     if np.max(away) > KNOWN_TO:
         return nodes
     ends = [{**point, "sd_item": point["sd_item"] * far} for far in (1 / away, away)]
-    exact = [log_likelihood(end, problem) for end in ends]
-
-    def is_enough(some: Nodes) -> bool:
-        coarse = replace(problem, nodes=some)
-        found = (log_likelihood(end, coarse) for end in ends)
-        return all(abs(x - y) <= TOLERANCE for x, y in zip(found, exact, strict=True))
-
-    spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
-    tried = (with_spacing(spacing, reach) for reach in np.arange(LEAST_REACH, last, FARTHER))
-    found = next(filter(is_enough, tried), nodes)
-    reach = float(found.node[-1])
+    is_enough = within(TOLERANCE, ends, problem, log_likelihood)
+    spacing, reaches = nodes.spacing, np.arange(LEAST_REACH, nodes.reach, FARTHER)
+    found = next(filter(is_enough, (with_spacing(spacing, reach) for reach in reaches)), nodes)
     while found.number > FEWEST:
         spacing *= WIDER
-        if not is_enough(wider := with_spacing(spacing, reach)):
+        if not is_enough(wider := with_spacing(spacing, found.reach)):
             break
         found = wider
     return found
 
 
+def within(
+    tolerance: float,
+    points: Sequence[Point],
+    fine: Any,
+    log_likelihood: Callable[[Point, Any], float],
+) -> Callable[[Nodes], bool]:
+    """Whether nodes err by at most so many nats at all points, relative to a fine problem."""
+    exact = [log_likelihood(point, fine) for point in points]
+
+    def is_enough(nodes: Nodes) -> bool:
+        check_time()
+        coarse = replace(fine, nodes=nodes)
+        found = (log_likelihood(point, coarse) for point in points)
+        return all(abs(x - y) <= tolerance for x, y in zip(found, exact, strict=True))
+
+    return is_enough
+
+
 def rough_nodes(nodes: Nodes) -> Nodes:
     """Fewer nodes, whose error hardly changes around a mode."""
-    spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
-    return with_spacing(ROUGH_SPACING * spacing, max(last - LESS_REACH, LEAST_REACH))
+    return with_spacing(ROUGH_SPACING * nodes.spacing, max(nodes.reach - LESS_REACH, LEAST_REACH))
 
 
 def coarse_nodes(nodes: Nodes) -> Nodes:
     """Nodes that tell where a mode is: fewer, where many are needed for all that an sd may be."""
-    spacing, last = float(nodes.node[1] - nodes.node[0]), float(nodes.node[-1])
     if nodes.number <= MANY_NODES:
         return nodes
-    reach = max(last / 2, REACH)
-    return with_spacing(max(spacing, 2 * reach / MANY_NODES), reach)
+    reach = max(nodes.reach / 2, REACH)
+    return with_spacing(max(nodes.spacing, 2 * reach / MANY_NODES), reach)
 
 
 def with_spacing(spacing: float, reach: float) -> Nodes:

@@ -189,7 +189,7 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
 
     def refined(self, nodes: Nodes) -> Nodes:
         """Closer nodes that reach farther."""
-        return Nodes.of(6 * nodes.number, reach=1.5 * float(nodes.node[-1]))
+        return nodes.refined()
 
     def by_rater(self, value: Array, problem: ScoreProblem) -> Array:
         """What all raters share (...), with an axis for the raters."""

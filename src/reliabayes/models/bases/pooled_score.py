@@ -159,7 +159,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
 
     def refined(self, nodes: Nodes) -> Nodes:
         """Closer nodes that reach farther."""
-        return Nodes.of(2 * nodes.number, reach=1.2 * float(nodes.node[-1]))
+        return nodes.refined(closer=2, farther=1.2)
 
     def by_rater(self, value: Array, problem: PooledProblem) -> Array:
         """Parameters of the pools (..., G) for each rater (..., R)."""

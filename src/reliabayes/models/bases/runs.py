@@ -123,16 +123,14 @@ def _sampled(
         run = by_gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
     acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    geometry, rough = geometry_of(start, care), mode.rough
     if settings.sampler == "hmc":
         acceptance = TURN_ACCEPTANCE
-    elif geometry:
-        geometry = geometry.for_nuts
+    rough = mode.rough
     run = stan.sample(
         model.program(problem),
         stan_data(problem, mode.centring),
         inits=[model.for_program(point, mode.centring) for point in points],
-        geometry=geometry,
+        geometry=geometry_of(start, settings.sampler, care),
         rough=None if rough is None else stan_data(rough, mode.centring),
         acceptance=max(acceptance, care.acceptance),
         thinning=max(model.thinning, care.thinning),

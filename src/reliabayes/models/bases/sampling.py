@@ -99,10 +99,12 @@ class SampledModel(Protocol):
         """Dispersed starting points."""
 
 
-def geometry_of(start: Start, care: Care = AS_USUAL) -> Geometry | None:
-    """Metric and step size, where the start knows them."""
+def geometry_of(start: Start, sampler: str = "hmc", care: Care = AS_USUAL) -> Geometry | None:
+    """Metric and step size, where the start knows them; those for NUTS as it takes them."""
     known = start.geometry if isinstance(start, WarmStart) else None
-    return known.with_trees(care.tree_depth) if known and care.tree_depth else known
+    if known is None or sampler != "nuts":
+        return known
+    return known.with_trees(care.tree_depth) if care.tree_depth else known.for_nuts
 
 
 def chosen_settings(
@@ -127,9 +129,7 @@ def chosen_settings(
         return chosen
     if earlier and isinstance(own, Conjugate) and not own.is_usual:
         return replace(chosen, warmup=LATER_WARMUP)
-    known = [geometry_of(start, care) for start in starts]
-    if sampler == "nuts":
-        known = [geometry and geometry.for_nuts for geometry in known]
+    known = (geometry_of(start, sampler, care) for start in starts)
     longest = max(default_warmup(geometry, sampler) for geometry in known)
     return replace(chosen, warmup=max(longest, care.warmup))
 

@@ -39,9 +39,9 @@ class IntegratedScores:
         """With enough nodes for both pools."""
         alone = [model.one_pool.problem_of(part.base).nodes for part in pool_subsets(base)]
         # An item may be far from the others in both pools.
-        farther = [float(nodes.node[-1]) - REACH for nodes in alone]
+        farther = [nodes.reach - REACH for nodes in alone]
         reach = min(REACH + float(np.linalg.norm(farther)), MAX_REACH)
-        spacing = min(float(nodes.node[1] - nodes.node[0]) for nodes in alone)
+        spacing = min(nodes.spacing for nodes in alone)
         # A given number is spent on the spacing, which close pools need.
         number = number_of_nodes(spacing, reach)
         nodes = Nodes.of(model.nodes) if model.nodes else Nodes.of(number, reach)
