@@ -113,6 +113,7 @@ class Stream {
 
   // A binomial number of small mean, by inversion.
   Count few(Count number, double probability) {
+    if (number == 1) return uniform() > 1 - probability;
     const double odds = probability / (1 - probability);
     double term = std::exp(number * std::log1p(-probability)), left = uniform();
     Count found = 0;
