@@ -61,33 +61,25 @@ WIDEST static void multiply_above(double* state, Eigen::Index states, double fac
   }
 }
 
-// The product of three states, raised to a bound where it is below, and its sum.
-WIDEST static double multiply_and_sum(double* __restrict product, Eigen::Index states,
-                                      const double* __restrict one, const double* __restrict two,
-                                      const double* __restrict three, double bound) {
-  constexpr Eigen::Index lanes = 4;
+// The sum of the products of two states.
+WIDEST static double sum_of_products(Eigen::Index states, const double* __restrict one,
+                                     const double* __restrict two) {
+  constexpr Eigen::Index lanes = 8;
   double sums[lanes] = {}, rest = 0;
   Eigen::Index h = 0;
   for (; h + lanes <= states; h += lanes)
-    for (Eigen::Index lane = 0; lane < lanes; ++lane) {
-      const double found = one[h + lane] * two[h + lane] * three[h + lane];
-      product[h + lane] = found > bound ? found : bound;
-      sums[lane] += product[h + lane];
-    }
-  for (; h < states; ++h) {
-    const double found = one[h] * two[h] * three[h];
-    product[h] = found > bound ? found : bound;
-    rest += product[h];
-  }
-  return (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
+    for (Eigen::Index lane = 0; lane < lanes; ++lane) sums[lane] += one[h + lane] * two[h + lane];
+  for (; h < states; ++h) rest += one[h] * two[h];
+  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest;
 }
 
-// Multiplies a state by a factor, and adds it to a sum.
-WIDEST static void multiply_and_add(double* __restrict state, Eigen::Index states, double factor,
-                                    double* __restrict sum) {
+// Adds two states, times a factor, each to the sum of the other.
+WIDEST static void add_to_each_other(Eigen::Index states, double factor, const double* __restrict one,
+                                     const double* __restrict two, double* __restrict sum_of_one,
+                                     double* __restrict sum_of_two) {
   for (Eigen::Index h = 0; h < states; ++h) {
-    state[h] *= factor;
-    sum[h] += state[h];
+    sum_of_one[h] += factor * two[h];
+    sum_of_two[h] += factor * one[h];
   }
 }
 

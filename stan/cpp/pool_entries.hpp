@@ -63,7 +63,7 @@ struct PoolsOfRaters {
 };
 
 // The entries of all items, those of an item by the first pool before those by the second: the same for
-// every gradient of a program. Items whose ratings by the second pool are equal come one after the other.
+// every gradient of a program.
 class SplitEntries {
  public:
   SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
@@ -90,11 +90,11 @@ class SplitEntries {
       of_one_each_.push_back(of_one_each);
     }
     for (int g = 0; g < 2; ++g) {
-      order_ = ordered_by(g);
-      place_[g].resize(order_.size());
-      for (std::size_t i = 0; i < order_.size(); ++i) {
-        if (i == 0 || of(order_[i - 1], g) < of(order_[i], g)) different_[g].push_back(order_[i]);
-        place_[g][order_[i]] = different_[g].size() - 1;
+      const Integers& order = order_[g] = ordered_by(g);
+      place_[g].resize(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i == 0 || of(order[i - 1], g) < of(order[i], g)) different_[g].push_back(order[i]);
+        place_[g][order[i]] = different_[g].size() - 1;
       }
     }
   }
@@ -107,7 +107,8 @@ class SplitEntries {
 
   // Cells of a pool that have ratings, raters numbered within the pool.
   const std::vector<OrdinalCell>& cells(int pool) const { return cells_[pool]; }
-  const Integers& order() const { return order_; }  // of the items
+  // The items in an order in which those with equal ratings by a pool come one after the other.
+  const Integers& order(int pool) const { return order_[pool]; }
   // An item of each different ratings by a pool, and which of them has those of an item.
   const Integers& different(int pool) const { return different_[pool]; }
   int place(std::size_t item, int pool) const { return place_[pool][item]; }
@@ -132,8 +133,8 @@ class SplitEntries {
   int categories_;
   Integers pool_, cell_;
   Vector read_count_;
-  Integers first_, column_, second_, of_one_each_, order_;
-  std::array<Integers, 2> different_, place_;
+  Integers first_, column_, second_, of_one_each_;
+  std::array<Integers, 2> order_, different_, place_;
   std::vector<double> count_;
   std::array<std::vector<OrdinalCell>, 2> cells_;
 };

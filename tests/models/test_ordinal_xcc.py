@@ -184,14 +184,20 @@ def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("raters", "items", "nodes"),
-    [((2, 5), 300, 61), ((5, 2), 300, 61), ((9, 12), 400, 201)],
-    ids=["few of the first", "few of the second", "more than are kept"],
+    ("raters", "items", "nodes", "rho"),
+    [
+        ((2, 5), 300, 61, 0.6),
+        ((5, 2), 300, 61, 0.6),
+        ((2, 5), 300, 61, 0.98),
+        ((5, 2), 300, 61, 0.98),
+        ((9, 12), 400, 201, 0.6),
+    ],
+    ids=["few first", "few second", "few first in blocks", "few second in blocks", "none kept"],
 )
 def test_density_and_gradient_hold_for_equal_ratings_by_a_pool(
-    raters: tuple[int, int], items: int, nodes: int
+    raters: tuple[int, int], items: int, nodes: int, rho: float
 ) -> None:
-    ratings, points = rated_by_all(raters, items, sd_item=(1.2, 2.0), rho=0.6, seed=6)
+    ratings, points = rated_by_all(raters, items, sd_item=(1.2, 2.0), rho=rho, seed=6)
     model = rb.LogitXCC(nodes=nodes)
 
     by_program = log_densities(model.stan_data(ratings), points)
