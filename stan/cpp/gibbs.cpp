@@ -17,6 +17,7 @@
 #include "gibbs/random.hpp"
 #include "gibbs/sums.hpp"
 #include "gibbs/urns.hpp"
+#include "gibbs/what_counts.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -66,8 +67,7 @@ class Chain {
  public:
   Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
       : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_(in_whole_lanes(data.states)),
-        factor_(data.cells * stride_), states_(data), weight_(stride_), state_(stride_), certain_(data.size),
-        pseudo_(data.size) {
+        factor_(data.cells * stride_), states_(data), weight_(stride_), state_(stride_), counts_(data) {
     if (data.differences != nullptr) {
       moves_.emplace(data);
       number_.assign(data.multiplicity, data.multiplicity + data.items);
@@ -131,11 +131,11 @@ class Chain {
 
   // Draw all else given how many items are in each state, and how many ratings of each cell.
   void draw_rest(std::uint32_t sweep) {
-    count_certain();
+    counts_.start(states_);
     for (Count repeat = 0; repeat < data_.repeats; ++repeat) {
-      count(sweep, repeat);
+      counts_.draw(x_, philox_, sweep, known_or_guessed, repeat);
       draw_probabilities(sweep, repeat);
-      if (rows_) rows_->draw(pseudo_.data() + data_.hierarchy->rows, x_, sweep, rows_of_raters);
+      if (rows_) rows_->draw(counts_.pseudo().data() + data_.hierarchy->rows, x_, sweep, rows_of_raters);
     }
   }
 
@@ -157,12 +157,6 @@ class Chain {
   }
 
  private:
-  struct Uncertain {  // ratings of a cell and a state, each of which may be known or guessed
-    Count entry, number;
-    Position known, guess, guess2;
-    double proportion;
-  };
-
   double at(Position position) const { return position < 0 ? 1 : x_[position]; }
   double guessed(Count cell, Count entry) const {
     const double proportion = data_.proportion[cell];
@@ -236,47 +230,10 @@ class Chain {
     return old == nothing ? until - 1 : old;
   }
 
-  // Sets what ratings and items count for beside the priors, and lists ratings that may be known or guessed.
-  void count_certain() {
-    std::fill(certain_.begin(), certain_.end(), 0);
-    std::copy_n(data_.prior, data_.group[data_.groups], certain_.begin());
-    uncertain_.clear();
-    for (Count h = 0; h < data_.states; ++h) add(data_.weight[h], states_.items[h], certain_);
-    for (Count v = 0, e = 0; v < data_.cells; ++v)
-      for (Count h = 0; h < data_.states; ++h, ++e) {
-        const Count number = states_.ratings[e];
-        if (number == 0) continue;
-        const Uncertain each{e, number, data_.known[e], data_.guess[e], data_.guess2[e], data_.proportion[v]};
-        if (each.known >= 0 && each.proportion > 0) uncertain_.push_back(each);
-        else if (each.known >= 0) add(each.known, number, certain_);
-        else add_guessed(each, number, certain_);
-      }
-  }
-
-  // Sets what all count for.
-  void count(std::uint32_t sweep, std::uint32_t repeat) {
-    std::copy(certain_.begin(), certain_.end(), pseudo_.begin());
-    for (const Uncertain& each : uncertain_) {
-      const double known = x_[each.known], guessed = each.proportion * at(each.guess) * at(each.guess2);
-      const Count knew = Stream(philox_, each.entry, sweep, known_or_guessed, repeat)
-                             .binomial(each.number, known / (known + guessed));
-      add(each.known, knew, pseudo_);
-      add_guessed(each, each.number - knew, pseudo_);
-    }
-  }
-
-  static void add(Position position, Count number, std::vector<double>& to) {
-    if (position >= 0) to[position] += number;
-  }
-  static void add_guessed(const Uncertain& of, Count number, std::vector<double>& to) {
-    add(of.guess, number, to);
-    add(of.guess2, number, to);
-  }
-
   void draw_probabilities(std::uint32_t sweep, std::uint32_t repeat) {
     if (!rows_) {
       WideStream stream(philox_, repeat, sweep, probabilities);
-      draw_gamma(pseudo_.data(), x_, data_.group[data_.groups], stream);
+      draw_gamma(counts_.pseudo().data(), x_, data_.group[data_.groups], stream);
     }
     for (Count g = 0; g < data_.groups; ++g) {
       const Count from = data_.group[g], until = data_.group[g + 1];
@@ -288,8 +245,8 @@ class Chain {
 
   // Gamma numbers of a group, each on the other side of its mean.
   void draw_opposed(Count from, Count until, Stream stream) {
-    const double all = stream.gamma(std::accumulate(&pseudo_[from], &pseudo_[until], 0.0));
-    for (Count i = from; i < until; ++i) x_[i] = stream.opposed_gamma(pseudo_[i], all * x_[i]);
+    const double all = stream.gamma(std::accumulate(&counts_.pseudo()[from], &counts_.pseudo()[until], 0.0));
+    for (Count i = from; i < until; ++i) x_[i] = stream.opposed_gamma(counts_.pseudo()[i], all * x_[i]);
   }
 
   const Conjugate& data_;
@@ -299,8 +256,8 @@ class Chain {
   Count stride_;                  // of states in tables, in whole lanes
   std::vector<double> factor_;    // probability of a rating, by cell and state
   Drawn states_;                  // drawn in the sweep
-  std::vector<double> weight_, state_, certain_, pseudo_;  // of groups, the last two
-  std::vector<Uncertain> uncertain_;
+  std::vector<double> weight_, state_;
+  reliabayes::WhatCounts counts_;
   std::vector<double> number_, probability_;  // of distinct items, where parameters move with states marginalised
   std::optional<Rows> rows_;
   std::optional<reliabayes::Moves<Conjugate>> moves_;
