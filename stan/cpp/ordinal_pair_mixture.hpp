@@ -1,14 +1,14 @@
 // Ratings in ordered categories by two pools, with correlated item effects integrated out.
 //
 // An item's effects in the pools are sd[1] x and sd[2] y, with standard scores x and y of correlation
-// rho. The likelihood of the second pool's ratings is integrated over y first, given x:
+// rho. One is integrated out first, given the other; if that is y,
 //
 //     p(ratings) = sum_x weight[x] p(ratings of pool 1 | x) sum_y p(y | x) p(ratings of pool 2 | y),
 //     y given x ~ normal(rho x, sqrt(1 - rho^2)),
 //
 // a product of positive matrices. The nodes of y resolve that conditional density whatever rho. Near a
 // correlation of 1 there are thousands of them, but only a few lie within reach of a node of x.
-// Items with the same ratings by the second pool share the inner sum.
+// Items with the same ratings by that pool share the inner sum, so it is the one with fewer different ratings.
 #pragma once
 #include "gradient.hpp"
 #include "last_values.hpp"
