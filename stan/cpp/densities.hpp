@@ -2,6 +2,7 @@
 #pragma once
 #include "centred_effects.hpp"
 #include "centred_effects_pass.cpp"
+#include "common_effects.hpp"
 #include "crossed_normal.hpp"
 #include "crossed_normal_pass.cpp"
 #include "crossed_quadratic_form.hpp"
@@ -14,6 +15,8 @@
 #include "hierarchical_mixture_pass.cpp"
 #include "item_mixture.hpp"
 #include "item_mixture_pass.cpp"
+#include "ordinal_marginal.hpp"
+#include "ordinal_marginal_pass.cpp"
 #include "ordinal_mixture.hpp"
 #include "ordinal_mixture_pass.cpp"
 #include "ordinal_pair_mixture.hpp"

@@ -7,19 +7,20 @@ from typing import Any, ClassVar
 
 from reliabayes.arrays import Array
 from reliabayes.models.bases.core_centring import SDS
+from reliabayes.models.bases.crowd_model import CrowdModel
 from reliabayes.models.bases.latent_score import ICC_OBSERVED
-from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.priors import Normal, check_proper
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrdinalICC(OnePopulationModel):
+class OrdinalICC(CrowdModel):
     r"""Reliability of ratings in ordered categories, for any incomplete, unbalanced design.
 
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_i + v_j - c_k
 
     with normal effects of items (sd_item) and raters (sd_rater), and ordered cut points c. Effects
-    of items are integrated out over nodes, so that only those of raters are sampled. Pools and gold
+    of items are integrated out over nodes, so that only those of raters are sampled; from 100
+    raters, 100 items and 10,000 ratings on they are sampled, too, which is faster. Pools and gold
     are not used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings: ``icc``, ``icc_consistency`` (the same raters, whose
@@ -37,7 +38,8 @@ class OrdinalICC(OnePopulationModel):
         Distribution of the residuals: logistic or normal.
     nodes : int, optional
         Number of nodes of the quadrature over an item's effect; by default as many as the
-        posterior needs. `Fit.diagnostics` gives the error of the log-likelihood.
+        posterior needs, and none where effects are sampled. `Fit.diagnostics` gives the error of
+        the log-likelihood.
     prior_cut : Normal
         Prior of each cut point, before they are ordered.
     prior_sd_item, prior_sd_rater : HalfNormal or HalfStudentT

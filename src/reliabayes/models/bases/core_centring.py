@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import expit
@@ -13,16 +13,33 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
 from reliabayes.inference.core_units import units_of
 from reliabayes.inference.log_odds_centring import inverse_softplus, softplus
+from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.level_centring import LevelCentring
 
 CROWD = 20  # raters of each pool
 SDS = ("sd_item", "sd_rater")
-ADDED = ("core", "score", "log_slope")  # of the program, which are no parameters of the model
+ADDED = (
+    "core",
+    "score",
+    "item_score",
+    "log_slope",
+)  # of the program, which are no parameters of the model
 # Scales of softplus, in units of the sds where chains start. Among many raters an sd is known well,
 # or may be near 0: it should be half a normal density. Of few it has a long tail to the right, and
 # on so large a scale the softplus is an exponential.
 HALF, LOGARITHMIC = 0.5, 1e4
+
+
+@runtime_checkable
+class ScoresOfCore(StanPart, Protocol):
+    """Centring relative to which a program samples scores in place of parameters."""
+
+    def for_program(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """A point as the program declares it."""
+
+    def restored(self, sampled: Mapping[str, Any]) -> dict[str, Any]:
+        """The point of what the program samples, inverse to `for_program`."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -23,7 +23,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.inference.widening import WIDENING
 from reliabayes.likelihoods.ordinal import CHUNK, RESIDUAL, CategoryProbabilities, Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
-from reliabayes.models.bases.core_centring import ADDED, SDS, CoreCentring
+from reliabayes.models.bases.core_centring import ADDED, SDS, ScoresOfCore
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
@@ -170,8 +170,8 @@ class LatentScoreModel(HiddenStateModel[P]):
 
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
-        assert isinstance(centring, LevelCentring)
         start = super().cold_start(problem, centring)
+        assert isinstance(centring, LevelCentring)
         constrain = partial(self.constrain_levels, problem=problem, centring=centring)
         return replace(start, constrain=constrain, centring=centring)
 
@@ -181,17 +181,17 @@ class LatentScoreModel(HiddenStateModel[P]):
         """Parameters as the program declares them, which scales means and then levels."""
         return centring.constrain(self.constrain(free), free, problem.pool)
 
-    def constrain_sampled(self, free: Mapping[str, Any], centring: CoreCentring) -> dict[str, Any]:
+    def constrain_sampled(self, free: Mapping[str, Any], centring: ScoresOfCore) -> dict[str, Any]:
         """Parameters of what the program samples."""
         return centring.restored(free)
 
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it: scores in place of parameters and levels."""
-        return centring.for_program(point) if isinstance(centring, CoreCentring) else point
+        return centring.for_program(point) if isinstance(centring, ScoresOfCore) else point
 
     def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
         """A run of the program, with parameters only."""
-        if not isinstance(centring, CoreCentring):
+        if not isinstance(centring, ScoresOfCore):
             return run
         own = {name: drawn for name, drawn in run.parameters.items() if name not in ADDED}
         return replace(run, parameters=own)

@@ -40,7 +40,12 @@ class ScoreProblem(CategoricalProblem):
         return replace(self, nodes=rough_nodes(self.nodes)) if is_fine else self
 
     def stan_data(self) -> StanData:
-        """As for all problems, link and nodes, if there are any."""
+        """As for all problems, link and nodes, if the program has any."""
         link = StanData(values={"probit": int(self.link == "probit")})
-        nodes = self.nodes.stan_data() if self.nodes.number else StanData()
+        nodes = self.nodes.stan_data() if self.integrates else StanData()
         return super().stan_data() | link | nodes
+
+    @property
+    def integrates(self) -> bool:
+        """Whether the program integrates scores out over the nodes."""
+        return bool(self.nodes.number)

@@ -27,6 +27,8 @@ def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmSta
     The run is worth its time only where standard deviations by EM are poor units, or where few
     raters, whose sd has wide tails, have many ratings.
     """
+    if start.mean is not None:  # known already
+        return start
     fewest, program = np.bincount(problem.pool).min(), model.program(problem)
     if fewest >= SEVERAL_RATERS and start.size <= MOST_PARAMETERS:
         start = with_covariance(start, program, stan_data(problem, start.centring))
