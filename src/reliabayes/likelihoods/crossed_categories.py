@@ -20,7 +20,7 @@ from reliabayes.likelihoods.ordinal import TINY, Link
 MOST_SWEEPS, LAST_CHANGE = 60, 2e-3  # of logs of sds and of cut points
 SHRINKAGE_STEPS = 50  # of the fixed point of a standard deviation
 LARGEST_STEP = 1.0  # of an effect, in log odds
-LEAST_INFORMATION = 1e-3
+LEAST_INFORMATION, LEAST_SD = 1e-3, 0.05  # of an effect, and of all
 WEAK_PRECISION = 1 / 25  # of cut points
 MOST_SHRINKAGE = 0.8  # of distances between cut points, in a step
 
@@ -69,7 +69,7 @@ class Effects(NamedTuple):
         moment, sd = effect * (information + self.sd**-2), self.sd
         for _ in range(SHRINKAGE_STEPS):
             variance = 1 / (information + sd**-2)
-            sd = math.sqrt(np.mean((moment * variance) ** 2 + variance))
+            sd = max(math.sqrt(np.mean((moment * variance) ** 2 + variance)), LEAST_SD)
         return Effects(moment / (information + sd**-2), information, sd)
 
     def centred(self, cut: Array) -> tuple[Effects, Array]:

@@ -255,7 +255,7 @@ def start_of(problem: CrowdProblem, guess: Point, cut: Array, reference: Codes) 
 def _first_units(found: Mode, problem: CrowdProblem, reference: int) -> Array:
     """Approximate sds of logs of sds and steps, of the location, and of what effects share."""
     of_sds = [
-        (1 + np.mean(1 / each.information) / each.sd**2) / np.sqrt(2 * len(each.effect))
+        min((1 + np.median(1 / each.information) / each.sd**2) / np.sqrt(2 * len(each.effect)), 1)
         for each in (found.items, found.raters)
     ]
     crossed = problem.crossed
