@@ -26,7 +26,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem
 from reliabayes.models import gaussian_xcc
-from reliabayes.models.bases import gaussian_crossed, items_in_parts
+from reliabayes.models.bases import crowd_model, gaussian_crossed, items_in_parts
 from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.models.calibration import Calibration, Parameters, calibrate
 from tests.partitions.in_memory import in_parts
@@ -399,6 +399,19 @@ def test_posteriors_by_fixed_trajectories_are_calibrated(
 
     print(found, np.mean(are_normal))
     assert np.mean(are_normal) > 0.3
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", ["ordinal-icc", "logit-icc", "logit-icc, probit"])
+def test_posteriors_of_crowds_are_calibrated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crowd_model, "is_crowd", lambda problem: True)
+    model, n_categories = ANNOTATION[name]
+    design = complete_design(60, 40).query("(7 * item + 11 * rater) % 40 < 8")
+
+    found = calibrate(model, partial(annotated, model, n_categories, design), n=200, seed=18)
+
+    print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
 
 

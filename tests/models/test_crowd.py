@@ -168,6 +168,19 @@ def test_start_is_a_mode_of_all_effects_at_sds_near_the_truth(link: Link) -> Non
     assert start.point["sd_rater"] == pytest.approx(0.7 * unit, rel=0.2)
 
 
+def test_category_without_ratings_has_a_place() -> None:
+    table = ratings_of(60, 30, 8).to_frame()
+    given = rb.Ratings.from_frame(
+        table.assign(rating=2 * table["rating"]), scale="ordered", categories=range(8)
+    )
+
+    point = rb.OrdinalICC().start(problem_of(rb.OrdinalICC(), given)).point
+
+    assert len(point["step"]) == 6
+    assert np.min(point["step"]) > 0.001
+    assert np.max(point["step"]) < 10  # two prior sds
+
+
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_slopes_of_crossed_categories_are_those_of_finite_differences(link: Link) -> None:
     ratings = ratings_of(20, 9, 4)
@@ -193,7 +206,7 @@ def test_slopes_of_crossed_categories_are_those_of_finite_differences(link: Link
 
     step = 1e-3
     before, here, after = (log_probability(location + x) for x in (-step, 0, step))
-    np.testing.assert_allclose(found.lower - found.upper, (after - before) / (2 * step), atol=1e-5)
+    np.testing.assert_allclose(found.slope, (after - before) / (2 * step), atol=1e-5)
     bend = (after + before - 2 * here) / step**2
     np.testing.assert_allclose(found.information, -bend, atol=1e-4)
 

@@ -26,19 +26,35 @@ MOST_SHRINKAGE = 0.8  # of distances between cut points, in a step
 
 
 class Rated(NamedTuple):
-    """Log-probabilities of ratings (N,), and what they change by.
+    """Derivatives of the log-probabilities of ratings.
 
     Attributes
     ----------
     upper, lower : array of shape (N,)
-        Derivatives by the cut point above the category, and by that below it times -1.
-    information : array of shape (N,)
-        Second derivative by the location, times -1.
+        By the cut point above the category, and by that below it times -1.
+    of_upper, of_lower : array of shape (N,)
+        Second derivatives by the same cut points, times -1.
     """
 
     upper: Array
     lower: Array
-    information: Array
+    of_upper: Array
+    of_lower: Array
+
+    @property
+    def slope(self) -> Array:
+        """Derivatives (N,) by the location."""
+        return np.asarray(self.lower - self.upper)
+
+    @property
+    def between(self) -> Array:
+        """Derivatives (N,) by both cut points, times -1."""
+        return np.asarray(-self.upper * self.lower)
+
+    @property
+    def information(self) -> Array:
+        """Second derivatives (N,) by the location, times -1."""
+        return np.asarray(self.of_upper + self.of_lower + 2 * self.between)
 
 
 class Effects(NamedTuple):
@@ -155,8 +171,7 @@ class CrossedCategories(NamedTuple):
         finite = (np.where(np.isfinite(x), x, 0) for x in sides)
         # Derivatives of log densities.
         bends = [-np.tanh(x / 2) if self.link == "logit" else -x for x in finite]
-        slope = lower - upper
-        return Rated(upper, lower, slope**2 - lower * bends[0] + upper * bends[1])
+        return Rated(upper, lower, upper * (upper + bends[1]), lower * (lower - bends[0]))
 
     def _density(self, x: Array) -> Array:
         if self.link == "logit":
@@ -166,16 +181,15 @@ class CrossedCategories(NamedTuple):
     def _sums(self, unit: Codes, rated: Rated) -> tuple[Array, Array]:
         """Sums over the ratings of each item or rater: derivatives, and information."""
         size = self.n_items if unit is self.item else self.n_raters
-        slope = self._sum(unit, rated.lower - rated.upper, size)
-        return slope, self._sum(unit, rated.information, size)
+        return self._sum(unit, rated.slope, size), self._sum(unit, rated.information, size)
 
     def _sum(self, unit: Codes, values: Array, size: int) -> Array:
         return np.asarray(np.bincount(unit, self.number * values, size), float)
 
     def _step(self, cut: Array, rated: Rated) -> Array:
-        """Step (K - 1,) of the cut points to the mode of the logs of their distances.
+        """Newton step (K - 1,) of the cut points; their distances shrink to a fifth at most.
 
-        By the information of the derivatives' products. Distances shrink to a fifth at most.
+        To the mode of logs of distances, where one that has no ratings to hold it open still is.
         """
 
         def sums(values: Array) -> Array:
@@ -183,10 +197,10 @@ class CrossedCategories(NamedTuple):
 
         apart = np.diff(cut)
         slope = sums(rated.upper)[:-1] - sums(rated.lower)[1:] - WEAK_PRECISION * cut
-        slope += np.diff(1 / apart, prepend=0, append=0) * -1
-        diagonal = sums(rated.upper**2)[:-1] + sums(rated.lower**2)[1:] + WEAK_PRECISION
+        slope -= np.diff(1 / apart, prepend=0, append=0)
+        diagonal = sums(rated.of_upper)[:-1] + sums(rated.of_lower)[1:] + WEAK_PRECISION
         diagonal += np.append(apart**-2, 0) + np.append(0, apart**-2)
-        between = -sums(rated.upper * rated.lower)[1:-1] - apart**-2
+        between = sums(rated.between)[1:-1] - apart**-2
         information = np.diag(diagonal) + np.diag(between, 1) + np.diag(between, -1)
         step = np.linalg.solve(information, slope)
         shrinkage = np.max(-np.diff(step) / apart, initial=0.0)
