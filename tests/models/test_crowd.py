@@ -21,7 +21,7 @@ from reliabayes.likelihoods.crossed_categories import CrossedCategories
 from reliabayes.likelihoods.ordinal import Link
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases import crowd_model
-from reliabayes.models.bases.crowd import CrowdCentring, CrowdProblem
+from reliabayes.models.bases.crowd import CrowdCentring, CrowdProblem, crowd_of
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
 from tests.by_program import draws_by_program
@@ -30,7 +30,30 @@ from tests.monte_carlo import standard_error
 CDF = {"logit": expit, "probit": ndtr}
 
 
-@pytest.fixture(autouse=True)
+@pytest.mark.parametrize(
+    ("items", "raters", "each", "sampled"),
+    [
+        (1000, 100, 10, True),
+        (1000, 99, 11, False),
+        (99, 110, 102, False),
+        (900, 100, 11, False),  # too few ratings
+        (2000, 130, 6, False),  # of which raters have 92 each, and items few
+        (2000, 300, 6, True),
+        (4000, 300, 3, False),
+    ],
+)
+def test_effects_are_sampled_where_ratings_are_many(
+    items: int, raters: int, each: int, sampled: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    table = rb.simulate.incomplete(items, raters, each, rng)
+    rating = rng.integers(3, size=len(table))
+    ratings = rb.Ratings.from_frame(table.assign(rating=rating), scale="ordered")
+
+    assert isinstance(rb.OrdinalICC().problem(ratings), CrowdProblem) == sampled
+
+
+@pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """All problems are those of crowds, however small."""
     monkeypatch.setattr(crowd_model, "is_crowd", lambda problem: True)
@@ -47,16 +70,15 @@ def ratings_of(
     return rb.OrdinalICC().simulate(design, rng, parameters=truth, categories=range(categories))
 
 
-def problem_of(model: OnePopulationModel, ratings: rb.Ratings) -> CrowdProblem:
-    problem = model.problem(ratings)
-    assert isinstance(problem, CrowdProblem)
-    return problem
+def problem_of(model: rb.OrdinalICC, ratings: rb.Ratings) -> CrowdProblem:
+    """That of a crowd, however small."""
+    return crowd_of(model.problem(ratings))
 
 
 # The density.
 
 
-def log_density(model: OnePopulationModel, ratings: rb.Ratings, point: dict[str, Any]) -> float:
+def log_density(model: rb.OrdinalICC, ratings: rb.Ratings, point: dict[str, Any]) -> float:
     """Log density of ratings, effects and levels, with the priors, written out plainly."""
     step, mean = np.asarray(point["step"]), float(point["mean"])
     cut = np.concatenate([[0.0], np.cumsum(step)]) - mean
@@ -279,6 +301,7 @@ def test_effects_of_items_are_those_of_a_fit_that_integrates_them_out(
     assert both[0].diagnostics().nodes == 0
 
 
+@pytest.mark.usefixtures("always")
 def test_fit_comes_back_from_its_file(both: tuple[rb.Fit, rb.Fit], tmp_path: Path) -> None:
     both[0].save(tmp_path / "crowd.nc")
 
@@ -288,6 +311,7 @@ def test_fit_comes_back_from_its_file(both: tuple[rb.Fit, rb.Fit], tmp_path: Pat
     pd.testing.assert_frame_equal(back.summary(), both[0].summary())
 
 
+@pytest.mark.usefixtures("always")
 def test_earlier_fit_is_a_start(both: tuple[rb.Fit, rb.Fit]) -> None:
     sampled, integrated = both
 
@@ -308,5 +332,6 @@ def test_problem_of_a_fit_that_integrated_effects_out_still_does() -> None:
     assert not isinstance(settled, CrowdProblem)
 
 
+@pytest.mark.usefixtures("always")
 def test_nodes_are_those_that_were_asked_for() -> None:
     assert not isinstance(rb.OrdinalICC(nodes=31).problem(ratings_of(30, 20, 6)), CrowdProblem)

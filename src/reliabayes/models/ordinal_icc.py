@@ -19,9 +19,10 @@ class OrdinalICC(CrowdModel):
     .. math:: \operatorname{logit} \Pr(y_{ij} > k) = u_i + v_j - c_k
 
     with normal effects of items (sd_item) and raters (sd_rater), and ordered cut points c. Effects
-    of items are integrated out over nodes, so that only those of raters are sampled; from 100
-    raters, 100 items and 10,000 ratings on they are sampled, too, which is faster. Pools and gold
-    are not used: all raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
+    of items are integrated out over nodes, so that only those of raters are sampled. Those of large
+    crowds are sampled, too, which is faster: of 100 raters, 100 items and 10,000 ratings or more,
+    ten of each item, or four where raters have fewer than 50 each. Pools and gold are not used: all
+    raters are one population; pick a pool with ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings: ``icc``, ``icc_consistency`` (the same raters, whose
     severity does not count) and ``labeler_icc`` of the latent score, whose residual has variance

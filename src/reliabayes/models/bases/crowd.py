@@ -28,10 +28,11 @@ from reliabayes.models.bases.level_centring import reference_cuts, sd_of_log_ste
 from reliabayes.models.bases.score_problem import ScoreProblem
 
 PROGRAM = "ordinal_icc_crowd"
-# Ratings, ratings of each item, items and raters from which on effects are sampled; and how many
-# effects at most: draws of as many take 1.3 GB while they are read.
-MANY_RATINGS, RATINGS_OF_EACH, MANY_ITEMS, MANY_RATERS = 10_000, 4, 100, 100
-MOST_EFFECTS = 10_000
+# Ratings, items and raters from which on effects are sampled, and how many effects at most: draws
+# of as many take 1.3 GB while they are read.
+MANY_RATINGS, MANY_ITEMS, MANY_RATERS, MOST_EFFECTS = 10_000, 100, 100, 10_000
+# Ratings of an item from which on they are, and from which on also if raters have many each.
+SOME_OF_ITEM, MANY_OF_ITEM, MANY_OF_RATER = 4, 10, 50
 NODES_OF_NEW_ITEMS = 49
 NODES_OF_ITEM = 15  # around its mode
 CURVATURE_STEP, LEAST_CURVATURE, MOST_CURVATURE = 0.05, 0.05, 100.0  # in the units of a first guess
@@ -70,8 +71,11 @@ class CrowdProblem(ScoreProblem):
 def is_crowd(problem: ScoreProblem) -> bool:
     """Whether sampling the effects of items gives more effective draws a second."""
     n_items, n_raters = len(problem.mixture.distinct), problem.n_raters
-    many = n_items >= MANY_ITEMS and n_raters >= MANY_RATERS and n_items + n_raters <= MOST_EFFECTS
-    return many and problem.mixture.n_ratings >= max(MANY_RATINGS, RATINGS_OF_EACH * n_items)
+    n_ratings = problem.mixture.n_ratings
+    is_large = n_ratings >= MANY_RATINGS and n_items >= MANY_ITEMS and n_raters >= MANY_RATERS
+    is_few = n_ratings < MANY_OF_RATER * n_raters
+    enough = n_ratings >= (SOME_OF_ITEM if is_few else MANY_OF_ITEM) * n_items
+    return is_large and enough and n_items + n_raters <= MOST_EFFECTS
 
 
 def crowd_of(problem: ScoreProblem) -> CrowdProblem:
