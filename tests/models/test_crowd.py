@@ -129,6 +129,30 @@ def test_program_has_the_density_of_plain_formulas(link: Link, categories: int) 
     assert np.diff(found) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
+@pytest.mark.parametrize("sd", [0.5, 20.0, 60.0])  # log odds as far as 1.5, 60 and 180
+def test_density_counts_replicates_at_any_log_odds(sd: float) -> None:
+    table = ratings_of(30, 20, 6).to_frame()
+    again = pd.concat([table, table.iloc[::3], table.iloc[::6]])
+    ratings = rb.Ratings.from_frame(again, scale="ordered", replicates="keep")
+    model, rng = rb.OrdinalICC(), np.random.default_rng(4)
+    problem = problem_of(model, ratings)
+    start = model.start(problem)
+    assert isinstance(start.centring, CrowdCentring)
+    data = stan_data(problem, start.centring)
+
+    found, plain = [], []
+    for _ in range(3):
+        mean, step = rng.normal(), rng.uniform(0.5, 2, 2)
+        level, effect = mean + sd * rng.uniform(-1.5, 1.5, 20), sd * rng.uniform(-1.5, 1.5, 30)
+        point = {"sd_item": 1.1 * sd, "sd_rater": sd, "mean": mean, "step": step}
+        point |= {"level": level, "effect": effect}
+        sampled = np.concatenate([*start.centring.for_program(point).values()])
+        found.append(log_gradients(model.program(problem), data, sampled[None])[0][0])
+        plain.append(log_density(model, ratings, point) + log_slope(data, point))
+
+    assert np.diff(found) == pytest.approx(np.diff(plain), rel=1e-9, abs=1e-7)
+
+
 def split(mode: Any, values: Array) -> dict[str, Array]:
     """Values (P,) by the names of the sampled parameters."""
     ends = np.cumsum([np.size(x) for x in mode.values()])[:-1]
