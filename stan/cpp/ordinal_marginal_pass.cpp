@@ -150,8 +150,8 @@ class RatingsByBoundaries {
   std::vector<double> upper_, lower_;  // distances from cut points of locations without the item's effect
 };
 
-// Of exponentials.
-struct Sum {
+// A sum of exponentials, however large.
+struct SumOfExponentials {
   double scaled = 0, highest = -std::numeric_limits<double>::infinity();  // exp(highest) times the first
 
   WIDEST void add(const double* exponent) {
@@ -170,7 +170,7 @@ static double log_integral(const Ratings& ratings, double start, double sd) {
   constexpr double least = -22, log_root_2_pi = 0.9189385332046727;
   const double precision = 1 / (sd * sd);
   const double spacing = std::min(1 / std::sqrt(precision + Ratings::information * ratings.size()), Ratings::widest);
-  Sum sum;
+  SumOfExponentials sum;
   // Adds nodes side by side, and says whether any beyond the last of them may count.
   const auto add = [&](double from, double step) {
     double x[nodes], value[nodes];

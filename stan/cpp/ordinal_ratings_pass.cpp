@@ -10,15 +10,15 @@
 
 namespace reliabayes {
 
-// Numbers by item and pool, and by rater.
+// Numbers by item and pool, and by rater, and derivatives by them.
 struct Numbers {
   const double *of_item, *of_rater;
 };
-struct Sums {
+struct Slopes {
   double *of_item, *of_rater;
 };
 
-// Sums over ratings in a category: of their log-probabilities, and derivatives by the cut points below, times -1,
+// Slopes over ratings in a category: of their log-probabilities, and derivatives by the cut points below, times -1,
 // and above it.
 struct SumOfCategory {
   double value, upper, lower;
@@ -53,7 +53,7 @@ INLINE void add_to(double* sums, const int* place, Lanes values) {
 
 // Of so many probabilities the product is a number, and one logarithm is taken.
 WIDEST static SumOfCategory add_by_odds(const RatedCells& cells, const RatedCells::Run& run, const Category& between,
-                                        int factors, Numbers odds, Sums by) {
+                                        int factors, Numbers odds, Slopes by) {
   Lanes value = all(0), uppers = all(0), lowers = all(0), product = all(1);
   int multiplied = 0;
   for (std::size_t n = run.begin; n < run.end; n += lanes) {
@@ -81,7 +81,7 @@ WIDEST static SumOfCategory add_by_odds(const RatedCells& cells, const RatedCell
 
 // For any residuals, and for locations however far away.
 static SumOfCategory add_by_boundaries(const RatedCells& cells, const RatedCells::Run& run, const Matrix& cut,
-                                       bool probit, Numbers location, Sums by) {
+                                       bool probit, Numbers location, Slopes by) {
   constexpr std::size_t block = 256;  // ratings that fit the processor's cache
   SumOfCategory sum{0, 0, 0};
   for (std::size_t start = run.begin; start < run.end; start += block) {
@@ -127,15 +127,15 @@ double ordinal_ratings_pass(const Matrix& effect, const Vector& level, const Mat
   const Matrix of_item = by_odds ? odds_of(effect) : effect;
   const Vector of_rater = by_odds ? odds_of(level) : level;
   const Numbers numbers{of_item.data(), of_rater.data()};
-  const Sums sums{by.by_effect.data(), by.by_level.data()};
+  const Slopes slopes{by.by_effect.data(), by.by_level.data()};
   const RatedCells& cells = RatedCells::of({pool, first, cell, count});
   const int factors = std::min(1000.0, largest_log / (farthest + 2));
   double value = 0;
   for (const RatedCells::Run& run : cells.runs) {
     const auto [k, g] = std::pair(run.category, run.pool);
     const SumOfCategory sum =
-        by_odds ? add_by_odds(cells, run, category_between(cut, k, g), factors, numbers, sums)
-                : add_by_boundaries(cells, run, cut, probit, numbers, sums);
+        by_odds ? add_by_odds(cells, run, category_between(cut, k, g), factors, numbers, slopes)
+                : add_by_boundaries(cells, run, cut, probit, numbers, slopes);
     value += sum.value;
     if (k > 0) by.by_cut(k - 1, g) -= sum.upper;
     if (k < cut.rows()) by.by_cut(k, g) += sum.lower;
