@@ -18,7 +18,7 @@ struct Slopes {
   double *of_item, *of_rater;
 };
 
-// Slopes over ratings in a category: of their log-probabilities, and derivatives by the cut points below, times -1,
+// Sums over ratings in a category: of their log-probabilities, and derivatives by the cut points below, times -1,
 // and above it.
 struct SumOfCategory {
   double value, upper, lower;
