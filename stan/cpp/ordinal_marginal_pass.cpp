@@ -1,5 +1,6 @@
 #include "ordinal_marginal_pass.hpp"
 
+#include "category_odds.hpp"
 #include "lanes.hpp"
 #include "ordinal_table.hpp"
 
@@ -49,30 +50,25 @@ class SingleRatings {
   Vector count_;
 };
 
-// Ratings of an item by logistic odds. With odds u of the item times the rater's, that of a category between cut
-// points a and b has the probability u (1 - exp(a - b)) / ((u + exp(a)) (1 + u exp(-b))).
+// Ratings of an item by logistic odds: category_odds.hpp.
 class RatingsByOdds {
  public:
   // Of a rating on the effect, at most, and spacing of nodes, as the distribution function needs it.
   static constexpr double information = 0.3, widest = 1.2;
 
   RatingsByOdds(const Vector& level, const Vector& cut, double farthest)
-      : level_(level), of_rater_(level.array().exp()), ends_(cut.size() + 1),
+      : level_(level), of_rater_(level.array().exp()),
         factors_(static_cast<std::size_t>(largest_log / (2 * farthest + 2))) {
-    for (Eigen::Index k = 0; k <= cut.size(); ++k) {
-      const double below = k > 0 ? std::exp(cut(k - 1)) : 0, above = k < cut.size() ? std::exp(-cut(k)) : 0;
-      const double gap = k > 0 && k < cut.size() ? -std::expm1(cut(k - 1) - cut(k)) : 1;
-      ends_[k] = {below, above, std::log(std::max(gap, std::numeric_limits<double>::min()))};
-    }
+    for (Eigen::Index k = 0; k <= cut.size(); ++k) categories_.push_back(CategoryOdds::between(cut, k));
   }
 
   void clear() { ratings_.clear(), constant_ = 0; }
   double size() const { return ratings_.size(); }
 
   void add(int rater, int category) {
-    const auto& [below, above, log_gap] = ends_[category];
-    ratings_.push_back({of_rater_(rater), below, above});
-    constant_ += level_(rater) + log_gap;
+    const CategoryOdds& of = categories_[category];
+    ratings_.push_back({of_rater_(rater), of.below, of.above});
+    constant_ += level_(rater) + of.log_gap;
   }
 
   // At several effects.
@@ -98,16 +94,13 @@ class RatingsByOdds {
  private:
   static constexpr double largest_log = 600;  // of a product that is a number
 
-  struct Ends {
-    double below, above, log_gap;
-  };
   struct Rating {
     double odds, below, above;
   };
 
   const Vector& level_;
   Vector of_rater_;
-  std::vector<Ends> ends_;  // by category
+  std::vector<CategoryOdds> categories_;
   std::vector<Rating> ratings_;
   const std::size_t factors_;  // whose product is a number
   double constant_ = 0;

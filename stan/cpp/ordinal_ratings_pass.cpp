@@ -1,12 +1,12 @@
 #include "ordinal_ratings_pass.hpp"
 
+#include "category_odds.hpp"
 #include "lanes.hpp"
 #include "ordinal_table.hpp"
 #include "rated_cells.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <utility>
 
 namespace reliabayes {
 
@@ -24,25 +24,6 @@ struct SumOfCategory {
   double value, upper, lower;
 };
 
-// The probability of a category between cut points a and b by the odds u of an item and a rater,
-//
-//     u (1 - exp(a - b)) / ((u + exp(a)) (1 + u exp(-b))),
-//
-// of which nothing cancels in the derivatives.
-struct Category {
-  double below, above;    // exp(a) and exp(-b), 0 for the first and the last category
-  double log_gap, ratio;  // log(1 - exp(a - b)), and exp(a - b) / (1 - exp(a - b))
-};
-
-static Category category_between(const Matrix& cut, Eigen::Index k, Eigen::Index pool) {
-  const bool is_first = k == 0, is_last = k == cut.rows();
-  const double below = is_first ? 0 : std::exp(cut(k - 1, pool)), above = is_last ? 0 : std::exp(-cut(k, pool));
-  if (is_first || is_last) return {below, above, 0, 0};
-  const double step = cut(k, pool) - cut(k - 1, pool);
-  const double gap = std::max(-std::expm1(-step), std::numeric_limits<double>::min());
-  return {below, above, std::log(gap), std::exp(-step) / gap};
-}
-
 INLINE Lanes chosen_lanes(const double* from, const int* place) {
   return Lanes{from[place[0]], from[place[1]], from[place[2]], from[place[3]]};
 }
@@ -52,7 +33,7 @@ INLINE void add_to(double* sums, const int* place, Lanes values) {
 }
 
 // Of so many probabilities the product is a number, and one logarithm is taken.
-WIDEST static SumOfCategory add_by_odds(const RatedCells& cells, const RatedCells::Run& run, const Category& between,
+WIDEST static SumOfCategory add_by_odds(const RatedCells& cells, const RatedCells::Run& run, const CategoryOdds& between,
                                         int factors, Numbers odds, Slopes by) {
   Lanes value = all(0), uppers = all(0), lowers = all(0), product = all(1);
   int multiplied = 0;
@@ -134,7 +115,7 @@ double ordinal_ratings_pass(const Matrix& effect, const Vector& level, const Mat
   for (const RatedCells::Run& run : cells.runs) {
     const auto [k, g] = std::pair(run.category, run.pool);
     const SumOfCategory sum =
-        by_odds ? add_by_odds(cells, run, category_between(cut, k, g), factors, numbers, slopes)
+        by_odds ? add_by_odds(cells, run, CategoryOdds::between(cut.col(g), k), factors, numbers, slopes)
                 : add_by_boundaries(cells, run, cut, probit, numbers, slopes);
     value += sum.value;
     if (k > 0) by.by_cut(k - 1, g) -= sum.upper;

@@ -270,6 +270,19 @@ def test_parameters_become_scores_and_come_back(categories: int) -> None:
         np.testing.assert_allclose(back[name], values, atol=1e-9)
 
 
+def test_cold_start_is_dispersed_in_the_same_units() -> None:
+    model = rb.OrdinalICC()
+    problem = problem_of(model, ratings_of(30, 20, 6))
+    start = model.start(problem)
+
+    cold = model.cold_start(problem, start.centring)
+
+    assert cold.centring is start.centring
+    assert cold.geometry is None  # the sampler finds it
+    apart = [np.asarray(x["level"]) for x in cold.create_inits(seed=1, chains=2)]
+    assert np.abs(apart[0] - apart[1]).max() > 0.1
+
+
 # Fits.
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit, ndtr
+from scipy.special import expit
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.time_limit import check_time
-from reliabayes.likelihoods.ordinal import TINY, Link
+from reliabayes.likelihoods.ordinal import CDF, TINY, Link, normal_density
 
 MOST_SWEEPS, LAST_CHANGE = 60, 2e-3  # of logs of sds and of cut points
 SHRINKAGE_STEPS = 50  # of the fixed point of a standard deviation
@@ -164,7 +164,7 @@ class CrossedCategories(NamedTuple):
         sides = [location - ends[self.category + side] for side in (0, 1)]
         beyond = sides[1] > 0  # take the tails, whose differences lose no digits
         near, far = (np.where(beyond, -x, x) for x in sides)
-        cdf = expit if self.link == "logit" else ndtr
+        cdf = CDF[self.link]
         tails = cdf(near), cdf(far)
         probability = np.maximum(np.abs(tails[0] - tails[1]), TINY)
         lower, upper = (self._density(x) / probability for x in sides)
@@ -176,7 +176,7 @@ class CrossedCategories(NamedTuple):
     def _density(self, x: Array) -> Array:
         if self.link == "logit":
             return np.asarray(expit(x) * expit(-x))
-        return np.asarray(np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi))
+        return normal_density(x)
 
     def _sums(self, unit: Codes, rated: Rated) -> tuple[Array, Array]:
         """Sums over the ratings of each item or rater: derivatives, and information."""

@@ -48,8 +48,8 @@ class CategoryProbabilities(NamedTuple):
         # Category by category, so that whatever has many values lies side by side.
         location = np.asarray(location)
         edge = location - np.moveaxis(np.broadcast_to(cut, (*location.shape, cut.shape[-1])), -1, 0)
-        above, below = _CDF[link](edge), _CDF[link](-edge)
-        density = above * below if link == "logit" else _normal_density(edge)
+        above, below = CDF[link](edge), CDF[link](-edge)
+        density = above * below if link == "logit" else normal_density(edge)
         probability, upper, lower = np.zeros((3, len(edge) + 1, *location.shape))
         probability[0], probability[-1] = below[0], above[-1]
         # Differences of small numbers lose no digits: take the tails.
@@ -76,20 +76,21 @@ def log_between(location: Array, lower: Array, upper: Array, link: Link) -> Arra
     far, near = location - lower, location - upper
     beyond = near > 0  # take the tails, whose differences lose no digits
     far, near = np.where(beyond, -near, far), np.where(beyond, -far, near)
-    return np.asarray(np.log(np.maximum(_CDF[link](far) - _CDF[link](near), TINY)))
+    return np.asarray(np.log(np.maximum(CDF[link](far) - CDF[link](near), TINY)))
 
 
-def _normal_density(x: Array) -> Array:
+def normal_density(x: Array) -> Array:
+    """Density of a standard normal residual."""
     return np.asarray(np.exp(-0.5 * x**2) / math.sqrt(2 * math.pi))
 
 
-_CDF: dict[Link, Any] = {"logit": expit, "probit": ndtr}
+CDF: dict[Link, Any] = {"logit": expit, "probit": ndtr}
 
 
 def _cdf_of_sums(one: Array, other: Array, link: Link) -> Array:
     """Distribution function at sums; for the logit with an exponential of each number, not sum."""
     if link == "probit" or np.abs(one).max() + np.abs(other).max() > FAR:
-        return np.asarray(_CDF[link](one + other))
+        return np.asarray(CDF[link](one + other))
     odds_against = np.exp(-one) * np.exp(-other)
     odds_against += 1
     return np.asarray(np.reciprocal(odds_against, out=odds_against))

@@ -19,12 +19,7 @@ from reliabayes.models.bases.level_centring import LevelCentring
 
 CROWD = 20  # raters of each pool
 SDS = ("sd_item", "sd_rater")
-ADDED = (
-    "core",
-    "score",
-    "item_score",
-    "log_slope",
-)  # of the program, which are no parameters of the model
+ADDED = ("core", "score", "item_score", "log_slope")  # of programs; no parameters of the model
 # Scales of softplus, in units of the sds where chains start. Among many raters an sd is known well,
 # or may be near 0: it should be half a normal density. Of few it has a long tail to the right, and
 # on so large a scale the softplus is an exponential.

@@ -242,8 +242,16 @@ def start_of(problem: CrowdProblem, guess: Point, cut: Array, reference: Codes) 
         core_mean=core,
         core_root=np.diag(sd),
     )
-    centring = _in_units_of_curvature(problem, centring)
-    sizes = {"core": len(core), "score": problem.n_raters - 1, "item_score": len(items.mean) - 1}
+    return start_from(_in_units_of_curvature(problem, centring))
+
+
+def start_from(centring: CrowdCentring) -> WarmStart:
+    """Starting points around 0 in the units of a centring."""
+    sizes = {
+        "core": len(centring.core_mean),
+        "score": len(centring.level_mean) - 1,
+        "item_score": len(centring.effect_mean) - 1,
+    }
     size = sum(sizes.values())
     return WarmStart(
         mode={name: np.zeros(size) for name, size in sizes.items()},

@@ -11,7 +11,15 @@ from reliabayes.arrays import Array
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.models.bases.crowd import PROGRAM, CrowdProblem, crowd_of, is_crowd, start_of
+from reliabayes.models.bases.crowd import (
+    PROGRAM,
+    CrowdCentring,
+    CrowdProblem,
+    crowd_of,
+    is_crowd,
+    start_from,
+    start_of,
+)
 from reliabayes.models.bases.latent_score import middle_cut
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.one_population import OnePopulationModel
@@ -56,11 +64,12 @@ class CrowdModel(OnePopulationModel):
 
     def cold_start(self, problem: ScoreProblem, centring: StanPart | None) -> WarmStart:
         """Starting points dispersed by about one unit around 0 on the unconstrained scale."""
-        if not isinstance(problem, CrowdProblem):
+        if not isinstance(centring, CrowdCentring):
             return super().cold_start(problem, centring)
-        start = self.start(problem)
+        start = start_from(centring)
         return replace(
             start,
+            target_acceptance=self.acceptance(problem),
             sd={name: np.full_like(sd, 0.5) for name, sd in start.sd.items()},
             step_size=None,
             mean=None,
