@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +47,22 @@ def read_variables(tables: Sequence[Path]) -> dict[str, Array]:
 
     with open(tables[0], encoding="utf-8") as opened:
         header = next(line.strip() for line in opened if not line.startswith("#"))
-    if numbers_beside(tables[0]).exists():
-        rows = [np.fromfile(numbers_beside(table)) for table in tables]
-        draws = np.stack(rows).reshape(len(tables), -1, header.count(",") + 1)
-    else:
-        # With pandas: polars would read faster, but its threads do not survive a fork.
-        draws = np.stack(of_parts(_read_table, tables))
-    found = stanio.parse_header(header)
-    return {name: np.asarray(each.extract_reshape(draws)) for name, each in found.items()}
+    has_numbers = numbers_beside(tables[0]).exists()
+    read = partial(_map_numbers, columns=header.count(",") + 1) if has_numbers else _read_table
+    draws = of_parts(read, tables)
+    return {
+        name: np.stack([variable.extract_reshape(each) for each in draws])
+        for name, variable in stanio.parse_header(header).items()
+    }
+
+
+def _map_numbers(table: Path, columns: int) -> Array:
+    """Numbers in the file, which need no memory."""
+    return np.memmap(numbers_beside(table), np.float64, "r").reshape(-1, columns)
 
 
 def _read_table(table: Path) -> Array:
+    # With pandas: polars would read faster, but its threads do not survive a fork.
     return np.asarray(pd.read_csv(table, comment="#", dtype=np.float64, **EXACT))
 
 
