@@ -43,11 +43,17 @@ class ModelInUnits final : public WrappedModel<ModelInUnits> {
   ModelInUnits(const RememberedModel& model, const NormalUnits& units)
       : WrappedModel(model), model_(model), units_(units) {}
 
+  using Taken = RememberedModel::Taken;
+  Taken at(const Vector& z, std::ostream* out) const {
+    const Taken& here = model_.at(units_.values(z), out);
+    return {here.density, units_.by_scores(here.gradient)};
+  }
+
   template <bool propto, bool jacobian, typename T>
   T log_prob(Variables& z, std::ostream* out) const {
     if constexpr (!jacobian) throw std::logic_error("no sampler leaves out the Jacobian");
-    const RememberedModel::Taken& here = model_.at(units_.values(stan::math::value_of(z)), out);
-    return with_gradient(here.density, Differentiated(z, units_.by_scores(here.gradient)));
+    const Taken here = at(stan::math::value_of(z), out);
+    return with_gradient(here.density, Differentiated(z, here.gradient));
   }
 
   void write_array(stan::rng_t& rng, Vector& z, Vector& values, bool transformed, bool generated,

@@ -70,9 +70,9 @@ Outcome sample_in_units(Session& s, const Start& from, const NormalUnits& units,
   const auto rough = read_rough(s);
   const ModelInUnits between(rough ? *rough : s.remembered, units);
   stan::rng_t rng = service::create_rng(s.seed(), s.id());
-  SplitHmc<stan::rng_t> sampler(model, between, rng, hmc["engine"].chosen()["int_time"].real(),
-                                hmc["stepsize"].real(),
-                                [&](auto& writer) { Point(metric).write_metric(writer); });
+  SplitHmc<ModelInUnits, stan::rng_t> sampler(
+      in_units, between, rng, hmc["engine"].chosen()["int_time"].real(), hmc["stepsize"].real(),
+      [&](auto& writer) { Point(metric).write_metric(writer); });
   sampler.set_stepsize_jitter(hmc["stepsize_jitter"].real());
   const bool adapts = adapt["engaged"].flag();
   if (adapts) {

@@ -14,17 +14,43 @@
 #include <stan/mcmc/hmc/hamiltonians/unit_e_metric.hpp>
 #include <stan/mcmc/hmc/integrators/base_integrator.hpp>
 #include <stan/mcmc/stepsize_adapter.hpp>
-#include <stan/model/model_base.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace reliabayes {
+
+// Energies of a model that takes gradients itself, so that they need no automatic differentiation.
+template <typename Model, typename RNG>
+class TakenEnergy final : public stan::mcmc::unit_e_metric<Model, RNG> {
+  using Base = stan::mcmc::unit_e_metric<Model, RNG>;
+
+ public:
+  using Point = typename Base::PointType;
+  using Base::Base;
+
+  void init(Point& at, stan::callbacks::logger& logger) { update_potential_gradient(at, logger); }
+
+  void update_potential_gradient(Point& at, stan::callbacks::logger& logger) {
+    std::stringstream messages;
+    try {
+      const auto here = this->model_.at(at.q, &messages);
+      at.V = -here.density;
+      at.g = -here.gradient;
+    } catch (const std::domain_error& error) {
+      this->write_error_msg_(error, logger);
+      at.V = std::numeric_limits<double>::infinity();
+    }
+    if (!messages.str().empty()) logger.info(messages);
+  }
+};
 
 template <typename Hamiltonian>
 class Turn final : public stan::mcmc::base_integrator<Hamiltonian> {
@@ -44,16 +70,14 @@ class Turn final : public stan::mcmc::base_integrator<Hamiltonian> {
 // Where many short steps would be due, trajectories are shorter. Their lengths vary at random: where the
 // posterior is narrower than the normal distribution, one of a fixed length may end opposite of where it began,
 // and never move nearer or farther.
-template <typename RNG>
-class SplitHmc final
-    : public stan::mcmc::base_hmc<stan::model::model_base, stan::mcmc::unit_e_metric, Turn, RNG>,
-      public stan::mcmc::stepsize_adapter {
-  using Base = stan::mcmc::base_hmc<stan::model::model_base, stan::mcmc::unit_e_metric, Turn, RNG>;
+template <typename Model, typename RNG>
+class SplitHmc final : public stan::mcmc::base_hmc<Model, TakenEnergy, Turn, RNG>,
+                       public stan::mcmc::stepsize_adapter {
+  using Base = stan::mcmc::base_hmc<Model, TakenEnergy, Turn, RNG>;
   using WriteMetric = std::function<void(stan::callbacks::writer&)>;
 
  public:
-  SplitHmc(const stan::model::model_base& model, const stan::model::model_base& between, RNG& rng,
-           double length, double longest, WriteMetric metric)
+  SplitHmc(const Model& model, const Model& between, RNG& rng, double length, double longest, WriteMetric metric)
       : Base(model, rng), between_(between), length_(length), longest_(longest),
         write_metric_(std::move(metric)) {
     this->nom_epsilon_ = longest;
@@ -117,7 +141,7 @@ class SplitHmc final
 
   void shorten() { this->nom_epsilon_ = std::min(this->nom_epsilon_, longest_); }
 
-  stan::mcmc::unit_e_metric<stan::model::model_base, RNG> between_;
+  TakenEnergy<Model, RNG> between_;
   const double length_, longest_;
   const WriteMetric write_metric_;
   int steps_ = 0;
