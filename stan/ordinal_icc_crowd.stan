@@ -58,15 +58,14 @@ transformed parameters {
     sd_rater = sd[2];
     step = exp(free[3 : K]);
     real location = free[K + 1];
-    real distance = reference_cuts({step}, reference)[1];
-    mean = location + distance;
+    mean = location + reference_cuts({step}, reference)[1];
     cut = append_row(0, cumulative_sum(step)) - mean;
     vector[2] common = free[K + 2 : K + 3];
-    vector[R + 1] of_raters = common_effects(location, sd_rater, common[1], score, level_mean,
-                                             level_precision, common_level);
-    vector[D + 1] of_items = common_effects(0, sd_item, common[2], item_score, effect_mean,
+    vector[R + 1] of_raters = common_effects(mean, location, sd_rater, common[1], score,
+                                             level_mean, level_precision, common_level);
+    vector[D + 1] of_items = common_effects(0, 0, sd_item, common[2], item_score, effect_mean,
                                             effect_precision, common_effect);
-    level = distance + head(of_raters, R);
+    level = head(of_raters, R);
     effect = head(of_items, D);
     log_slope = sum(log1m_exp(-sd ./ spread_scale)) + sum(free[3 : K]) + of_raters[R + 1]
                 + of_items[D + 1];

@@ -1,8 +1,9 @@
-// Numbers of raters or of items, location + sd effect, and the log density of their effects as the last value, of
-// scores that are nearly standard normal given the ratings: effects.hpp. The first score, before a reflection, is
-// what all have in common. They are one node of Stan's reverse mode.
+// Numbers of raters or of items, mean + sd effect, and the log density of their effects as the last value, of scores
+// that are nearly standard normal given the ratings: effects.hpp, where the mean is the location, which counts from
+// elsewhere. The first score, before a reflection, is what all have in common. They are one node of Stan's reverse mode.
 #pragma once
 #include "effects.hpp"
+#include "lanes.hpp"
 
 #include <stan/math.hpp>
 
@@ -14,20 +15,20 @@ inline Vector reflected(const Vector& score, const ConstVector& direction) {
   return score - 2 * direction.dot(score) * direction;
 }
 
-template <typename Location, typename Sd, typename Common, typename Others>
-Eigen::Matrix<stan::return_type_t<Location, Sd, Common, Others>, Eigen::Dynamic, 1> common_effects(
-    const Location& location, const Sd& sd, const Common& common, const Others& others, const ConstVector& mean,
-    const ConstVector& precision, const ConstVector& direction, std::ostream* = nullptr) {
+template <typename Mean, typename Location, typename Sd, typename Common, typename Others>
+Eigen::Matrix<stan::return_type_t<Mean, Location, Sd, Common, Others>, Eigen::Dynamic, 1> common_effects(
+    const Mean& mean, const Location& location, const Sd& sd, const Common& common, const Others& others,
+    const ConstVector& own_mean, const ConstVector& precision, const ConstVector& direction, std::ostream* = nullptr) {
   using stan::math::value_of;
-  using Result = Eigen::Matrix<stan::return_type_t<Location, Sd, Common, Others>, Eigen::Dynamic, 1>;
-  const Eigen::Index size = mean.size();
-  const double l = value_of(location), s = value_of(sd);
+  using Result = Eigen::Matrix<stan::return_type_t<Mean, Location, Sd, Common, Others>, Eigen::Dynamic, 1>;
+  const Eigen::Index size = own_mean.size();
+  const double s = value_of(sd);
   Vector score(size);
   score << value_of(common), value_of(others);
-  const Effects of(l, s, reflected(score, direction), mean, precision);
+  const Effects of(value_of(location), s, reflected(score, direction), own_mean, precision);
   Vector values(size + 1);
-  values << (l + s * of.value).matrix(), of.scale.log().sum() - 0.5 * of.value.square().sum();
-  if constexpr (stan::is_constant_all<Location, Sd, Common, Others>::value) {
+  values << (value_of(mean) + s * of.value).matrix(), sum_of_logs(nullptr, of.scale.data(), size) - 0.5 * of.value.square().sum();
+  if constexpr (stan::is_constant_all<Mean, Location, Sd, Common, Others>::value) {
     return values;
   } else {
     stan::arena_t<Result> result = values;
@@ -40,7 +41,8 @@ Eigen::Matrix<stan::return_type_t<Location, Sd, Common, Others>, Eigen::Dynamic,
       const auto by_number = by.head(size);
       const double by_density = by(size);
       const Vector by_effect = s * by_number - by_density * effect;
-      if constexpr (!stan::is_constant<Location>::value) location.adj() += by_number.sum() + by_effect.dot(by_location);
+      if constexpr (!stan::is_constant<Mean>::value) mean.adj() += by_number.sum();
+      if constexpr (!stan::is_constant<Location>::value) location.adj() += by_effect.dot(by_location);
       if constexpr (!stan::is_constant<Sd>::value)
         sd.adj() += by_number.dot(effect) + by_effect.dot(by_sd) + by_density * log_scale_by_sd;
       const Vector by_score = reflected(by_effect.cwiseProduct(scale), away);

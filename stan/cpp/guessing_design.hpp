@@ -2,11 +2,10 @@
 // gradient of a program.
 #pragma once
 #include "item_mixture_pass.hpp"
+#include "last_made.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 namespace reliabayes {
@@ -40,8 +39,7 @@ class Design {
   // Cells are numbered by category, then by rater. Items come in the order of how many ratings they have of each
   // category that they have, so that loops over them rarely end otherwise than that of the item before.
   Design(const DistinctItems& data, int raters, int categories)
-      : ratings_(Vector::Zero(raters * categories)), raters_(raters), read_first_(data.first),
-        read_cell_(data.cell), multiplicity_(data.multiplicity), kind_(data.kind), count_(data.count) {
+      : ratings_(Vector::Zero(raters * categories)) {
     const std::size_t items = data.multiplicity.size();
     std::vector<std::vector<Entry>> chosen(categories);  // of an item, by category
     const auto sort_ratings = [&](int item) {
@@ -84,29 +82,17 @@ class Design {
   ItemRatings begin() const { return {items_.data(), rated_.data(), entries_.data()}; }
   const Item* end() const { return items_.data() + items_.size(); }
 
-  bool is_of(const DistinctItems& data, int raters, int categories) const {
-    return raters_ == raters && ratings_.size() == raters * categories &&
-           read_first_ == data.first && read_cell_ == data.cell &&
-           multiplicity_ == data.multiplicity && kind_ == data.kind &&
-           count_.size() == data.count.size() &&
-           std::memcmp(count_.data(), data.count.data(), count_.size() * sizeof(double)) == 0;
-  }
-
  private:
   std::vector<Item> items_;
   std::vector<Rated> rated_;  // item by item, as are entries
   std::vector<Entry> entries_;
   Vector ratings_;
-  int raters_;
-  Integers read_first_, read_cell_, multiplicity_, kind_;
-  Vector count_;
 };
 
-// That of the data, which is made anew only if they are not those of the last call.
 inline const Design& design_of(const DistinctItems& data, int raters, int categories) {
-  thread_local std::optional<Design> last;
-  if (!last || !last->is_of(data, raters, categories)) last.emplace(data, raters, categories);
-  return *last;
+  thread_local LastMade<Design> last;
+  return last.of({data.multiplicity, data.kind, data.first, data.cell, data.count}, {raters, categories}, data, raters,
+                 categories);
 }
 
 }  // namespace reliabayes

@@ -83,13 +83,28 @@ INLINE Lanes twice_atanh(Lanes s) {
   return 2 * s + 2 * s * t * series;
 }
 
-// Of numbers above 1e-300: k log(2), and the logarithm of what lies between the roots of 1/2 and 2.
-INLINE Lanes logarithm(Lanes x) {
+// Of numbers above 1e-300: 2^exponent times a fraction between the roots of 1/2 and 2.
+struct Binary {
+  Lanes fraction, exponent;
+};
+INLINE Binary binary(Lanes x) {
   constexpr std::uint64_t root = 0x3fe6a09e667f3bcd, bias = 1024;
-  const Bits raised = (Bits(x) - root + (bias << 52)) >> 52;  // k + bias
-  const Lanes m = Lanes(Bits(x) - (raised << 52) + (bias << 52));
-  const Lanes k = Lanes(raised | Bits(all(0x1p52))) - (0x1p52 + bias);
-  return k * log_2 + (twice_atanh((m - 1) / (m + 1)) + k * log_2_rest);
+  const Bits raised = (Bits(x) - root + (bias << 52)) >> 52;  // exponent + bias
+  return {Lanes(Bits(x) - (raised << 52) + (bias << 52)), Lanes(raised | Bits(all(0x1p52))) - (0x1p52 + bias)};
+}
+INLINE Lanes logarithm(Binary x) {
+  return x.exponent * log_2 + (twice_atanh((x.fraction - 1) / (x.fraction + 1)) + x.exponent * log_2_rest);
+}
+INLINE Lanes logarithm(Lanes x) { return logarithm(binary(x)); }
+
+// Of numbers x of at least 1e-300, their logs times weights, which are 1 if there are none.
+WIDEST static inline double sum_of_logs(const double* weight, const double* x, std::int64_t size) {
+  Lanes sum = all(0);
+  for (std::int64_t i = 0; i < size; i += lanes) {
+    const Lanes logs = logarithm(read_some(x + i, size - i, 1));
+    sum += weight == nullptr ? logs : read_some(weight + i, size - i) * logs;
+  }
+  return sum_of(sum);
 }
 
 // Probability with log odds x, and that of the other; and the odds of the less probable of the two.

@@ -2,6 +2,7 @@
 #pragma once
 #include "columns.hpp"
 #include "item_mixture_pass.hpp"
+#include "last_made.hpp"
 #include "ordinal_pair_mixture_pass.hpp"
 #include "ordinal_table.hpp"
 #include "score_quadrature.hpp"
@@ -10,9 +11,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 namespace reliabayes {
@@ -67,8 +66,7 @@ struct PoolsOfRaters {
 class SplitEntries {
  public:
   SplitEntries(const ItemsOfPools& data, const PoolsOfRaters& raters, int categories)
-      : categories_(categories), pool_(data.pool), cell_(data.cell), read_count_(data.count),
-        first_(data.first), column_(data.cell.size()), count_(data.cell.size()) {
+      : first_(data.first), column_(data.cell.size()), count_(data.cell.size()) {
     const UsedCells used(data.cell, data.pool.size(), categories);
     Integers column;  // of a used cell, negative for the second pool
     for (const auto& [rater, category] : used.cells) {
@@ -99,12 +97,6 @@ class SplitEntries {
     }
   }
 
-  bool are_of(const ItemsOfPools& data, int categories) const {
-    return categories_ == categories && pool_ == data.pool && first_ == data.first &&
-           cell_ == data.cell && read_count_.size() == data.count.size() &&
-           std::memcmp(read_count_.data(), data.count.data(), sizeof(double) * read_count_.size()) == 0;
-  }
-
   // Cells of a pool that have ratings, raters numbered within the pool.
   const std::vector<OrdinalCell>& cells(int pool) const { return cells_[pool]; }
   // The items in an order in which those with equal ratings by a pool come one after the other.
@@ -130,21 +122,16 @@ class SplitEntries {
     return {column_.data() + begin, count_.data() + begin, end - begin, of_one_each_[item] != 0};
   }
 
-  int categories_;
-  Integers pool_, cell_;
-  Vector read_count_;
   Integers first_, column_, second_, of_one_each_;
   std::array<Integers, 2> order_, different_, place_;
   std::vector<double> count_;
   std::array<std::vector<OrdinalCell>, 2> cells_;
 };
 
-// Those of the data, which are made anew only if they are not those of the last call.
 inline const SplitEntries& entries_of(const ItemsOfPools& data, const PoolsOfRaters& raters,
                                       int categories) {
-  thread_local std::optional<SplitEntries> last;
-  if (!last || !last->are_of(data, categories)) last.emplace(data, raters, categories);
-  return *last;
+  thread_local LastMade<SplitEntries> last;
+  return last.of({data.pool, data.first, data.cell, data.count}, {categories}, data, raters, categories);
 }
 
 // A product of many numbers, each between 1e-230 and 1e230.

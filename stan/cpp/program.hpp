@@ -1,5 +1,7 @@
 // The compiled Stan programs of an executable, and what they are compiled from.
 #pragma once
+#include "last_made.hpp"
+
 #include <stan/math/rev/core.hpp>
 #include <stan/math/rev/core/profiling.hpp>
 #include <stan/model/model_base.hpp>
@@ -28,6 +30,7 @@ struct Registration {
   template <typename Model>
   static stan::model::model_base* make(stan::io::var_context& data, unsigned seed,
                                        std::ostream* messages) {
+    ++models_made;
     return new Model(data, seed, messages);
   }
   template <typename Model>

@@ -1,12 +1,11 @@
 // Ratings in the order in which ordinal_ratings_pass.cpp reads them: the same for every gradient of a program.
 #pragma once
 #include "lanes.hpp"
+#include "last_made.hpp"
 #include "linear_algebra.hpp"
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -37,18 +36,17 @@ class RatedCells {
   std::vector<Run> runs;
   Integers item, rater;  // counted from 0; places of an item's effects by pool, and of raters
 
-  explicit RatedCells(const ItemsByCell& of)
-      : pool_(of.pool), first_(of.first), cell_(of.cell), count_(of.count) {
+  explicit RatedCells(const ItemsByCell& of) {
     struct Cell {
       Run run;
       int before, item, rater;
     };
-    const int items = first_.size() - 1, raters = pool_.size();
+    const int items = of.first.size() - 1, raters = of.pool.size();
     std::vector<Cell> cells;
     for (int i = 0; i < items; ++i)
-      for (int c = first_[i] - 1; c < first_[i + 1] - 1; ++c) {
-        const auto [category, rater] = std::div(cell_[c] - 1, raters);
-        cells.push_back({{category, pool_[rater] - 1, count_(c), 0, 0}, c - first_[i], i, rater});
+      for (int c = of.first[i] - 1; c < of.first[i + 1] - 1; ++c) {
+        const auto [category, rater] = std::div(of.cell[c] - 1, raters);
+        cells.push_back({{category, of.pool[rater] - 1, of.count(c), 0, 0}, c - of.first[i], i, rater});
       }
     std::sort(cells.begin(), cells.end(), [](const Cell& one, const Cell& other) {
       return std::tie(one.run.category, one.run.pool, one.run.number, one.before, one.item) <
@@ -66,22 +64,10 @@ class RatedCells {
     for (int lane = 1; lane < lanes; ++lane) item.push_back(0), rater.push_back(0);  // four can be read anywhere
   }
 
-  // Those made last, unless they are of other ratings.
   static const RatedCells& of(const ItemsByCell& ratings) {
-    thread_local std::optional<RatedCells> last;
-    if (!last || !last->are_of(ratings)) last.emplace(ratings);
-    return *last;
+    thread_local LastMade<RatedCells> last;
+    return last.of({ratings.pool, ratings.first, ratings.cell, ratings.count}, {}, ratings);
   }
-
- private:
-  bool are_of(const ItemsByCell& ratings) const {
-    return cell_ == ratings.cell && first_ == ratings.first && pool_ == ratings.pool &&
-           count_.size() == ratings.count.size() &&
-           std::memcmp(count_.data(), ratings.count.data(), count_.size() * sizeof(double)) == 0;
-  }
-
-  Integers pool_, first_, cell_;
-  Vector count_;
 };
 
 }  // namespace reliabayes

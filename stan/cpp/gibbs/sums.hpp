@@ -31,16 +31,6 @@ class Sum {
   double total_ = 0, product_ = 1;
 };
 
-// Of numbers x of at least 1e-300, their logs times weights, which are 1 if there are none.
-WIDEST static double sum_of_logs(const double* weight, const double* x, Count size) {
-  Lanes sum = all(0);
-  for (Count i = 0; i < size; i += lanes) {
-    const Lanes logs = logarithm(read_some(x + i, size - i, 1));
-    sum += weight == nullptr ? logs : read_some(weight + i, size - i) * logs;
-  }
-  return sum_of(sum);
-}
-
 // Sums of log-probabilities in units of 2^-24 nats, which are exact, so that they are the same in any order of the
 // items. A sum may have 5e11 nats.
 class ExactSum {
