@@ -44,12 +44,12 @@ WIDEST static void multiply(double* state, Eigen::Index states, double by) {
   for (Eigen::Index h = 0; h < states; ++h) state[h] *= by;
 }
 
-// Adds a state to the columns of cells.
-WIDEST static void add_to_columns(const double* __restrict state, Eigen::Index states,
-                                  double* __restrict adjoint, const int* cell, int cells) {
+// Adds a state, times the ratings of each cell, to the columns of cells.
+WIDEST static void add_to_columns(const double* __restrict state, Eigen::Index states, double* __restrict adjoint,
+                                  const int* cell, const double* count, int cells) {
   for (int c = 0; c < cells; ++c) {
     double* const column = adjoint + (cell[c] - 1) * states;
-    for (Eigen::Index h = 0; h < states; ++h) column[h] += state[h];
+    for (Eigen::Index h = 0; h < states; ++h) column[h] += count[c] * state[h];
   }
 }
 

@@ -2,12 +2,20 @@
 
 #include "columns.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace reliabayes {
 
 constexpr double largest_factor = 10;  // log-weights and a table may be any numbers
+
+// Writes cells into room, each as often as it has ratings.
+static const int* repeated(const int* cell, const double* count, int cells, int* room) {
+  int* end = room;
+  for (int c = 0; c < cells; ++c) end = std::fill_n(end, static_cast<int>(count[c]), cell[c]);
+  return room;
+}
 
 // Small numbers of states are known at compile time, so that a column stays in registers.
 template <int States>
@@ -29,21 +37,23 @@ double pass_of_states(const FactorTable& table, const Matrix& log_weight, const 
 
   double total = 0, product = 1;  // the value is total + log(product)
   Column state(states);
+  int room[most_factors];
   for (std::size_t i = 0; i < data.multiplicity.size(); ++i) {
     const int kind = data.kind[i], begin = data.first[i] - 1, end = data.first[i + 1] - 1;
 
     double sum = 0, scale = 0;
-    int single = begin;  // the first entry that stands for several ratings
-    while (single < end && data.count[single] == 1) ++single;
-    const bool of_one_each = single == end;
-    if (moderate && of_one_each && end - begin <= most_factors) {
+    const double ratings = data.count.segment(begin, end - begin).sum();
+    const bool of_one_each = ratings == end - begin;
+    if (moderate && ratings <= most_factors) {
       const auto start = column(weight, kind);
+      const int* const cell = data.cell.data() + begin;
+      const int* const rated = of_one_each ? cell : repeated(cell, data.count.data() + begin, end - begin, room);
+      const int factors = static_cast<int>(ratings);
       if constexpr (many_states) {
-        sum = multiply_columns(state.data(), start.data(), states, factor.data(), data.cell.data() + begin,
-                               end - begin);
+        sum = multiply_columns(state.data(), start.data(), states, factor.data(), rated, factors);
       } else {
         state = start;
-        for (int c = begin; c < end; ++c) state *= column(factor, data.cell[c]);
+        for (int f = 0; f < factors; ++f) state *= column(factor, rated[f]);
         sum = state.sum();
       }
     }
@@ -66,9 +76,9 @@ double pass_of_states(const FactorTable& table, const Matrix& log_weight, const 
     if (gradient == nullptr) continue;
     multiply(state.data(), states, data.multiplicity[i] / sum);
     if (gradient->by_weight.size() > 0) adjoint(gradient->by_weight, kind) += state;
-    if (many_states && of_one_each)
+    if (many_states)
       add_to_columns(state.data(), states, gradient->by_table.data(), data.cell.data() + begin,
-                     end - begin);
+                     data.count.data() + begin, end - begin);
     else
       for (int c = begin; c < end; ++c)
         adjoint(gradient->by_table, data.cell[c]) += data.count[c] * state;

@@ -34,11 +34,7 @@ struct PoolEntries {
   bool is_short() const { return of_one_each && size <= most_factors; }
 
   void add_to(Matrix& by_table, const Vector& expected) const {
-    if (of_one_each) {
-      add_to_columns(expected.data(), expected.size(), by_table.data(), column, size);
-    } else {
-      for (int e = 0; e < size; ++e) by_table.col(column[e] - 1) += count[e] * expected;
-    }
+    add_to_columns(expected.data(), expected.size(), by_table.data(), column, count, size);
   }
 };
 

@@ -139,6 +139,21 @@ def test_densities_outside_the_range_of_doubles_are_summed(
     assert density.by_weight.sum(axis=1) == pytest.approx(by_weight, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("ratings", [50, 51])  # the most whose probabilities are multiplied
+@pytest.mark.parametrize("states", [2, 6])
+def test_equal_ratings_of_an_item_count_as_often_as_they_are(
+    program: CmdStanModel, states: int, ratings: int
+) -> None:
+    cell = np.sqrt(np.arange(ratings)).astype(np.int32)  # 1, 3, 5 and more ratings in each
+    item = np.zeros(ratings, np.int32)
+    items = Items(item, cell, kind=np.zeros(1, np.int32), n_cells=int(cell.max()) + 1)
+    table, log_weight = log_probabilities(items, states, seed=5)
+
+    density = evaluate(program, items.mixture, table, log_weight)
+
+    assert_equals_explicit_sum(density, items, table, log_weight)
+
+
 @pytest.mark.parametrize(("table_free", "weight_free"), FREE_OR_CONSTANT)
 @pytest.mark.parametrize("states", [2, 6])
 def test_constants_have_zero_gradient(
