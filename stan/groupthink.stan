@@ -8,7 +8,7 @@
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions
-  #include functions/known_or_followed.stanfunctions
+  #include functions/right_or_wrong_mixture.stanfunctions
 }
 data {
   #include data/ratings.standata
@@ -27,10 +27,10 @@ parameters {
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
   {
-    vector[V] accuracy = rep_vector(a, V);
-    log_likelihood = item_mixture(known_or_followed(accuracy, proportion, category, K),
-                                  by_kind(log(prevalence), W, misleading), multiplicity, kind,
-                                  first, cell, count);
+    vector[V] followed = (1 - a) * proportion;
+    log_likelihood = right_or_wrong_mixture(a + followed, followed, category,
+                                            by_kind(log(prevalence), W, misleading), multiplicity,
+                                            kind, first, cell, count);
   }
 }
 model {

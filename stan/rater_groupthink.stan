@@ -7,7 +7,7 @@
 // Eubanks, Hierarchical t-a-p models, https://kappazoo.com.
 functions {
   #include functions/item_mixture.stanfunctions
-  #include functions/known_or_followed.stanfunctions
+  #include functions/right_or_wrong_mixture.stanfunctions
 }
 data {
   int<lower=1> R; // raters
@@ -29,10 +29,14 @@ parameters {
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
-  log_likelihood = item_mixture(known_or_followed(a[rater], proportion, category, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W,
-                                        misleading),
-                                multiplicity, kind, first, cell, count);
+  {
+    vector[V] accuracy = a[rater];
+    vector[V] followed = (1 - accuracy) .* proportion;
+    log_likelihood = right_or_wrong_mixture(accuracy + followed, followed, category,
+                                            by_kind(log(shared ? prevalence[1] : mean_prevalence),
+                                                    W, misleading),
+                                            multiplicity, kind, first, cell, count);
+  }
 }
 model {
   if (shared) {

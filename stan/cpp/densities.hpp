@@ -24,6 +24,8 @@
 #include "ordinal_ratings.hpp"
 #include "ordinal_ratings_pass.cpp"
 #include "rater_effects.hpp"
+#include "right_or_wrong_mixture.hpp"
+#include "right_or_wrong_mixture_pass.cpp"
 #include "score_density.hpp"
 #include "score_density_pass.cpp"
 #include "sparse_normal.hpp"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logsumexp, xlogy
 
 import reliabayes as rb
 from reliabayes.models.bases.following import earlier_proportions
@@ -71,6 +72,41 @@ def one_after_another(point: Any, ratings: rb.Ratings) -> float:
                 votes[rated] += 1
         total += math.log(by_truth.sum())
     return total
+
+
+@pytest.mark.parametrize("most", [6, 600])
+def test_published_density_is_a_sum_over_true_categories(most: int) -> None:
+    ratings, prevalence = equal_ratings(most), [0.2, 0.5, 0.3]
+    accuracies = [0.01, 0.6, 0.99]  # of 600 ratings, products of the last two exceed all numbers
+
+    found = [
+        log_density(
+            rb.Groupthink(), ratings, {"prevalence": np.array(prevalence), "a": np.array(a)}
+        )
+        for a in accuracies
+    ]
+
+    counts = ratings.counts[:, None]
+    followed = counts / counts.sum(axis=2, keepdims=True)
+    probabilities = [a * np.eye(3) + (1 - a) * followed for a in accuracies]
+    by_truth = [xlogy(counts, each).sum(axis=2) for each in probabilities]
+    expected = [logsumexp(each, b=prevalence, axis=1).sum() for each in by_truth]
+    assert np.diff(found) == pytest.approx(np.diff(expected), rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("most", [6, 600])
+def test_gradient_of_published_density_equals_finite_differences(most: int) -> None:
+    check_gradient(rb.Groupthink(), equal_ratings(most))
+
+
+def equal_ratings(most: int) -> rb.Ratings:
+    """Ratings of four items, two of which are alike, up to so many of a category."""
+    counts = np.array([[most, most // 2, 0], [1, 0, most], [most, most // 2, 0], [0, 2, 0]])
+    item, category = np.indices(counts.shape).reshape(2, -1).repeat(counts.ravel(), axis=1)
+    frame = pd.DataFrame({"item": item, "rating": category})
+    frame["rater"] = frame.groupby("item").cumcount()
+    return rb.Ratings.from_frame(frame, scale="nominal")
 
 
 @pytest.mark.slow

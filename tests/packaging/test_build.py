@@ -105,7 +105,18 @@ def test_programs_with_the_same_densities_share_translation_units() -> None:
         "gaussian_icc_crowd-gaussian_xcc_crowd",
         "ordinal_xcc",
     } < set(units)
-    assert [len(unit.split("-")) for unit in units if "tap" in unit] == [3, 3, 1]
+    assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 1]
+
+
+def test_many_programs_with_the_same_densities_make_several_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hatch_build, "MAX_PROGRAMS", 3)
+    programs = hatch_build.packaged([])
+
+    units = [unit.name for unit in units_of(programs, [""] * len(programs))]
+
+    assert [len(unit.split("-")) for unit in units if "tap" in unit] == [2, 2, 1]
 
 
 def test_sums_of_densities_are_compiled_by_themselves() -> None:
