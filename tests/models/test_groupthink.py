@@ -11,7 +11,7 @@ import pytest
 from scipy.special import logsumexp, xlogy
 
 import reliabayes as rb
-from reliabayes.models.bases.following import earlier_proportions
+from reliabayes.models.bases.following import association, earlier_proportions
 from tests.models.test_annotation import check_gradient, log_density
 
 EARLIER = rb.Groupthink(shares="earlier")
@@ -98,6 +98,42 @@ def test_published_density_is_a_sum_over_true_categories(most: int) -> None:
 @pytest.mark.parametrize("most", [6, 600])
 def test_gradient_of_published_density_equals_finite_differences(most: int) -> None:
     check_gradient(rb.Groupthink(), equal_ratings(most))
+
+
+@pytest.mark.slow
+def test_start_knows_that_followers_say_nothing_of_the_prevalence() -> None:
+    ratings = rb.Groupthink().simulate(
+        rb.simulate.crossed(300, 6), np.random.default_rng(4), parameters={"a": 0.3}
+    )
+    model = rb.Groupthink()
+
+    start = model.start(model.problem(ratings))
+
+    fit = model.fit(ratings, seed=1, progress=False)
+    prevalence = fit.to_arviz().posterior["prevalence"].values
+    sd = model.parameters()[0].unconstrain(prevalence).std(axis=(0, 1))
+    assert start.sd["prevalence"] == pytest.approx(sd, rel=0.25)
+
+
+def test_start_counts_known_true_categories() -> None:
+    frame = equal_ratings(6).to_frame().assign(gold=lambda x: x["item"] % 2)
+    crowd = pd.concat([frame.assign(item=frame["item"] + 4 * k) for k in range(50)])
+    model = rb.Groupthink()
+
+    sds = [
+        model.start(model.problem(rb.Ratings.from_frame(crowd, scale="nominal", gold=gold))).sd
+        for gold in (None, "gold")
+    ]
+
+    assert sds[0]["prevalence"][0] > 1
+    assert sds[1]["prevalence"][0] == pytest.approx(math.sqrt(1 / 100 + 1 / 101), rel=0.05)
+
+
+def test_association_is_the_variance_of_rows_that_columns_explain() -> None:
+    assert association(np.array([[30.0, 0], [0, 70]])) == 1
+    assert association(np.array([[3.0, 9], [2, 6]])) == pytest.approx(0, abs=1e-15)
+    # Of two categories it is the squared correlation.
+    assert association(np.array([[40.0, 10], [10, 40]])) == pytest.approx(0.6**2)
 
 
 def equal_ratings(most: int) -> rb.Ratings:

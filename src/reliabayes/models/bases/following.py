@@ -132,6 +132,18 @@ class FollowingModel(KnowOrGuessModel[F]):
             "a": np.stack(counts, axis=-1).reshape(shape) + problem.priors["a"],
         }
 
+    def posterior_sd(self, point: Point, expected: Expected, problem: F) -> Point:
+        """As for all such models, but unknown items count by what their ratings say of them.
+
+        Where nearly all ratings follow, they do not show the true categories, and the prevalence
+        is hardly better known than from its prior.
+        """
+        mixture = problem.mixture
+        known = np.bincount(mixture.kind, mixture.multiplicity, problem.n_categories + 1)[1:]
+        unknown = np.maximum(expected.items - known, 0)
+        items = known + association(expected.ratings) * unknown
+        return super().posterior_sd(point, expected._replace(items=items), problem)
+
     def earlier_ratings(
         self, point: Point, blank: Ratings, problem: F, rng: np.random.Generator
     ) -> Ratings:
@@ -175,6 +187,21 @@ class FollowingModel(KnowOrGuessModel[F]):
         """Probability (N,) that the rater of each rating knows."""
         rater = np.zeros_like(ratings.rater) if self.exchangeable_raters else ratings.rater
         return np.ravel(point["a"])[rater]
+
+
+def association(counts: Array) -> float:
+    """Goodman's and Kruskal's tau: proportion of the variance of rows that columns explain.
+
+    References
+    ----------
+    Goodman & Kruskal (1954), https://doi.org/10.1080/01621459.1954.10501231
+    """
+    joint = counts / counts.sum()
+    by_row, by_column = joint.sum(axis=1), joint.sum(axis=0)
+    by_chance = float(by_row @ by_row)
+    given = np.divide(joint, by_column, out=np.zeros_like(joint), where=by_column > 0)
+    explained = float((joint * given).sum()) - by_chance
+    return max(explained, 0.0) / (1 - by_chance) if by_chance < 1 else 1.0
 
 
 def earlier_proportions(ratings: Ratings) -> Array:
