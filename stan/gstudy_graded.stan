@@ -44,6 +44,7 @@ data {
   array[L + 1] int<lower=1, upper=F + 1> shared_start; // of the rows
 }
 transformed data {
+  array[1] int pool = {1}; // all raters
   array[N + 1] int first = linspaced_int_array(N + 1, 1, N + 1);
   array[N + 1] int first_has = linspaced_int_array(N + 1, 1, N * S + 1);
   array[G] int core_source = source[ : G];
@@ -80,7 +81,7 @@ model {
   effect ~ normal(0, own_sd);
   target += own[L + 1] - sum(log(diagonal(factor))); // volume of the effects
   target += ordinal_ratings(to_matrix(score), zeros_vector(1), to_matrix(
-                            cut), {1}, 0, first, rating, once);
+                            cut), pool, 0, first, rating, once);
 }
 generated quantities {
   vector[S + 1] sd = append_row(spread, pi() / sqrt(3)); // the last is that of the residual

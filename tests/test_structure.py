@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 
@@ -135,3 +136,25 @@ def is_door(importer: str, imported: str) -> bool:
         importer == source and (imported == door or imported.startswith(f"{door}."))
         for source, door in DOORS
     )
+
+
+def test_programs_hand_over_ratings_whole() -> None:
+    """``stan/cpp/last_made.hpp`` knows data by their place, which parts and copies do not keep."""
+    call = re.compile(
+        r"= (?:ordinal_(?:ratings|marginal|pair_mixture)|guessing_mixture)\((.*?)\);", re.S
+    )
+    calls = {
+        (program.stem, " ".join(arguments.split()))
+        for program in ROOT.glob("stan/*.stan")
+        for arguments in call.findall(program.read_text())
+    }
+
+    assert {name for name, _ in calls} == {
+        "gstudy_graded",
+        "latent_tap",
+        "ordinal_icc_crowd",
+        "ordinal_xcc",
+        "ordinal_xcc_pools",
+    }
+    whole = (", first, cell, count", ", pool, 0, first, rating, once")
+    assert all(arguments.endswith(whole) for _, arguments in calls)

@@ -1,6 +1,7 @@
 // Numbers of raters or of items, mean + sd effect, and the log density of their effects as the last value, of scores
-// that are nearly standard normal given the ratings: effects.hpp, where the mean is the location, which counts from
-// elsewhere. The first score, before a reflection, is what all have in common. They are one node of Stan's reverse mode.
+// that are nearly standard normal given the ratings and a location, which is the mean or counts from elsewhere:
+// effects.hpp. The first score, before a reflection, is what all have in common. They are one node of Stan's reverse
+// mode.
 #pragma once
 #include "effects.hpp"
 #include "lanes.hpp"
@@ -27,7 +28,8 @@ Eigen::Matrix<stan::return_type_t<Mean, Location, Sd, Common, Others>, Eigen::Dy
   score << value_of(common), value_of(others);
   const Effects of(value_of(location), s, reflected(score, direction), own_mean, precision);
   Vector values(size + 1);
-  values << (value_of(mean) + s * of.value).matrix(), sum_of_logs(nullptr, of.scale.data(), size) - 0.5 * of.value.square().sum();
+  const double log_density = sum_of_logs(nullptr, of.scale.data(), size) - 0.5 * of.value.square().sum();
+  values << (value_of(mean) + s * of.value).matrix(), log_density;
   if constexpr (stan::is_constant_all<Mean, Location, Sd, Common, Others>::value) {
     return values;
   } else {

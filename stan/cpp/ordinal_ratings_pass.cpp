@@ -33,8 +33,8 @@ INLINE void add_to(double* sums, const int* place, Lanes values) {
 }
 
 // Of so many probabilities the product is a number, and one logarithm is taken.
-WIDEST static SumOfCategory add_by_odds(const RatedCells& cells, const RatedCells::Run& run, const CategoryOdds& between,
-                                        int factors, Numbers odds, Slopes by) {
+WIDEST static SumOfCategory add_by_odds(const RatedCells& cells, const RatedCells::Run& run,
+                                        const CategoryOdds& between, int factors, Numbers odds, Slopes by) {
   Lanes value = all(0), uppers = all(0), lowers = all(0), product = all(1);
   int multiplied = 0;
   for (std::size_t n = run.begin; n < run.end; n += lanes) {
