@@ -46,7 +46,8 @@ INLINE Lanes places(std::int64_t size) {
 }
 // Writes the first of four numbers, as many as the array has room for.
 INLINE void write_some(Lanes values, double* x, std::int64_t size) {
-  std::memcpy(x, &values, std::min<std::int64_t>(size, lanes) * sizeof(double));
+  if (size >= lanes) return write(values, x);
+  for (std::int64_t i = 0; i < size; ++i) x[i] = values[i];
 }
 INLINE double sum_of(Lanes x) { return (x[0] + x[1]) + (x[2] + x[3]); }
 INLINE bool is_any(Bits x) { return x[0] | x[1] | x[2] | x[3]; }

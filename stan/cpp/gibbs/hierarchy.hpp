@@ -68,8 +68,7 @@ class Rows {
     double total = errors * (std::log(2 / own_.spread_scale) + log_peak_);
     total += sum_of_logs(nullptr, x + own_.spread, errors);
     for (Count e = 0; e < errors; ++e) total += of_location(x[own_.location + e]) + of_spread(x[own_.spread + e]);
-    for (Count i = 0; i < errors * own_.raters; ++i) total -= 0.5 * x[own_.effect + i] * x[own_.effect + i];
-    return total;
+    return total - 0.5 * sum_of_squares(x + own_.effect, errors * own_.raters);
   }
 
  private:
@@ -111,11 +110,12 @@ class Rows {
     double* effect = x + own_.effect + e * own_.raters;
     Population of{x[own_.location + e], x[own_.spread + e]};
     double wrong = 0.5, total = 1;
+    std::fill_n(raters_.others.begin(), raters_.size, 1);
+    for (Count l = first; l < first + n - 1; ++l)
+      if (l != e)
+        for (Count i = 0; i < raters_.size; ++i) raters_.others[i] += odds_[l * own_.raters + raters_.number[i]];
     for (Count i = 0; i < raters_.size; ++i) {
       const Count j = raters_.number[i];
-      double others = 1;
-      for (Count l = first; l < first + n - 1; ++l) others += l == e ? 0 : odds_[l * own_.raters + j];
-      raters_.others[i] = others;
       raters_.wrong[i] = ratings[(j * n + h) * n + k];
       raters_.effect[i] = effect[j];
       wrong += raters_.wrong[i];
@@ -208,7 +208,8 @@ class Rows {
         double* row = x + own_.rows + (j * n + h) * n;
         double sum = 0;
         for (Count k = 0; k < n; ++k) sum += row[k] = k == h ? 1 : odds_[error(h, k) * own_.raters + j];
-        for (Count k = 0; k < n; ++k) row[k] = std::max(row[k] / sum, smallest_row);
+        const double part = 1 / sum;
+        for (Count k = 0; k < n; ++k) row[k] = std::max(row[k] * part, smallest_row);
       }
   }
 

@@ -47,11 +47,7 @@ WIDEST static void odds_of(const double* effect, Count raters, Count errors, con
   for (Count e = 0, i = 0; e < errors; ++e)
     for (Count j = 0; j < raters; ++j, ++i) odds[i] = location[e] + spread[e] * effect[i];
   for (Count i = 0; i < size; i += lanes) {
-    double some[lanes] = {};
-    const Count n = std::min<Count>(lanes, size - i);
-    std::copy(odds + i, odds + i + n, some);
-    write(exponential(larger(smaller(read(some), 500), -700)), some);
-    std::copy(some, some + n, odds + i);
+    write_some(exponential(larger(smaller(read_some(odds + i, size - i), 500), -700)), odds + i, size - i);
   }
 }
 

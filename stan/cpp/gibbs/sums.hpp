@@ -31,6 +31,15 @@ class Sum {
   double total_ = 0, product_ = 1;
 };
 
+WIDEST static double sum_of_squares(const double* x, Count size) {
+  Lanes sum = all(0);
+  for (Count i = 0; i < size; i += lanes) {
+    const Lanes some = read_some(x + i, size - i);
+    sum += some * some;
+  }
+  return sum_of(sum);
+}
+
 // Sums of log-probabilities in units of 2^-24 nats, which are exact, so that they are the same in any order of the
 // items. A sum may have 5e11 nats.
 class ExactSum {

@@ -26,10 +26,13 @@ class WhatCounts {
     for (Count v = 0, e = 0; v < data_.cells; ++v)
       for (Count h = 0; h < data_.states; ++h, ++e) {
         const Count number = drawn.ratings[e];
+        if (data_.proportion[v] == 0) {
+          add(data_.known[e], number, certain_);
+          continue;
+        }
         if (number == 0) continue;
         const Uncertain each{e, number, data_.known[e], data_.guess[e], data_.guess2[e], data_.proportion[v]};
-        if (each.known >= 0 && each.proportion > 0) uncertain_.push_back(each);
-        else if (each.known >= 0) add(each.known, number, certain_);
+        if (each.known >= 0) uncertain_.push_back(each);
         else add_guessed(each, number, certain_);
       }
   }
