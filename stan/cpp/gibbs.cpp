@@ -33,9 +33,9 @@ using reliabayes::Count;
 using reliabayes::draw_gamma;
 using reliabayes::Drawn;
 using reliabayes::ExactSum;
-using reliabayes::factors_at_once;
 using reliabayes::in_whole_lanes;
 using reliabayes::multiply;
+using reliabayes::multiply_items;
 using reliabayes::Philox;
 using reliabayes::Rows;
 using reliabayes::Stream;
@@ -61,17 +61,19 @@ enum Purpose : std::uint32_t {
 constexpr double small = 1e-50;
 constexpr double smallest_probability = 1e-300;
 
-constexpr Count nothing = -1;  // no state yet
+constexpr Count nothing = -1;   // no state yet
+constexpr Count at_once = 128;  // items
+constexpr Count look = 32;      // factors of an item that are multiplied before their product is looked at
 
 class Chain {
  public:
   Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
       : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_(in_whole_lanes(data.states)),
-        factor_(data.cells * stride_), states_(data), weight_(stride_), state_(stride_), counts_(data) {
+        factor_(data.cells * stride_), states_(data), weight_(stride_), products_(at_once * stride_), counts_(data) {
     if (data.differences != nullptr) {
       moves_.emplace(data);
       number_.assign(data.multiplicity, data.multiplicity + data.items);
-      probability_.resize(data.items);
+      probability_.assign(data.items, 1);
     }
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
@@ -98,17 +100,12 @@ class Chain {
   template <typename LogLikelihood>
   LogLikelihood draw_states(std::uint32_t sweep) {
     tabulate();
+    states_.clear();
     LogLikelihood log_likelihood;
     double uniform[2];
-    double* state = state_.data();
-    for (Count item = 0; item < data_.items; ++item) {
-      const Count position = data_.offset + item;
+    for_items([&](Count item, Count from, Count until, double* state, double sum, double log_scale) {
+      const Count position = data_.offset + item, number = data_.multiplicity[item];
       if (item == 0 || position % 2 == 0) philox_(0, position / 2, sweep, states_of_items, uniform);
-      const Position kind = data_.kind[item];
-      const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states, number = data_.multiplicity[item];
-      const double log_scale = joint(item, from, until);
-      double sum = 0;
-      for (Count h = from; h < until; ++h) sum += state[h];
       log_likelihood.add(log_scale, sum, number);
       if (number > 1) {
         Stream stream(philox_, item, sweep, states_of_equal_items);
@@ -119,13 +116,13 @@ class Chain {
           left -= drawn;
           sum -= state[h];
         }
-        continue;
+        return;
       }
       const Count old = drawn_ == nullptr ? nothing : drawn_[item];
-      const Count h = another(old, from, until, sum, uniform[position % 2]);
+      const Count h = another(state, old, from, until, sum, uniform[position % 2]);
       if (drawn_ != nullptr) drawn_[item] = static_cast<Position>(h);
       states_.add(data_, item, h, 1);
-    }
+    });
     return log_likelihood;
   }
 
@@ -169,32 +166,51 @@ class Chain {
     for (Count v = 0, e = 0; v < data_.cells; ++v)
       for (Count h = 0; h < data_.states; ++h, ++e)
         factor_[v * stride_ + h] = (data_.known[e] < 0 ? 0 : x_[data_.known[e]]) + guessed(v, e);
-    states_.clear();
   }
 
-  // Sets the joint probabilities of an item's ratings and its state, for states ``from`` .. ``until`` - 1, divided by
-  // the exponential of what is returned.
-  double joint(Count item, Count from, Count until) {
-    double* state = state_.data();
-    std::copy(weight_.begin(), weight_.end(), state);
-    double log_scale = 0;
-    Count entry = data_.first[item], last = data_.first[item + 1];
-    while (entry < last) {
-      const Count pause = std::min(last, entry + factors_at_once);
-      multiply(factor_.data(), stride_, data_.cell + entry, data_.count + entry, pause - entry, state);
-      entry = pause;
-      const double largest = *std::max_element(state + from, state + until);
-      if (!(largest > smallest)) return joint_from_logarithms(item, from, until);
-      if (largest < small) {
-        for (Count h = 0; h < data_.states; ++h) state[h] /= largest;
-        log_scale += std::log(largest);
+  // For each item the states that it may have, ``from`` .. ``until`` - 1, and joint probabilities of its ratings and
+  // each state, with their sum, divided by the exponential of the last argument.
+  template <typename Use>
+  void for_items(const Use& use) {
+    for (Count some = 0; some < data_.items; some += at_once) {
+      const Count last = std::min(data_.items, some + at_once);
+      multiply_items(weight_.data(), factor_.data(), stride_, data_.first + some, data_.cell, data_.count,
+                     look, last - some, products_.data());
+      double* state = products_.data();
+      for (Count item = some; item < last; ++item, state += stride_) {
+        const Position kind = data_.kind[item];
+        const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states;
+        double sum = std::accumulate(state + from, state + until, 0.0), log_scale = 0;
+        if (!(sum >= small) || data_.first[item + 1] - data_.first[item] > look)
+          log_scale = finish(item, from, until, state, &sum);
+        use(item, from, until, state, sum, log_scale);
       }
     }
-    return log_scale;
   }
 
-  double joint_from_logarithms(Count item, Count from, Count until) {
-    double* state = state_.data();
+  // Multiplies by the factors that are left, and scales. Sets the sum; log of what all were divided by.
+  double finish(Count item, Count from, Count until, double* state, double* sum) {
+    double log_scale = 0;
+    const Count last = data_.first[item + 1];
+    for (Count entry = data_.first[item] + look;; entry += look) {
+      if (!(*sum > smallest)) {
+        log_scale = joint_from_logarithms(item, from, until, state);
+        *sum = std::accumulate(state + from, state + until, 0.0);
+        return log_scale;
+      }
+      if (*sum < small) {
+        for (Count h = 0; h < data_.states; ++h) state[h] /= *sum;
+        log_scale += std::log(*sum);
+        *sum = 1;
+      }
+      if (entry >= last) return log_scale;
+      const Count entries = std::min(look, last - entry);
+      multiply(factor_.data(), stride_, data_.cell + entry, data_.count + entry, entries, state);
+      *sum = std::accumulate(state + from, state + until, 0.0);
+    }
+  }
+
+  double joint_from_logarithms(Count item, Count from, Count until, double* state) {
     for (Count h = from; h < until; ++h) {
       state[h] = std::log(weight_[h]);
       for (Count entry = data_.first[item]; entry < data_.first[item + 1]; ++entry)
@@ -207,25 +223,23 @@ class Chain {
 
   double log_likelihood() {
     double log_scales = 0;
-    for (Count item = 0; item < data_.items; ++item) {
-      const Position kind = data_.kind[item];
-      const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states;
-      log_scales += number_[item] * joint(item, from, until);
-      probability_[item] = std::accumulate(state_.begin() + from, state_.begin() + until, 0.0);
-    }
+    for_items([&](Count item, Count, Count, const double*, double sum, double log_scale) {
+      log_scales += number_[item] * log_scale;
+      probability_[item] = sum;
+    });
     return log_scales + reliabayes::sum_of_logs(number_.data(), probability_.data(), data_.items);
   }
 
   // A state other than the old one, with their probabilities, or else the old one; all are proposed if there is none.
   // Counts of states then vary against those before, so that chains move on sooner (Liu 1996).
-  Count another(Count old, Count from, Count until, double sum, double uniform) const {
-    const double rest = old == nothing ? sum : sum - state_[old];
+  static Count another(const double* state, Count old, Count from, Count until, double sum, double uniform) {
+    const double rest = old == nothing ? sum : sum - state[old];
     double point = uniform * rest;
     for (Count h = from; h < until; ++h) {
       if (h == old) continue;
       // What is left of the point is as uniform as a number of its own, for whether to accept.
-      if (point < state_[h]) return point * (sum - state_[h]) < rest * state_[h] ? h : old;
-      point -= state_[h];
+      if (point < state[h]) return point * (sum - state[h]) < rest * state[h] ? h : old;
+      point -= state[h];
     }
     return old == nothing ? until - 1 : old;
   }
@@ -256,7 +270,8 @@ class Chain {
   Count stride_;                  // of states in tables, in whole lanes
   std::vector<double> factor_;    // probability of a rating, by cell and state
   Drawn states_;                  // drawn in the sweep
-  std::vector<double> weight_, state_;
+  std::vector<double> weight_;
+  std::vector<double> products_;  // of some items by state
   reliabayes::WhatCounts counts_;
   std::vector<double> number_, probability_;  // of distinct items, where parameters move with states marginalised
   std::optional<Rows> rows_;

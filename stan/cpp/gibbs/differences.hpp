@@ -8,7 +8,7 @@
 // ter Braak & Vrugt (2008), https://doi.org/10.1007/s11222-008-9104-9.
 #pragma once
 #include "../lanes.hpp"
-#include "random.hpp"
+#include "wide_random.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +24,18 @@ struct Differences {
   const double* draw;
 };
 
-WIDEST static void to_exponentials(double* x, Count size) {
-  for (Count i = 0; i < size; i += lanes)
-    write(exponential(larger(smaller(read(x + i), largest_exponent), -largest_exponent)), x + i);
+// Numbers of so many moved by a part of the difference of two draws, either themselves or their logs.
+WIDEST static void shift(const double* from, const double* one, const double* other, double part, Count size,
+                         double* to) {
+  for (Count i = 0; i < size; ++i) to[i] = from[i] + part * (one[i] - other[i]);
+}
+WIDEST static void scale(const double* from, const double* one, const double* other, double part, Count size,
+                         double* to) {
+  for (Count i = 0; i < size; i += lanes) {
+    const Lanes step = part * (read_some(one + i, size - i) - read_some(other + i, size - i));
+    const Lanes factor = exponential(larger(smaller(step, largest_exponent), -largest_exponent));
+    write_some(factor * read_some(from + i, size - i), to + i, size - i);
+  }
 }
 
 template <typename Posterior>
@@ -36,9 +45,9 @@ class Moves {
       : data_(data), from_(data.size), to_(data.size), parameters_(data.kept - data.groups) {
     for (Count i = 0; i < data.kept; ++i) {
       const bool is_scaled = i < data.group[data.groups] || data.is_spread(i);
-      (is_scaled ? scaled_ : shifted_).push_back(i);
+      if (i == 0 || is_scaled != parts_.back().is_scaled) parts_.push_back({i, 0, is_scaled});
+      ++parts_.back().size;
     }
-    factor_.resize(in_whole_lanes(scaled_.size()));
   }
 
   // Move numbers x, given their log density and that of others.
@@ -47,12 +56,12 @@ class Moves {
     const Differences& own = *data_.differences;
     std::copy(x, x + data_.size, from_.begin());
     double here = log_density(from_.data());
+    WideStream stream(philox, 0, sweep, purpose);
     for (Count move = 0; move < own.moves; ++move) {
-      Stream stream(philox, static_cast<std::uint32_t>(move), sweep, purpose);
       const double *one = any_of(own, stream), *other = any_of(own, stream);
-      propose(one, other, usual / std::sqrt(2.0 * parameters_) * std::exp(-spread_of_sizes * stream.uniform()));
+      propose(one, other, usual / std::sqrt(2.0 * parameters_) * std::exp(-spread_of_sizes * uniform(stream)));
       const double there = log_density(to_.data());
-      if (!(std::log(stream.uniform()) < there - here)) continue;
+      if (!(std::log(uniform(stream)) < there - here)) continue;
       here = there;
       std::swap(from_, to_);
     }
@@ -62,15 +71,21 @@ class Moves {
  private:
   static constexpr double usual = 2.38, spread_of_sizes = 3;  // times the root of twice the parameters; share of whole steps
 
-  const double* any_of(const Differences& own, Stream& stream) const {
-    return own.draw + std::min(static_cast<Count>(stream.uniform() * own.draws), own.draws - 1) * data_.kept;
+  // Consecutive numbers that are scaled, which are probabilities and spreads, or else shifted.
+  struct Part {
+    Count first, size;
+    bool is_scaled;
+  };
+
+  const double* any_of(const Differences& own, WideStream& stream) const {
+    return own.draw + std::min(static_cast<Count>(uniform(stream) * own.draws), own.draws - 1) * data_.kept;
   }
 
   void propose(const double* one, const double* other, double part) {
-    for (std::size_t n = 0; n < scaled_.size(); ++n) factor_[n] = part * (one[scaled_[n]] - other[scaled_[n]]);
-    to_exponentials(factor_.data(), factor_.size());
-    for (std::size_t n = 0; n < scaled_.size(); ++n) to_[scaled_[n]] = from_[scaled_[n]] * factor_[n];
-    for (const Count i : shifted_) to_[i] = from_[i] + part * (one[i] - other[i]);
+    for (const Part& own : parts_) {
+      const Count i = own.first;
+      (own.is_scaled ? scale : shift)(&from_[i], one + i, other + i, part, own.size, &to_[i]);
+    }
     for (Count g = 0; g < data_.groups; ++g) {
       const auto first = to_.begin() + data_.group[g], last = to_.begin() + data_.group[g + 1];
       const double sum = std::accumulate(first, last, 0.0);
@@ -81,8 +96,7 @@ class Moves {
   const Posterior& data_;
   std::vector<double> from_, to_;
   Count parameters_;
-  std::vector<Count> scaled_, shifted_;  // positions of probabilities and spreads, and of all others
-  std::vector<double> factor_;           // of those that are scaled, in whole lanes
+  std::vector<Part> parts_;
 };
 
 }  // namespace reliabayes

@@ -205,11 +205,13 @@ class Rows {
     const Count n = own_.categories;
     for (Count j = 0; j < own_.raters; ++j)
       for (Count h = 0; h < n; ++h) {
+        const double* odds = &odds_[h * (n - 1) * own_.raters + j];
         double* row = x + own_.rows + (j * n + h) * n;
-        double sum = 0;
-        for (Count k = 0; k < n; ++k) sum += row[k] = k == h ? 1 : odds_[error(h, k) * own_.raters + j];
-        const double part = 1 / sum;
-        for (Count k = 0; k < n; ++k) row[k] = std::max(row[k] * part, smallest_row);
+        double sum = 1;
+        for (Count l = 0; l < n - 1; ++l) sum += odds[l * own_.raters];
+        const double right = 1 / sum;
+        row[h] = std::max(right, smallest_row);
+        for (Count l = 0; l < n - 1; ++l) row[l + (l >= h)] = std::max(right * odds[l * own_.raters], smallest_row);
       }
   }
 

@@ -3,6 +3,7 @@
 #include "../lanes.hpp"
 #include "random.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace reliabayes {
@@ -29,6 +30,19 @@ WIDEST static void multiply(const double* factor, Count stride, const std::int32
   for (; from + 2 * lanes <= stride; from += 2 * lanes)
     multiply<2>(factor + from, stride, cell, count, entries, state + from);
   if (from < stride) multiply<1>(factor + from, stride, cell, count, entries, state + from);
+}
+
+// The same for some items one after another: weights of states times the factors of the first entries of each.
+WIDEST static void multiply_items(const double* weight, const double* factor, Count stride, const Count* first,
+                                  const std::int32_t* cell, const std::int32_t* count, Count most, Count items,
+                                  double* state) {
+  for (Count item = 0; item < items; ++item, state += stride) {
+    const Count entry = first[item], entries = std::min(most, first[item + 1] - entry);
+    for (Count from = 0; from < stride; from += lanes) {
+      write(read(weight + from), state + from);
+      multiply<1>(factor + from, stride, cell + entry, count + entry, entries, state + from);
+    }
+  }
 }
 
 }  // namespace reliabayes
