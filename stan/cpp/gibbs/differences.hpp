@@ -59,7 +59,7 @@ class Moves {
     WideStream stream(philox, 0, sweep, purpose);
     for (Count move = 0; move < own.moves; ++move) {
       const double *one = any_of(own, stream), *other = any_of(own, stream);
-      propose(one, other, usual / std::sqrt(2.0 * parameters_) * std::exp(-spread_of_sizes * uniform(stream)));
+      propose(one, other, longest / std::sqrt(2.0 * parameters_) * std::exp(-spread_of_sizes * uniform(stream)));
       const double there = log_density(to_.data());
       if (!(std::log(uniform(stream)) < there - here)) continue;
       here = there;
@@ -69,7 +69,8 @@ class Moves {
   }
 
  private:
-  static constexpr double usual = 2.38, spread_of_sizes = 3;  // times the root of twice the parameters; share of whole steps
+  // Half of what suits a normal posterior, times the root of twice the parameters; and how far logs of sizes spread.
+  static constexpr double longest = 1.19, spread_of_sizes = 1.5;
 
   // Consecutive numbers that are scaled, which are probabilities and spreads, or else shifted.
   struct Part {

@@ -45,13 +45,14 @@ MOST_OF_MANY, AIM_OF_MANY = 3, 400  # the same where many ratings may be guessed
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
-FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 18
+FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 22
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
 # Where no rating is guessed, a fifth of all draws or less comes first. If a prevalence then has a
 # larger R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where draws were
-# far from good, and at most 1.27 elsewhere.
-FEW_OF_ALL, LARGEST_R_HAT = 5, 1.35
+# far from good, and at most 1.27 elsewhere. Where parameters could move by differences instead, a
+# small ESS says so, too.
+FEW_OF_ALL, LARGEST_R_HAT, SMALL_ESS = 5, 1.35, 30
 
 Way: TypeAlias = tuple[Own | None, Care]
 
@@ -82,7 +83,7 @@ def mixed_well(
     Fit
     """
     ways: Sequence[Way] = []
-    if _may_show_doubt(own, settings) and _is_in_clear_doubt(fit := sample(own, FEW_DRAWS)):
+    if _may_show_doubt(own, settings) and _is_in_clear_doubt(own, fit := sample(own, FEW_DRAWS)):
         ways = _other_ways(own, fit)
     if not ways:
         fit = sample(own, AS_USUAL)
@@ -131,12 +132,17 @@ def _other_ways(own: Own | None, fit: Fit) -> Sequence[Way]:
 
 def _swept_more(own: Conjugate, fit: Fit, more: int) -> Way:
     """So many times the sweeps; or fewer, between which all parameters move by differences."""
-    if len(own.cell) > FEW_COUNTS or more < MOVED_THINNING:
+    if not _may_move(own) or more < MOVED_THINNING:
         return replace(own, thinning=more), AS_USUAL
     drawn = _drawn(fit, own)
     every = {name: x.reshape(-1, *x.shape[2:]) for name, x in drawn.items()}
     thinning, earlier = more / WORTH_OF_MOVES, own.slots.free(every)
     return replace(own, thinning=thinning, moves=MOVES, earlier=earlier), AS_USUAL
+
+
+def _may_move(own: Own | None) -> bool:
+    """Whether so few counts stand for all that moves of all parameters take little time."""
+    return isinstance(own, Conjugate) and own.hierarchy is not None and len(own.cell) <= FEW_COUNTS
 
 
 def _drawn(fit: Fit, own: Conjugate) -> dict[str, Array]:
@@ -177,10 +183,11 @@ def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
     return _could_mix_better(own.n_ratings, settings)
 
 
-def _is_in_clear_doubt(fit: Fit) -> bool:
+def _is_in_clear_doubt(own: Own | None, fit: Fit) -> bool:
     """Whether prevalences say so already, of which there are few."""
     found = Convergence(fit.posterior[["prevalence"]]).monitored
-    return bool(found["r_hat"].max() > LARGEST_R_HAT)
+    is_small = found["ess_bulk"].min() < SMALL_ESS
+    return bool(found["r_hat"].max() > LARGEST_R_HAT or (is_small and _may_move(own)))
 
 
 def _mixes_badly(fit: Fit) -> bool:
