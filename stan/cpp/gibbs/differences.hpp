@@ -52,7 +52,8 @@ class Moves {
 
   // Move numbers x, given their log density and that of others.
   template <typename LogDensity>
-  void draw(double* x, const Philox& philox, std::uint32_t sweep, std::uint32_t purpose, const LogDensity& log_density) {
+  void draw(double* x, const Philox& philox, std::uint32_t sweep, std::uint32_t purpose,
+            const LogDensity& log_density) {
     const Differences& own = *data_.differences;
     std::copy(x, x + data_.size, from_.begin());
     double here = log_density(from_.data());

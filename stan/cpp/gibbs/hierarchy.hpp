@@ -172,8 +172,7 @@ class Rows {
   void draw_given_effects(Population& of, WideStream& stream) {
     const auto log_density = [&](double location, double spread) -> double {
       if (!(spread > 0)) return -INFINITY;
-      const Population at{location, spread};
-      return with_priors(curve_given_effects(raters_, at), at).value;
+      return log_likelihood(raters_, {location, spread}) + of_location(location) + of_spread(spread);
     };
     double value = log_density(of.location, of.spread);
     of.location = slice_sampled(of.location, width * own_.location_sd, &value, stream,

@@ -162,7 +162,13 @@ INLINE void add_ratings(Sums& sums, const Raters& raters, Count i, Lanes away, L
   add_slopes(sums, wrong - total * plus.slope, total * plus.slope * (1 - plus.slope), by_location, by_spread);
 }
 
-// Log density of the ratings, given effects.
+// Log density of the ratings, given effects; and with its slopes.
+WIDEST static double log_likelihood(const Raters& raters, const Population& at) {
+  Lanes sum = all(0);
+  for (Count i = 0; i < raters.padded; i += lanes)
+    sum += log_likelihood(raters, i, at.location + at.spread * read(&raters.effect[i]) - read(&raters.others[i]));
+  return sum_of(sum);
+}
 WIDEST static Curve curve_given_effects(const Raters& raters, const Population& at) {
   Sums sums;
   for (Count i = 0; i < raters.padded; i += lanes) {
