@@ -45,7 +45,7 @@ MOST_OF_MANY, AIM_OF_MANY = 3, 400  # the same where many ratings may be guessed
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
-FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 150, 22
+FEW_COUNTS, MOVED_THINNING, MOVES, WORTH_OF_MOVES = 100, 4, 300, 36
 CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most so many
 
 # Where no rating is guessed, a fifth of all draws or less comes first. If a prevalence then has a
