@@ -156,5 +156,11 @@ def test_programs_hand_over_ratings_whole() -> None:
         "ordinal_xcc",
         "ordinal_xcc_pools",
     }
-    whole = (", first, cell, count", ", pool, 0, first, rating, once")
+    whole = (
+        ", pool, probit, first, cell, count",
+        ", pool, 0, first, rating, once",
+        ", cut + mean, probit, first, cell, count",
+        ", multiplicity, kind, first, cell, count",
+        ", pool, probit, node, node_weight, multiplicity, first, cell, count",
+    )
     assert all(arguments.endswith(whole) for _, arguments in calls)

@@ -1,7 +1,7 @@
 // Numbers of raters or of items, mean + sd effect, and the log density of their effects as the last value, of scores
-// that are nearly standard normal given the ratings and a location, which is the mean or counts from elsewhere:
-// effects.hpp. The first score, before a reflection, is what all have in common. They are one node of Stan's reverse
-// mode.
+// that are nearly standard normal given the ratings: effects.hpp. The location is the mean from where own means count,
+// which may be elsewhere. The first score, before a reflection, is what all have in common. They are one node of Stan's
+// reverse mode.
 #pragma once
 #include "effects.hpp"
 #include "lanes.hpp"

@@ -57,13 +57,13 @@ enum Purpose : std::uint32_t {
 };
 
 // Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
-// 1e-158 times as probable. An item that 8 factors make less probable than that is computed from logarithms.
+// 1e-158 times as probable. An item that 32 factors make less probable than that is computed from logarithms.
 constexpr double small = 1e-50;
 constexpr double smallest_probability = 1e-300;
 
-constexpr Count nothing = -1;   // no state yet
-constexpr Count at_once = 128;  // items
-constexpr Count look = 32;      // factors of an item that are multiplied before their product is looked at
+constexpr Count nothing = -1;               // no state yet
+constexpr Count at_once = 128;              // items
+constexpr Count factors_before_check = 32;  // of an item
 
 class Chain {
  public:
@@ -73,7 +73,7 @@ class Chain {
     if (data.differences != nullptr) {
       moves_.emplace(data);
       number_.assign(data.multiplicity, data.multiplicity + data.items);
-      probability_.assign(data.items, 1);
+      probability_.resize(data.items);
     }
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
@@ -175,13 +175,13 @@ class Chain {
     for (Count some = 0; some < data_.items; some += at_once) {
       const Count last = std::min(data_.items, some + at_once);
       multiply_items(weight_.data(), factor_.data(), stride_, data_.first + some, data_.cell, data_.count,
-                     look, last - some, products_.data());
+                     factors_before_check, last - some, products_.data());
       double* state = products_.data();
       for (Count item = some; item < last; ++item, state += stride_) {
         const Position kind = data_.kind[item];
         const Count from = kind ? kind - 1 : 0, until = kind ? kind : data_.states;
         double sum = std::accumulate(state + from, state + until, 0.0), log_scale = 0;
-        if (!(sum >= small) || data_.first[item + 1] - data_.first[item] > look)
+        if (!(sum >= small) || data_.first[item + 1] - data_.first[item] > factors_before_check)
           log_scale = finish(item, from, until, state, &sum);
         use(item, from, until, state, sum, log_scale);
       }
@@ -192,7 +192,7 @@ class Chain {
   double finish(Count item, Count from, Count until, double* state, double* sum) {
     double log_scale = 0;
     const Count last = data_.first[item + 1];
-    for (Count entry = data_.first[item] + look;; entry += look) {
+    for (Count entry = data_.first[item] + factors_before_check;; entry += factors_before_check) {
       if (!(*sum > smallest)) {
         log_scale = joint_from_logarithms(item, from, until, state);
         *sum = std::accumulate(state + from, state + until, 0.0);
@@ -204,7 +204,7 @@ class Chain {
         *sum = 1;
       }
       if (entry >= last) return log_scale;
-      const Count entries = std::min(look, last - entry);
+      const Count entries = std::min(factors_before_check, last - entry);
       multiply(factor_.data(), stride_, data_.cell + entry, data_.count + entry, entries, state);
       *sum = std::accumulate(state + from, state + until, 0.0);
     }

@@ -21,7 +21,7 @@ class SingleRatings {
  public:
   Integers first, rater, category;  // all counted from 0
   Vector of_item, of_rater;         // how often their odds are in numerators
-  Vector of_category;               // how many ratings are
+  Vector of_category;               // ratings
 
   SingleRatings(const RatedItems& of, int raters, int categories)
       : of_item(Vector::Zero(of.first.size() - 1)), of_rater(Vector::Zero(raters)),
@@ -191,11 +191,11 @@ static double sum_of_items(const Ratings& ratings, const Vector& effect, double 
 
 double ordinal_marginal_pass(const Vector& effect, double sd_item, const Vector& level, const Vector& cut,
                              bool probit, const RatedItems& data) {
-  constexpr double largest_log_odds = 100, farther = 12;  // than the effects, in sds, no node lies
+  constexpr double largest_log_odds = 100, farther = 12;  // sds from effects; products of a few more still are numbers
   const double farthest = level.lpNorm<Eigen::Infinity>() + cut.lpNorm<Eigen::Infinity>() +
                           effect.lpNorm<Eigen::Infinity>() + farther * sd_item;
   const SingleRatings& all = SingleRatings::of(data, level.size(), cut.size() + 1);
-  if (probit || farthest > largest_log_odds)
+  if (probit || !(farthest < largest_log_odds))
     return sum_of_items(RatingsByBoundaries(all, level, cut, probit), effect, sd_item, all);
   return sum_of_items(RatingsByOdds(all, level, cut, farthest), effect, sd_item, all);
 }

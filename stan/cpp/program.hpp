@@ -30,8 +30,9 @@ struct Registration {
   template <typename Model>
   static stan::model::model_base* make(stan::io::var_context& data, unsigned seed,
                                        std::ostream* messages) {
+    stan::model::model_base* const model = new Model(data, seed, messages);
     ++models_made;
-    return new Model(data, seed, messages);
+    return model;
   }
   template <typename Model>
   static bool add(const std::string& name, const stan::math::profile_map& profiles) {

@@ -1,8 +1,8 @@
 // Ratings whose probabilities depend only on whether they are right: an item mixture, see item_mixture.hpp, whose
 // states are the true categories.
 //
-// A rating in cell v has the probability right[v] if the cell's category is the true one, and else wrong[v]. An item
-// therefore takes one factor for each of its entries, not one for each entry and state.
+// A rating in cell v has the probability right[v] if the cell's category is the true one, and else wrong[v], which is
+// not larger. An item therefore takes one factor for each of its entries, not one for each entry and state.
 #pragma once
 #include "gradient.hpp"
 #include "right_or_wrong_mixture_pass.hpp"

@@ -20,7 +20,8 @@ struct Expected {
 //     log p = sum_v log wrong[v] sum_i multiplicity_i c(i, v)
 //           + sum_i multiplicity_i log sum_h exp(log_weight[h, kind_i]) prod_v ratio[v]^c(i, v),
 //
-// so that an entry multiplies one state. NaN where a product is beyond the range in which it is accurate.
+// so that an entry multiplies one state. NaN where the sum is beyond the range in which it is accurate; ratios are at
+// least 1, so that no state underflows on the way.
 Expected by_products(const Vector& right, const Vector& wrong, const Integers& category,
                      const Matrix& log_weight, const DistinctItems& data) {
   const Vector ratio = right.cwiseQuotient(wrong);

@@ -25,12 +25,12 @@ struct Differences {
 };
 
 // Numbers of so many moved by a part of the difference of two draws, either themselves or their logs.
-WIDEST static void shift(const double* from, const double* one, const double* other, double part, Count size,
-                         double* to) {
+WIDEST static void shift_by_part(const double* from, const double* one, const double* other, double part, Count size,
+                                 double* to) {
   for (Count i = 0; i < size; ++i) to[i] = from[i] + part * (one[i] - other[i]);
 }
-WIDEST static void scale(const double* from, const double* one, const double* other, double part, Count size,
-                         double* to) {
+WIDEST static void scale_by_part(const double* from, const double* one, const double* other, double part, Count size,
+                                 double* to) {
   for (Count i = 0; i < size; i += lanes) {
     const Lanes step = part * (read_some(one + i, size - i) - read_some(other + i, size - i));
     const Lanes factor = exponential(larger(smaller(step, largest_exponent), -largest_exponent));
@@ -86,7 +86,7 @@ class Moves {
   void propose(const double* one, const double* other, double part) {
     for (const Part& own : parts_) {
       const Count i = own.first;
-      (own.is_scaled ? scale : shift)(&from_[i], one + i, other + i, part, own.size, &to_[i]);
+      (own.is_scaled ? scale_by_part : shift_by_part)(&from_[i], one + i, other + i, part, own.size, &to_[i]);
     }
     for (Count g = 0; g < data_.groups; ++g) {
       const auto first = to_.begin() + data_.group[g], last = to_.begin() + data_.group[g + 1];

@@ -46,9 +46,8 @@ WIDEST static void odds_of(const double* effect, Count raters, Count errors, con
   const Count size = errors * raters;
   for (Count e = 0, i = 0; e < errors; ++e)
     for (Count j = 0; j < raters; ++j, ++i) odds[i] = location[e] + spread[e] * effect[i];
-  for (Count i = 0; i < size; i += lanes) {
+  for (Count i = 0; i < size; i += lanes)
     write_some(exponential(larger(smaller(read_some(odds + i, size - i), 500), -700)), odds + i, size - i);
-  }
 }
 
 constexpr double pseudo = 2;  // ratings that those of all raters count as, in what is said of each

@@ -51,8 +51,8 @@ CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most
 # Where no rating is guessed, a fifth of all draws or less comes first. If a prevalence then has a
 # larger R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where draws were
 # far from good, and at most 1.27 elsewhere. Where parameters could move by differences instead, a
-# small ESS says so, too.
-FEW_OF_ALL, LARGEST_R_HAT, SMALL_ESS = 5, 1.35, 30
+# small ESS for each draw says so, too.
+FEW_OF_ALL, LARGEST_R_HAT, SMALL_ESS = 5, 1.35, 0.075
 
 Way: TypeAlias = tuple[Own | None, Care]
 
@@ -186,7 +186,7 @@ def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
 def _is_in_clear_doubt(own: Own | None, fit: Fit) -> bool:
     """Whether prevalences say so already, of which there are few."""
     found = Convergence(fit.posterior[["prevalence"]]).monitored
-    is_small = found["ess_bulk"].min() < SMALL_ESS
+    is_small = found["ess_bulk"].min() < SMALL_ESS * fit.settings.chains * fit.settings.draws
     return bool(found["r_hat"].max() > LARGEST_R_HAT or (is_small and _may_move(own)))
 
 

@@ -201,7 +201,7 @@ def association(counts: Array) -> float:
     by_chance = float(by_row @ by_row)
     given = np.divide(joint, by_column, out=np.zeros_like(joint), where=by_column > 0)
     explained = float((joint * given).sum()) - by_chance
-    return max(explained, 0.0) / (1 - by_chance) if by_chance < 1 else 1.0
+    return min(max(explained, 0.0) / (1 - by_chance), 1.0) if by_chance < 1 else 1.0
 
 
 def earlier_proportions(ratings: Ratings) -> Array:
