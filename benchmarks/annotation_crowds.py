@@ -69,7 +69,6 @@ def crowds() -> None:
 def fitted(model: RatingModel[Any], rated: rb.Ratings) -> rb.Fit:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.ConvergenceWarning)
-        warnings.simplefilter("ignore", rb.ModesWarning)
         return model.fit(rated, seed=1, progress=False)
 
 

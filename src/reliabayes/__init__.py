@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes import plots as plots
     from reliabayes import simulate as simulate
     from reliabayes.errors import ConvergenceWarning as ConvergenceWarning
-    from reliabayes.errors import ModesWarning as ModesWarning
     from reliabayes.errors import RatingsError as RatingsError
     from reliabayes.errors import SamplingError as SamplingError
     from reliabayes.html_report import report as report
@@ -54,7 +53,6 @@ else:
         "ConvergenceWarning": "reliabayes.errors",
         "Fit": "reliabayes.results.fit",
         "LeaveOneOut": "reliabayes.results.leave_one_out",
-        "ModesWarning": "reliabayes.errors",
         "PointEstimate": "reliabayes.results.point_estimate",
         "PredictiveChecks": "reliabayes.results.predictive",
         "Ratings": "reliabayes.ratings",

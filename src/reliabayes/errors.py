@@ -179,9 +179,5 @@ class ConvergenceWarning(UserWarning):
     """Convergence diagnostics show that results may be unreliable. The message has the numbers."""
 
 
-class ModesWarning(UserWarning):
-    """The posterior has several modes. Draws have the share of each; the message has the shares."""
-
-
 class SamplingError(RuntimeError):
     """A Stan program failed. The message names it and quotes Stan's own message."""

@@ -20,7 +20,7 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
-from reliabayes import ConvergenceWarning, ModesWarning, Ratings
+from reliabayes import ConvergenceWarning, Ratings
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.results.posterior import Posterior
 
@@ -136,7 +136,6 @@ def nearly_independent_draws(model: RatingModel, ratings: Ratings, **options: An
     for draws in LENGTHS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.simplefilter("ignore", ModesWarning)
             fit = model.fit(ratings, chains=CHAINS, draws=draws, **options)
         if fit.diagnostics().ess_bulk >= 2 * RANKED:
             break

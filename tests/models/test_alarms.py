@@ -24,9 +24,7 @@ DESIGNS = ((10, 3), (30, 5), (200, 3))  # items, and raters or raters of each of
 STUDIES = 100
 BINARY = ("logit-icc", "logit-xcc", "tap", "rater-tap")
 
-quiet = pytest.mark.filterwarnings(
-    "ignore::reliabayes.ConvergenceWarning", "ignore::reliabayes.ModesWarning"
-)
+quiet = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 def study(model: Any, size: tuple[int, int], seed: int) -> rb.Ratings:

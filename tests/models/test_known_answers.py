@@ -137,7 +137,6 @@ def test_probabilities_of_categories_beside_known_answers(name: str, dataset: Lo
 
 @pytest.mark.posteriors
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 @pytest.mark.parametrize("categories", [2, 4])
 def test_what_predicts_best_depends_on_how_raters_err(categories: int) -> None:
     models = {name: MODELS[name] for name in ("DawidSkene", "HierarchicalDawidSkene", "MACE")}

@@ -15,10 +15,7 @@ from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
 from tests.models.test_misleading import rated
 from tests.models.test_modes import near_chance, worse_than_chance
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 MODEL = rb.HierarchicalDawidSkene()
 

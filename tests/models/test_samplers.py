@@ -220,7 +220,6 @@ def test_few_draws_tell_whether_all_would_be_in_doubt(
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 @pytest.mark.parametrize(
     ("name", "model", "in_doubt"),
     [
@@ -317,7 +316,6 @@ def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
 
 
 @pytest.mark.calibration
-@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 def test_ridges_of_three_raters_are_drawn_well() -> None:
     ratings = study(rb.HierarchicalDawidSkene(), (200, 3), seed=61)
     with pytest.warns(rb.ConvergenceWarning, match="ESS"):
@@ -394,7 +392,6 @@ REAL: dict[str, tuple[RatingModel, ...]] = {  # and the models for which NUTS ta
 
 
 @pytest.mark.posteriors
-@pytest.mark.filterwarnings("ignore::reliabayes.ModesWarning")
 @pytest.mark.parametrize(
     ("name", "model"),
     [(name, model) for name, models in REAL.items() for model in models],

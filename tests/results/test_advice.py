@@ -17,9 +17,7 @@ from tests.models.test_alarms import study
 from tests.models.test_modes import by_raters_of, mirrored_camps, rated
 
 # What fits warn of is looked up in their findings.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::reliabayes.ConvergenceWarning", "ignore::reliabayes.ModesWarning"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")

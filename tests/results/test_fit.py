@@ -85,15 +85,35 @@ def test_notebooks_show_the_finding_above_a_small_table(fit: rb.Fit) -> None:
     assert shown == [word for word in str(fit).split("\n", 1)[1].split() if word != "quantity"]
 
 
-def test_printed_fit_starts_with_what_is_in_doubt(fit: rb.Fit) -> None:
+def with_settings(fit: rb.Fit, **changed: Any) -> rb.Fit:
+    return dataclasses.replace(fit, settings=dataclasses.replace(fit.settings, **changed))
+
+
+def test_fit_states_wherever_it_states_results_that_ratings_can_be_read_in_two_ways(
+    of_categories: rb.Fit,
+) -> None:
     modes = tuple(Mode(mass, 0.1, -10.0, 5) for mass in (0.6, 0.4))
-    alone, doubtful = (
-        dataclasses.replace(fit, settings=dataclasses.replace(fit.settings, **changed))
-        for changed in ({"chains": 1}, {"modes": modes})
-    )
+    fit = with_settings(of_categories, modes=modes)
+
+    text = "The ratings can be read in 2 ways, with 60% and 40% of the posterior."
+    assert " ".join(str(fit).split()).startswith(f"Caution: {text}")
+    assert fit._repr_html_().startswith(f"<p><b>Caution:</b> {text}")
+    tables = (fit.summary(), fit.items(), fit.raters())
+    assert all(table.attrs["caution"].startswith(text) for table in tables)
+
+
+def test_modes_that_are_not_weighed_are_a_problem_of_the_draws(of_categories: rb.Fit) -> None:
+    modes = tuple(Mode(0.5, error, -10.0, 5) for error in (0.1, 0.6))
+    fit = with_settings(of_categories, modes=modes)
+
+    assert "may have 2 modes" in " ".join(str(fit).split("Fit(")[0].split())
+    assert "can be read" not in f"{fit}{fit.items().attrs}"
+
+
+def test_printed_fit_starts_with_what_is_in_doubt(fit: rb.Fit) -> None:
+    alone = with_settings(fit, chains=1)
 
     assert str(alone).startswith("Warning: the draws may not represent the posterior: one chain")
-    assert str(doubtful).startswith("Warning: the posterior has 2 modes, with 60% and 40% of its")
     assert max(map(len, str(alone).split("Fit(")[0].splitlines())) <= 80
     assert alone._repr_html_().startswith("<p><b>Warning:</b> the draws may not")
     assert str(fit).startswith("Fit(GaussianICC")

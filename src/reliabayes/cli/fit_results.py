@@ -123,6 +123,7 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
         Whether the model was recommended, with a hint at models of grades if it is for numbers.
     """
     from reliabayes.results.ignored_facets import ignored_facets, own_caution
+    from reliabayes.results.modes import modes_in_words
 
     if ignored := ignored_facets(fitted.model, fitted.ratings):
         print_message(in_options(ignored))
@@ -136,7 +137,7 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
         return
     found, settings = fitted.diagnostics(), fitted.settings
     if fitted.readings:
-        print_message(" ".join(fitted.readings))
+        print_message(" ".join([modes_in_words(settings.modes), *fitted.readings]))
     own = ""
     if settings.has_trajectories:
         own = f", {found.divergences} divergent transitions"

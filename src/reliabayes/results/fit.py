@@ -16,7 +16,7 @@ import xarray as xr
 from reliabayes.arrays import Codes
 from reliabayes.results import arviz_bridge, storage
 from reliabayes.results.fitted_items import FittedItems
-from reliabayes.results.ignored_facets import cautions, ignored_facets
+from reliabayes.results.ignored_facets import ignored_facets
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.model import problem_of
 from reliabayes.results.predictive import PredictiveChecks
@@ -48,24 +48,25 @@ class Fit(FittedItems):
     """
 
     def __str__(self) -> str:
-        doubts = [fill(f"Warning: {text}", 80) for text in self.doubts.values()]
-        if caution := self._caution():
-            doubts.append(fill(f"Caution: {caution}", 80))
-        return "\n".join([*doubts, f"{self!r}", rounded(self.summary()).to_string()])
+        first = [fill(f"{label}: {text}", 80) for label, text in self._said_first().items()]
+        return "\n".join([*first, f"{self!r}", rounded(self.summary()).to_string()])
 
     def _repr_html_(self) -> str:
         from reliabayes.html_report import answer
 
         table = rounded(self.summary()).rename_axis(None).to_html()
-        doubts = [f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.doubts.values()]
-        if caution := self._caution():
-            doubts.append(f"<p><b>Caution:</b> {escape(caution)}</p>")
-        return f"{''.join(doubts)}<p>{escape(answer(self).verdict)}</p>{table}"
+        first = [
+            f"<p><b>{label}:</b> {escape(text)}</p>" for label, text in self._said_first().items()
+        ]
+        return f"{''.join(first)}<p>{escape(answer(self).verdict)}</p>{table}"
 
-    def _caution(self) -> str:
+    def _said_first(self) -> dict[str, str]:
         """What limits these results; that numbers may be grades is a hint at other models."""
-        says = cautions if self.model.has_true_categories else ignored_facets
-        return says(self.model, self.ratings)
+        caution = ignored_facets(self.model, self.ratings)
+        if self.model.has_true_categories:
+            caution = self._caution()
+        said = {"Warning": self.doubt, "Caution": caution}
+        return {label: text for label, text in said.items() if text}
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.
@@ -95,7 +96,7 @@ class Fit(FittedItems):
         if "information_lost" in table:
             table = table.sort_values("information_lost", ascending=False, kind="stable")
         table.attrs = {"draws": posterior.n_draws, **table.attrs}
-        table.attrs["caution"] = cautions(self.model, self.ratings)
+        table.attrs["caution"] = self._caution()
         return table
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:

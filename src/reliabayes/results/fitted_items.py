@@ -43,7 +43,7 @@ class FittedItems(FittedDecisions):
             Columns ratings (how many), and what the model estimates: effects as mean, sd, median,
             lower_90 and upper_90; true categories as the most probable category, its probability
             and the entropy in bits. Models of several pools have a row for each item and pool.
-            ``attrs["draws"]`` says how many draws were used.
+            ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
         ratings = self._items_in_memory("items")
         rng = np.random.default_rng(self.settings.seed)
@@ -54,6 +54,7 @@ class FittedItems(FittedDecisions):
             table = self.model.items(posterior, prob, rng)
         table.insert(0, "ratings", ratings_of(table.index, ratings))
         table.attrs["draws"] = posterior.n_draws
+        table.attrs["caution"] = self._caution()
         return table
 
     def write_items(

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from reliabayes.errors import ConvergenceWarning, ModesWarning
+from reliabayes.errors import ConvergenceWarning
 from reliabayes.inference.problem import Problem, StanPart
 from reliabayes.partitions import READ_A_PART, AnyRatings, in_memory
 from reliabayes.ratings import Ratings
@@ -86,9 +86,9 @@ class FittedQuantities:
             Columns median, mean, sd, ess_bulk, ess_tail, r_hat, mcse (the Monte Carlo standard
             error of the mean), lower_90 and upper_90 (for ``prob=0.9``). A quantity with several
             values has a row for each, ``prevalence[yes]``. ``attrs["caution"]`` says what the model
-            cannot know and these numbers depend on, ``attrs["note"]`` how far the ICC depends on a
-            prior where raters or items are few; empty for most fits. Sentences and plots state
-            medians.
+            cannot know and these numbers depend on, and whether the ratings can be read in more
+            than one way; ``attrs["note"]`` how far the ICC depends on a prior where raters or items
+            are few; both are empty for most fits. Sentences and plots state medians.
 
         Raises
         ------
@@ -106,9 +106,14 @@ class FittedQuantities:
         table = table[["median", "mean", "sd"]].join(
             [self._convergence.table(names), table[bounds]]
         )
-        table.attrs["caution"] = cautions(self.model, self.ratings)
+        table.attrs["caution"] = self._caution()
         table.attrs["note"] = self.note
         return table
+
+    def _caution(self) -> str:
+        """What to say beside the results, in sentences; empty if there is nothing to say."""
+        modes = modes_in_words(self.settings.modes)
+        return " ".join(filter(None, (modes, cautions(self.model, self.ratings))))
 
     @cached_property
     def note(self) -> str:
@@ -187,20 +192,16 @@ class FittedQuantities:
         return differences_in_words(self.modes) if are_weighed(self.settings.modes) else []
 
     @cached_property
-    def doubts(self) -> dict[type[Warning], str]:
-        """What puts results in doubt, and that there are several modes, by class of warning."""
-        found: dict[type[Warning], str] = {}
-        if problems := self.diagnostics().problems:
-            text = f"the draws may not represent the posterior: {'; '.join(problems)}."
-            found[ConvergenceWarning] = text
-        if self.settings.modes and are_weighed(self.settings.modes):
-            found[ModesWarning] = modes_in_words(self.settings.modes)
-        return found
+    def doubt(self) -> str:
+        """What puts the results in doubt, with numbers and remedies; empty if nothing does."""
+        problems = "; ".join(self.diagnostics().problems)
+        return f"the draws may not represent the posterior: {problems}." if problems else ""
 
     def warn_if_unreliable(self) -> None:
-        """Warn, once and with numbers and remedies, of each of the `doubts`."""
-        for category, text in self.doubts.items():
-            warnings.warn(f"{type(self.model).__name__}: {text}", category, stacklevel=4)
+        """Warn of the `doubt`, if there is one."""
+        if self.doubt:
+            text = f"{type(self.model).__name__}: {self.doubt}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def icc_k(self, k: float) -> xr.DataArray:
         """Draws of the reliability of the mean of ``k`` ratings per item by different raters.

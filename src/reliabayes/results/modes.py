@@ -63,12 +63,17 @@ def are_weighed(modes: tuple[Mode, ...]) -> bool:
 
 
 def modes_in_words(modes: tuple[Mode, ...]) -> str:
-    """How many modes there are, with which masses, and what that means."""
+    """In how many ways the ratings can be read, and how probable each is; empty if in one.
+
+    It is also empty if the modes are not weighed, which is a problem of the draws.
+    """
+    if not (modes and are_weighed(modes)):
+        return ""
     *first, last = (f"{mode.mass:.0%}" for mode in modes)
     return (
-        f"the posterior has {len(modes)} modes, with {', '.join(first)} and {last} of its mass: "
-        "the ratings can be read in more than one way. The draws have each mode's share, and "
-        "fit.modes says how they differ."
+        f"The ratings can be read in {len(modes)} ways, with {', '.join(first)} and {last} of the "
+        "posterior. All numbers take each way into account, by its probability; fit.modes says how "
+        "they differ."
     )
 
 
