@@ -106,7 +106,7 @@ def test_more_sweeps_make_a_draw_where_few_mix_badly() -> None:
         (rb.MACE(), 8, 20_000, ["gibbs", "nuts", "gibbs"]),
         (rb.DawidSkene(), 8, 1_000, ["gibbs", "gibbs", "gibbs"]),
         (rb.MACE(), 8, 1_000, ["gibbs", "gibbs"]),
-        (rb.HierarchicalDawidSkene(), 8, 1_000, ["gibbs", "gibbs"]),
+        (rb.HierarchicalDawidSkene(), 8, 1_000, ["gibbs", "gibbs", "gibbs"]),
     ],
     ids=[
         *("few parameters", "many parameters", "guesses"),
@@ -180,6 +180,19 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
         assert not np.isin(new[:, kept:], old).any()
 
 
+def noted_runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
+    """Times the usual sweeps of a draw, warm-up and draws of each run from now on."""
+    found: list[tuple[int, int, int]] = []
+    sample = gibbs_sampling.sample
+
+    def noted(own: Conjugate, **options: Any) -> Draws:
+        found.append((int(own.thinning), options["warmup"], options["draws"]))
+        return sample(own, **options)
+
+    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+    return found
+
+
 @pytest.mark.parametrize(
     ("r_hat", "more", "then", "warmup"),
     [
@@ -201,14 +214,7 @@ def test_few_draws_tell_whether_all_would_be_in_doubt(
     monkeypatch.setattr(better_draws, "LARGEST_R_HAT", r_hat)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
     monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: more)
-    draws: list[tuple[int, int, int]] = []
-    sample = gibbs_sampling.sample
-
-    def noted(own: Conjugate, **options: Any) -> Draws:
-        draws.append((int(own.thinning), options["warmup"], options["draws"]))
-        return sample(own, **options)
-
-    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+    draws = noted_runs(monkeypatch)
 
     fit = rb.DawidSkene().fit(ratings, **options)
 
@@ -219,6 +225,18 @@ def test_few_draws_tell_whether_all_would_be_in_doubt(
     assert first.equals(few.posterior) == (warmup == 200)
 
 
+def test_few_draws_of_a_hierarchy_that_could_not_move_otherwise_are_not_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 0.0)
+    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
+    draws = noted_runs(monkeypatch)
+
+    rb.HierarchicalDawidSkene().fit(crowd(400, 60, 3, 4), **{**QUICK, "draws": 500})
+
+    assert draws == [(1, 200, 500)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "model", "in_doubt"),
@@ -226,7 +244,7 @@ def test_few_draws_tell_whether_all_would_be_in_doubt(
         ("wine", rb.DawidSkene(), True),
         ("dawid_skene_1979", rb.DawidSkene(), False),
         ("vision", rb.HierarchicalDawidSkene(), True),
-        ("diagnoses", rb.HierarchicalDawidSkene(), False),
+        ("irrsim_seed_test2", rb.HierarchicalDawidSkene(), False),
     ],
 )
 def test_few_draws_of_real_ratings_tell_whether_all_would_be_in_doubt(
@@ -309,7 +327,7 @@ def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
     fit = rb.HierarchicalDawidSkene().fit(crowd(40, 8, 4, 2), **QUICK)
 
     checks = checked[0].diagnostics()
-    more = math.ceil(400 / min(checks.ess_bulk, checks.ess_tail))
+    more = math.ceil(300 / min(checks.ess_bulk, checks.ess_tail))
     assert 2 <= more <= 13
     assert swept == [10, 10 * more, 30 * more]
     assert fit.settings.sampler == "nuts"

@@ -40,8 +40,8 @@ AGAIN = 2  # the same where states are drawn given one another
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
 QUICK_GIVEN_OTHERS = 780_000  # where states are drawn given one another, which is quicker
-AIM, HIERARCHY_AIM = 1_200, 400
-MOST_OF_MANY, AIM_OF_MANY = 3, 400  # the same where many ratings may be guessed
+AIM, HIERARCHY_AIM = 1_200, 300
+MOST_OF_MANY, AIM_OF_MANY = 3, 300  # the same where many ratings may be guessed
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
@@ -51,7 +51,7 @@ CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most
 # Where no rating is guessed, a fifth of all draws or less comes first. If a prevalence then has a
 # larger R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where draws were
 # far from good, and at most 1.27 elsewhere. Where parameters could move by differences instead, a
-# small ESS for each draw says so, too.
+# small ESS for each draw says so, too. Other hierarchies have all draws, which tell more.
 FEW_OF_ALL, LARGEST_R_HAT, SMALL_ESS = 5, 1.35, 0.075
 
 Way: TypeAlias = tuple[Own | None, Care]
@@ -179,6 +179,8 @@ def _may_show_doubt(own: Own | None, settings: Settings) -> bool:
     if settings.chains < 2 or settings.draws < FEW_OF_ALL * FEW_DRAWS.draws:
         return False
     if not isinstance(own, Conjugate) or own.outcomes.guessed or "prevalence" not in own.slots.at:
+        return False
+    if own.hierarchy is not None and not _may_move(own):
         return False
     return _could_mix_better(own.n_ratings, settings)
 
