@@ -16,20 +16,26 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases import pilot
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
-from reliabayes.models.bases.pilot import after_pilot, in_long_steps
+from reliabayes.models.bases.pilot import after_pilot, in_crowds
 from tests.by_program import draws_by_program
 
 MODEL, CATEGORIES = rb.LatentTAP(), 3
 
 
-def problem_of(raters: int, items: int) -> LatentTAPProblem:
+def ratings_of(raters: int, items: int) -> rb.Ratings:
     """Items that three raters rate, drawn at random."""
     rng = np.random.default_rng(3)
     rater = np.concatenate([rng.choice(raters, 3, replace=False) for _ in range(items)])
     design = pd.DataFrame({"item": np.repeat(np.arange(items), 3), "rater": rater})
     truth = {"sd_alpha": np.array(1.0)}
-    ratings = MODEL.simulate(design, rng, parameters=truth, categories=range(CATEGORIES))
-    return MODEL.problem(ratings)
+    ratings: rb.Ratings = MODEL.simulate(
+        design, rng, parameters=truth, categories=range(CATEGORIES)
+    )
+    return ratings
+
+
+def problem_of(raters: int, items: int) -> LatentTAPProblem:
+    return MODEL.problem(ratings_of(raters, items))
 
 
 def mode_of(problem: LatentTAPProblem) -> WarmStart:
@@ -154,13 +160,35 @@ def test_few_parameters_need_no_short_run(raters: int, is_run: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("raters", "items", "depth"), [(100, 1000, 3), (100, 900, 10), (99, 1000, 10)]
+    ("raters", "items", "depth", "thinning"),
+    [(100, 1400, 3, 1), (100, 1000, 3, 2), (100, 900, 10, 2), (99, 1000, 10, 1)],
 )
-def test_trees_are_short_where_many_raters_have_many_ratings_each(
-    raters: int, items: int, depth: int
+def test_trees_are_short_and_draws_far_apart_as_ratings_of_many_raters_ask_for(
+    raters: int, items: int, depth: int, thinning: int
 ) -> None:
     problem = problem_of(raters, items)
 
-    start = in_long_steps(WarmStart({}, {}, dict), problem)
+    start = in_crowds(WarmStart({}, {}, dict), problem)
 
-    assert start.max_tree_depth == depth
+    assert (start.max_tree_depth, start.thinning) == (depth, thinning)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+def test_draws_of_a_crowd_with_few_ratings_each_are_two_iterations_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    thinning: list[int] = []
+    sample = stan.sample
+
+    def noted(*args: Any, **options: Any) -> Any:
+        thinning.append(options.get("thinning", 1))
+        return sample(*args, **options)
+
+    monkeypatch.setattr(stan, "sample", noted)
+    ratings = ratings_of(raters=100, items=300)
+
+    fit = MODEL.fit(ratings, chains=2, draws=50, seed=1, progress=False)
+
+    assert thinning == [1, 2]  # of the short run, and of the draws
+    assert fit.posterior.sizes["draw"] == 50

@@ -55,6 +55,8 @@ class WarmStart:
         Largest depth of the trees of NUTS: few steps suffice in a normal posterior.
     target_acceptance : float
         Acceptance rate that the step size is adapted to.
+    thinning : int
+        Iterations that make a draw, unless the model takes more.
     path : tuple of float
         Objective of EM after each step; empty if EM had no part in it.
     rough : StanPart or None
@@ -74,6 +76,7 @@ class WarmStart:
     adapt_metric: bool = False
     max_tree_depth: int = 10
     target_acceptance: float = 0.8
+    thinning: int = 1
     path: tuple[float, ...] = ()
     rough: StanPart | None = None
     centring: StanPart | None = None
