@@ -218,7 +218,9 @@ def test_json_holds_the_summary_of_the_fit(tmp_path: Path) -> None:
     fit = rb.Fit.load(tmp_path / "out.nc")
     icc = fit.summary().loc["icc"]
     assert result.exit_code == 0
-    assert list(report) == ["model", "version", "data", "method", "quantities", "diagnostics"]
+    keys = ["model", "version", "data", "method", "quantities", "caution", "diagnostics"]
+    assert list(report) == keys
+    assert report["caution"] == fit.summary().attrs["caution"]
     assert list(report["quantities"]) == QUANTITIES
     assert report["quantities"]["icc"] == {
         "mean": icc["mean"],

@@ -16,7 +16,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases import pilot
 from reliabayes.models.bases.difficulty import LatentTAPProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
-from reliabayes.models.bases.pilot import after_pilot, in_crowds
+from reliabayes.models.bases.pilot import after_pilot, suited_to_crowd
 from tests.by_program import draws_by_program
 
 MODEL, CATEGORIES = rb.LatentTAP(), 3
@@ -168,7 +168,7 @@ def test_trees_are_short_and_draws_far_apart_as_ratings_of_many_raters_ask_for(
 ) -> None:
     problem = problem_of(raters, items)
 
-    start = in_crowds(WarmStart({}, {}, dict), problem)
+    start = suited_to_crowd(WarmStart({}, {}, dict), problem)
 
     assert (start.max_tree_depth, start.thinning) == (depth, thinning)
 

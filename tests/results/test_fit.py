@@ -95,10 +95,10 @@ def test_fit_states_wherever_it_states_results_that_ratings_can_be_read_in_two_w
     modes = tuple(Mode(mass, 0.1, -10.0, 5) for mass in (0.6, 0.4))
     fit = with_settings(of_categories, modes=modes)
 
-    text = "The ratings can be read in 2 ways, with 60% and 40% of the posterior."
+    text = "The ratings can be read in 2 ways, with posterior probabilities of 60% and 40%."
     assert " ".join(str(fit).split()).startswith(f"Caution: {text}")
     assert fit._repr_html_().startswith(f"<p><b>Caution:</b> {text}")
-    tables = (fit.summary(), fit.items(), fit.raters())
+    tables = (fit.summary(), fit.items(), fit.raters(), fit.category_probabilities())
     assert all(table.attrs["caution"].startswith(text) for table in tables)
 
 

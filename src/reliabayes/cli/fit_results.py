@@ -226,12 +226,13 @@ def _results(fitted: rb.Fit | rb.PointEstimate, prob: float) -> dict[str, Any]:
             },
         }
     keys = ["mean", "sd", "median", "lower", "upper", "prob", "ess_bulk", "ess_tail", "r_hat"]
+    table = _summary(fitted, prob)
     return {
         "method": "mcmc",
         "quantities": {
-            str(name): {key: json_value(row[key]) for key in keys}
-            for name, row in _summary(fitted, prob).iterrows()
+            str(name): {key: json_value(row[key]) for key in keys} for name, row in table.iterrows()
         },
+        "caution": table.attrs["caution"],
         "diagnostics": {
             **{key: json_value(value) for key, value in asdict(fitted.diagnostics()).items()},
             "problems": fitted.diagnostics().problems,

@@ -25,8 +25,8 @@ MOST_SWEEPS = 10
 # To draw a probability, or log odds, takes as long as so many ratings of an item whose state is
 # drawn; equal items are many if they have so many times the ratings of a sweep.
 RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
-# So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; so many sweeps at
-# least, and where ratings are more than log odds, so that states hold these back.
+# So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; at least so many
+# sweeps, and so many where ratings are more than log odds, so that states slow the chain.
 SWEPT, HIERARCHY_SWEEPS, SWEEPS_OF_MANY_RATINGS = 10_000, 3, 4
 # Where states are drawn given one another, items with a state of at least such a probability are
 # settled, and drawn in one of four passes.

@@ -31,7 +31,7 @@ from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.know_or_guess import known_or_guessed
 from reliabayes.models.bases.latent_tap_em import compiled_climb, steps_are_compiled
 from reliabayes.models.bases.own_ratings import knowledge_centring, own_ratings
-from reliabayes.models.bases.pilot import after_pilot, in_crowds
+from reliabayes.models.bases.pilot import after_pilot, suited_to_crowd
 from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
@@ -315,7 +315,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         if modes[0].size < FEW_PARAMETERS:
             return modes
         found = (after_pilot(self, problem, mode) for mode in modes)
-        return tuple(in_crowds(start, problem) for start in found)
+        return tuple(suited_to_crowd(start, problem) for start in found)
 
     def settled(self, problem: LatentTAPProblem, centring: StanPart | None) -> LatentTAPProblem:
         """The problem with the nodes that suffice around its modes."""

@@ -61,7 +61,10 @@ class Fit(FittedItems):
         return f"{''.join(first)}<p>{escape(answer(self).verdict)}</p>{table}"
 
     def _said_first(self) -> dict[str, str]:
-        """What limits these results; that numbers may be grades is a hint at other models."""
+        """What to print above the results, by label.
+
+        The caution of models of scores is left out: it is a hint at other models.
+        """
         caution = ignored_facets(self.model, self.ratings)
         if self.model.has_true_categories:
             caution = self._caution()
@@ -86,6 +89,7 @@ class Fit(FittedItems):
             rater first. information_lost is how many bits less a rating tells than one by a typical
             rater, the median of all; pr_poor the probability that it tells less than half of that;
             most_used the category that the rater gives most, share_most_used its proportion.
+            ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
         rng = np.random.default_rng(self.settings.seed)
         posterior = self._draws(draws)

@@ -38,7 +38,7 @@ class FittedLabels(FittedQuantities):
         -------
         DataFrame of shape (I, K)
             The user's ids of the items by categories; each row sums to 1. ``attrs["draws"]`` says
-            how many draws were used.
+            how many draws were used, ``attrs["caution"]`` as of `summary`.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class FittedLabels(FittedQuantities):
         found = self.model.category_probabilities(posterior)
         if found is None:
             raise self._no_true_categories()
-        found.attrs["draws"] = posterior.n_draws
+        found.attrs = {"draws": posterior.n_draws, "caution": self._caution()}
         return found
 
     def _items_in_memory(self, purpose: str) -> Ratings:

@@ -112,8 +112,10 @@ class FittedQuantities:
 
     def _caution(self) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""
-        modes = modes_in_words(self.settings.modes)
-        return " ".join(filter(None, (modes, cautions(self.model, self.ratings))))
+        said = [cautions(self.model, self.ratings)]
+        if modes := modes_in_words(self.settings.modes):
+            said = [modes, "fit.modes says how they differ.", *said]
+        return " ".join(filter(None, said))
 
     @cached_property
     def note(self) -> str:

@@ -71,9 +71,8 @@ def modes_in_words(modes: tuple[Mode, ...]) -> str:
         return ""
     *first, last = (f"{mode.mass:.0%}" for mode in modes)
     return (
-        f"The ratings can be read in {len(modes)} ways, with {', '.join(first)} and {last} of the "
-        "posterior. All numbers take each way into account, by its probability; fit.modes says how "
-        "they differ."
+        f"The ratings can be read in {len(modes)} ways, with posterior probabilities of "
+        f"{', '.join(first)} and {last}. All numbers average over them."
     )
 
 

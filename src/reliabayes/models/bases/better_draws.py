@@ -40,8 +40,10 @@ AGAIN = 2  # the same where states are drawn given one another
 # takes seconds, and the smallest ESS is to be so large. With more parameters NUTS mixes no better.
 QUICK_THINNING, QUICK_RATINGS, FEW_PARAMETERS = 400, 550_000, 500
 QUICK_GIVEN_OTHERS = 780_000  # where states are drawn given one another, which is quicker
-AIM, HIERARCHY_AIM = 1_200, 300
-MOST_OF_MANY, AIM_OF_MANY = 3, 300  # the same where many ratings may be guessed
+AIM = 1_200
+# That of each chain of a hierarchy, and where ratings may be guessed, of which many are swept at
+# most so many times as often.
+AIM_PER_CHAIN, MOST_OF_MANY = 75, 3
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
@@ -51,7 +53,7 @@ CAREFUL_RATINGS = 2_000  # NUTS in doubt is repeated in smaller steps of at most
 # Where no rating is guessed, a fifth of all draws or less comes first. If a prevalence then has a
 # larger R-hat, all draws would be in doubt: it was 1.42 and more on real ratings where draws were
 # far from good, and at most 1.27 elsewhere. Where parameters could move by differences instead, a
-# small ESS for each draw says so, too. Other hierarchies have all draws, which tell more.
+# small ESS for each draw says so, too. Other hierarchies are judged by all draws.
 FEW_OF_ALL, LARGEST_R_HAT, SMALL_ESS = 5, 1.35, 0.075
 
 Way: TypeAlias = tuple[Own | None, Care]
@@ -157,8 +159,13 @@ def _sweeps_of_hierarchy(own: Conjugate, fit: Fit) -> list[int]:
     cheap = int(QUICK_RATINGS / (own.work * own.sweeps))
     few = min(HIERARCHY_THINNING, THINNED_RATINGS // len(fit.ratings))
     most = min(MOST_THINNING, max(cheap, few))
-    more = min(most, max(LEAST_THINNING, math.ceil(HIERARCHY_AIM / size)))
+    more = min(most, _for_aim(fit, size))
     return [each for each in (more, THEN * more) if 1 < each <= most]
+
+
+def _for_aim(fit: Fit, size: float) -> int:
+    """Times the sweeps with which this ESS is well above one that is in doubt."""
+    return max(LEAST_THINNING, math.ceil(AIM_PER_CHAIN * fit.settings.chains / size))
 
 
 def _more_sweeps(own: Conjugate, fit: Fit) -> int:
@@ -166,7 +173,7 @@ def _more_sweeps(own: Conjugate, fit: Fit) -> int:
     checks = fit.diagnostics()
     size = max(1.0, min(checks.ess_bulk, checks.ess_tail))
     if own.outcomes.guessed and len(fit.ratings) > FEW_RATINGS:
-        return min(MOST_OF_MANY, math.ceil(AIM_OF_MANY / size))
+        return min(MOST_OF_MANY, _for_aim(fit, size))
     if own.outcomes.guessed:
         return min(MOST_THINNING, THINNED_RATINGS // len(fit.ratings))
     needed = max(MOST_THINNING, math.ceil(AIM / size))

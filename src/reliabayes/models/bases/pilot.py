@@ -31,9 +31,9 @@ COMPARED, LARGEST_DIFFERENCE = 12, 0.1
 # Raters from which on steps can be long after it, at this rate of acceptance, and ratings of each
 # from which on such trees do as well, for half the time.
 LARGE_CROWD, LONG_STEPS, RATINGS_OF_EACH, SHORT_TREES = 100, 0.5, 30, 3
-# In such crowds, iterations that make a draw where raters have fewer ratings each: guesses of all
-# are known from those that few of them made.
-TWICE, FEW_OF_EACH = 2, 40
+# In such crowds, iterations that make a draw where raters have fewer ratings each: their average
+# guesses are then poorly known, and mix slowly.
+ITERATIONS_OF_DRAW, FEW_OF_EACH = 2, 40
 
 
 @runtime_checkable
@@ -121,17 +121,17 @@ def _free(drawn: Mapping[str, Array]) -> list[Array]:
     return [x.swapaxes(1, -1).reshape(len(x), -1) for x in draws]  # columns of matrices
 
 
-def in_crowds(start: WarmStart, problem: CategoricalProblem) -> WarmStart:
-    """The start with short trees of long steps where many raters have many ratings each.
+def suited_to_crowd(start: WarmStart, problem: CategoricalProblem) -> WarmStart:
+    """The start, from 100 raters on, as the number of their ratings asks for.
 
-    Where they have few, two iterations make a draw.
+    With 30 ratings each, trees are short and steps long; below 40, two iterations make a draw.
     """
     if problem.n_raters < LARGE_CROWD:
         return start
     n_ratings = problem.mixture.multiplicity @ problem.mixture.counts.sum(axis=1)
     of_each = float(n_ratings) / problem.n_raters
     if of_each < FEW_OF_EACH:
-        start = replace(start, thinning=TWICE)
+        start = replace(start, thinning=ITERATIONS_OF_DRAW)
     if of_each < RATINGS_OF_EACH:
         return start
     return replace(start, max_tree_depth=SHORT_TREES, target_acceptance=LONG_STEPS)
