@@ -79,6 +79,14 @@ def timed(call: Callable[P, T], *args: P.args, **options: P.kwargs) -> tuple[flo
     return time.process_time() + sum(os.times()[2:4]) - before, found
 
 
+def measured(fit: Callable[P, rb.Fit], *args: P.args, **options: P.kwargs) -> tuple[rb.Fit, str]:
+    """A fit, and in columns its seconds, CPU seconds, largest R-hat and smallest bulk ESS."""
+    began = time.perf_counter()
+    cpu, found = timed(fit, *args, **options)
+    wall, checks = time.perf_counter() - began, found.diagnostics()
+    return found, f"{wall:8.1f}{cpu:8.1f}{checks.r_hat:7.3f}{checks.ess_bulk:10.0f}"
+
+
 def _real() -> dict[str, rb.Ratings]:
     found = {}
     for name in REAL:

@@ -6,15 +6,13 @@ python -m benchmarks.crowds [MODEL ...]
 from __future__ import annotations
 
 import sys
-import time
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import reliabayes as rb
-from benchmarks.annotation_crowds import fitted, timed
-from benchmarks.simulated import simulate
+from benchmarks.annotation_crowds import fitted, measured
+from benchmarks.simulated import simulate_pools
 
 CROWDS = ((2_000, 300, 5), (430, 460, 4))  # items, raters, ratings of an item
 BINARY = {"logit-icc", "logit-xcc", "rater-tap"}
@@ -29,14 +27,10 @@ def crowds(models: list[Any]) -> None:
     for size in CROWDS:
         for model in models:
             rated = simulated(model, *size)
-            began = time.perf_counter()
-            cpu, fit = timed(fitted, model, rated)
-            wall = time.perf_counter() - began
-            checks = fit.diagnostics()
+            fit, figures = measured(fitted, model, rated)
             print(
                 f"{f'{len(rated):,} by {rated.n_raters}':16}{type(model).__name__:26}"
-                f"{fit.settings.sampler:>8}{wall:8.1f}{cpu:8.1f}"
-                f"{checks.r_hat:7.3f}{checks.ess_bulk:10.0f}{len(checks.problems):10}",
+                f"{fit.settings.sampler:>8}{figures}{len(fit.diagnostics().problems):10}",
                 flush=True,
             )
 
@@ -48,16 +42,8 @@ def simulated(model: Any, items: int, raters: int, per_item: int) -> rb.Ratings:
     """
     name, rng = model.name(), np.random.default_rng(1)
     pools = 2 if name.endswith("xcc") else 1
-    parts = [
-        simulate(items, raters // pools, (per_item + number) // pools, seed=number)
-        for number in range(pools)
-    ]
-    design = pd.concat(
-        [
-            part.assign(rater=part["rater"] + number * (raters // pools), pool=number)
-            for number, part in enumerate(parts)
-        ]
-    )
+    of_each = [(per_item + number) // pools for number in range(pools)]
+    design = simulate_pools(items, raters // pools, of_each)
     kind = name.split("-")[0]
     each = None if pools == 1 or kind == "gaussian" else pools
     truth: dict[str, Any] = {

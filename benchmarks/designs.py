@@ -1,22 +1,20 @@
-"""Whole fits of scores cut into categories, by few raters or with many ratings.
+"""Whole fits of simulated and real ratings by few raters, or of which there are many.
 
 python -m benchmarks.designs
 """
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 import reliabayes as rb
-from benchmarks.annotation_crowds import fitted, timed
-from benchmarks.simulated import simulate
+from benchmarks.annotation_crowds import fitted, measured
+from benchmarks.simulated import simulate_pools
 
-# Model, seconds that a fit may take on two idle processors, and items, raters of each pool and
-# ratings of an item by each.
+# Model, seconds that a fit may take on two idle processors, items, raters of each pool and ratings
+# of an item by each, and pools.
 DESIGNS: tuple[tuple[Any, int, tuple[int, int, int], int], ...] = (
     (rb.LogitICC(), 15, (10_000, 50, 10), 1),
     (rb.OrdinalICC(), 15, (10_000, 50, 10), 1),
@@ -25,7 +23,7 @@ DESIGNS: tuple[tuple[Any, int, tuple[int, int, int], int], ...] = (
     (rb.OrdinalXCC(), 10, (100, 12, 5), 3),
 )
 XCC = 0.7  # of pools
-REAL = (
+REAL: tuple[tuple[str, dict[str, Any], Any, int], ...] = (
     ("hs_brexit", {"rating": "hate_speech", "pool": "pool"}, rb.LogitXCC(), 5),
     ("snow2008_rte", {"scale": "nominal"}, rb.LogitICC(), 12),
     ("snow2008_rte", {"scale": "ordered"}, rb.OrdinalICC(), 12),
@@ -41,31 +39,21 @@ def main() -> None:
         report(name, model, simulated(model, size, pools), seconds)
     for name, options, model, seconds in REAL:
         path = rb.datasets.folder() / f"{name}.csv"
-        ratings = rb.read_ratings(path, **options)  # type: ignore[arg-type]
+        ratings = rb.read_ratings(path, **options)
         report(f"{type(model).__name__}, {name}", model, ratings, seconds)
 
 
 def report(name: str, model: Any, ratings: rb.Ratings, seconds: int) -> None:
     """Fit, and print a row."""
-    began = time.perf_counter()
-    cpu, fit = timed(fitted, model, ratings)
-    wall, checks = time.perf_counter() - began, fit.diagnostics()
-    print(
-        f"{name:40}{len(ratings):9,}{ratings.n_raters:8}{seconds:8}{wall:8.1f}{cpu:8.1f}"
-        f"{checks.r_hat:7.3f}{checks.ess_bulk:10.0f}",
-        flush=True,
-    )
+    _, figures = measured(fitted, model, ratings)
+    print(f"{name:40}{len(ratings):9,}{ratings.n_raters:8}{seconds:8}{figures}", flush=True)
 
 
 def simulated(model: Any, size: tuple[int, int, int], pools: int) -> rb.Ratings:
     """Ratings by pools of so many raters each, from the model, with sds of 1 and these xCCs."""
     items, raters, each = size
-    parts = [simulate(items, raters, each, seed=number) for number in range(pools)]
-    parts = [
-        part.assign(rater=part["rater"] + number * raters, pool=number)
-        for number, part in enumerate(parts)
-    ]
-    design = pd.concat(parts)[["item", "rater", "pool"][: 2 + (pools > 1)]]
+    design = simulate_pools(items, raters, [each] * pools)
+    design = design[["item", "rater", "pool"][: 2 + (pools > 1)]]
     categories = range(2 if "logit" in model.name() else 5)
     rng = np.random.default_rng(1)
     sd: Any = np.ones(pools) if pools > 1 else 1.0

@@ -6,12 +6,11 @@ python -m benchmarks.real [--seed SEED] [SET ...]
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 from typing import Any
 
 import reliabayes as rb
-from benchmarks.annotation_crowds import timed
+from benchmarks.annotation_crowds import measured
 
 SECONDS = 10  # that a fit may take on two idle processors
 
@@ -81,16 +80,12 @@ def main(names: list[str], seed: int) -> None:
             continue
         ratings = rb.read_ratings(rb.datasets.folder() / f"{name}.csv", **options)
         for model in models:
-            began = time.perf_counter()
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
-                cpu, fit = timed(model.fit, ratings, seed=seed, progress=False)
-            wall = time.perf_counter() - began
-            checks = fit.diagnostics()
+                fit, figures = measured(model.fit, ratings, seed=seed, progress=False)
             print(
                 f"{name:22}{type(model).__name__:24}{len(ratings):9,}{ratings.n_raters:8}"
-                f"{wall:8.1f}{cpu:8.1f}{checks.r_hat:7.3f}{checks.ess_bulk:10.0f}"
-                f"{len(fit.readings) + 1:10}{len(told):10}",
+                f"{figures}{max(1, len(fit.settings.modes)):10}{len(told):10}",
                 flush=True,
             )
 

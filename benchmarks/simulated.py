@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,16 @@ def simulate(
     effects = rng.normal(MEAN, SD_ITEM, items)[item] + rng.normal(0, SD_RATER, raters)[rater]
     rating = effects + rng.normal(0, SD_RESIDUAL, len(item))
     return pd.DataFrame({"item": item, "rater": rater, "rating": rating})
+
+
+def simulate_pools(items: int, raters: int, per_item: Sequence[int]) -> pd.DataFrame:
+    """Items and raters in pools of so many raters, who each rate an item so many times."""
+    parts = [
+        simulate(items, raters, each, seed=pool).assign(pool=pool)
+        for pool, each in enumerate(per_item)
+    ]
+    table = pd.concat(parts)
+    return table.assign(rater=table["rater"] + raters * table["pool"])
 
 
 def _assign(

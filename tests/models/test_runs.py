@@ -9,9 +9,9 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference import gibbs
-from reliabayes.inference.stan import Draws
 from reliabayes.models.bases import better_draws, combination
 from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
+from tests.models.gibbs_runs import Run, noted_runs
 from tests.models.test_misleading import rated
 from tests.models.test_modes import near_chance, worse_than_chance
 
@@ -21,17 +21,9 @@ MODEL = rb.HierarchicalDawidSkene()
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], Draws]]:
-    """Options and draws of each run of the Gibbs sampler."""
-    found: list[tuple[dict[str, Any], Draws]] = []
-    sample = gibbs.sample
-
-    def noted(own: Any, **options: Any) -> Draws:
-        found.append((options, sample(own, **options)))
-        return found[-1][1]
-
-    monkeypatch.setattr(gibbs, "sample", noted)
-    return found
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
+    """Each run of the Gibbs sampler."""
+    return noted_runs(monkeypatch)
 
 
 @pytest.fixture
@@ -43,27 +35,27 @@ def short_runs_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("short_runs_will_do")
 def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
-    runs: list[tuple[dict[str, Any], Draws]],
+    runs: list[Run],
 ) -> None:
     fit = MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
 
-    assert [options["draws"] for options, _ in runs] == [201, 201]
-    assert not any(options.get("goes_on") for options, _ in runs)
+    assert [options["draws"] for _, options, _ in runs] == [201, 201]
+    assert not any(options.get("goes_on") for _, options, _ in runs)
     assert fit.posterior.sizes["draw"] == 401
-    every = np.concatenate([drawn.parameters["location"] for _, drawn in runs], axis=1)
+    every = np.concatenate([drawn.parameters["location"] for _, _, drawn in runs], axis=1)
     for chain, drawn in enumerate(fit.posterior["location"].to_numpy()):
         assert np.isin(drawn[:, 0], every[chain, :, 0]).all()
         assert len(np.unique(drawn[:, 0])) == 401
 
 
 def test_runs_whose_chains_stay_at_modes_go_on_until_each_has_all_draws(
-    runs: list[tuple[dict[str, Any], Draws]],
+    runs: list[Run],
 ) -> None:
     MODEL.fit(worse_than_chance(0), seed=1, draws=400, sampler="gibbs")
 
-    assert [options["draws"] for options, _ in runs] == [200] * 4
-    assert [options["warmup"] for options, _ in runs][2:] == [0, 0]
-    for (_, first), (options, _) in zip(runs[:2], runs[2:], strict=True):
+    assert [options["draws"] for _, options, _ in runs] == [200] * 4
+    assert [options["warmup"] for _, options, _ in runs][2:] == [0, 0]
+    for (_, _, first), (_, options, _) in zip(runs[:2], runs[2:], strict=True):
         assert options["goes_on"]
         for chain, point in enumerate(options["inits"]):
             for name, value in point.items():
@@ -86,11 +78,11 @@ def test_chains_that_go_on_have_random_numbers_of_their_own(number: int) -> None
 
 @pytest.mark.usefixtures("short_runs_will_do")
 def test_runs_from_different_modes_have_random_numbers_of_their_own(
-    runs: list[tuple[dict[str, Any], Draws]],
+    runs: list[Run],
 ) -> None:
     MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
 
-    one, other = (drawn.parameters["prevalence"][..., 0].ravel() for _, drawn in runs)
+    one, other = (drawn.parameters["prevalence"][..., 0].ravel() for _, _, drawn in runs)
     # Chains with the same random numbers become alike: their correlation was 0.8 and more.
     assert abs(np.corrcoef(one, other)[0, 1]) < 0.3
 
@@ -149,7 +141,7 @@ def test_states_at_several_points_keep_known_answers(misleading: rb.Beta | None)
 
 
 def test_few_draws_from_each_mode_are_enough_where_chains_share_as_many(
-    runs: list[tuple[dict[str, Any], Draws]], monkeypatch: pytest.MonkeyPatch
+    runs: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(better_draws, "FEW_OF_ALL", 2)
     monkeypatch.setattr(better_draws, "ENOUGH_DRAWS", 100)
@@ -161,10 +153,10 @@ def test_few_draws_from_each_mode_are_enough_where_chains_share_as_many(
 
     modes = len(find_modes(model, model.problem(ratings)))
     assert modes > 1
-    assert [options["draws"] for options, _ in runs[:modes]] == [100] * modes
-    assert [options.get("goes_on", 0) for options, _ in runs] == [0] * modes + [3] * (
+    assert [options["draws"] for _, options, _ in runs[:modes]] == [100] * modes
+    assert [options.get("goes_on", 0) for _, options, _ in runs] == [0] * modes + [3] * (
         len(runs) - modes
     )
     assert fit.posterior.sizes["draw"] == 200
-    every = np.concatenate([drawn.parameters["prevalence"] for _, drawn in runs], axis=1)
+    every = np.concatenate([drawn.parameters["prevalence"] for _, _, drawn in runs], axis=1)
     assert np.isin(fit.posterior["prevalence"], every).all()

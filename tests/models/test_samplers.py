@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,13 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.inference import gibbs as gibbs_sampling
 from reliabayes.inference import stan
-from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.stan import Draws
 from reliabayes.models import RatingModel
 from reliabayes.models.bases import better_draws
 from tests.conftest import load_or_skip
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 from tests.inference.test_gibbs import crowd
+from tests.models.gibbs_runs import Run, noted_runs
 from tests.models.test_alarms import study
 from tests.monte_carlo import standard_error, standard_errors
 
@@ -141,18 +141,11 @@ def test_samplers_are_tried_in_turn_where_draws_are_in_doubt(
 
 def test_chains_in_doubt_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
-    runs: list[tuple[Any, Draws]] = []
-    sample = gibbs_sampling.sample
-
-    def noted(own: Any, **options: Any) -> Draws:
-        runs.append((options, sample(own, **options)))
-        return runs[-1][1]
-
-    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+    runs = noted_runs(monkeypatch)
 
     rb.DawidSkene().fit(crowd(400, 60, 3, 4), **QUICK)
 
-    (first, drawn), (second, _), (third, _) = runs
+    (_, first, drawn), (_, second, _), (_, third, _) = runs
     assert 0 < second["goes_on"] < third["goes_on"]
     assert not first.get("goes_on")
     for chain, point in enumerate(second["inits"]):
@@ -180,17 +173,9 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
         assert not np.isin(new[:, kept:], old).any()
 
 
-def noted_runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
-    """Times the usual sweeps of a draw, warm-up and draws of each run from now on."""
-    found: list[tuple[int, int, int]] = []
-    sample = gibbs_sampling.sample
-
-    def noted(own: Conjugate, **options: Any) -> Draws:
-        found.append((int(own.thinning), options["warmup"], options["draws"]))
-        return sample(own, **options)
-
-    monkeypatch.setattr(gibbs_sampling, "sample", noted)
-    return found
+def lengths(runs: Sequence[Run]) -> list[tuple[int, int, int]]:
+    """Times the usual sweeps of a draw, warm-up and draws of each run."""
+    return [(int(own.thinning), given["warmup"], given["draws"]) for own, given, _ in runs]
 
 
 @pytest.mark.parametrize(
@@ -214,11 +199,11 @@ def test_few_draws_tell_whether_all_would_be_in_doubt(
     monkeypatch.setattr(better_draws, "LARGEST_R_HAT", r_hat)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
     monkeypatch.setattr(better_draws, "_more_sweeps", lambda own, fit: more)
-    draws = noted_runs(monkeypatch)
+    runs = noted_runs(monkeypatch)
 
     fit = rb.DawidSkene().fit(ratings, **options)
 
-    assert draws == [(1, 200, 100), then]
+    assert lengths(runs) == [(1, 200, 100), then]
     assert fit.posterior.sizes["draw"] == 500
     assert fit.settings.warmup == warmup
     first = fit.posterior.isel(draw=slice(100))
@@ -230,11 +215,11 @@ def test_few_draws_of_a_hierarchy_that_could_not_move_otherwise_are_not_asked(
 ) -> None:
     monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 0.0)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
-    draws = noted_runs(monkeypatch)
+    runs = noted_runs(monkeypatch)
 
     rb.HierarchicalDawidSkene().fit(crowd(400, 60, 3, 4), **{**QUICK, "draws": 500})
 
-    assert draws == [(1, 200, 500)]
+    assert lengths(runs) == [(1, 200, 500)]
 
 
 @pytest.mark.slow
@@ -255,17 +240,11 @@ def test_few_draws_of_real_ratings_tell_whether_all_would_be_in_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ratings = rb.Ratings.from_frame(dataset(name), scale="nominal", replicates="keep")
-    draws: list[tuple[bool, int]] = []
-    sample = gibbs_sampling.sample
-
-    def noted(own: Conjugate, **options: Any) -> Draws:
-        draws.append((own.is_usual, options["draws"]))
-        return sample(own, **options)
-
-    monkeypatch.setattr(gibbs_sampling, "sample", noted)
+    runs = noted_runs(monkeypatch)
 
     fit = model.fit(ratings, seed=1)
 
+    draws = [(own.is_usual, options["draws"]) for own, options, _ in runs]
     assert draws[0] == (True, 100)
     assert any(is_usual and n > 100 for is_usual, n in draws) != in_doubt
     assert any(not is_usual for is_usual, _ in draws) == in_doubt
@@ -315,21 +294,14 @@ def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
         return True
 
     monkeypatch.setattr(better_draws, "_mixes_badly", in_doubt)
-    swept: list[int] = []
-    sample = gibbs_sampling.sample
-
-    def counted(own: Conjugate, **options: Any) -> Draws:
-        swept.append(own.sweeps)
-        return sample(own, **options)
-
-    monkeypatch.setattr(gibbs_sampling, "sample", counted)
+    runs = noted_runs(monkeypatch)
 
     fit = rb.HierarchicalDawidSkene().fit(crowd(40, 8, 4, 2), **QUICK)
 
     checks = checked[0].diagnostics()
     more = max(2, math.ceil(75 * 2 / min(checks.ess_bulk, checks.ess_tail)))
     assert more <= 13
-    assert swept == [10, 10 * more, 30 * more]
+    assert [run.own.sweeps for run in runs] == [10, 10 * more, 30 * more]
     assert fit.settings.sampler == "nuts"
 
 

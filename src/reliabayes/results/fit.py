@@ -65,9 +65,8 @@ class Fit(FittedItems):
 
         The caution of models of scores is left out: it is a hint at other models.
         """
-        caution = ignored_facets(self.model, self.ratings)
-        if self.model.has_true_categories:
-            caution = self._caution()
+        knows = self.model.has_true_categories
+        caution = self._caution if knows else ignored_facets(self.model, self.ratings)
         said = {"Warning": self.doubt, "Caution": caution}
         return {label: text for label, text in said.items() if text}
 
@@ -100,7 +99,7 @@ class Fit(FittedItems):
         if "information_lost" in table:
             table = table.sort_values("information_lost", ascending=False, kind="stable")
         table.attrs = {"draws": posterior.n_draws, **table.attrs}
-        table.attrs["caution"] = self._caution()
+        table.attrs["caution"] = self._caution
         return table
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:

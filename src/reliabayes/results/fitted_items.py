@@ -54,7 +54,7 @@ class FittedItems(FittedDecisions):
             table = self.model.items(posterior, prob, rng)
         table.insert(0, "ratings", ratings_of(table.index, ratings))
         table.attrs["draws"] = posterior.n_draws
-        table.attrs["caution"] = self._caution()
+        table.attrs["caution"] = self._caution
         return table
 
     def write_items(

@@ -53,7 +53,7 @@ class FittedLabels(FittedQuantities):
         found = self.model.category_probabilities(posterior)
         if found is None:
             raise self._no_true_categories()
-        found.attrs = {"draws": posterior.n_draws, "caution": self._caution()}
+        found.attrs |= {"draws": posterior.n_draws, "caution": self._caution}
         return found
 
     def _items_in_memory(self, purpose: str) -> Ratings:

@@ -106,10 +106,11 @@ class FittedQuantities:
         table = table[["median", "mean", "sd"]].join(
             [self._convergence.table(names), table[bounds]]
         )
-        table.attrs["caution"] = self._caution()
+        table.attrs["caution"] = self._caution
         table.attrs["note"] = self.note
         return table
 
+    @cached_property
     def _caution(self) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""
         said = [cautions(self.model, self.ratings)]

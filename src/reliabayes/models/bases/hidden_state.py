@@ -101,6 +101,7 @@ class HiddenStateModel(RatingModel[P]):
     adapts_metric_up_to: ClassVar[int] = 20  # parameters; with so few it does in any case
     target_acceptance: ClassVar[float] = 0.8  # that the step size is adapted to
     crowd_acceptance: ClassVar[float | None] = None  # the same for 20 raters or more, if different
+    thinning: ClassVar[int] = 1  # iterations of NUTS that make a draw
     has_cheap_climbs: ClassVar[bool] = False  # whether EM from a hundred starts takes no time
 
     # Definition.
@@ -197,6 +198,7 @@ class HiddenStateModel(RatingModel[P]):
             step_size=0.5,
             adapt_metric=is_small or self.adapts_metric,
             target_acceptance=self.acceptance(problem),
+            thinning=self.thinning,
             path=found.path,
         )
 

@@ -57,7 +57,6 @@ class RatingModel(OptionalResults[P], ABC):
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
-    thinning: ClassVar[int] = 1  # iterations of NUTS that make a draw
 
     @classmethod
     def name(cls) -> str:

@@ -133,7 +133,7 @@ def _sampled(
         geometry=geometry_of(start, settings.sampler, care),
         rough=None if rough is None else stan_data(rough, mode.centring),
         acceptance=max(acceptance, care.acceptance),
-        thinning=max(model.thinning, mode.thinning, care.thinning),
+        thinning=max(mode.thinning, care.thinning),
         output_dir=output_dir,
         **chains,
         **options,

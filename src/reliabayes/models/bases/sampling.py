@@ -62,7 +62,6 @@ SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000, tree_depth=10)
 class SampledModel(Protocol):
     """What sampling asks of a model."""
 
-    thinning: ClassVar[int]
     samples_in_numpy: ClassVar[bool]
     takes_parts: ClassVar[bool]
 
