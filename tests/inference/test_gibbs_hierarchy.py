@@ -18,7 +18,10 @@ from reliabayes.inference import gibbs
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
+from reliabayes.likelihoods.item_mixture import ItemMixture
 from reliabayes.models import priors
+from reliabayes.models.bases.cells import Cells
+from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
 from tests.inference.test_gibbs import LIMIT, TINY, check_log_likelihood, crowd
 from tests.monte_carlo import standard_error
 
@@ -36,7 +39,13 @@ def drawn(
     model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, *, seed: int = 1, **options: Any
 ) -> Draws:
     """Draws with the log density of the program at the mode."""
-    problem = model.problem(ratings)
+    return drawn_of(model, model.problem(ratings), seed=seed, **options)
+
+
+def drawn_of(
+    model: rb.HierarchicalDawidSkene, problem: HierarchicalProblem, *, seed: int = 1, **options: Any
+) -> Draws:
+    """The same of a problem."""
     chains = {"chains": 2, "warmup": 100, "draws": 1000, "progress": False} | options
     mode = model.start(problem)
     start = model.cold_start(problem, mode.centring)
@@ -56,6 +65,41 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
     found = drawn(model, ratings, draws=4000).parameters
 
     check_moments(found, integrated(table, model.problem(ratings).priors))
+
+
+@pytest.mark.parametrize("options", PRIORS, ids=["default", "half t"])
+def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: Any) -> None:
+    model = rb.HierarchicalDawidSkene(**options)
+    ratings = rb.Ratings.from_frame(TINY, scale="nominal")
+    problem = beside_others(model.problem(ratings), ratings, 100)
+
+    found = drawn_of(model, problem, draws=4000).parameters
+
+    assert found["effect"].shape[-1] == ratings.n_raters + 100
+    check_moments(found, integrated(TINY, problem.priors))
+    others = found["effect"][..., ratings.n_raters :]
+    for power, moment in ((others, 0), (others**2, 1)):
+        assert np.abs(power.mean(axis=(0, 1, 3)) - moment).max() < LIMIT * np.sqrt(
+            2 / others[..., 0, :].size
+        )
+
+
+def beside_others(
+    problem: HierarchicalProblem, ratings: rb.Ratings, number: int
+) -> HierarchicalProblem:
+    """The same ratings, and so many more raters who gave none."""
+    raters = np.int32(ratings.n_raters + number)
+    every = np.arange(len(ratings.categories) * raters, dtype=np.int32)
+    cells = Cells(ratings.category * raters + ratings.rater, *np.divmod(every, raters))
+    return replace(
+        problem,
+        coords={**problem.coords, "rater": pd.RangeIndex(raters)},
+        cells=cells,
+        mixture=ItemMixture.of(
+            ratings.item, cells.of_rating, len(every), np.zeros(ratings.n_items, np.int32)
+        ),
+        precision=np.zeros((problem.size("error"), raters)),
+    )
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ MOST_SWEEPS = 10
 RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
 # So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; at least so many
 # sweeps, and so many where ratings are more than log odds, so that states slow the chain.
-SWEPT, HIERARCHY_SWEEPS, SWEEPS_OF_MANY_RATINGS = 10_000, 3, 4
+SWEPT, HIERARCHY_SWEEPS, SWEEPS_OF_MANY_RATINGS = 10_000, 4, 5
 # Where states are drawn given one another, items with a state of at least such a probability are
 # settled, and drawn in one of four passes.
 NEARLY_CERTAIN = 0.995

@@ -37,7 +37,8 @@ class Rows {
  public:
   Rows(const Hierarchy& own, const Philox& philox)
       : own_(own), philox_(philox), raters_(own.raters),
-        odds_(own.raters * own.categories * (own.categories - 1)) {
+        odds_(own.raters * own.categories * (own.categories - 1)),
+        sliced_(own.raters < many_raters ? 4 : 16), scored_(own.raters < many_raters ? 2 : 8) {
     const double df = own.spread_df;
     log_peak_ = std::isinf(df) ? -0.5 * std::log(2 * M_PI)
                                : std::lgamma((df + 1) / 2) - std::lgamma(df / 2) - 0.5 * std::log(df * M_PI);
@@ -74,9 +75,8 @@ class Rows {
  private:
   static constexpr double smallest_row = 1e-300;
   static constexpr double width = 14, width_of_effect = 8;  // intervals of slice sampling, in sds
-  // One sweep in so many draws by slice sampling, which leaves long tails sooner than Metropolis steps do, and in so
-  // many draws locations and spreads given scores.
-  static constexpr std::uint32_t sliced = 4, scored = 2;
+  // Ratings of so many raters say so much of spreads that tails are short.
+  static constexpr Count many_raters = 100;
 
   Count error(Count truth, Count category) const {
     return truth * (own_.categories - 1) + category - (category > truth);
@@ -91,14 +91,17 @@ class Rows {
     return -0.5 * (own_.spread_df + 1) * std::log1p(square / own_.spread_df);
   }
 
-  // Who has ratings of items of a true category.
+  // Who has ratings of items of a true category, and after them who has none.
   void read_raters(const double* ratings, Count h) {
     const Count n = own_.categories;
-    Count found = 0;
+    Count found = 0, last = own_.raters;
     for (Count j = 0; j < own_.raters; ++j) {
       double total = 0;
       for (Count k = 0; k < n; ++k) total += ratings[(j * n + h) * n + k];
-      if (total == 0) continue;
+      if (total == 0) {
+        raters_.number[--last] = j;
+        continue;
+      }
       raters_.number[found] = j;
       raters_.total[found++] = total;
     }
@@ -122,19 +125,22 @@ class Rows {
       total += raters_.total[i];
     }
     approximate(raters_, wrong / total);
-    const bool slices = sweep % sliced == 0;
+    const bool slices = sweep % sliced_ == 0;
     if (slices) draw_effects(raters_, of, width_of_effect, stream);
     else move_effects(raters_, of, stream);
     draw_given_log_odds(of, stream);
     if (slices) draw_given_effects(of, stream);
     else move_given_effects(of, stream);
-    if (sweep % scored == 0) move_given_scores(of, stream);
+    if (sweep % scored_ == 0) move_given_scores(of, stream);
     if (of.spread < 0) {  // log odds and priors are the same as with all signs changed
       of.spread = -of.spread;
       for (Count i = 0; i < raters_.size; ++i) raters_.effect[i] = -raters_.effect[i];
     }
-    draw_normal(effect, own_.raters, stream);  // of those without ratings
+    const Count without = own_.raters - raters_.size;
+    double* const normal = &raters_.effect[raters_.padded];
+    draw_normal(normal, without, stream);
     for (Count i = 0; i < raters_.size; ++i) effect[raters_.number[i]] = raters_.effect[i];
+    for (Count i = 0; i < without; ++i) effect[raters_.number[raters_.size + i]] = normal[i];
     x[own_.location + e] = of.location;
     x[own_.spread + e] = of.spread;
     find_odds(x, e, 1);
@@ -224,6 +230,9 @@ class Rows {
   const Philox& philox_;
   Raters raters_;             // who rated items of one true category
   std::vector<double> odds_;  // by error and rater
+  // One sweep in so many draws by slice sampling, which leaves long tails sooner than Metropolis steps do, and one in
+  // so many draws locations and spreads given scores.
+  std::uint32_t sliced_, scored_;
   double log_peak_;           // of the density of the t distribution with these degrees of freedom
 };
 

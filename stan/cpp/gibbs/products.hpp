@@ -33,16 +33,24 @@ WIDEST static void multiply(const double* factor, Count stride, const std::int32
 }
 
 // The same for some items one after another: weights of states times the factors of the first entries of each.
+template <int Blocks>
+INLINE void multiply_items(const double* weight, const double* factor, Count stride, const Count* first,
+                           const std::int32_t* cell, const std::int32_t* count, Count most, Count items,
+                           double* state) {
+  for (Count item = 0; item < items; ++item, state += stride) {
+    const Count entry = first[item], entries = std::min(most, first[item + 1] - entry);
+    for (int b = 0; b < Blocks; ++b) write(read(weight + b * lanes), state + b * lanes);
+    multiply<Blocks>(factor, stride, cell + entry, count + entry, entries, state);
+  }
+}
 WIDEST static void multiply_items(const double* weight, const double* factor, Count stride, const Count* first,
                                   const std::int32_t* cell, const std::int32_t* count, Count most, Count items,
                                   double* state) {
-  for (Count item = 0; item < items; ++item, state += stride) {
-    const Count entry = first[item], entries = std::min(most, first[item + 1] - entry);
-    for (Count from = 0; from < stride; from += lanes) {
-      write(read(weight + from), state + from);
-      multiply<1>(factor + from, stride, cell + entry, count + entry, entries, state + from);
-    }
-  }
+  Count from = 0;
+  for (; from + 2 * lanes <= stride; from += 2 * lanes)
+    multiply_items<2>(weight + from, factor + from, stride, first, cell, count, most, items, state + from);
+  if (from < stride)
+    multiply_items<1>(weight + from, factor + from, stride, first, cell, count, most, items, state + from);
 }
 
 }  // namespace reliabayes

@@ -43,7 +43,7 @@ QUICK_GIVEN_OTHERS = 780_000  # where states are drawn given one another, which 
 AIM = 1_200
 # That of each chain of a hierarchy, and where ratings may be guessed, of which many are swept at
 # most so many times as often.
-AIM_PER_CHAIN, MOST_OF_MANY = 75, 3
+AIM_PER_CHAIN, MOST_OF_MANY = 60, 3
 ESS_OF_FEW = 20  # of all draws of a hierarchy, where few of them only say that it is small
 # Where so few counts of distinct items stand for all, and so many times the sweeps are due, so many
 # moves of all parameters follow a sweep, which is then worth so many.
