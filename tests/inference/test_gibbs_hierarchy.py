@@ -88,7 +88,7 @@ def beside_others(
     problem: HierarchicalProblem, ratings: rb.Ratings, number: int
 ) -> HierarchicalProblem:
     """The same ratings, and so many more raters who gave none."""
-    raters = np.int32(ratings.n_raters + number)
+    raters = ratings.n_raters + number
     every = np.arange(len(ratings.categories) * raters, dtype=np.int32)
     cells = Cells(ratings.category * raters + ratings.rater, *np.divmod(every, raters))
     return replace(
