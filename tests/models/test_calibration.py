@@ -415,6 +415,18 @@ def test_posteriors_of_crowds_are_calibrated(name: str, monkeypatch: pytest.Monk
     assert found.p_value > FALSE_ALARMS, str(found)
 
 
+@pytest.mark.calibration
+def test_posteriors_of_many_similar_raters_are_calibrated() -> None:
+    model = rb.HierarchicalDawidSkene()
+    design = complete_design(110, 110).query("(item + 7 * rater) % 110 < 3")
+    assert design["rater"].nunique() == 110
+
+    found = calibrate(model, partial(annotated, model, 2, design), n=200, seed=19, sampler="gibbs")
+
+    print(found)
+    assert found.p_value > FALSE_ALARMS, str(found)
+
+
 BY_GIBBS = (  # models of ANNOTATION that Gibbs sampling suits
     "dawid-skene",
     "hierarchical-dawid-skene",
