@@ -416,10 +416,10 @@ def test_posteriors_of_crowds_are_calibrated(name: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.calibration
-def test_posteriors_of_many_similar_raters_are_calibrated() -> None:
+def test_posteriors_of_a_crowd_by_gibbs_sampling_are_calibrated() -> None:
     model = rb.HierarchicalDawidSkene()
     design = complete_design(110, 110).query("(item + 7 * rater) % 110 < 3")
-    assert design["rater"].nunique() == 110
+    assert design["rater"].nunique() >= 100  # from which on slices are rare
 
     found = calibrate(model, partial(annotated, model, 2, design), n=200, seed=19, sampler="gibbs")
 

@@ -299,7 +299,7 @@ def test_a_hierarchy_in_doubt_is_swept_more_often_before_nuts(
     fit = rb.HierarchicalDawidSkene().fit(crowd(40, 8, 4, 2), **QUICK)
 
     checks = checked[0].diagnostics()
-    more = max(2, math.ceil(60 * 2 / min(checks.ess_bulk, checks.ess_tail)))
+    more = max(2, math.ceil(better_draws.AIM_PER_CHAIN * 2 / min(checks.ess_bulk, checks.ess_tail)))
     assert more <= 13
     assert [run.own.sweeps for run in runs] == [10, 10 * more, 30 * more]
     assert fit.settings.sampler == "nuts"

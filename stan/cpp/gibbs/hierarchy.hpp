@@ -75,7 +75,7 @@ class Rows {
  private:
   static constexpr double smallest_row = 1e-300;
   static constexpr double width = 14, width_of_effect = 8;  // intervals of slice sampling, in sds
-  // Ratings of so many raters say so much of spreads that tails are short.
+  // With so many raters rarer slices and scores saved more time than effective draws, on all crowds that were tried.
   static constexpr Count many_raters = 100;
 
   Count error(Count truth, Count category) const {

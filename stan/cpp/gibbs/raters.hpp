@@ -10,11 +10,11 @@ namespace reliabayes {
 // What the ratings of each rater say of one error. Raters that fill up the last lanes have no ratings.
 struct Raters {
   Count size = 0, padded = 0;
-  std::vector<Count> number;                 // then those of all other raters
+  std::vector<Count> number;                 // of those with ratings, then of all others
   std::vector<double> total, wrong;          // ratings
   std::vector<double> others;                // odds of all other ratings against the right one, and their log
   std::vector<double> log_odds, precision;   // of a normal approximation of the likelihood
-  std::vector<double> effect, score;
+  std::vector<double> effect, score;         // after the padding, effects have room for all others
 
   explicit Raters(Count most) : number(most) {
     for (auto* each : {&total, &wrong, &others, &log_odds, &precision, &effect, &score})
