@@ -18,7 +18,6 @@ from reliabayes.inference import gibbs
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
-from reliabayes.likelihoods.item_mixture import ItemMixture
 from reliabayes.models import priors
 from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
@@ -35,11 +34,9 @@ PRIORS = [
 ]
 
 
-def drawn(
-    model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, *, seed: int = 1, **options: Any
-) -> Draws:
+def drawn(model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, **options: Any) -> Draws:
     """Draws with the log density of the program at the mode."""
-    return drawn_of(model, model.problem(ratings), seed=seed, **options)
+    return drawn_of(model, model.problem(ratings), **options)
 
 
 def drawn_of(
@@ -71,7 +68,7 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
 def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: Any) -> None:
     model = rb.HierarchicalDawidSkene(**options)
     ratings = rb.Ratings.from_frame(TINY, scale="nominal")
-    problem = beside_others(model.problem(ratings), ratings, 100)
+    problem = beside_others(model, ratings, 100)
 
     found = drawn_of(model, problem, draws=4000).parameters
 
@@ -86,9 +83,10 @@ def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: A
 
 
 def beside_others(
-    problem: HierarchicalProblem, ratings: rb.Ratings, number: int
+    model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, number: int
 ) -> HierarchicalProblem:
-    """The same ratings, and so many more raters who gave none."""
+    """The problem of ratings, with so many more raters who gave none."""
+    problem = model.problem(ratings)
     raters = ratings.n_raters + number
     every = np.arange(len(ratings.categories) * raters, dtype=np.int32)
     cells = Cells(ratings.category * raters + ratings.rater, *np.divmod(every, raters))
@@ -96,9 +94,7 @@ def beside_others(
         problem,
         coords={**problem.coords, "rater": pd.RangeIndex(raters)},
         cells=cells,
-        mixture=ItemMixture.of(
-            ratings.item, cells.of_rating, len(every), np.zeros(ratings.n_items, np.int32)
-        ),
+        mixture=model.categorical_problem(ratings, cells).mixture,
         precision=np.zeros((problem.size("error"), raters)),
     )
 

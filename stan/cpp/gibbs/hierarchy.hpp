@@ -37,8 +37,7 @@ class Rows {
  public:
   Rows(const Hierarchy& own, const Philox& philox)
       : own_(own), philox_(philox), raters_(own.raters),
-        odds_(own.raters * own.categories * (own.categories - 1)),
-        sliced_(own.raters < many_raters ? 4 : 16), scored_(own.raters < many_raters ? 2 : 8) {
+        odds_(own.raters * own.categories * (own.categories - 1)) {
     const double df = own.spread_df;
     log_peak_ = std::isinf(df) ? -0.5 * std::log(2 * M_PI)
                                : std::lgamma((df + 1) / 2) - std::lgamma(df / 2) - 0.5 * std::log(df * M_PI);
@@ -75,7 +74,10 @@ class Rows {
  private:
   static constexpr double smallest_row = 1e-300;
   static constexpr double width = 14, width_of_effect = 8;  // intervals of slice sampling, in sds
-  // With so many raters rarer slices and scores saved more time than effective draws, on all crowds that were tried.
+  // One sweep in so many draws by slice sampling, which leaves long tails sooner than Metropolis steps do, and in so
+  // many draws locations and spreads given scores. With so many raters both are so many times rarer: that saved more
+  // time than effective draws, on all crowds that were tried.
+  static constexpr std::uint32_t sliced = 4, scored = 2, rarer = 4;
   static constexpr Count many_raters = 100;
 
   Count error(Count truth, Count category) const {
@@ -125,13 +127,14 @@ class Rows {
       total += raters_.total[i];
     }
     approximate(raters_, wrong / total);
-    const bool slices = sweep % sliced_ == 0;
+    const std::uint32_t times = own_.raters < many_raters ? 1 : rarer;
+    const bool slices = sweep % (times * sliced) == 0;
     if (slices) draw_effects(raters_, of, width_of_effect, stream);
     else move_effects(raters_, of, stream);
     draw_given_log_odds(of, stream);
     if (slices) draw_given_effects(of, stream);
     else move_given_effects(of, stream);
-    if (sweep % scored_ == 0) move_given_scores(of, stream);
+    if (sweep % (times * scored) == 0) move_given_scores(of, stream);
     if (of.spread < 0) {  // log odds and priors are the same as with all signs changed
       of.spread = -of.spread;
       for (Count i = 0; i < raters_.size; ++i) raters_.effect[i] = -raters_.effect[i];
@@ -230,9 +233,6 @@ class Rows {
   const Philox& philox_;
   Raters raters_;             // who rated items of one true category
   std::vector<double> odds_;  // by error and rater
-  // One sweep in so many draws by slice sampling, which leaves long tails sooner than Metropolis steps do, and one in
-  // so many draws locations and spreads given scores.
-  std::uint32_t sliced_, scored_;
   double log_peak_;           // of the density of the t distribution with these degrees of freedom
 };
 
