@@ -11,6 +11,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.recommendation import MISLEADING
+from tests.judge_panels import panel
 from tests.partitions.in_memory import in_parts
 
 
@@ -190,12 +191,19 @@ DESIGN = "item x rater x day"
 @pytest.mark.parametrize(
     ("ratings", "family", "others"),
     [
-        (graded(5), "ordinal", [rb.OrdinalICC(), rb.GStudy(design=DESIGN)]),
-        (graded(5, scale="ordered"), "ordinal", [rb.OrdinalICC(), rb.GStudy(design=DESIGN)]),
+        (graded(5), "ordinal", [rb.OrdinalICC(repeats="one_vote"), rb.GStudy(design=DESIGN)]),
+        (
+            graded(5, scale="ordered"),
+            "ordinal",
+            [rb.OrdinalICC(repeats="one_vote"), rb.GStudy(design=DESIGN)],
+        ),
         (
             graded(2, scale="ordered"),
             "logit",
-            [rb.LogitICC(), rb.DawidSkene(prior_misleading=MISLEADING)],
+            [
+                rb.LogitICC(repeats="one_vote"),
+                rb.DawidSkene(prior_misleading=MISLEADING, repeats="one_vote"),
+            ],
         ),
     ],
 )
@@ -279,3 +287,37 @@ def test_where_none_takes_parts_all_that_do_are_named() -> None:
 
     with pytest.raises(rb.RatingsError, match=r"OrdinalICC does .* name TAP, RaterTAP, Da"):
         rb.recommend(dataset)
+
+
+def test_runs_of_one_rater_never_count_as_independent_votes() -> None:
+    found = rb.recommend(panel(1).ratings())
+
+    models = [found.model, *(model for model, _ in found.alternatives)]
+    assert found.model == rb.DawidSkene(prior_misleading=MISLEADING, repeats="one_vote")
+    assert "several ratings of an item by one rater count as one vote" in found.reason
+    assert all(isinstance(each, rb.GStudy) or each.repeats == "one_vote" for each in models)
+
+
+def test_models_of_one_truth_come_last_where_one_pool_outvotes_another() -> None:
+    found = rb.recommend(panel(1).ratings(pool="pool"))
+
+    names = [type(model).__name__ for model, _ in found.alternatives]
+    reasons = dict(zip(names, [when for _, when in found.alternatives], strict=True))
+    assert found.model == rb.LogitXCC(repeats="one_vote")
+    assert names[0] == "LogitICC"
+    assert reasons["DawidSkene"] == (
+        "if one answer is true for all pools, and the raters of judges err independently"
+    )
+
+
+def test_where_only_a_model_of_one_truth_suits_the_reason_says_who_outvotes_whom() -> None:
+    table = panel(1).table.query("run == 1")
+    third = table.assign(**{"pass": table["pass"] + (table["answer"] % 10 == 0)})
+    ratings = rb.Ratings.from_frame(
+        third, item="answer", rating="pass", pool="pool", scale="nominal"
+    )
+
+    assert rb.recommend(ratings).reason.endswith(
+        "the raters of judges outvote the others on most items, and errors that they share would "
+        "pass for the truth: rb.agreement.kappa_x compares the pools without a truth"
+    )

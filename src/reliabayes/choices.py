@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 Scale: TypeAlias = Literal["nominal", "ordered", "numeric"]  # how categories relate
 Replicates: TypeAlias = Literal["error", "keep"]  # what happens if a rater rates an item twice
+Repeats: TypeAlias = Literal["independent", "one_vote"]  # what several ratings of an item count as
 Missing: TypeAlias = Literal["error", "drop"]  # what happens to rows without a rating
 Twins: TypeAlias = Literal["error", "join"]  # what happens to values that differ only in writing
 Shape: TypeAlias = Literal["long", "wide"]  # one rating per row, or a column per rater

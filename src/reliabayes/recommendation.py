@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,11 @@ from reliabayes.choices import Family
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import Beta, RatingModel
-from reliabayes.partitions import AnyRatings, RatingsDataset, example_of
+from reliabayes.partitions import AnyRatings, RatingsDataset, example_of, has_repeats, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
+from reliabayes.results.model import as_counted
+from reliabayes.results.shared_errors import leading_raters
 
 PER_CELL = 20  # ratings of a rater for each probability of an error, which then is well known
 MANY_RATERS = 8  # from which on they tell how raters differ
@@ -74,7 +76,9 @@ def recommend(ratings: AnyRatings) -> Recommendation:
     true categories: how accurate the raters are, and which category each item has. Among these,
     raters with few ratings learn from the others, and items may mislead their raters, with a
     probability of 5% by the prior (``prior_misleading=rb.Beta(0.5, 9.5)``), until known answers say
-    more: such models predict answers that experts gave better than the published ones.
+    more: such models predict answers that experts gave better than the published ones. Several
+    ratings of an item by one rater count as one vote (``repeats="one_vote"``), because a rater who
+    errs is likely to err again.
 
     Of ratings in parts, what the numbers mean is judged by the first part; and the recommended
     model is the first alternative that takes them, if the one that suits best needs all in memory.
@@ -108,26 +112,68 @@ def recommend(ratings: AnyRatings) -> Recommendation:
     found = _by_scale(ratings)
     if isinstance(ratings, RatingsDataset):
         found = _of_parts(found, ratings)
-    alternatives = ((with_usual_options(model), when) for model, when in found.alternatives)
-    return replace(found, model=with_usual_options(found.model), alternatives=(*alternatives,))
+    model = with_usual_options(found.model, ratings)
+    others = ((with_usual_options(model, ratings), when) for model, when in found.alternatives)
+    reason = found.reason
+    if model.repeats == "one_vote":
+        reason += "; several ratings of an item by one rater count as one vote"
+    if model.has_true_categories and (leading := leading_raters(ratings)) is not None:
+        reason += (
+            f"; {leading.name} outvote the others on most items, and errors that they share would "
+            "pass for the truth"
+        )
+        if len(ratings.pools) > 1:
+            reason += ": rb.agreement.kappa_x compares the pools without a truth"
+    return replace(found, model=model, reason=reason, alternatives=(*others,))
 
 
-def with_usual_options(model: RatingModel[Any]) -> RatingModel[Any]:
+def with_usual_options(
+    model: RatingModel[Any], ratings: AnyRatings | None = None
+) -> RatingModel[Any]:
     """A model as it is recommended, and used on the command line.
 
     Parameters
     ----------
     model : RatingModel
         With its default settings.
+    ratings : Ratings or RatingsDataset, optional
+        The ratings that the model is chosen for; by default those that a user named it for, in
+        which each rating counts, as published.
 
     Returns
     -------
     RatingModel
-        Of models of true categories one in which items may mislead; of others the same.
+        Of models of true categories one in which items may mislead; of models of categories one in
+        which a rater has one vote on an item, if the ratings have repeats; of others the same.
     """
-    if not model.has_true_categories:
-        return model
-    return replace(model, prior_misleading=MISLEADING)  # type: ignore[call-arg]
+    options: dict[str, Any] = {}
+    if model.has_true_categories:
+        options["prior_misleading"] = MISLEADING
+    counts_repeats = "repeats" in {field.name for field in fields(model)}
+    if counts_repeats and ratings is not None and has_repeats(ratings):
+        options["repeats"] = "one_vote"
+    return replace(model, **options)
+
+
+def takes(model: RatingModel[Any], ratings: Ratings) -> bool:
+    """Whether a model can be fitted to ratings.
+
+    Parameters
+    ----------
+    model : RatingModel
+        The model.
+    ratings : Ratings
+        The ratings.
+
+    Returns
+    -------
+    bool
+    """
+    try:
+        model.problem(in_memory(as_counted(model, ratings), "recommend"))
+    except RatingsError:
+        return False
+    return True
 
 
 def _of_parts(found: Recommendation, dataset: RatingsDataset) -> Recommendation:
@@ -229,8 +275,9 @@ def _study(design: SuitedDesign, family: Family = "gaussian") -> models.GStudy:
 
 def _ignoring_facets(ratings: AnyRatings, model: RatingModel[Any]) -> tuple[RatingModel[Any], str]:
     """A model without facets, and when to prefer it."""
-    same = "ratings of an item by a rater are to count as independent"
-    return model, f"if {'pools are to be compared, and ' * (len(ratings.pools) > 1)}{same}"
+    pools = "pools are to be compared, and " * (len(ratings.pools) > 1)
+    counted = "as independent" if model.continuous else "as one vote"
+    return model, f"if {pools}ratings of an item by a rater are to count {counted}"
 
 
 def _of_ordered(ratings: AnyRatings) -> Recommendation:
@@ -262,10 +309,16 @@ def _of_unordered(ratings: AnyRatings) -> Recommendation:
     reliability = models.LogitICC() if design is None else _study(design, "logit")
     logit: tuple[RatingModel[Any], str] = (reliability, "to ask how reliable the ratings are")
     if number == 2 and len(ratings.pools) > 1:
+        one_truth = (models.DawidSkene(), "if one answer is true for all pools")
+        alternatives: tuple[tuple[RatingModel[Any], str], ...] = (one_truth,)
+        if (leading := leading_raters(ratings)) is not None:
+            as_one = (models.LogitICC(), "if the pools are to count as one")
+            independent = f"{one_truth[1]}, and {leading.name} err independently"
+            alternatives = as_one, (one_truth[0], independent)
         return Recommendation(
             models.LogitXCC(),
             "ratings in two categories by pools, which may see different things",
-            ((models.DawidSkene(), "if one answer is true for all pools"),),
+            alternatives,
         )
     if raters <= 2 or ratings.anonymous_raters:
         which = "it is not known who rated" if ratings.anonymous_raters else "there are two raters"

@@ -68,6 +68,42 @@ def joined(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
+def named(names: Iterable[Any], most: int = 3) -> str:
+    """Names with commas, the first few if there are many: ``w1, w2, w3 and 4 others``.
+
+    Parameters
+    ----------
+    names : iterable
+        One or more ids.
+    most : int, default 3
+        How many to name at most.
+
+    Returns
+    -------
+    str
+    """
+    parts = list(map(str, names))
+    others = len(parts) - most
+    return joined(parts if others <= 1 else [*parts[:most], f"{others:,} others"])
+
+
+def rater_names(raters: Iterable[Any]) -> str:
+    """Ids of raters in a sentence: ``w1 and w2``, or ``raters 1 and 2`` if they are numbers.
+
+    Parameters
+    ----------
+    raters : iterable
+        One or more ids.
+
+    Returns
+    -------
+    str
+    """
+    ids = list(map(str, raters))
+    noun = "" if not all(map(str.isdigit, ids)) else "rater " if len(ids) == 1 else "raters "
+    return noun + named(ids)
+
+
 def counted(number: int, name: str) -> str:
     """Return how many levels of a facet there are, in words if its name is one.
 

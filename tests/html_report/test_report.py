@@ -24,9 +24,9 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
 from reliabayes.html_report import answer, pictures
-from reliabayes.html_report.answers.phrases import rater_names
 from reliabayes.html_report.blocks import Picture
 from reliabayes.html_report.sections.data import data
+from reliabayes.wording import rater_names
 from tests.models.known_answers import crowd, known
 from tests.models.test_models import fitted
 from tests.plots.test_plots import around, made_of, of_categories, of_numbers, of_pools, rated

@@ -35,22 +35,33 @@ def test_models_without_facets_take_repeated_ratings_as_independent() -> None:
 
 
 @pytest.mark.parametrize(
-    ("categories", "scale", "before", "family"),
+    ("categories", "scale", "family"),
     [
-        (3, "ordered", "", "ordinal"),
-        (3, "nominal", 'For grades (scale="ordered"), ', "ordinal"),
-        (2, "nominal", "", "logit"),
+        (3, "ordered", "ordinal"),
+        (2, "nominal", "logit"),
     ],
 )
 def test_remedy_for_categories_is_a_study_of_their_family(
-    categories: int, scale: str, before: str, family: str
+    categories: int, scale: str, family: str
 ) -> None:
-    found = ignored_facets(rb.DawidSkene(), rated(TABLE["item"] % categories, scale=scale))
+    found = ignored_facets(rb.OrdinalICC(), rated(TABLE["item"] % categories, scale=scale))
 
     assert found == (
-        f'DawidSkene {INDEPENDENT}{before}GStudy with the design "item x rater x day" and '
+        f'OrdinalICC {INDEPENDENT}GStudy with the design "item x rater x day" and '
         f'family="{family}" does not.'
     )
+
+
+def test_models_of_true_categories_count_repeats_as_independent_votes_with_or_without_facets() -> (
+    None
+):
+    rating = TABLE["item"] % 3
+
+    with_facets = ignored_facets(rb.DawidSkene(), rated(rating, scale="nominal"))
+    without = rated(rating, facets=(), scale="nominal", replicates="keep")
+
+    assert with_facets.startswith("36 of 72 ratings repeat a rater's rating of an item, and Dawid")
+    assert ignored_facets(rb.DawidSkene(), without) == with_facets
 
 
 def test_only_facets_that_differ_within_an_item_and_a_rater_count() -> None:
@@ -90,7 +101,7 @@ def test_point_estimates_state_it() -> None:
 
     estimate = rb.DawidSkene().em(ratings)
 
-    assert "DawidSkene takes ratings" in estimate.summary().attrs["caution"]
+    assert "DawidSkene counts them as independent" in estimate.summary().attrs["caution"]
 
 
 def test_fits_without_facets_state_nothing() -> None:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from reliabayes.app.faults import with_controls
-from reliabayes.errors import RatingsError
 from reliabayes.models import TAP, RatingModel
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale
-from reliabayes.recommendation import recommend, with_usual_options
+from reliabayes.recommendation import recommend, takes, with_usual_options
 
 Question: TypeAlias = Literal["reliability", "truth", "pools"]
 MOST_CATEGORIES = 50  # of which one may be true
@@ -79,7 +78,7 @@ def model_choices(ratings: Ratings, question: Question) -> tuple[ModelChoice, ..
     found: dict[str, ModelChoice] = {}
     for choice in _candidates(ratings, question):
         name = type(choice.model).__name__
-        if name not in found and _answers(choice.model, question) and _takes(choice.model, ratings):
+        if name not in found and _answers(choice.model, question) and takes(choice.model, ratings):
             found[name] = choice
     first, *others = found.values() if found else (None,)
     return () if first is None else (replace(first, is_recommended=True), *others)
@@ -110,7 +109,7 @@ def _candidates(ratings: Ratings, question: Question) -> Iterator[ModelChoice]:
     is_number = likely_scale(ratings).scale == "numeric"
     if question == "truth" and not is_number and len(ratings.categories) <= MOST_CATEGORIES:
         yield from _recommended(_again(ratings, scale="nominal"))
-        yield ModelChoice(with_usual_options(TAP()), TAP.summary)
+        yield ModelChoice(with_usual_options(TAP(), ratings), TAP.summary)
 
 
 def _recommended(ratings: Ratings) -> Iterator[ModelChoice]:
@@ -146,14 +145,6 @@ QUESTIONS: dict[Question, Callable[[RatingModel[Any]], bool]] = {
         not model.has_true_categories and "normalized_xcc" not in model.reports
     ),
 }
-
-
-def _takes(model: RatingModel[Any], ratings: Ratings) -> bool:
-    try:
-        model.problem(ratings)
-    except RatingsError:
-        return False
-    return True
 
 
 def _capital(text: str) -> str:

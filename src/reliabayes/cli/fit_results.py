@@ -135,6 +135,8 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
         return
+    if fitted.shared_errors is not None:
+        print_message(fitted.shared_errors.caution)
     found, settings = fitted.diagnostics(), fitted.settings
     if fitted.readings:
         print_message(" ".join([modes_in_words(settings.modes), *fitted.readings]))

@@ -9,6 +9,7 @@ import typer
 
 import reliabayes as rb
 from reliabayes.cli.output import print_message
+from reliabayes.recommendation import takes
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -63,7 +64,7 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
     chosen = [found.model]
     for model, _ in found.alternatives:
         pair = {"recommended": type(found.model), "other": type(model)}  # names may be the same
-        if not refuses_comparison(pair) and _takes(model, ratings):
+        if not refuses_comparison(pair) and takes(model, ratings):
             chosen.append(model)
     if len(chosen) < 2:
         raise typer.BadParameter(
@@ -72,14 +73,6 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
         )
     _say(option, chosen, found)
     return chosen
-
-
-def _takes(model: RatingModel[Any], ratings: rb.Ratings) -> bool:
-    try:
-        model.problem(ratings)
-    except rb.RatingsError:
-        return False
-    return True
 
 
 def _say(option: str, chosen: Models, found: rb.Recommendation) -> None:

@@ -21,6 +21,9 @@ from reliabayes.html_report.sections.predictive_checks import predictive_checks
 from reliabayes.html_report.sections.quantities import quantities
 from reliabayes.html_report.sections.raters_and_items import items, raters
 from reliabayes.html_report.templates import template, text_of
+from reliabayes.partitions import has_repeats
+from reliabayes.ratings import Ratings
+from reliabayes.results.model import as_counted
 from reliabayes.results.summaries import size_text
 
 if TYPE_CHECKING:
@@ -119,11 +122,22 @@ def _check(ratings: AnyRatings, fits: Mapping[str, Fit], **probabilities: float)
         if not 0 < value < 1:
             raise ValueError(f"{name} must lie strictly between 0 and 1, not {value}.")
     for name, fit in fits.items():
-        if fit.ratings != ratings:
+        if not _is_of(fit, ratings):
             rule = "all fits must be of the ratings of the report"
             found = f"{name!r} has {fit.ratings!r}, the report {ratings!r}"
             remedy = "Pass the ratings that the models were fitted to."
             raise RatingsError([Fault("fits", rule, found, remedy)])
+
+
+def _is_of(fit: Fit, ratings: AnyRatings) -> bool:
+    """Whether a fit is of these ratings, as its model counts them."""
+    if fit.ratings == ratings:
+        return True
+    if fit.model.repeats == "independent" or not has_repeats(ratings):
+        return False
+    if isinstance(ratings, Ratings):
+        return fit.ratings == as_counted(fit.model, ratings)
+    return (fit.ratings.n_items, len(fit.ratings)) == (ratings.n_items, ratings.n_pairs)
 
 
 def _best_first(fits: list[ReportFit], compared: Section) -> list[ReportFit]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.partitions.dataset import RatingsDataset
+from reliabayes.partitions.dataset import Part, RatingsDataset
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.facets import NO_FACETS
+from reliabayes.ratings.one_vote import Counts, category_counts, one_vote_each
 
 AnyRatings: TypeAlias = Ratings | RatingsDataset
 READ_A_PART = "Read part of them, as with dataset.parts[0].read(), and use that."
@@ -53,3 +59,67 @@ def example_of(ratings: AnyRatings) -> Ratings:
     Ratings
     """
     return ratings if isinstance(ratings, Ratings) else ratings.example
+
+
+def has_repeats(ratings: AnyRatings) -> bool:
+    """Whether a rater has rated an item more than once.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        The ratings.
+
+    Returns
+    -------
+    bool
+    """
+    return not ratings.anonymous_raters and ratings.n_pairs < len(ratings)
+
+
+def with_one_vote_each(ratings: AnyRatings) -> AnyRatings:
+    """Return ratings in which each rater has one vote on an item, in memory or in parts.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        The ratings. Parts are read twice, and counted again whenever they are read.
+
+    Returns
+    -------
+    Ratings or RatingsDataset
+        As of `reliabayes.ratings.one_vote.one_vote_each`.
+    """
+    if isinstance(ratings, Ratings):
+        return one_vote_each(ratings)
+    if not has_repeats(ratings):
+        return ratings
+    of_rater = ratings.sum(category_counts)
+    sizes = ratings.map(_number_of_pairs)
+    parts: Sequence[Part] = [
+        _PartWithOneVoteEach(part, of_rater, n_pairs)
+        for part, n_pairs in zip(ratings.parts, sizes, strict=True)
+    ]
+    return replace(ratings, parts=parts, facets=NO_FACETS)
+
+
+@dataclass(frozen=True)
+class _PartWithOneVoteEach:
+    """A part whose ratings are counted when it is read."""
+
+    part: Part
+    of_rater: Counts
+    n_ratings: int
+
+    @property
+    def n_items(self) -> int:
+        return self.part.n_items
+
+    def read(self) -> Ratings:
+        return one_vote_each(self.part.read(), self.of_rater)
+
+    def item_ids(self) -> pd.Index[Any]:
+        return self.part.item_ids()
+
+
+def _number_of_pairs(part: Ratings) -> int:
+    return part.n_pairs

@@ -31,6 +31,7 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.results.rater_quality import by_pool
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
+from reliabayes.results.shared_errors import SharedErrors, leading_raters, shared_errors
 from reliabayes.results.summaries import Interval, chosen_names, describe, scalars
 
 MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
@@ -114,9 +115,22 @@ class FittedQuantities:
     def _caution(self) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""
         said = [cautions(self.model, self.ratings)]
+        if self.shared_errors is not None:
+            said = [self.shared_errors.caution, *said]
         if modes := modes_in_words(self.settings.modes):
             said = [modes, "fit.modes says how they differ.", *said]
         return " ".join(filter(None, said))
+
+    @cached_property
+    def shared_errors(self) -> SharedErrors | None:
+        """Whether raters on whom most labels rest make the same errors; None if labels rest on all.
+
+        See `reliabayes.results.shared_errors.SharedErrors`.
+        """
+        if "confusion" not in self.model.reports:
+            return None
+        leading = leading_raters(self.ratings)
+        return None if leading is None else shared_errors(leading, self.quantities, self.ratings)
 
     @cached_property
     def note(self) -> str:

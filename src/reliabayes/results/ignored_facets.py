@@ -1,4 +1,4 @@
-"""What a model without facets makes of ratings that have them."""
+"""What models make of a rater's repeated ratings of an item."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
 from reliabayes.results.model import Model
 from reliabayes.wording import joined
+
+WEIGHTY = 0.1  # proportion of repeated ratings from which on they change results
 
 
 def cautions(model: Model, ratings: AnyRatings) -> str:
@@ -39,7 +41,10 @@ def own_caution(model: Model, ratings: AnyRatings) -> str:
 
 
 def ignored_facets(model: Model, ratings: AnyRatings) -> str:
-    """That a model takes ratings as independent that differ in facets only; empty if none do.
+    """That a model takes repeated ratings of an item by a rater as independent, or nothing.
+
+    Models of true categories say so of any repeats, if these are many; others of those that differ
+    in facets.
 
     Parameters
     ----------
@@ -48,6 +53,8 @@ def ignored_facets(model: Model, ratings: AnyRatings) -> str:
     ratings : Ratings or RatingsDataset
         The data of the fit.
     """
+    if model.has_true_categories:
+        return _repeated_votes(model, ratings)
     if isinstance(ratings, RatingsDataset) or model.has_facets:
         return ""
     if not ratings.facets or ratings.n_pairs == ratings.n_cells:
@@ -63,12 +70,22 @@ def ignored_facets(model: Model, ratings: AnyRatings) -> str:
     )
 
 
+def _repeated_votes(model: Model, ratings: AnyRatings) -> str:
+    repeats = 0 if ratings.anonymous_raters else len(ratings) - ratings.n_pairs
+    if repeats < max(1, WEIGHTY * len(ratings)):
+        return ""
+    name = type(model).__name__
+    return (
+        f"{repeats:,} of {len(ratings):,} ratings repeat a rater's rating of an item, and {name} "
+        "counts them as independent: labels are less certain than stated if raters repeat their "
+        f'errors. With {name}(repeats="one_vote") a rater has one vote on an item.'
+    )
+
+
 def _remedy(ratings: Ratings) -> str:
     """The model that does not, for numbers, two categories or grades."""
     study = f"GStudy with the design {suited_design(ratings)}"
     if ratings.scale == "numeric":
         return study
-    if len(ratings.categories) == 2:
-        return f'{study} and family="logit"'
-    grades = "" if ratings.scale == "ordered" else 'For grades (scale="ordered"), '
-    return f'{grades}{study} and family="ordinal"'
+    family = "logit" if len(ratings.categories) == 2 else "ordinal"
+    return f'{study} and family="{family}"'

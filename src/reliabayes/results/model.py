@@ -11,10 +11,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Repeats
 from reliabayes.facets import Decision
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
-from reliabayes.partitions import AnyRatings, RatingsDataset
+from reliabayes.partitions import AnyRatings, RatingsDataset, with_one_vote_each
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
@@ -38,6 +39,9 @@ class Model(Protocol):
 
     @property
     def fit(self) -> Callable[..., Any]: ...
+
+    @property
+    def repeats(self) -> Repeats: ...
 
     def problem(self, ratings: Ratings) -> Problem: ...
 
@@ -90,6 +94,23 @@ class Model(Protocol):
     def caution(self, ratings: Ratings) -> str: ...
 
     def integration_error(self, posterior: Posterior[Any]) -> tuple[int, float]: ...
+
+
+def as_counted(model: Model, ratings: AnyRatings) -> AnyRatings:
+    """Ratings as a model counts them: each, or one vote of each rater on an item.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    ratings : Ratings or RatingsDataset
+        The data.
+
+    Returns
+    -------
+    Ratings or RatingsDataset
+    """
+    return with_one_vote_each(ratings) if model.repeats == "one_vote" else ratings
 
 
 def problem_of(model: Model, ratings: AnyRatings, centring: StanPart | None = None) -> Any:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -117,42 +116,6 @@ def pool_names(pair: str) -> str:
     str
     """
     return " and ".join(pair.split(", "))
-
-
-def named(names: Iterable[Any], most: int = 3) -> str:
-    """Names with commas, the first few if there are many: ``w1, w2, w3 and 4 others``.
-
-    Parameters
-    ----------
-    names : iterable
-        One or more ids.
-    most : int, default 3
-        How many to name at most.
-
-    Returns
-    -------
-    str
-    """
-    parts = list(map(str, names))
-    others = len(parts) - most
-    return joined(parts if others <= 1 else [*parts[:most], f"{others:,} others"])
-
-
-def rater_names(raters: Iterable[Any]) -> str:
-    """Ids of raters in a sentence: ``w1 and w2``, or ``raters 1 and 2`` if they are numbers.
-
-    Parameters
-    ----------
-    raters : iterable
-        One or more ids.
-
-    Returns
-    -------
-    str
-    """
-    ids = list(map(str, raters))
-    noun = "" if not all(map(str.isdigit, ids)) else "rater " if len(ids) == 1 else "raters "
-    return noun + named(ids)
 
 
 def misfit_caution(misfit: Sequence[str]) -> str:

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.html_report.answers.phrases import percentage, rater_names
+from reliabayes.html_report.answers.phrases import percentage
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.ignored_facets import own_caution
 from reliabayes.results.known_answers import has_answers
 from reliabayes.results.rater_quality import by_pool, ratings_by_category
-from reliabayes.wording import joined, shown
+from reliabayes.wording import joined, rater_names, shown
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit

@@ -35,6 +35,7 @@ from reliabayes.results.estimates import (
     whole_median_interval,
 )
 from reliabayes.results.ignored_facets import own_caution
+from reliabayes.results.shared_errors import SharedErrors
 
 if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
@@ -71,6 +72,12 @@ def true_categories_answer(
     claims = [*found, trust, *others]
     if misfit and not unknown:
         claims[0] = replace(claims[0], caution=misfit_caution(misfit))
+    shared = fit.shared_errors if unknown else None
+    if shared is not None and shared.are_clear:
+        return _of_shared_errors(shared, fit)
+    if shared is not None:
+        basis = _if_independent(labels, shared)
+        claims = [basis, *(claim for claim in claims if claim is not trust)]
     pools = len(fit.ratings.pools)
     equal = f"equal the consensus of {pools} pools" if pools > 1 else "are right"
     figures = [percentage_figure(f"of ratings {equal}", correct, prob)]
@@ -119,6 +126,38 @@ def _trust(labels: Labels) -> str:
     if not trusted:
         return f"Trust none of the {total:,} {which} yet: none is {sure[1:-1]}"
     return f"Trust {trusted:,} of {total:,} {which} {sure}; have a person look at {rest}"
+
+
+def _of_shared_errors(shared: SharedErrors, fit: Fit) -> Answer:
+    """What is in doubt, where raters on whom most labels rest make the same errors."""
+    name = shared.leading.name
+    claim = Claim(
+        f"Do not trust these labels yet: {name} make the same errors", shared.caution.rstrip(".")
+    )
+    figures = (
+        Figure(f"of pairs of ratings by {name} are equal", f"{shared.agreement:.0%}"),
+        Figure("would be, if they erred independently", f"{shared.expected:.0%}"),
+    )
+    pools = "name their pools (pool=...)"
+    if len(fit.ratings.pools) > 1:
+        pools = "see the agreement of the pools, or fit each alone: ratings.subset(pools=[...])"
+    return Answer(
+        (claim,),
+        figures,
+        (
+            "More ratings by others tell which labels are right: have them rate a random part of "
+            f"the items, or give known answers (gold). To compare {name} with the others, {pools}.",
+        ),
+    )
+
+
+def _if_independent(labels: Labels, shared: SharedErrors) -> Claim:
+    """Instead of which labels to trust: how many, if those on whom they rest are independent."""
+    text = (
+        f"Most labels rest on {shared.leading.name}: if these err independently, "
+        f"{labels.trusted:,} of {labels.unknown:,} are at least {SURE:.0%} likely"
+    )
+    return Claim(text, shared.caution.rstrip("."))
 
 
 def _label_caution(misfit: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.label_table import label_table
-from reliabayes.results.model import problem_of
+from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.rater_quality import rater_quality
@@ -57,6 +57,7 @@ class AnnotationModel(TrueCategoryModel[P]):
     """
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_priors(self)
         if self.misleads and not set(self.shared_parameters) <= set(self.parameters()):
             raise TypeError(
@@ -139,6 +140,7 @@ class AnnotationModel(TrueCategoryModel[P]):
         Dempster, Laird & Rubin (1977), https://doi.org/10.1111/j.2517-6161.1977.tb01600.x
         """
         check_kind(self, ratings)
+        ratings = as_counted(self, ratings)
         given: P = problem_of(self, ratings)
         problem = given if priors else self.without_priors(given)
         random = (np.random.default_rng([seed, start]) for start in range(restarts))

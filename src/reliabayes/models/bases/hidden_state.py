@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,8 @@ import xarray as xr
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Repeats
+from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart
@@ -22,8 +24,9 @@ from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import blank_ratings, rated, require_known
-from reliabayes.partitions import RatingsDataset
+from reliabayes.partitions import RatingsDataset, has_repeats
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.one_vote import one_vote_each
 from reliabayes.results.posterior import Posterior
 
 
@@ -87,6 +90,7 @@ class CategoricalProblem(Problem):
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 
 
+@dataclass(frozen=True, kw_only=True)
 class HiddenStateModel(RatingModel[P]):
     """A model in which an item has a hidden state, given which its ratings are independent.
 
@@ -94,7 +98,16 @@ class HiddenStateModel(RatingModel[P]):
     probable states (`log_weight`) and ratings in them (`table`) are, and how EM finds the mode
     (`run_em`). A *point* is a value of each parameter, by name; where a method takes points of many
     draws at once, their dimensions come first.
+
+    Parameters
+    ----------
+    repeats : {"independent", "one_vote"}, default "independent"
+        What several ratings of an item by one rater count as: independent ratings, as published; or
+        one vote, the category that the rater gave it most often. Runs of one judge repeat its
+        errors, so that they are more ratings but no more evidence.
     """
+
+    repeats: Repeats = "independent"
 
     exchangeable_raters: ClassVar[bool] = False  # raters need not be known
     adapts_metric: ClassVar[bool] = False  # the sampler improves on EM's curvature
@@ -103,6 +116,10 @@ class HiddenStateModel(RatingModel[P]):
     crowd_acceptance: ClassVar[float | None] = None  # the same for 20 raters or more, if different
     thinning: ClassVar[int] = 1  # iterations of NUTS that make a draw
     has_cheap_climbs: ClassVar[bool] = False  # whether EM from a hundred starts takes no time
+
+    def __post_init__(self) -> None:
+        if self.repeats not in get_args(Repeats):
+            raise ValueError(f"repeats must be 'independent' or 'one_vote', not {self.repeats!r}.")
 
     # Definition.
 
@@ -150,6 +167,11 @@ class HiddenStateModel(RatingModel[P]):
         """What all problems have in common; a cell is a category and a rater unless given."""
         if not self.exchangeable_raters:
             ratings.require_known_raters(type(self).__name__)
+        if self.repeats == "one_vote" and has_repeats(ratings):
+            rule = "a rater must have one vote on an item"
+            remedy = "Call fit or em, which count the ratings first."
+            found = f"{len(ratings) - ratings.n_pairs:,} repeats"
+            raise RatingsError([Fault("problem", rule, found, remedy)])
         categories = ratings.categories
         check_categories(ratings)
         cells = cells or Cells.of(ratings, exchangeable_raters=self.exchangeable_raters)
@@ -316,7 +338,7 @@ class HiddenStateModel(RatingModel[P]):
         RatingsError
             All ratings came out alike, or the design has faults.
         """
-        blank = blank_ratings(design, categories)
+        blank = self._blank(design, categories)
         problem = self.problem(blank)
         given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
         require_known(given, (parameter.name for parameter in self.parameters()), self)
@@ -333,7 +355,12 @@ class HiddenStateModel(RatingModel[P]):
         categories: Iterable[Any] = (0, 1),
     ) -> Point:
         """Parameters drawn from their priors, as `simulate` takes them."""
-        return self.draw_from_prior(self.problem(blank_ratings(design, categories)), rng, {})
+        return self.draw_from_prior(self.problem(self._blank(design, categories)), rng, {})
+
+    def _blank(self, design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
+        """Arbitrary ratings of a design, as the model counts them."""
+        blank = blank_ratings(design, categories)
+        return one_vote_each(blank) if self.repeats == "one_vote" else blank
 
     def earlier_ratings(
         self, point: Point, blank: Ratings, problem: P, rng: np.random.Generator

@@ -61,6 +61,7 @@ class LatentScoreModel(HiddenStateModel[P]):
     adapts_metric_up_to: ClassVar[int] = 0  # levels and means are sampled nearly standard
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.link not in RESIDUAL:
             raise ValueError(f"link must be 'logit' or 'probit', not {self.link!r}.")
         if self.nodes is not None and self.nodes < 3:

@@ -10,6 +10,7 @@ import pandas as pd
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array
+from reliabayes.choices import Repeats
 from reliabayes.facets import Decision
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
@@ -37,6 +38,7 @@ class OptionalResults(Generic[P]):
     has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
     takes_parts: ClassVar[bool] = False  # whether ratings may be a `RatingsDataset`
     samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
+    repeats: Repeats = "independent"  # what several ratings of an item by one rater count as
 
     def problem_of_parts(self, dataset: RatingsDataset) -> P | None:
         """As `problem`, of ratings in parts; None unless the model takes them."""

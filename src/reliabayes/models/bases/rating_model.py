@@ -35,10 +35,10 @@ from reliabayes.models.bases.sampling import (
     own_sampler,
     sampler_of_program,
 )
-from reliabayes.partitions import AnyRatings
+from reliabayes.partitions import AnyRatings, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
-from reliabayes.results.model import problem_of
+from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.modes import Combined
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
@@ -223,7 +223,7 @@ class RatingModel(OptionalResults[P], ABC):
 
     def stan_data(self, ratings: Ratings) -> dict[str, Any]:
         """Data of the Stan program for these ratings, by the names of its data block."""
-        problem = self.problem(ratings)
+        problem: P = self.problem(in_memory(as_counted(self, ratings), "stan_data"))
         centring = self.start(problem).centring
         return stan_data(self.settled(problem, centring), centring)
 
@@ -308,6 +308,7 @@ class RatingModel(OptionalResults[P], ABC):
             The chains disagree, are too short, or diverged.
         """
         check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
+        ratings = as_counted(self, ratings)
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem: P = problem_of(self, ratings)

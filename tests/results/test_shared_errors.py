@@ -1,0 +1,153 @@
+"""Raters on whom most labels rest: whether they make the same errors is said before the labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import reliabayes as rb
+from reliabayes.html_report import answer
+from reliabayes.results.shared_errors import LeadingRaters, leading_raters, shared_errors
+from tests.judge_panels import panel
+
+
+def fitted(shared: bool, **options: int) -> rb.Fit:
+    ratings = panel(1, shared=shared, **options).ratings()
+    return rb.recommend(ratings).model.fit(ratings, seed=1, draws=250, progress=False)
+
+
+@pytest.fixture(scope="module")
+def with_shared_errors() -> rb.Fit:
+    return fitted(shared=True)
+
+
+@pytest.fixture(scope="module")
+def with_own_errors() -> rb.Fit:
+    return fitted(shared=False)
+
+
+def test_labels_that_rest_on_judges_who_err_together_are_not_called_trusted(
+    with_shared_errors: rb.Fit,
+) -> None:
+    said = answer(with_shared_errors)
+
+    assert said.headline == (
+        "Do not trust these labels yet: judge 1 and judge 2 make the same errors"
+    )
+    assert "Trust " not in said.verdict
+    assert said.limits[0].startswith("On 100 items that others rated, too, ")
+
+
+def test_the_doubt_stands_beside_all_results(with_shared_errors: rb.Fit) -> None:
+    fit, doubt = with_shared_errors, "The errors that they share pass for the truth"
+
+    for table in (fit.summary(), fit.items(), fit.raters()):
+        assert doubt in table.attrs["caution"]
+    assert doubt in " ".join(str(fit).split())
+
+
+def test_labels_that_rest_on_independent_judges_are_stated_on_that_condition(
+    with_own_errors: rb.Fit,
+) -> None:
+    said = answer(with_own_errors)
+
+    assert said.headline.startswith("Most labels rest on judge 1 and judge 2: if these err indep")
+    assert said.limits[0].startswith("400 of 500 items were rated by judge 1 and judge 2 alone.")
+
+
+def test_a_model_that_a_user_names_counts_runs_as_votes_and_says_so() -> None:
+    ratings = panel(1).ratings(scale="nominal")
+
+    estimate = rb.DawidSkene().em(ratings)
+
+    assert len(estimate.ratings) == len(ratings)
+    caution = estimate.summary().attrs["caution"]
+    assert caution.startswith(
+        "2,000 of 3,300 ratings repeat a rater's rating of an item, and Dawid"
+    )
+    assert 'DawidSkene(repeats="one_vote") a rater has one vote on an item.' in caution
+
+
+# Who the raters are on whom labels rest.
+
+
+def rated(items_of: dict[str, range], pools: dict[str, str] | None = None) -> rb.Ratings:
+    rows = [(i, r, (i + len(r)) % 2) for r, items in items_of.items() for i in items]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "rating"])
+    if pools is None:
+        return rb.Ratings.from_frame(frame, scale="nominal")
+    frame["pool"] = frame["rater"].map(pools)
+    return rb.Ratings.from_frame(frame, pool="pool", scale="nominal")
+
+
+ALL, PART = range(100), range(40)
+MODELS = {"a": ALL, "bb": ALL, "ccc": ALL}
+POOLS = dict.fromkeys(MODELS, "llm") | dict.fromkeys(["x", "yy", "zzz"], "human")
+
+
+@pytest.mark.parametrize(
+    ("ratings", "name"),
+    [
+        (rated({"a": ALL, "bb": ALL, "x": PART}), "a and bb"),
+        (rated({"a": ALL, "bb": range(92), "x": PART, "yy": PART}), "a and bb"),
+        (
+            rated(MODELS | {"x": ALL, "yy": range(50), "zzz": range(40, 90)}, POOLS),
+            "the raters of llm",
+        ),
+    ],
+)
+def test_leading_raters_rate_nearly_all_items(ratings: rb.Ratings, name: str) -> None:
+    found = leading_raters(ratings)
+
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize(
+    "ratings",
+    [
+        rated({"a": ALL, "bb": ALL, "x": ALL}),
+        rated({"a": ALL, "x": PART}),
+        rated({"a": ALL, "bb": ALL, "x": range(60)}),
+        rated({"a": ALL, "bb": ALL} | {"x" * n: range(n % 3, 100, 3) for n in range(3, 20)}),
+        rated(MODELS | {"x": ALL, "yy": ALL}, POOLS),
+        rb.Ratings.from_counts(pd.DataFrame({"yes": [3, 1], "no": [1, 2]})),
+    ],
+    ids=["all rate all", "one", "others rate much", "outvoted", "pools that rate all", "counts"],
+)
+def test_labels_do_not_rest_on_few_raters(ratings: rb.Ratings) -> None:
+    assert leading_raters(ratings) is None
+
+
+def test_expected_agreement_is_that_of_independent_errors() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 4_000)
+    accuracy = {"a": 0.8, "bb": 0.7, "x": 0.95, "yy": 0.95, "zzz": 0.95}
+    rows = [
+        (i, r, int(truth[i] ^ (rng.random() > p)))
+        for r, p in accuracy.items()
+        for i in range(4_000 if p < 0.9 else 2_000)
+    ]
+    ratings = rb.Ratings.from_frame(
+        pd.DataFrame(rows, columns=["item", "rater", "rating"]), scale="nominal"
+    )
+    confusion = np.array([[[p, 1 - p], [1 - p, p]] for p in accuracy.values()])
+    quantities = xr.Dataset(
+        {
+            "prevalence": (("chain", "draw", "true_category"), [[[0.5, 0.5]]]),
+            "confusion": (("chain", "draw", "rater", "true_category", "category"), [[confusion]]),
+        }
+    )
+    leading = leading_raters(ratings)
+    assert isinstance(leading, LeadingRaters)
+
+    found = shared_errors(leading, quantities, ratings)
+
+    equal = 0.8 * 0.7 + 0.2 * 0.3
+    sd = np.sqrt(equal * (1 - equal) / 2_000)
+    assert found.n_items == 2_000
+    assert found.expected == pytest.approx(equal, abs=5 * sd)
+    assert found.sd == pytest.approx(sd, rel=0.25)
+    assert not found.are_clear
