@@ -21,6 +21,7 @@ from reliabayes.ratings.file_formats import (
     JSON_SUFFIXES,
     TEXT_SUFFIXES,
     read_records,
+    without_mark,
 )
 from reliabayes.ratings.reading import DELIMITERS, N_SAMPLED
 from reliabayes.wording import listed
@@ -155,8 +156,7 @@ class Given:
 
     @property
     def _text(self) -> str:
-        name = "utf-8-sig" if self.encoding == "utf-8" else self.encoding
-        return self.content.decode(name, errors="replace")
+        return self.content.decode(without_mark(self.encoding), errors="replace")
 
     @cached_property
     def _records(self) -> pd.DataFrame:

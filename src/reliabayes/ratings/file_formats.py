@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -19,6 +20,7 @@ from typing import IO, Any
 import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.json_lines import read_json_lines
 from reliabayes.wording import did_you_mean, listed
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -95,9 +97,9 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
             return pd.read_parquet(path)
         if suffix == EXCEL_SUFFIX:
             return pd.read_excel(path)
-        with open_bytes(path) as opened:
-            return pd.read_json(opened, lines=True, dtype=False)
-    except (ImportError, MemoryError):
+        with open_text(path, "utf-8") as opened:
+            return read_json_lines(opened, path.name)
+    except (ImportError, MemoryError, RatingsError):
         raise
     except Exception as error:  # whatever damaged files make the libraries raise
         what = {EXCEL_SUFFIX: "a spreadsheet"} | dict.fromkeys(
@@ -140,8 +142,23 @@ def open_text(path: Path, encoding: str) -> IO[str]:
     text file
         The decompressed text, with its line ends as they are.
     """
-    name = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
-    return io.TextIOWrapper(open_bytes(path), encoding=name, newline="")
+    return io.TextIOWrapper(open_bytes(path), encoding=without_mark(encoding), newline="")
+
+
+def without_mark(encoding: str) -> str:
+    """Return the encoding that drops a byte order mark, where the one that was named keeps it.
+
+    Parameters
+    ----------
+    encoding : str
+        Any name of an encoding, such as ``utf_8``.
+
+    Returns
+    -------
+    str
+        ``utf-8-sig`` for UTF-8, and other names as they are.
+    """
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
 
 
 @contextmanager
