@@ -369,3 +369,14 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def consecutive(sizes: Any) -> list[list[int]]:
     ends = np.cumsum([0, *sizes])
     return [list(range(start, end)) for start, end in pairwise(ends)]
+
+
+def test_gold_of_a_text_file_is_a_label_if_the_ratings_are(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("item,rater,rating,gold\na,x,01,10\na,y,02,10\nb,x,10,10\nb,y,10,10\n")
+
+    dataset = rb.partition(path, tmp_path / "parts", gold="gold", scale="nominal", partitions=1)
+    gold = dataset.parts[0].read().gold
+
+    assert gold is not None
+    assert dataset.categories[gold].tolist() == ["10", "10"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from reliabayes.choices import Shape
 from reliabayes.errors import RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.reading import read_ratings
@@ -438,3 +439,19 @@ def test_an_absent_column_does_not_hide_the_lines_of_other_faults(tmp_path: Path
     assert "Did you mean rater='who'?" in message
     assert "1 missing (line 3)" in message
     assert "1 infinite (line 4: inf)" in message
+
+
+@pytest.mark.parametrize("shape", ["long", "wide"])
+def test_gold_that_looks_like_a_number_is_a_label_if_the_ratings_are(
+    tmp_path: Path, shape: Shape
+) -> None:
+    texts = {
+        "long": "item,rater,rating,gold\na,x,01,10\na,y,02,10\nb,x,10,10\nb,y,10,10\n",
+        "wide": "item,x,y,gold\na,01,02,10\nb,10,10,10\n",
+    }
+    path = write(tmp_path, "r.csv", texts[shape])
+
+    ratings = read_ratings(path, gold="gold", scale="nominal", shape=shape)
+
+    assert ratings.categories.tolist() == ["01", "02", "10"]
+    assert set(ratings.to_frame()["gold"]) == {"10"}

@@ -144,10 +144,13 @@ def _columns(
     """The distinct values of both as columns."""
     found: dict[str, Column] = {}
     sign: Any = None
+    are_labels = False  # gold, if the ratings before it are
     for role, union in unions.items():
         values: Any = union.values
         if is_text:
-            values, sign = text_values(pd.Series(values, dtype="str"), sign)
+            texts = pd.Series(values, dtype="str")
+            values, sign = text_values(texts, sign, are_labels=are_labels)
+            are_labels = isinstance(values, pd.Series)
         series = pd.Series(values, dtype=None if len(union.values) else object)
         found[role] = read_values(nw.from_native(series, series_only=True), columns[role])
     return found

@@ -293,7 +293,9 @@ def _read_text(
         part = read[place * size : (place + 1) * size]
         found[name] = part.to_numpy() if isinstance(part, pd.Series) else part
     if "gold" in named:
-        found[named["gold"]] = text_values(texts[named["gold"]], sign)[0]
+        are_labels = isinstance(read, pd.Series)
+        gold = text_values(texts[named["gold"]], sign, are_labels=are_labels)[0]
+        found[named["gold"]] = gold
     frame = pd.DataFrame(found)
     is_guess = decimal is None and sign == "," and bool(values)
     return frame, ((DECIMAL_NOTE,) if is_guess else ())

@@ -33,7 +33,9 @@ def text_ids(texts: pd.Series[str]) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, ids.astype(np.int64) if are_whole else ids)
 
 
-def text_values(texts: pd.Series[str], decimal: Decimal | None = None) -> tuple[Any, Decimal]:
+def text_values(
+    texts: pd.Series[str], decimal: Decimal | None = None, *, are_labels: bool = False
+) -> tuple[Any, Decimal]:
     """Ratings or gold of a column: numbers if all are, otherwise text.
 
     Parameters
@@ -43,6 +45,8 @@ def text_values(texts: pd.Series[str], decimal: Decimal | None = None) -> tuple[
     decimal : {".", ","}, optional
         What comes before the decimals. By default the comma if all values are numbers with it, some
         of which cannot be thousands such as 1,000.
+    are_labels : bool, default False
+        Whether they are labels even if all look like numbers, as gold is whose ratings are labels.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def text_values(texts: pd.Series[str], decimal: Decimal | None = None) -> tuple[
         is_number = values.str.fullmatch(COMMA_NUMBER)
         values = values.where(~is_number, values.str.replace(",", "."))
         texts = pd.Series(np.append(values.astype(object), np.nan)[codes], texts.index)
-    if not values.str.fullmatch(NUMBER).all():
+    if are_labels or not values.str.fullmatch(NUMBER).all():
         return texts, sign
     if values.str.fullmatch(WHOLE_NUMBER).all() and values.str.len().max() >= LONG_NUMBER:
         whole = pd.array(values.astype(np.int64).to_numpy(), dtype="Int64")
