@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from reliabayes.errors import Fault
+from reliabayes.errors import Fault, RatingsError
 
 VALUES = ("rating", "gold")  # roles that may hold numbers
 
@@ -37,16 +37,42 @@ def type_faults(schema: Any, columns: Mapping[str, str], are_given: bool) -> Ite
             yield Fault(name, rule, f"the type {kind}", "Convert the column, for example to text.")
 
 
-def plain(column: Any) -> Any:
-    """Return a column as int64, float64, bool or large_string, whatever the source had."""
+def plain(name: str, column: Any) -> Any:
+    """Return a column as int64, float64, bool or large_string, whatever the source had.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for messages.
+    column : pyarrow Array
+        The column.
+
+    Returns
+    -------
+    pyarrow Array
+
+    Raises
+    ------
+    RatingsError
+        If a whole number is too large for int64.
+    """
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return plain(column.cast(kind.value_type))
+        return plain(name, column.cast(kind.value_type))
     if pa.types.is_integer(kind):
-        return column.cast(pa.int64())
+        return _int64(name, column)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return column.cast(pa.float64())
     return column if pa.types.is_boolean(kind) else column.cast(pa.large_string())
+
+
+def _int64(name: str, column: Any) -> Any:
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid as error:
+        rule = f"whole numbers in parts must lie within {-(2**63):,} and {2**63 - 1:,}"
+        remedy = "Convert the column to text."
+        raise RatingsError([Fault(name, rule, str(error), remedy)]) from error
 
 
 def _is_suitable(role: str, kind: Any) -> bool:

@@ -89,14 +89,11 @@ def write_parts(request: Request) -> None:
         return
     _begin(request)
     with _locked(request.work):
-        manifest = _parts(request)
-        if request.source.has_changed:
+        try:
+            manifest = _parts(request)
+        except RatingsError:
             _remove(request)
-            rule, remedy = (
-                "the source must stay as it is",
-                "Partition it once it is complete.",
-            )
-            raise RatingsError([Fault("source", rule, "that it has changed meanwhile", remedy)])
+            raise
         manifest.write(folder)
         shutil.rmtree(request.work)
 
@@ -160,7 +157,6 @@ def _parts(request: Request) -> Manifest:
     if not every:
         faults.append(Fault("table", "it must hold ratings", "none", "Pass a table with ratings."))
     if faults:
-        _remove(request)
         raise RatingsError(faults)
     n_parts = request.arguments["partitions"] or _default_number(files)
     plan = Plan(request.columns, n_parts, request.arguments["missing"], request.work)
@@ -174,6 +170,9 @@ def _parts(request: Request) -> Manifest:
         request.source.is_text,
     )
     made = _made(request, runs, coding, n_parts)
+    if request.source.has_changed:
+        rule, remedy = "the source must stay as it is", "Partition it once it is complete."
+        raise RatingsError([Fault("source", rule, "that it has changed meanwhile", remedy)])
     return Manifest(
         arguments=request.arguments,
         source=request.source.identity,
@@ -210,7 +209,6 @@ def _made(request: Request, runs: Sequence[Path], coding: Coding, n_parts: int) 
     faults = [*coding.faults, *merged(fault for part in made for fault in part.faults)]
     faults += _design_faults(request, made, coding)
     if faults:
-        _remove(request)
         raise RatingsError(map(_for_parts, faults))
     return made
 

@@ -142,7 +142,7 @@ def write_run(plan: Plan, number: int, chunk: Chunk) -> None:
         columns=list(dict.fromkeys(plan.columns.values())),
         use_threads=False,
     )
-    read = {role: plain(table[name].combine_chunks()) for role, name in plan.columns.items()}
+    read = {role: plain(name, table[name].combine_chunks()) for role, name in plan.columns.items()}
     n_rows = table.num_rows
     del table
     rows = np.arange(n_rows)

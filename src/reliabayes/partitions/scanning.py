@@ -20,7 +20,7 @@ from reliabayes.partitions.manifest import NAME as MANIFEST
 from reliabayes.partitions.manifest import WORK
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.facets import Facets, argument, facet_columns
-from reliabayes.wording import shown
+from reliabayes.wording import listed, shown
 
 MOST_PARTS = 2**16
 
@@ -135,10 +135,14 @@ def partition(
     if categories is None and rating in opened.declared:
         declared, categories = opened.declared[rating]
         scale = scale or declared
+    values = None if categories is None else pd.Index(categories).tolist()
+    if others := [each for each in values or () if not isinstance(each, (str, int, float))]:
+        rule, remedy = "parts hold texts, numbers and bools", "Convert the column, such as to text."
+        raise RatingsError([Fault("categories", rule, listed(others), remedy)])
     arguments = {
         "columns": columns,
         "scale": scale,
-        "categories": None if categories is None else pd.Index(categories).tolist(),
+        "categories": values,
         "replicates": replicates,
         "missing": missing,
         "partitions": None if partitions is None else int(partitions),

@@ -6,8 +6,8 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
@@ -20,6 +20,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions.extra import needed_package
+from reliabayes.ratings.argument_checks import is_about_values
 from reliabayes.ratings.column_reading import read_values
 from reliabayes.ratings.columns import Labels
 from reliabayes.ratings.file_formats import (
@@ -28,7 +29,7 @@ from reliabayes.ratings.file_formats import (
     TEXT_SUFFIXES,
     open_text,
 )
-from reliabayes.ratings.frames import refuse_comment
+from reliabayes.ratings.frames import as_narwhals, refuse_comment, repeated_name_faults
 from reliabayes.wording import listed
 
 FRAMES = "a frame of polars, pandas, DuckDB, Dask or Spark"
@@ -165,12 +166,20 @@ def _of_parquet(files: list[str], identity: dict[str, Any]) -> Source:
                 for batch in opened.iter_batches(BLOCK, columns=columns, use_threads=False):
                     writer.write_batch(batch.select(columns).cast(schema))
 
+    try:
+        names = pq.read_schema(files[0]).names
+        is_coarse = max(map(_largest_block, files)) > LARGEST_BLOCK
+    except Exception as error:
+        if not is_about_values(error):
+            raise
+        rule, remedy = "it must hold Parquet files of usual types", "Export the files again."
+        raise RatingsError([Fault("source", rule, str(error), remedy)]) from error
     return Source(
         identity,
-        pq.read_schema(files[0]).names,
+        names,
         False,
         write,
-        () if max(map(_largest_block, files)) > LARGEST_BLOCK else files,
+        () if is_coarse else files,
     )
 
 
@@ -190,7 +199,10 @@ def _of_text(
         delimiter = "\t" if is_tab else max(DELIMITERS, key=first.count)
     for file in files:
         line = _first_line(Path(file))
-        refuse_comment(line, [field.strip('"') for field in line.split(delimiter)], columns)
+        header = [field.strip('"') for field in line.split(delimiter)]
+        refuse_comment(line, header, columns)
+        if faults := repeated_name_faults([name for name in header if name in columns]):
+            raise RatingsError(faults)  # polars would rename the others
     try:
         frame = pl.scan_csv(files, separator=delimiter, infer_schema=False)
         names = frame.collect_schema().names()
@@ -226,7 +238,7 @@ def _unreadable(error: Exception) -> RatingsError:
 def _of_frame(frame: Any) -> Source:
     if type(frame).__module__.partition(".")[0] == "dask" and hasattr(frame, "to_parquet"):
         return _of_dask(frame)
-    known: Any = nw.from_native(frame, pass_through=True)
+    known = as_narwhals(frame)
     if isinstance(known, nw.DataFrame):
         return _of_memory(known)
     if not isinstance(known, nw.LazyFrame):
@@ -288,21 +300,36 @@ def _is_of_spark(frame: nw.LazyFrame[Any]) -> bool:
 def _of_memory(frame: nw.DataFrame[Any]) -> Source:
     digest = hashlib.blake2b(digest_size=16)
     names = list(frame.columns)
+    if others := [name for name in names if not isinstance(name, str)]:
+        rule, remedy = "names of columns must be texts", "Rename them: frame.columns = [...]."
+        raise RatingsError([Fault("columns", rule, listed(others), remedy)])
 
     def table_of(columns: Sequence[str]) -> Any:
-        try:
+        with _arrow_errors_as_faults():
             return frame.select(*columns).to_arrow()
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            rule, remedy = "all values of a column must have the same type", "Convert the column."
-            raise RatingsError([Fault("source", rule, str(error), remedy)]) from error
 
     def write(columns: Sequence[str], path: Path) -> None:
-        pq.write_table(table_of(columns), path)
+        table = table_of(columns)
+        with _arrow_errors_as_faults():
+            pq.write_table(table, path)
 
     for batch in table_of(names).to_batches():
         digest.update(batch.serialize())
     identity = {"frame": names, "checksum": digest.hexdigest()}
     return Source(identity, names, False, write, declared=_declared(frame))
+
+
+@contextmanager
+def _arrow_errors_as_faults() -> Iterator[None]:
+    """Turn errors about values that Arrow, or Parquet, has no type for into a fault."""
+    try:
+        yield
+    except Exception as error:
+        if not is_about_values(error):
+            raise
+        rule = "all values of a column must have the same type, which Parquet must have too"
+        remedy = "Convert the column, such as to text."
+        raise RatingsError([Fault("source", rule, str(error), remedy)]) from error
 
 
 def _declared(frame: nw.DataFrame[Any]) -> dict[str, tuple[Scale, list[Any]]]:

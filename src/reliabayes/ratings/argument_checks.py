@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, get_args
+
+from narwhals.exceptions import NarwhalsError
 
 from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
@@ -69,12 +72,33 @@ def value_errors_as_faults() -> Iterator[None]:
     """
     try:
         yield
-    except RatingsError:
-        raise
-    except (OverflowError, TypeError, ValueError) as error:
+    except Exception as error:
+        if not is_about_values(error):
+            raise
         rule = "each value must be a text, a number that a float can hold, a bool or a category"
         remedy = "Replace values of other kinds, for example with .astype(str)."
         raise RatingsError([Fault("table", rule, f"this: {error}", remedy)]) from error
+
+
+def is_about_values(error: Exception) -> bool:
+    """Whether a library says with this error that it cannot take some values, or their type.
+
+    Parameters
+    ----------
+    error : Exception
+        What pandas, polars, pyarrow or narwhals raised.
+
+    Returns
+    -------
+    bool
+    """
+    if isinstance(error, RatingsError):
+        return False
+    if isinstance(error, (OverflowError, TypeError, ValueError, NotImplementedError)):
+        return True
+    polars = sys.modules.get("polars")
+    others = () if polars is None else (polars.exceptions.PolarsError,)
+    return isinstance(error, (NarwhalsError, *others))
 
 
 def _choice_faults(choices: Mapping[str, tuple[Any, Collection[Any]]]) -> list[Fault]:

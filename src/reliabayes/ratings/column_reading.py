@@ -11,9 +11,11 @@ import pandas as pd
 
 from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.argument_checks import is_about_values
 from reliabayes.ratings.columns import Column, Labels, Numbers
 
 EXACT_FLOATS = 2**53  # from here on floats skip whole numbers
+TEXT_TYPES = frozenset({"string", "large_string", "string_view", "None"})  # of pyarrow
 NUMBER_KINDS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
@@ -54,7 +56,8 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
     if _is_complex(series):
         rule, remedy = "values must be real numbers", "Take the part that is meant, such as .real."
         raise RatingsError([Fault(name, rule, "complex numbers", remedy)])
-    if series.dtype.is_numeric() and not _is_beyond_floats(series):
+    series = _decoded(series)
+    if series.dtype.is_numeric() and not is_beyond_floats(series):
         return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
     labels = _coded(series, name)
     if labels.declared is not None:
@@ -73,7 +76,18 @@ def _is_complex(series: nw.Series[Any]) -> bool:
     )
 
 
-def _is_beyond_floats(series: nw.Series[Any]) -> bool:
+def is_beyond_floats(series: nw.Series[Any]) -> bool:
+    """Return whether a column holds whole numbers that floats would merge.
+
+    Parameters
+    ----------
+    series : narwhals Series, N rows
+        The column.
+
+    Returns
+    -------
+    bool
+    """
     if not series.dtype.is_integer() or series.len() == series.null_count():
         return False
     return _is_beyond_float(series.min()) or _is_beyond_float(series.max())
@@ -108,8 +122,10 @@ def _coded(series: nw.Series[Any], name: str) -> Labels:
     try:
         if series.implementation.is_pandas():
             return _coded_pandas(series.to_native(), name)
-        return _coded_arrow(series, name)
-    except TypeError as error:
+        return _coded_arrow(_decoded(series), name)
+    except Exception as error:
+        if not is_about_values(error):
+            raise
         rule = "each value must be a single text, number, bool or category"
         found = f"values of type {series.dtype}"
         remedy = "Replace each value by one of these."
@@ -124,11 +140,21 @@ def _coded_pandas(series: pd.Series[Any], name: str) -> Labels:
     return Labels(name, codes, as_ids(series.cat.categories), declared)
 
 
+def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
+    """The values of a dictionary of pyarrow that holds no texts; narwhals makes texts of them."""
+    native: Any = series.to_native()
+    kind = getattr(getattr(native, "type", None), "value_type", None)
+    if not isinstance(series.dtype, nw.Categorical) or str(kind) in TEXT_TYPES:
+        return series
+    return nw.from_native(native.cast(kind), series_only=True)
+
+
 def _coded_arrow(series: nw.Series[Any], name: str) -> Labels:
     dtype = series.dtype
     if dtype.is_nested():
         raise TypeError(dtype)
-    if dtype.is_float() or (dtype.is_integer() and series.null_count() == 0):
+    is_wide = isinstance(dtype, (nw.Int128, nw.UInt128))  # which NumPy does not have
+    if dtype.is_float() or (dtype.is_integer() and not is_wide and series.null_count() == 0):
         return _factorized(series.to_numpy(), name)
     if isinstance(dtype, nw.Enum):
         return _matched(series.cast(nw.String), dtype.categories, name, "ordered")

@@ -20,6 +20,7 @@ from typing import IO, Any
 import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.frames import repeated_name_faults
 from reliabayes.ratings.json_lines import read_json_lines
 from reliabayes.wording import did_you_mean, listed
 
@@ -94,7 +95,7 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
     """
     try:
         if suffix in PARQUET_SUFFIXES:
-            return pd.read_parquet(path)
+            return _read_parquet(path)
         if suffix == EXCEL_SUFFIX:
             return pd.read_excel(path)
         with open_text(path, "utf-8") as opened:
@@ -108,6 +109,14 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
         rule = f"it must be {what.get(suffix, 'a Parquet file')}"
         remedy = "Export it again, or correct its suffix."
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    pyarrow_parquet = import_module("pyarrow.parquet")
+    if faults := repeated_name_faults(pyarrow_parquet.read_schema(path).names):
+        raise RatingsError(faults)
+    frame: pd.DataFrame = pd.read_parquet(path, engine="pyarrow")
+    return frame
 
 
 def open_bytes(path: Path) -> IO[bytes]:

@@ -118,11 +118,7 @@ def as_eager(frame: Any) -> nw.DataFrame[Any]:
         If it is not a table in memory, or if columns share a name.
     """
     rule = "it must be a table in memory, for example from pandas, polars or pyarrow"
-    try:
-        native = nw.from_native(frame, pass_through=True)
-    except DuplicateError:
-        names = getattr(frame, "column_names", None) or frame.columns
-        raise RatingsError(repeated_name_faults(list(names))) from None
+    native = as_narwhals(frame)
     if isinstance(native, nw.DataFrame):
         return native
     if isinstance(native, nw.LazyFrame):
@@ -134,6 +130,31 @@ def as_eager(frame: Any) -> nw.DataFrame[Any]:
         else "Build a table with one rating per row, for example with pandas.DataFrame(...)."
     )
     raise RatingsError([Fault("frame", rule, f"a {type(frame).__name__}", remedy)])
+
+
+def as_narwhals(frame: Any) -> Any:
+    """Wrap a data frame with narwhals, whether or not it is in memory.
+
+    Parameters
+    ----------
+    frame : Any
+        What should be a data frame.
+
+    Returns
+    -------
+    narwhals DataFrame or LazyFrame
+        The same table; whatever else it is, unchanged.
+
+    Raises
+    ------
+    RatingsError
+        If columns share a name.
+    """
+    try:
+        return nw.from_native(frame, pass_through=True)
+    except DuplicateError:
+        names = getattr(frame, "column_names", None) or frame.columns
+        raise RatingsError(repeated_name_faults(list(names))) from None
 
 
 def role_faults(columns: Sequence[str], named: Mapping[str, str]) -> list[Fault]:

@@ -28,7 +28,12 @@ from reliabayes.ratings.file_formats import (
     read_errors_as_faults,
     read_records,
 )
-from reliabayes.ratings.frames import named_columns, refuse_comment, role_faults
+from reliabayes.ratings.frames import (
+    named_columns,
+    refuse_comment,
+    repeated_name_faults,
+    role_faults,
+)
 from reliabayes.ratings.ratings import Ratings
 from reliabayes.ratings.table_shape import (
     guessed_shape,
@@ -161,7 +166,8 @@ def read_ratings(
     with read_errors_as_faults(file, encoding):
         layout = _find_layout(file, delimiter, encoding)
         found = shape or _guessed_shape(layout, columns)
-        absent = _check_header(layout, named) if found == "long" else ()
+        check = _check_header if found == "long" else _check_wide_header
+        absent = check(layout, named)
         frame, notes = _read_text(layout, found, columns, decimal)
     try:
         ratings = _ratings(frame, found, shape is None, roles, options, for_long)
@@ -250,6 +256,14 @@ def _check_header(layout: _Layout, named: Mapping[str, str]) -> Sequence[Fault]:
         # pandas gives columns without a name of their own one that the file does not have.
         rule, found = "the file must have the columns that were named", listed(header, 20)
         raise RatingsError([Fault("header", rule, found, "Give each column a name of its own.")])
+    return ()
+
+
+def _check_wide_header(layout: _Layout, _: Mapping[str, str]) -> Sequence[Fault]:
+    """Refuse a header that names a column twice, which pandas would rename."""
+    header = next(csv.reader(layout.lines, delimiter=layout.delimiter))
+    if faults := repeated_name_faults([name for name in header if name]):
+        raise RatingsError(faults)
     return ()
 
 

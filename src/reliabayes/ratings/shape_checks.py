@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 
@@ -38,6 +39,40 @@ def refuse_long(columns: Sequence[Any]) -> None:
         rule = "a wide table must have one column per rater, and no others but item and gold"
         remedy = "If each row holds one rating, use Ratings.from_frame."
         raise RatingsError([Fault("columns", rule, listed(columns, 20), remedy)])
+
+
+def refuse_levels(frame: nw.DataFrame[Any], item: str | None) -> None:
+    """Refuse several levels of names, of which it is open what they mean.
+
+    Parameters
+    ----------
+    frame : narwhals DataFrame
+        A wide table, or counts.
+    item : str or None
+        Name of the column of item ids; None for the index.
+
+    Raises
+    ------
+    RatingsError
+        Columns have several levels of names, or the index that is to name the items has.
+    """
+    native: Any = frame.to_native()
+    if not isinstance(native, pd.DataFrame):
+        return
+    faults = []
+    if (number := native.columns.nlevels) > 1:
+        rule, found = "each column must have one name", f"{number} levels of names"
+        remedy = (
+            "Select the columns of the ratings, for example with frame['rating'], or drop a level "
+            'with frame.droplevel(0, axis="columns").'
+        )
+        faults.append(Fault("columns", rule, found, remedy))
+    if item is None and (number := native.index.nlevels) > 1:
+        rule, found = "an index of items must have one level", f"{number} levels"
+        remedy = "Call .reset_index(), join the columns that name an item, and pass item=..."
+        faults.append(Fault("index", rule, found, remedy))
+    if faults:
+        raise RatingsError(faults)
 
 
 def refuse_ids(cells: pd.DataFrame) -> None:

@@ -16,13 +16,19 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_faults import read_columns
-from reliabayes.ratings.column_reading import as_ids, read_labels, read_values
+from reliabayes.ratings.column_reading import (
+    as_ids,
+    is_beyond_floats,
+    read_labels,
+    read_values,
+)
 from reliabayes.ratings.columns import Column, Labels
 from reliabayes.ratings.facets import Facets, facet_columns
 from reliabayes.ratings.frames import as_eager, named_columns
 from reliabayes.ratings.shape_checks import (
     refuse_contingency,
     refuse_ids,
+    refuse_levels,
     refuse_long,
     refuse_repeated_items,
 )
@@ -230,6 +236,7 @@ def _split(
     if isinstance(frame, np.ndarray):
         frame = _as_frame(frame, names)
     eager = as_eager(frame)
+    refuse_levels(eager, item)
     columns = named_columns(eager, {"item": item, "gold": gold})
     if item is None and not isinstance(frame, pd.DataFrame):
         rule = "it must name the column of item ids, because only pandas frames have an index"
@@ -266,6 +273,8 @@ def _as_pandas(frame: nw.DataFrame[Any]) -> pd.DataFrame:
 
 
 def _pandas_column(series: nw.Series[Any]) -> Any:
+    if is_beyond_floats(series):
+        return pd.Series(series.to_list(), dtype=object)
     if series.dtype.is_numeric():
         return series.cast(nw.Float64).to_numpy()
     if isinstance(series.dtype, nw.Enum):
@@ -275,7 +284,10 @@ def _pandas_column(series: nw.Series[Any]) -> Any:
 
 def _stacked(cells: pd.DataFrame) -> pd.Series[Any]:
     """Return the cells column after column, categorical if all columns have the same categories."""
-    return pd.concat([cells[name] for name in cells.columns], ignore_index=True)
+    columns = [cells[name] for name in cells.columns]
+    if len(set(cells.dtypes)) > 1 and any(is_beyond_floats(_series(each)) for each in columns):
+        columns = [each.astype(object) for each in columns]  # or pandas makes floats of them
+    return pd.concat(columns, ignore_index=True)
 
 
 def _series(values: pd.Series[Any]) -> nw.Series[Any]:
