@@ -17,6 +17,7 @@ OF_VALUES: tuple[Check, ...] = (
     values.mixed_types,
     twins,
     values.numbers_as_text,
+    values.percentages,
     values.labels_on_numeric_scale,
     values.infinite_values,
     values.tiny_differences,

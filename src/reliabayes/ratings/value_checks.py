@@ -14,6 +14,8 @@ from reliabayes.ratings.columns import NUMBER, Column, Labels, Numbers, as_numbe
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
+PERCENTAGE = r"\s*[-+]?[0-9]*[.,]?[0-9]+\s*%\s*"
+NO_SIGN = "Remove the percent sign from all of them"
 LARGEST = 1e75  # size of a number whose fourth power, and sums of such, are finite
 
 
@@ -80,18 +82,42 @@ def numbers_as_text(table: Table) -> Iterator[Fault]:
     )
 
 
+def percentages(table: Table) -> Iterator[Fault]:
+    """Yield a fault if most ratings are numbers, some with a percent sign, and no scale was chosen.
+
+    Each percentage would be a category of its own.
+    """
+    rating = table.rating
+    if table.asked is not None or table.categories is not None or not isinstance(rating, Labels):
+        return
+    if rating.declared == "ordered" or rating.kind != "string":
+        return
+    is_percentage = _matches(rating, PERCENTAGE)
+    n_numbers = np.count_nonzero(is_percentage | ~np.isnan(rating.floats))
+    if is_percentage.any() and n_numbers > np.count_nonzero(~rating.missing) / 2:
+        yield fault_in(
+            rating,
+            is_percentage,
+            "ratings must be either numbers or labels",
+            "{n} numbers with a percent sign",
+            f'{NO_SIGN}, or pass scale="nominal" to keep them as labels.',
+        )
+
+
 def labels_on_numeric_scale(table: Table) -> Iterator[Fault]:
     """Yield a fault for ratings or gold on a numeric scale that cannot be read as numbers."""
     for column in (table.rating, table.gold):
         if not isinstance(column, Numbers) or (column is table.rating and table.asked is None):
             continue
         if (is_word := _is_not_numeric(column)).any():
+            has_signs = column.source is not None and _matches(column.source, PERCENTAGE).any()
+            fix = NO_SIGN if has_signs else "Fix or drop these rows"
             yield fault_in(
                 column,
                 is_word,
                 "values must be numbers on a numeric scale",
                 "{n} not numeric",
-                'Fix or drop these rows, or pass scale="nominal".',
+                f'{fix}, or pass scale="nominal".',
             )
 
 
@@ -199,8 +225,14 @@ def _is_not_numeric(column: Numbers) -> Mask:
 
 
 def _is_plain_number(column: Labels) -> Mask:
-    is_plain = pd.Series(column.ids, dtype=object).astype(str).str.fullmatch(NUMBER)
-    return np.append(is_plain.to_numpy(np.bool_), False)[column.codes]
+    return _matches(column, NUMBER)
+
+
+def _matches(column: Labels, pattern: str) -> Mask:
+    """Which rows have a value that is as the pattern says."""
+    is_match = pd.Series(column.ids, dtype=object).astype(str).str.fullmatch(pattern)
+    matches: Mask = np.append(is_match.to_numpy(np.bool_), False)[column.codes]
+    return matches
 
 
 def _categories(table: Table) -> pd.Index[Any] | None:
