@@ -576,3 +576,96 @@ def test_a_column_that_cannot_be_read_does_not_hide_the_faults_of_the_others() -
 
     assert "item: each value must be a single text" in message
     assert "rating: no value may be missing; found 1 missing (row 2)" in message
+
+
+ANSWERS = ["yes", "Yes", "Y", "N", "no", "yes"]
+
+
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_several_spellings_of_yes_or_no_are_named(dtype: Any) -> None:
+    frame = FRAME.assign(rating=pd.Series(ANSWERS, dtype=dtype))
+
+    message = faults_of(frame)
+
+    assert message == (
+        "rating: yes and no must each be written in one way; found 3 that repeat 'N', 'yes' in "
+        "another way (rows 1, 2, 4: 'Yes', 'Y', 'no'). Pass "
+        'twins="join" to join them, list all in categories=[...] if they differ in meaning, or '
+        "rename them."
+    )
+
+
+def test_spellings_of_yes_and_no_are_joined_and_a_note_says_so() -> None:
+    ratings = Ratings.from_frame(FRAME.assign(rating=ANSWERS), twins="join")
+
+    assert ratings.categories.tolist() == ["N", "yes"]
+    assert ratings.notes == ("Column rating: took 'Y' as 'yes', 'Yes' as 'yes', 'no' as 'N'.",)
+
+
+@pytest.mark.parametrize(
+    "rating",
+    [
+        ["yes", "N", "yes", "N", "N", "yes"],  # one spelling each
+        ["0", "1", "2", "no", "many", "several"],  # 0 and 1 among other numbers
+    ],
+)
+def test_one_spelling_each_and_numbers_are_left_alone(rating: list[str]) -> None:
+    ratings = Ratings.from_frame(FRAME.assign(rating=rating), twins="join")
+
+    assert set(ratings.categories) == set(rating)
+    assert ratings.notes == ()
+
+
+@pytest.mark.parametrize("twins", ["error", "join"])
+def test_spellings_that_are_all_declared_stay_apart(twins: Any) -> None:
+    frame, categories = FRAME.assign(rating=ANSWERS), ["yes", "Yes", "Y", "N", "no"]
+
+    ratings = Ratings.from_frame(frame, categories=categories, twins=twins)
+
+    assert ratings.categories.tolist() == categories
+    assert ratings.to_frame()["rating"].tolist() == frame["rating"].tolist()
+
+
+def test_gold_takes_the_spelling_of_the_ratings() -> None:
+    frame = FRAME.assign(rating=["yes", "no", "yes", "no", "no", "yes"], gold=["Y"] * 4 + ["N"] * 2)
+
+    ratings = Ratings.from_frame(frame, gold="gold", twins="join")
+
+    assert set(ratings.to_frame()["gold"]) == {"yes", "no"}
+
+
+PERCENTAGES = ["45%", "37 %", "5,5%", "50%", "0%", "50"]
+
+
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_percentages_are_no_categories(dtype: Any) -> None:
+    frame = FRAME.assign(rating=pd.Series(PERCENTAGES, dtype=dtype))
+
+    message = faults_of(frame)
+
+    assert message == (
+        "rating: ratings must be either numbers or labels; found 5 numbers with a percent sign "
+        "(rows 0, 1, 2, 3, 4: '45%', '37 %', '5,5%', '50%', '0%'). Remove the percent sign from "
+        'all of them, or pass scale="nominal" to keep them as labels.'
+    )
+
+
+def test_percentages_on_a_numeric_scale_are_to_lose_their_sign() -> None:
+    message = faults_of(FRAME.assign(rating=PERCENTAGES), scale="numeric")
+
+    assert "values must be numbers on a numeric scale; found 5 not numeric" in message
+    assert "Remove the percent sign from all of them" in message
+
+
+def test_spellings_other_than_two_that_are_declared_are_refused() -> None:
+    frame = FRAME.assign(rating=ANSWERS)
+
+    with pytest.raises(RatingsError, match=r"ratings must be among the categories .*: 'yes'"):
+        Ratings.from_frame(frame, categories=["Yes", "Y", "N", "no"], twins="join")
+
+
+@pytest.mark.parametrize("options", [{"scale": "nominal"}, {"categories": PERCENTAGES}])
+def test_percentages_are_labels_on_request(options: Any) -> None:
+    ratings = Ratings.from_frame(FRAME.assign(rating=PERCENTAGES), **options)
+
+    assert set(ratings.categories) == set(PERCENTAGES)

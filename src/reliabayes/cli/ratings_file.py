@@ -126,8 +126,8 @@ class RatingsFile:
     twins: Annotated[
         Twins,
         typer.Option(
-            help='Whether values that differ only in how they are written, such as "yes" and '
-            '"YES ", are refused or joined.'
+            help='Whether values that differ only in how they are written, such as "yes", "YES " '
+            'and "Y", are refused or joined.'
         ),
     ] = "error"
     shape: Annotated[

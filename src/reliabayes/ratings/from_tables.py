@@ -68,8 +68,10 @@ class RatingsFromTables(CodedRatings):
             `n_missing` of the ratings says how many they were.
         twins : {"error", "join"}, default "error"
             Whether values that differ only in how they are written, such as "yes", "Yes " and
-            "YES", are joined under the form that is most frequent or declared. Capitals count in
-            ids. `notes` of the ratings says what was joined.
+            "YES", are refused or joined under the form that is most frequent or declared. In
+            ratings and gold, y, yes, true and 1 are one answer, and n, no, false and 0 another; 1
+            and 0 are numbers if there are others. Values in `categories` stay apart, and capitals
+            count in ids. `notes` of the ratings says what was joined.
         facets : sequence of str, or mapping from str to str, optional
             Names of further columns that describe a rating, such as its occasion or prompt; or a
             mapping from the names that the facets are to have to these columns. A rater may rate an

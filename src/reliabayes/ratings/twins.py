@@ -1,9 +1,10 @@
-"""Twins: values that differ only in spaces, capitals or how Unicode composes their characters."""
+"""Twins: values that differ only in spaces, capitals or Unicode, and spellings of yes and no."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,35 +12,44 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.errors import Fault
-from reliabayes.ratings.columns import Labels, fault_in
+from reliabayes.ratings.columns import NUMBER, Labels, fault_in
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
 VALUES = ("rating", "gold")  # roles in which capitals do not count; in ids they do
 ROLES = ("item", "rater", *VALUES, "pool")
+ANSWERS = dict.fromkeys(("y", "yes", "true", "1"), "yes")  # spellings, in lower case
+ANSWERS |= dict.fromkeys(("n", "no", "false", "0"), "no")
 
 
 def twins(table: Table) -> Iterator[Fault]:
     """Yield a fault for each column with values that differ only in how they are written.
 
-    Capitals count in ids, and in categories that were declared.
+    Capitals count in ids, and in categories that were declared; so do spellings of yes and no.
     """
     for role, column in _labels(table):
         is_value = role in VALUES
-        is_declared = table.categories is not None or column.declared is not None
-        forms = _forms(column, with_case=is_declared or not is_value, declared=())
-        if not forms:
-            continue
-        capitals = " or capitals" if is_value and not is_declared else ""
-        keep = ", list all in categories=[...] if capitals matter" if capitals else ""
-        yield fault_in(
-            column,
-            np.append(column.ids.isin(list(forms)), False)[column.codes],
+        counts_case = not is_value or table.categories is not None or column.declared == "ordered"
+        forms = _forms(column, with_case=counts_case)
+        capitals = "" if counts_case else " or capitals"
+        rule = (
             f"values must not differ only in spaces{capitals}, or in how characters such as é are "
-            "composed",
-            f"{{n}} that repeat {listed(sorted(set(forms.values())))} in another way",
-            f'Pass twins="join" to join them{keep}, or rename them.',
+            "composed"
         )
+        keep = "" if counts_case else ", list all in categories=[...] if capitals matter"
+        if not counts_case:
+            with_answers = _forms(column, with_case=False, with_answers=True)
+            if with_answers != forms:
+                forms, rule = with_answers, "yes and no must each be written in one way"
+                keep = ", list all in categories=[...] if they differ in meaning"
+        if forms:
+            yield fault_in(
+                column,
+                np.append(column.ids.isin(list(forms)), False)[column.codes],
+                rule,
+                f"{{n}} that repeat {listed(sorted(set(forms.values())))} in another way",
+                f'Pass twins="join" to join them{keep}, or rename them.',
+            )
 
 
 def joined_twins(table: Table) -> Table:
@@ -53,13 +63,17 @@ def joined_twins(table: Table) -> Table:
     Returns
     -------
     Table
-        The same ratings, with a note on each column that had twins. Capitals count in ids.
+        The same ratings, with a note on each column that had twins. Capitals count in ids. Gold
+        takes the forms of the ratings.
     """
     changed: dict[str, Any] = {}
     notes = table.notes
     for role, column in _labels(table):
-        declared = table.categories if role in VALUES and table.categories is not None else ()
-        forms = _forms(column, with_case=role not in VALUES, declared=declared)
+        is_value = role in VALUES
+        declared = table.categories if is_value and table.categories is not None else ()
+        if role == "gold" and table.categories is None:
+            declared = changed.get("rating", table.rating).ids
+        forms = _forms(column, with_case=not is_value, with_answers=is_value, declared=declared)
         if forms:
             changed[role] = _renamed(column, forms)
             joined = ", ".join(f"{twin!r} as {form!r}" for twin, form in list(forms.items())[:5])
@@ -77,10 +91,18 @@ def _labels(table: Table) -> Iterator[tuple[str, Labels]]:
             yield role, column
 
 
-def _forms(column: Labels, *, with_case: bool, declared: Iterable[Any]) -> dict[str, str]:
+def _forms(
+    column: Labels, *, with_case: bool, with_answers: bool = False, declared: Collection[Any] = ()
+) -> dict[str, str]:
     """The form of each value that is written otherwise than its twins should be."""
-    keys = [_key(value, with_case) for value in column.ids]
-    known = {_key(value, with_case): str(value) for value in declared}
+    values = [str(value) for value in (*column.ids, *declared)]
+    every = [_key(value, with_case) for value in values]
+    if with_answers:
+        every = _answers(every)
+    keys, own = every[: len(column.ids)], values[len(column.ids) :]
+    known: dict[str, list[str]] = {}
+    for key, value in zip(every[len(keys) :], own, strict=True):
+        known.setdefault(key, []).append(value)
     if len(set(keys)) == len(keys) and not known:
         return {}
     number = np.bincount(column.codes + 1, minlength=len(keys) + 1)[1:]
@@ -91,11 +113,17 @@ def _forms(column: Labels, *, with_case: bool, declared: Iterable[Any]) -> dict[
     return {
         value: form
         for key, group in groups.items()
-        if len(group) > 1 or key in known
-        for form in [known.get(key, _key(group[0], with_case=True))]
+        for form in known.get(key, [_key(group[0], with_case=True)])[:1]
+        if len(known.get(key, [])) < 2  # or it is open which of them is meant
         for value in group
         if value != form
     }
+
+
+def _answers(keys: Sequence[str]) -> list[str]:
+    """The keys, equal for all spellings of yes, and of no; 1 and 0 are none among other numbers."""
+    are_numbers = any(re.fullmatch(NUMBER, key) and key not in ANSWERS for key in keys)
+    return [key if are_numbers and key in ("0", "1") else ANSWERS.get(key, key) for key in keys]
 
 
 def _key(value: Any, with_case: bool) -> str:
