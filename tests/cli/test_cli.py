@@ -763,3 +763,19 @@ def test_a_termination_signal_acts_as_an_interrupt(tmp_path: Path, mark: str) ->
 
     assert status == 130
     assert marked(mark) == []
+
+
+def test_tables_of_items_and_raters_start_no_formula(tmp_path: Path) -> None:
+    rows = [f"=i{item},@r{rater},{(item + rater) % 2}" for item in range(4) for rater in range(3)]
+    (tmp_path / "r.csv").write_text("\n".join(["item,rater,rating", *rows]))
+    items, raters = tmp_path / "items.csv", tmp_path / "raters.csv"
+    command = ["fit", str(tmp_path / "r.csv"), "--model", "dawid-skene", "--method", "em"]
+
+    run(*command, "--scale", "nominal", "--items", str(items), "--raters", str(raters))
+
+    assert [line[:5] for line in items.read_text().splitlines()[1:]] == [
+        f"'=i{item}," for item in range(4)
+    ]
+    assert [line[:5] for line in raters.read_text().splitlines()[1:]] == [
+        f"'@r{rater}," for rater in range(3)
+    ]

@@ -172,6 +172,8 @@ def simulate(
     """Simulate ratings with a given agreement, as a table that other commands read."""
     import numpy as np
 
+    from reliabayes.ratings.formula_escapes import csv_text
+
     ratings = rb.simulate.rating_matrix(
         agreement=agreement,
         rng=np.random.default_rng(seed),
@@ -182,7 +184,7 @@ def simulate(
         distribution=None if distribution is None else _weights(distribution),
         match=match,
     )
-    write_text(ratings.to_frame().astype({"rating": int}).to_csv(index=False), out)
+    write_text(csv_text(ratings.to_frame().astype({"rating": int}), index=False), out)
     print_message(ratings)
 
 

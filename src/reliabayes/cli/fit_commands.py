@@ -96,6 +96,7 @@ def fit(
     ] = None,
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
+    from reliabayes.ratings.formula_escapes import csv_text
     from reliabayes.recommendation import with_usual_options
 
     is_in_parts = is_folder(ratings_file.file)
@@ -128,8 +129,8 @@ def fit(
         "json": lambda path: write_json(json_report(fitted, prob, source), path),
         "items": fitted.write_items
         if is_in_parts
-        else lambda path: write_text(fitted.items().to_csv(), path),
-        "raters": lambda path: write_text(fitted.raters().to_csv(), path),
+        else lambda path: write_text(csv_text(fitted.items()), path),
+        "raters": lambda path: write_text(csv_text(fitted.raters()), path),
     }
     if isinstance(fitted, rb.Fit):
         writers["save"] = fitted.save

@@ -28,6 +28,7 @@ from reliabayes.ratings.file_formats import (
     read_errors_as_faults,
     read_records,
 )
+from reliabayes.ratings.formula_escapes import without_escapes
 from reliabayes.ratings.frames import (
     named_columns,
     refuse_comment,
@@ -46,8 +47,7 @@ from reliabayes.ratings.text_values import text_ids, text_values
 from reliabayes.wording import listed
 
 DELIMITERS = ",;\t|"
-# Rows that are read to suggest columns if the named ones are absent.
-N_SAMPLED = 100
+N_SAMPLED = 100  # rows that are read to suggest columns if the named ones are absent
 DECIMAL_NOTE = 'The ratings are read with decimal commas; decimal="." reads them as texts.'
 
 
@@ -73,7 +73,9 @@ def read_ratings(
     r"""Read ratings from a file, with one rating per line or a column per rater.
 
     Only empty fields count as missing; in a wide table, they are ratings that were not made. Ids
-    become int if all of them are whole numbers without leading zeros; otherwise they stay text.
+    become int if all of them are whole numbers without leading zeros; otherwise they stay text. An
+    apostrophe before ``=``, ``+``, ``-`` or ``@`` keeps spreadsheets from computing a text; it is
+    removed, with a note, if the columns that are read hold no such text without one.
 
     Parameters
     ----------
@@ -166,8 +168,7 @@ def read_ratings(
     with read_errors_as_faults(file, encoding):
         layout = _find_layout(file, delimiter, encoding)
         found = shape or _guessed_shape(layout, columns)
-        check = _check_header if found == "long" else _check_wide_header
-        absent = check(layout, named)
+        absent = (_check_header if found == "long" else _check_wide_header)(layout, named)
         frame, notes = _read_text(layout, found, columns, decimal)
     try:
         ratings = _ratings(frame, found, shape is None, roles, options, for_long)
@@ -308,11 +309,10 @@ def _read_text(
         found[name] = part.to_numpy() if isinstance(part, pd.Series) else part
     if "gold" in named:
         are_labels = isinstance(read, pd.Series)
-        gold = text_values(texts[named["gold"]], sign, are_labels=are_labels)[0]
-        found[named["gold"]] = gold
-    frame = pd.DataFrame(found)
+        found[named["gold"]], _ = text_values(texts[named["gold"]], sign, are_labels=are_labels)
+    frame, notes = without_escapes(pd.DataFrame(found))
     is_guess = decimal is None and sign == "," and bool(values)
-    return frame, ((DECIMAL_NOTE,) if is_guess else ())
+    return frame, ((DECIMAL_NOTE, *notes) if is_guess else notes)
 
 
 def _texts(layout: _Layout, **options: Any) -> pd.DataFrame:
