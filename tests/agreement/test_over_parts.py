@@ -325,3 +325,18 @@ def parted(ratings: rb.Ratings, number: int) -> RatingsDataset:
 
 def limits(interval: agreement.Interval) -> tuple[float, float, float]:
     return interval.lower, interval.upper, interval.standard_error
+
+
+def test_pairs_in_parts_are_of_different_raters_as_in_memory(graded: rb.Ratings) -> None:
+    again = pd.concat([graded.to_frame().assign(day=1), graded.to_frame().assign(day=2)])
+    again["rating"] = np.where(again["day"] == 2, again["rating"] % 4 + 1, again["rating"])
+    ratings = rb.Ratings.from_frame(
+        again, pool="pool", facets=["day"], scale="numeric", categories=[1, 2, 3, 4]
+    )
+
+    found, expected = in_parts(ratings, 7).agreement(), ratings.agreement()
+
+    between = expected[~expected.index.str.endswith("within raters")]
+    assert found["value"].to_dict() == pytest.approx(between["value"].to_dict(), rel=1e-9)
+    assert found.attrs["pairs"].startswith(expected.attrs["pairs"])
+    assert found.attrs["pairs"].endswith("needs all ratings in memory and is left out.")

@@ -66,6 +66,17 @@ def test_json_names_columns_and_levels(table: str) -> None:
     assert data["facets"] == {"day": 2, "form": 2}
 
 
+def test_agree_says_that_pairs_are_of_different_raters(table: str) -> None:
+    facets = ["--facet", "day", "--facet", "form=sheet"]
+    result = run("agree", table, *facets, "--scale", "nominal", "--json", "-")
+
+    found = json.loads(result.stdout)
+
+    assert "by different raters, at the same day and form or not" in found["pairs"]
+    assert "percent agreement, within raters" in found["coefficients"]
+    assert found["pairs"] in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [

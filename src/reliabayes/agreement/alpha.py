@@ -11,12 +11,19 @@ from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable, pairs_within_items
-from reliabayes.agreement.distance import Custom, Distance, Nominal, Pairwise, margins
+from reliabayes.agreement.distance import (
+    Custom,
+    Distance,
+    Nominal,
+    Pairwise,
+    disagreement,
+    margins,
+)
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.scales import category_positions, category_values, squared
 from reliabayes.agreement.whole import require_shared_categories, whole_of
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.wording import listed
@@ -121,8 +128,8 @@ class AlphaSums:
         counts = self.table.counts(weights)
         paired = counts.of_pairable
         per_pair = ratio(paired.n_ratings, counts.n_pairs, 0.0)
-        disagreement = self.distance.within(paired) * per_pair
-        own = np.column_stack([disagreement, paired.n_ratings])
+        observed = disagreement(self.distance, paired) * per_pair
+        own = np.column_stack([observed, paired.n_ratings])
         return join_columns([own, margins(self.distance, paired)])
 
     @property
@@ -179,20 +186,26 @@ def _ordinal(ratings: Ratings, name: str) -> Coefficient:
     """
     require_shared_categories(ratings)
     table, size = CountTable.from_ratings(ratings), len(category_positions(ratings))
-    one, other = pairs_within_items(table.item)
     pairs = whole_of(ratings).category_pairs
-    column = np.searchsorted(pairs, table.category[one] * size + table.category[other])
     low, high = np.divmod(pairs, size)
+    of_items = _Coincidences.of(table.item, table.category, size, pairs)
+    own = table.own
+    of_raters = own and _Coincidences.of(own.table.item, own.table.category, size, pairs)
 
     def rows(weights: Array | None) -> Rows:
         counts = table.counts(weights)
         paired = counts.of_pairable
-        per_pair = ratio(paired.n_ratings, counts.n_pairs, 0.0)[table.item[one]]
-        coincidences = 2 * paired.n[one] * paired.n[other] * per_pair
+        per_pair = ratio(paired.n_ratings, counts.n_pairs, 0.0)
+        entries = [of_items.entries(paired.n, per_pair)]
+        if paired.own is not None and of_raters:
+            within = paired.own
+            unit, column, number = of_raters.entries(within.counts.n, per_pair[within.item])
+            entries.append((within.item[unit], column, -number))
+        item, column, number = (np.concatenate(each) for each in zip(*entries, strict=True))
         return rows_from_entries(
-            np.append(table.item, table.item[one]),
+            np.append(table.item, item),
             np.append(table.category, size + column),
-            np.append(paired.n, coincidences),
+            np.append(paired.n, number),
             (len(ratings.items), size + len(pairs)),
         )
 
@@ -210,3 +223,35 @@ def _ordinal(ratings: Ratings, name: str) -> Coefficient:
 
     correction = ChanceCorrection(observed, expected, "disagreement")
     return correction.coefficient(ratings, name, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Coincidences:
+    """Pairs of categories that occur within groups of ratings.
+
+    Attributes
+    ----------
+    group : array of int, shape (P,)
+        Group of each pair.
+    one, other : array of int, shape (P,)
+        Cells of the count table whose ratings form the pairs.
+    column : array of int, shape (P,)
+        Position of the pair of categories among all.
+    """
+
+    group: Codes
+    one: Codes
+    other: Codes
+    column: Codes
+
+    @classmethod
+    def of(cls, group: Codes, category: Codes, size: int, pairs: Codes) -> _Coincidences:
+        """Pairs of cells (C,) that are sorted by group."""
+        one, other = pairs_within_items(group)
+        column = np.searchsorted(pairs, category[one] * size + category[other])
+        return cls(group[one], one, other, column)
+
+    def entries(self, n: Array, per_pair: Array) -> tuple[Codes, Codes, Array]:
+        """Group, column and number of pairs, given cells (C,) and a factor for each group."""
+        number = 2 * n[self.one] * n[self.other] * per_pair[self.group]
+        return self.group, self.column, number

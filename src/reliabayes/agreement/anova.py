@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
+from reliabayes.agreement.count_table import require_once_per_rater
 from reliabayes.agreement.icc_analysis import Analysis
 from reliabayes.agreement.icc_names import NAMES, UNDEFINED, Averaged, IccName
 from reliabayes.agreement.spearman_brown import step_up
@@ -40,7 +41,7 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     Raises
     ------
     RatingsError
-        As for `icc`.
+        As for `icc`, or a rater rated an item more than once.
     ValueError
         ``prob`` is out of range.
 
@@ -59,6 +60,7 @@ def icc_table(ratings: Ratings, *, prob: float = 0.95, k: Averaged = "ratings") 
     """
     if not 0 < prob < 1:
         raise ValueError(f"prob must lie strictly between 0 and 1, not {prob}.")
+    require_once_per_rater(ratings, "icc_table")
     rows: dict[IccName, list[float]] = {}
     has_severity = not ratings.anonymous_raters and len(ratings) > ratings.n_raters
     if not (has_severity or ratings.anonymous_raters):

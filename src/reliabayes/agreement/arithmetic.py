@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from reliabayes.arrays import Array, Codes
 
+ROUNDING = 1e-13  # relative rounding error of differences of sums of squares
+
 
 def ratio(numerator: ArrayLike, denominator: ArrayLike, otherwise: float = np.nan) -> Array:
     """Return the elementwise quotient, or another value where the denominator is 0.
@@ -46,3 +48,20 @@ def sum_by_index(index: Codes, values: Array | None, size: int) -> Array:
         The sums; 0 for an index that does not occur.
     """
     return np.asarray(np.bincount(index, values, size), np.float64)
+
+
+def difference_of_squares(one: Array, other: Array) -> Array:
+    """Subtract sums of squares; the result is 0 where it is within rounding error.
+
+    Parameters
+    ----------
+    one, other : array of float, shape (...)
+        Sums of squares.
+
+    Returns
+    -------
+    array of float, shape (...)
+        Their difference.
+    """
+    out = one - other
+    return np.where(np.abs(out) > ROUNDING * np.abs(one), out, 0)

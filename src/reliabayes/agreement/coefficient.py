@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from reliabayes.agreement.count_table import items_with_pairs
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.interval import (
     Interval,
@@ -72,7 +73,7 @@ class Coefficient:
     model : NormalModel, optional
         Interval under a model of normal effects, which is then the default.
     n_paired : int, optional
-        Number of items with at least two ratings; by default that of all items.
+        Number of items with ratings by at least two raters; by default that of all items.
     over_parts : StatisticsOfParts, optional
         The statistics, if the items are those of a `RatingsDataset`; ``rows`` are then unavailable.
     """
@@ -107,7 +108,7 @@ class Coefficient:
             raters=pool_by_rater(ratings),
             rows=rows,
             formula=formula,
-            n_paired=int(np.count_nonzero(ratings.ratings_per_item > 1)),
+            n_paired=items_with_pairs(ratings),
             **others,
         )
 

@@ -10,7 +10,7 @@ from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection, chance_corrected
 from reliabayes.agreement.coefficient import Coefficient, combined
 from reliabayes.agreement.count_table import CountTable
-from reliabayes.agreement.distance import Distance, Pairwise, margins
+from reliabayes.agreement.distance import Distance, Pairwise, disagreement, margins
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.scales import (
@@ -174,7 +174,7 @@ class RaterSums:
         weighted = once if weights is None else self.by_item_and_rater.counts(weights)
         item, rater = np.divmod(once.item, self.n_raters)
         is_paired = counts.n_pairs > 0
-        mean_distance = ratio(self.distance.within(counts), counts.n_pairs, 0.0)
+        mean_distance = ratio(disagreement(self.distance, counts), counts.n_pairs, 0.0)
         sizes = rows_from_entries(
             np.tile(item, 2),
             np.append(rater, rater + self.n_raters),

@@ -9,6 +9,7 @@ import numpy as np
 
 from reliabayes.agreement.arithmetic import sum_by_index
 from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 
 MAX_CELLS = 4  # of a table per rating, up to which a table of all cells is quicker than sorting
@@ -17,6 +18,8 @@ MAX_CELLS = 4  # of a table per rating, up to which a table of all cells is quic
 @dataclass(frozen=True, eq=False)
 class CountTable:
     """Non-empty cells of the table of items by categories, and the cell of each rating.
+
+    Ratings of one item by the same rater form no pair. If there are any, ``own`` counts them.
 
     Attributes
     ----------
@@ -28,6 +31,8 @@ class CountTable:
         Rater of each rating.
     shape : tuple of int
         Number of items I and of categories K.
+    own : OwnTable, optional
+        Ratings of each rater of an item; None if no rater rated an item more than once.
     """
 
     item: Codes
@@ -35,6 +40,7 @@ class CountTable:
     cell: Codes
     rater: Codes
     shape: tuple[int, int]
+    own: OwnTable | None = None
 
     @classmethod
     def from_codes(
@@ -54,17 +60,47 @@ class CountTable:
     def from_ratings(cls, ratings: Ratings) -> CountTable:
         """Table of all ratings."""
         shape = ratings.n_items, len(ratings.categories)
-        return cls.from_codes(ratings.item, ratings.category, ratings.rater, shape)
+        table = cls.from_codes(ratings.item, ratings.category, ratings.rater, shape)
+        return replace(table, own=OwnTable.of(ratings)) if has_repeats(ratings) else table
 
     def counts(self, weights: Array | None) -> CategoryCounts:
         """Counts, given how often each rater occurs (None: once each)."""
+        own = None if self.own is None else self.own.counts(weights)
         size = len(self.item)
         if weights is None:
             n = squares = sum_by_index(self.cell, None, size)
         else:
             weight = np.asarray(weights, np.float64)[self.rater]
             n, squares = (sum_by_index(self.cell, each, size) for each in (weight, weight**2))
-        return CategoryCounts(self.item, self.category, n, squares, self.shape)
+        return CategoryCounts(self.item, self.category, n, squares, self.shape, own)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """Ratings of each item by each of its raters.
+
+    Attributes
+    ----------
+    table : CountTable
+        Counts by pair (U,) of an item and a rater.
+    item : array of int, shape (U,)
+        Item of each pair.
+    """
+
+    table: CountTable
+    item: Codes
+
+    @classmethod
+    def of(cls, ratings: Ratings) -> OwnTable:
+        """Table of all ratings, by known raters."""
+        unit, first = item_and_rater(ratings)
+        shape = len(first), len(ratings.categories)
+        table = CountTable.from_codes(unit, ratings.category, ratings.rater, shape)
+        return cls(table, ratings.item[first])
+
+    def counts(self, weights: Array | None) -> OwnCounts:
+        """Counts, given how often each rater occurs (None: once each)."""
+        return OwnCounts(self.table.counts(weights), self.item)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +117,8 @@ class CategoryCounts:
         Sum of their squares: the pairs that ratings would form with themselves.
     shape : tuple of int
         Number of items I and of categories K.
+    own : OwnCounts, optional
+        As for `CountTable`.
     """
 
     item: Codes
@@ -88,6 +126,7 @@ class CategoryCounts:
     n: Array
     squares: Array
     shape: tuple[int, int]
+    own: OwnCounts | None = None
 
     def sum_by_item(self, values: Array) -> Array:
         """(I,) sums of values (C,) of cells."""
@@ -100,8 +139,22 @@ class CategoryCounts:
 
     @cached_property
     def n_pairs(self) -> Array:
-        """(I,) number of ordered pairs of different ratings of each item."""
-        return self.n_ratings**2 - self.sum_by_item(self.squares)
+        """(I,) number of ordered pairs of ratings of each item, by different raters."""
+        if self.own is None:
+            return self.n_ratings**2 - self.sum_by_item(self.squares)
+        return self.n_ratings**2 - self.own.sum_by_item(self.own.counts.n_ratings**2, self.shape[0])
+
+    def pairs_from(self, code: int) -> tuple[Array, Array]:
+        """(I,) numbers of ordered pairs that begin with a category: all, and those that agree."""
+        is_in = self.category == code
+        n = self.sum_by_item(self.n * is_in)
+        if self.own is None:
+            selves = self.sum_by_item(self.squares * is_in)
+            return n * self.n_ratings - selves, n**2 - selves
+        own, within = self.own, self.own.counts
+        n_own = within.sum_by_item(within.n * (within.category == code))
+        selves = own.sum_by_item(n_own * within.n_ratings, self.shape[0])
+        return n * self.n_ratings - selves, n**2 - own.sum_by_item(n_own**2, self.shape[0])
 
     @property
     def of_pairable(self) -> CategoryCounts:
@@ -110,7 +163,127 @@ class CategoryCounts:
 
     def only(self, is_kept: Mask) -> CategoryCounts:
         """The counts with those of some items (I,) set to 0."""
-        return replace(self, n=self.n * is_kept[self.item])
+        own = None if self.own is None else self.own.only(is_kept)
+        return replace(self, n=self.n * is_kept[self.item], own=own)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnCounts:
+    """Number of ratings in each category of each item by each of its raters.
+
+    Attributes
+    ----------
+    counts : CategoryCounts
+        By pair (U,) of an item and a rater, and by category.
+    item : array of int, shape (U,)
+        Item of each pair.
+    """
+
+    counts: CategoryCounts
+    item: Codes
+
+    def sum_by_item(self, values: Array, n_items: int) -> Array:
+        """(I,) sums of values (U,) of pairs of an item and a rater."""
+        return sum_by_index(self.item, values, n_items)
+
+    def only(self, is_kept: Mask) -> OwnCounts:
+        """The counts with those of some items (I,) set to 0."""
+        return replace(self, counts=self.counts.only(is_kept[self.item]))
+
+
+def has_repeats(ratings: Ratings) -> bool:
+    """Whether a known rater rated an item more than once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+
+    Returns
+    -------
+    bool
+        False if raters are anonymous.
+    """
+    return not ratings.anonymous_raters and ratings.n_pairs < len(ratings)
+
+
+def items_with_pairs(ratings: Ratings) -> int:
+    """Count the items with ratings by two raters; anonymous ratings count as by different ones.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+
+    Returns
+    -------
+    int
+        Their number.
+    """
+    return int(np.count_nonzero(raters_per_item(ratings) > 1))
+
+
+def raters_per_item(ratings: Ratings) -> Codes:
+    """Count the raters of each item; anonymous ratings count as by different raters.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+
+    Returns
+    -------
+    array of int, shape (I,)
+        Their numbers.
+    """
+    if not has_repeats(ratings):
+        return ratings.ratings_per_item
+    _, first = item_and_rater(ratings)
+    return np.bincount(ratings.item[first])
+
+
+def require_once_per_rater(ratings: Ratings, purpose: str) -> None:
+    """Raise if a known rater rated an item more than once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Any design.
+    purpose : str
+        The function that needs it, with which the message starts.
+
+    Raises
+    ------
+    RatingsError
+        A rater did.
+    """
+    if has_repeats(ratings):
+        rule = "each rater must have rated an item once at most"
+        found = f"{len(ratings)} ratings of {ratings.n_pairs} pairs of an item and a rater"
+        remedy = (
+            "Select one occasion with ratings.subset(facets={...}), or use g_study, which "
+            "separates differences between raters from those within."
+        )
+        raise RatingsError([Fault(purpose, rule, found, remedy)])
+
+
+def item_and_rater(ratings: Ratings) -> tuple[Codes, Codes]:
+    """Return the pair of an item and a rater of each rating.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        By known raters.
+
+    Returns
+    -------
+    unit : array of int, shape (N,)
+        Position of the pair, from 0 to U - 1, sorted by item, then by rater.
+    first : array of int, shape (U,)
+        Position of the first rating of each pair.
+    """
+    is_new = np.append(True, (np.diff(ratings.item) != 0) | (np.diff(ratings.rater) != 0))
+    return np.cumsum(is_new) - 1, np.flatnonzero(is_new)
 
 
 def pairs_within_items(item: Codes) -> tuple[Codes, Codes]:

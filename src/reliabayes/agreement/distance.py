@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.agreement.arithmetic import sum_by_index
+from reliabayes.agreement.arithmetic import difference_of_squares, sum_by_index
 from reliabayes.agreement.count_table import CategoryCounts, pairs_within_items
 from reliabayes.agreement.item_rows import Rows, rows_from_entries
 from reliabayes.arrays import Array, Codes
@@ -186,6 +186,28 @@ class Custom:
     def between(self, one: Array, other: Array) -> Array:
         """Bilinear form of the table."""
         return np.asarray(((one @ self.table) * other).sum(-1))
+
+
+def disagreement(distance: Distance, counts: CategoryCounts) -> Array:
+    """Sum the distances of ratings of each item by different raters.
+
+    Parameters
+    ----------
+    distance : Distance
+        Distance of two ratings.
+    counts : CategoryCounts
+        Counts by item.
+
+    Returns
+    -------
+    array of float, shape (I,)
+        Sums over the ordered pairs that ``counts.n_pairs`` counts.
+    """
+    total = distance.within(counts)
+    if counts.own is None:
+        return total
+    own = counts.own.sum_by_item(distance.within(counts.own.counts), counts.shape[0])
+    return difference_of_squares(total, own)
 
 
 def margins(distance: Distance, counts: CategoryCounts, groups: int = 1) -> Rows:

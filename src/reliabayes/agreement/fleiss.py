@@ -11,7 +11,7 @@ import numpy as np
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
-from reliabayes.agreement.count_table import CountTable
+from reliabayes.agreement.count_table import CountTable, require_once_per_rater
 from reliabayes.agreement.item_rows import Rows
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.percent import corrected_by_proportions, ratio_of_sums
@@ -100,7 +100,8 @@ def fleiss_kappa_by_category(ratings: Ratings) -> dict[Any, Coefficient]:
         def rows(weights: Array | None) -> Rows:
             counts = table.counts(weights)
             n = counts.sum_by_item(counts.n * (counts.category == code))
-            split = ratio(2 * n * (counts.n_ratings - n), counts.n_pairs, 0.0)
+            pairs, agreeing = counts.pairs_from(code)
+            split = ratio(2 * (pairs - agreeing), counts.n_pairs, 0.0)
             proportion = ratio(n, counts.n_ratings, 0.0)
             rest = (counts.n_ratings > 0) - proportion
             return np.column_stack([counts.n_pairs > 0, split, proportion, rest])
@@ -145,7 +146,8 @@ def fleiss_z(ratings: Ratings) -> float:
     Raises
     ------
     RatingsError
-        Items differ in their number of ratings, for which no formula is published.
+        Items differ in their number of ratings, or a rater rated an item twice; no formula is
+        published for either.
 
     References
     ----------
@@ -159,6 +161,7 @@ def fleiss_z(ratings: Ratings) -> float:
     >>> round(rb.agreement.fleiss_z(ratings), 3)
     1.65
     """
+    require_once_per_rater(ratings, "fleiss_z")
     per_item = ratings.ratings_per_item
     if np.ptp(per_item):
         rule = "all items must have the same number of ratings"

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from reliabayes.agreement.arithmetic import ratio
+from reliabayes.agreement.arithmetic import difference_of_squares, ratio
 from reliabayes.agreement.design import Design
 from reliabayes.agreement.item_rows import Rows
 from reliabayes.agreement.whole import whole_of
@@ -18,7 +18,6 @@ from reliabayes.ratings import Ratings
 
 MAX_PRODUCTS = 2**27  # elements of the sums of products, 1 GB
 MAX_ROW_ELEMENTS = 2**25  # elements of the rows; building them takes ten times as much memory
-ROUNDING = 1e-13  # relative rounding error of differences of sums of squares
 
 
 class IccSums(Protocol):
@@ -271,23 +270,6 @@ def has_severity(name: str) -> bool:
         True for ICC(2, .). ICC(1, .) does not distinguish severity from residuals.
     """
     return name.startswith("ICC(2")
-
-
-def difference_of_squares(one: Array, other: Array) -> Array:
-    """Subtract sums of squares; the result is 0 where it is within rounding error.
-
-    Parameters
-    ----------
-    one, other : array of float, shape (...)
-        Sums of squares.
-
-    Returns
-    -------
-    array of float, shape (...)
-        Their difference.
-    """
-    out = one - other
-    return np.where(np.abs(out) > ROUNDING * np.abs(one), out, 0)
 
 
 def _weighted(ratings: Ratings, weights: Array | None) -> tuple[Codes, Array, Array]:

@@ -6,7 +6,9 @@ from functools import cache
 from typing import get_args
 
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.count_table import require_once_per_rater
 from reliabayes.agreement.icc_analysis import Analysis
+from reliabayes.agreement.icc_between_raters import BetweenRaterSums
 from reliabayes.agreement.icc_names import NAMES, UNDEFINED, Averaged, IccName
 from reliabayes.agreement.icc_names import single as single_of
 from reliabayes.agreement.icc_sums import (
@@ -40,7 +42,11 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
     Parameters
     ----------
     ratings : Ratings or RatingsDataset
-        Numeric, of any design. Raters may be anonymous for ICC(1, .).
+        Numeric, of any design. Raters may be anonymous for ICC(1, .). If raters rated items more
+        than once, only pairs of different raters say how far raters agree: ICC(., 1) is then that
+        of one rating by one rater, as from the analysis of variance with an interaction (`g_study`
+        with "item x rater"), ICC(., k) that of the mean of k raters with one rating each, and k the
+        harmonic mean of the raters per item.
     name : {"ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"}
         One of the six of Shrout & Fleiss. Default "ICC(2,1)".
     k : {"ratings", "columns"}, default "ratings"
@@ -55,14 +61,16 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
     Returns
     -------
     Coefficient
-        The ICC. Its default interval follows from the model of normal effects, in any design; the
-        bootstrap over raters requires a balanced design.
+        The ICC. Its default interval follows from the model of normal effects, in any design; if
+        raters rated items more than once, it is that of other coefficients. The bootstrap over
+        raters requires a balanced design, or raters who rated items more than once.
 
     Raises
     ------
     RatingsError
-        The ratings are not numeric, no item has two ratings, or there are too many raters or
-        distinct numbers of ratings per item for the memory.
+        The ratings are not numeric, no item has two ratings, there are too many raters or distinct
+        numbers of ratings per item for the memory, or ``k="columns"`` is asked for and a rater
+        rated an item more than once.
 
     References
     ----------
@@ -103,7 +111,13 @@ def icc(ratings: Ratings, name: IccName = "ICC(2,1)", *, k: Averaged = "ratings"
     )
     shown = f"{name}, k = {ratings.n_raters} columns" if k == "columns" else name
     return Coefficient.of(
-        ratings, shown, sums.rows, formula, total=sums.total, undefined=UNDEFINED, model=model
+        ratings,
+        shown,
+        sums.rows,
+        formula,
+        total=sums.total,
+        undefined=UNDEFINED,
+        model=None if isinstance(sums, BetweenRaterSums) else model,
     )
 
 
@@ -113,7 +127,10 @@ def _sums(ratings: Ratings, name: IccName, k: Averaged) -> IccSums:
         ratings.require_known_raters(name)
         require_several_items_per_rater(ratings, name)
     if k == "columns":
+        require_once_per_rater(ratings, f'{name}, k="columns"')
         return ColumnSums(ratings, name)
+    if whole_of(ratings).has_repeats:
+        return BetweenRaterSums(ratings, name)
     if is_one_way and len(whole_of(ratings).sizes) == 1:
         return OneWaySums(ratings)
     if not is_one_way and whole_of(ratings).is_once_each:

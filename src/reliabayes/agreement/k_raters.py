@@ -11,6 +11,7 @@ import pandas as pd
 from reliabayes.agreement.alpha import krippendorff_alpha
 from reliabayes.agreement.blocks import coefficient_by_block
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.count_table import require_once_per_rater
 from reliabayes.agreement.distinct_rows import MAX_ELEMENTS
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.replications import (
@@ -132,6 +133,8 @@ def krr_bootstrap(
     ------
     ValueError
         ``replicates`` is below 2.
+    RatingsError
+        A rater rated an item more than once.
 
     References
     ----------
@@ -148,6 +151,7 @@ def krr_bootstrap(
     """
     if replicates < 2:
         raise ValueError(f"replicates must be at least 2; found {replicates}.")
+    require_once_per_rater(ratings, "krr_bootstrap")
     replication = Replication(ratings, aggregate)
     pair, rng = (replication, replication), np.random.default_rng(seed)
     return BootstrappedKrr(_replicates(pair, Replication.resample, k, coefficient, replicates, rng))
@@ -192,7 +196,7 @@ def krr_curve(
     Raises
     ------
     RatingsError
-        As for `krr`.
+        As for `krr`, or a rater rated an item more than once.
 
     Examples
     --------
@@ -203,6 +207,9 @@ def krr_curve(
     >>> krr_curve(ratings, k=[1, 3, 12], replicates=20)["icc_k"].round(2).to_dict()
     {1: 0.47, 3: 0.73, 12: 0.92}
     """
+    for each in (ratings, other):
+        if each is not None:
+            require_once_per_rater(each, "krr_curve")
     least = min(int(side.ratings_per_item.min()) for side in (ratings, other) if side is not None)
     sizes = list(range(1, least + 1)) if k is None else list(k)
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.count_table import CountTable
+from reliabayes.agreement.distance import disagreement
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
@@ -137,7 +138,7 @@ def _rows(ratings: Ratings, weights: Weights | None) -> Callable[[Array | None],
     def rows(rater_weights: Array | None) -> Rows:
         counts = table.counts(rater_weights)
         is_paired = counts.n_pairs > 0
-        agreement = is_paired - ratio(distance.within(counts), counts.n_pairs, 0.0)
+        agreement = is_paired - ratio(disagreement(distance, counts), counts.n_pairs, 0.0)
         proportion = ratio(counts.n, counts.n_ratings[counts.item], 0.0)
         proportions = rows_from_entries(counts.item, counts.category, proportion, counts.shape)
         return join_columns([np.column_stack([is_paired, agreement]), proportions])

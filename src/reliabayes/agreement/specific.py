@@ -52,10 +52,7 @@ def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
 
     def rows_of(code: int) -> Callable[[Array | None], Rows]:
         def rows(weights: Array | None) -> Rows:
-            counts = table.counts(weights)
-            is_in = counts.category == code
-            n, selves = (counts.sum_by_item(each * is_in) for each in (counts.n, counts.squares))
-            return np.column_stack([n * counts.n_ratings - selves, n**2 - selves])
+            return np.column_stack(table.counts(weights).pairs_from(code))
 
         return rows
 

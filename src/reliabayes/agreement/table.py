@@ -16,6 +16,7 @@ from reliabayes.agreement.alpha import krippendorff_alpha
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
+from reliabayes.agreement.count_table import has_repeats
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
 from reliabayes.agreement.icc_names import IccName
@@ -27,6 +28,7 @@ from reliabayes.agreement.over_parts import Several, coefficients_of
 from reliabayes.agreement.percent import percent_agreement
 from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
 from reliabayes.agreement.whole import Whole, ratings_in_memory, whole_of
+from reliabayes.agreement.within_raters import WITHIN, pairs_in_words, within_raters
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
 from reliabayes.choices import Method, Over, Scale
 from reliabayes.errors import Fault, RatingsError
@@ -37,6 +39,8 @@ from reliabayes.ratings import Ratings
 from reliabayes.ratings.few_categories import require_few_categories
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
+UNCORRECTED = "percent agreement"  # for chance; begins the labels of such coefficients
+WITHIN_IN_PARTS = "Agreement within raters needs all ratings in memory and is left out."
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
@@ -83,7 +87,9 @@ def agreement_table(
     -------
     DataFrame
         Index coefficient, columns value, standard_error, lower_95, upper_95 (for ``prob=0.95``),
-        over, method and, with a guideline, word. ``attrs["finding"]`` is a sentence.
+        over, method and, with a guideline, word. ``attrs["finding"]`` is a sentence;
+        ``attrs["pairs"]`` says which pairs of ratings are compared if raters rated items more than
+        once, and is empty otherwise.
     """
     check_interval_options(prob, over or "items", method or "log")
     example = ratings_in_memory(Whole(ratings))
@@ -112,22 +118,43 @@ def agreement_table(
     if guideline is not None:
         chosen = named(guideline)
         table.attrs |= {"guideline": chosen.name, "caution": chosen.caution}
+    table.attrs["pairs"] = _pairs(ratings, example, table.index)
     whole = table.assign(**words).rename_axis("coefficient")
     return FindingTable.of(whole, _finding(whole, level, TELLING[likely_scale(example).scale]))
 
 
 def _finding(table: pd.DataFrame, level: str, telling: Sequence[str]) -> str:
     """A coefficient that is corrected for chance, with its interval."""
-    corrected = table.drop(index="percent agreement", errors="ignore").dropna(subset="value")
+    is_corrected = ~table.index.str.startswith(UNCORRECTED)
+    corrected = table[is_corrected].dropna(subset="value")
     if corrected.empty:
         return "No coefficient that is corrected for chance is defined"
     chosen = next((name for name in telling if name in corrected.index), corrected.index[0])
-    row = corrected.loc[chosen]
-    found = f"{chosen} is {row['value']:.2f}"
+    found = f"{chosen} is {_in_words(corrected, chosen, level)}"
+    within = next(
+        (f"{name}{WITHIN}" for name in telling if f"{name}{WITHIN}" in corrected.index), ""
+    )
+    if within:
+        found = f"Between raters, {found}; {within}, is {_in_words(corrected, within, level)}"
+    return f"{found}; 1 is perfect agreement, 0 agreement by chance"
+
+
+def _in_words(table: pd.DataFrame, name: str, level: str) -> str:
+    """A value with its interval."""
+    row = table.loc[name]
+    found = f"{row['value']:.2f}"
     if np.isfinite(row[f"lower_{level}"]):
         limits = f"{row[f'lower_{level}']:.2f} to {row[f'upper_{level}']:.2f}"
         found += f" ({level}% interval {limits})"
-    return f"{found}; 1 is perfect agreement, 0 agreement by chance"
+    return found
+
+
+def _pairs(ratings: Ratings | RatingsDataset, example: Ratings, labels: pd.Index[Any]) -> str:
+    """Which pairs of ratings are compared, if that needs saying."""
+    if not whole_of(example).has_repeats:
+        return ""
+    said = pairs_in_words(example, has_iccs="ICC(1,k)" in labels)
+    return said if isinstance(ratings, Ratings) else f"{said} {WITHIN_IN_PARTS}"
 
 
 def suitable(ratings: Ratings | RatingsDataset, *, bootstrapped: bool) -> dict[str, Coefficient]:
@@ -150,7 +177,22 @@ def suitable(ratings: Ratings | RatingsDataset, *, bootstrapped: bool) -> dict[s
     found = _apply_where_possible(functions, lambda function: function(example), "left out")
     if isinstance(ratings, RatingsDataset):
         found = coefficients_of(ratings, Several({label: functions[label] for label in found}))
+    elif has_repeats(example):
+        found |= _within_raters(example)
     return {label: replace(each, name=label) for label, each in found.items()}
+
+
+def _within_raters(ratings: Ratings) -> dict[str, Coefficient]:
+    """Those coefficients within raters that need not know who they are."""
+    functions = {
+        f"{label}{WITHIN}": function
+        for scale in _views(ratings)
+        for label, function in FOR_ANY_RATERS[scale].items()
+        if label != "ICC(1,k)"
+    }
+    return _apply_where_possible(
+        functions, lambda function: within_raters(ratings, function), "left out"
+    )
 
 
 def _suitable_functions(
@@ -183,7 +225,8 @@ def _views(ratings: Ratings) -> tuple[Scale, ...]:
 def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coefficient:
     """ICC(2, .) or ICC(3, .), unless its interval would take minutes."""
     most = MAX_RATERS_OF_BOOTSTRAP if bootstrapped else MAX_RATERS
-    if ratings.n_raters > most and not whole_of(ratings).is_once_each:
+    whole = whole_of(ratings)
+    if ratings.n_raters > most and not (whole.is_once_each or whole.has_repeats):
         rule = f"an incomplete design must have {most} or fewer raters for this interval"
         remedy = 'Pass method="model", or fit GaussianICC.' if bootstrapped else "Fit GaussianICC."
         raise RatingsError([Fault("rater", rule, str(ratings.n_raters), remedy)])
@@ -237,7 +280,7 @@ FOR_TWO_POOLS: Mapping[str, Callable[..., Coefficient]] = {
 def _words(values: pd.Series[float], guideline: str | Guideline) -> pd.Series[str]:
     """Word for each value; none for percent agreement, which is not corrected for chance."""
     words = values.clip(upper=1).map(partial(interpret, guideline=guideline))
-    return words.where(words.index != "percent agreement", "")
+    return words.where(~words.index.str.startswith(UNCORRECTED), "")
 
 
 def _intervals(

@@ -9,7 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from reliabayes.agreement.count_table import CountTable, pairs_within_items
+from reliabayes.agreement.count_table import (
+    CountTable,
+    has_repeats,
+    items_with_pairs,
+    pairs_within_items,
+)
 from reliabayes.arrays import Codes, Mask
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions import RatingsDataset
@@ -57,7 +62,7 @@ class Whole:
 
     @property
     def n_paired(self) -> int:
-        """Number of items with at least two ratings."""
+        """Number of items with ratings by at least two raters."""
         return sum(self.ask(_n_paired))
 
     @property
@@ -74,6 +79,11 @@ class Whole:
     def is_once_each(self) -> bool:
         """Whether every rater rated every item exactly once."""
         return all(self.ask(_is_once_each))
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether a known rater rated an item more than once."""
+        return any(self.ask(has_repeats))
 
     @property
     def category_pairs(self) -> Codes:
@@ -203,7 +213,7 @@ def _union(each: Sequence[Codes]) -> Codes:
 
 
 def _n_paired(ratings: Ratings) -> int:
-    return int(np.count_nonzero(ratings.ratings_per_item > 1))
+    return items_with_pairs(ratings)
 
 
 def _total(ratings: Ratings) -> float:

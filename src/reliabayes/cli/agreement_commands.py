@@ -97,6 +97,7 @@ def agree(
         "sampling": sampling,
         "guideline": table.attrs.get("guideline"),
         "caution": table.attrs.get("caution"),
+        "pairs": table.attrs["pairs"],
         "coefficients": _coefficients(table),
     }
 
@@ -106,6 +107,8 @@ def agree(
         else:
             _print_coefficients(table, prob)
         print_message(ratings)
+        if table.attrs["pairs"]:
+            print_message(table.attrs["pairs"])
         if getattr(ratings, "gold", None) is not None:
             print_message("Coefficients of agreement make no use of --gold.")
         if guideline is not None:

@@ -133,6 +133,10 @@ class Ratings(RatingsFromTables):
         coefficients that need to know them are left out. With two pools, kappa_x and normalized
         kappa_x are added; all other coefficients treat the two pools as one.
 
+        If raters rated items more than once, as under several facets, all coefficients compare
+        ratings by different raters, ICC(., k) is that of k raters with one rating each, and rows
+        that end with "within raters" compare the ratings of an item by the same rater.
+
         Parameters
         ----------
         prob : float, default 0.95
@@ -161,7 +165,8 @@ class Ratings(RatingsFromTables):
             ``prob=0.95``), over and method of the interval, and word if there is a guideline.
             Undefined values are NaN. Coefficients that cannot be computed are left out, and a
             warning says why. If there is a guideline, ``attrs`` holds its name and the caution to
-            quote with its words.
+            quote with its words; ``attrs["pairs"]`` says which pairs of ratings are compared if
+            raters rated items more than once.
 
         Raises
         ------

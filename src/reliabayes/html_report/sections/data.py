@@ -87,7 +87,7 @@ def coefficients(
         f"interval was computed. {found.attrs['caution']}"
     )
     caption = "Coefficients that suit the scale and the design"
-    said = [*map(Text, dict.fromkeys(messages))]
+    said = [*map(Text, filter(None, [found.attrs["pairs"], *dict.fromkeys(messages)]))]
     return found.attrs["finding"], [table("agreement-0", caption, found, note=note), *said]
 
 
