@@ -206,6 +206,55 @@ def test_the_analytic_interval_has_students_t() -> None:
     assert interval.upper - kappa.value == pytest.approx(reach)
 
 
+NEARLY_UNANIMOUS = np.array([[1, 1]] * 8 + [[1, 2]])
+NEARLY_DISAGREEING = np.array([[1, 2], [2, 3], [3, 1], [1, 3], [2, 1], [1, 1]])
+
+
+@pytest.mark.parametrize("method", ["analytic", "jackknife"])
+@pytest.mark.parametrize(
+    "function", [agreement.gwet_ac1, agreement.brennan_prediger, agreement.percent_agreement]
+)
+def test_intervals_by_students_t_end_at_the_largest_possible_value(
+    function: Callable[[Ratings], Coefficient], method: Method
+) -> None:
+    coefficient = function(nominal(NEARLY_UNANIMOUS))
+
+    interval = coefficient.interval(method=method)
+
+    reach = stats.t.ppf(0.975, 8) * interval.standard_error
+    assert coefficient.value + reach > 1
+    assert interval.upper == 1
+    assert interval.lower == pytest.approx(coefficient.value - reach)
+
+
+@pytest.mark.parametrize("method", ["analytic", "jackknife", "log"])
+def test_intervals_of_proportions_end_at_zero(method: Method) -> None:
+    ratings = nominal(NEARLY_DISAGREEING)
+
+    intervals = [
+        each.interval(method=method, over="items")
+        for each in (
+            agreement.percent_agreement(ratings),
+            agreement.unanimous_agreement(ratings),
+            agreement.specific_agreement(ratings)[1.0],
+        )
+    ]
+
+    assert [each.lower for each in intervals] == [0, 0, 0]
+    assert all(each.upper > 0 for each in intervals)
+
+
+def test_parts_in_other_units_are_not_held_below_one() -> None:
+    entropy = agreement.information_agreement(nominal(guessed(2))).part("entropy of the first")
+
+    interval = entropy.interval(method="analytic")
+
+    reach = stats.t.ppf(0.975, 29) * interval.standard_error
+    assert [interval.lower, interval.upper] == pytest.approx(
+        [entropy.value - reach, entropy.value + reach]
+    )
+
+
 def test_variance_over_both_is_that_of_two_way_clusters() -> None:
     """Percent agreement over items and raters, from the formulas written out in loops."""
     table = guessed(4, items=12)

@@ -42,11 +42,14 @@ class ChanceCorrection:
         Formulas (..., S) -> (...) of what is observed and of what chance gives.
     measure : {"agreement", "disagreement"}
         What the two formulas return.
+    least : float, default 0
+        Smallest possible value of the two.
     """
 
     observed: Formula
     expected: Formula
     measure: Literal["agreement", "disagreement"]
+    least: float = 0.0
 
     def __call__(self, sums: Array) -> Array:
         """(...) chance-corrected agreement, given sums (..., S)."""
@@ -63,4 +66,7 @@ class ChanceCorrection:
             f"observed {self.measure}": self.observed,
             f"expected {self.measure}": self.expected,
         }
-        return Coefficient.of(ratings, name, rows, self, parts=parts, **others)
+        bounds = dict.fromkeys(parts, (self.least, 1.0 if self.measure == "agreement" else None))
+        return Coefficient.of(
+            ratings, name, rows, self, parts=parts, bounds_of_parts=bounds, **others
+        )

@@ -34,6 +34,7 @@ from reliabayes.arrays import Array
 from reliabayes.choices import Method, Over
 from reliabayes.ratings import Ratings
 
+Bounds = tuple[float | None, float | None]
 ONE_CATEGORY = "all ratings are the same, so that chance alone gives perfect agreement (0/0)"
 
 
@@ -44,7 +45,7 @@ class Coefficient:
     Attributes
     ----------
     name : str
-        Name of the coefficient.
+        Its name.
     items : Index, shape (I,)
         Ids of the items, in the order of the rows.
     raters : Series, shape (R,), or None
@@ -60,6 +61,8 @@ class Coefficient:
         where it is undefined.
     parts : mapping from str to callable
         Formulas of the components of the coefficient, such as observed and expected agreement.
+    bounds_of_parts : mapping from str to tuple
+        Their smallest and largest possible value, or None; by default ``limit`` is the largest.
     total : callable, optional
         Function without arguments that returns the sum (S,) of the rows, if there is a cheaper way
         than to compute the rows.
@@ -68,8 +71,8 @@ class Coefficient:
     degrees_lost : int, default 1
         Degrees of freedom lost in the analytic standard error; 0 if the published formula divides
         by the number of items.
-    limit : float or None, default 1
-        Largest possible value, below which the method "log" keeps its limits.
+    limit, least : float or None
+        Largest (default 1) and smallest possible value, if known, which intervals do not exceed.
     model : NormalModel, optional
         Interval under a model of normal effects, which is then the default.
     n_paired : int, optional
@@ -84,10 +87,12 @@ class Coefficient:
     rows: Callable[[Array | None], Rows]
     formula: Formula
     parts: Mapping[str, Formula] = field(default_factory=dict)
+    bounds_of_parts: Mapping[str, Bounds] = field(default_factory=dict)
     total: Callable[[], Array] | None = None
     undefined: str = ONE_CATEGORY
     degrees_lost: int = 1
     limit: float | None = 1.0
+    least: float | None = None
     model: NormalModel | None = None
     n_paired: int | None = None
     over_parts: PartedStatistics | None = None
@@ -148,12 +153,14 @@ class Coefficient:
         if name not in self.parts:
             known = ", ".join(map(repr, self.parts)) or "none"
             raise ValueError(f"name must be one of the parts ({known}), not {name!r}.")
+        least, limit = self.bounds_of_parts.get(name, (None, self.limit))
         return replace(
             self,
             name=f"{self.name}, {name}",
             formula=self.parts[name],
             parts={},
-            limit=None if "disagreement" in name else self.limit,
+            limit=limit,
+            least=least,
             model=None,
         )
 
@@ -203,11 +210,11 @@ class Coefficient:
         Returns
         -------
         Interval
-            Samples in which the coefficient is undefined are excluded and counted. The jackknife
-            and BCa give nan if it is undefined without some item or rater. If all ratings of each
-            of n items agree, whatever the method, the interval ends at (1 - prob)^(1/n), about
-            1 - 3/n for 95%: chance ratings of a proportion 3/n of items would go unnoticed that
-            often (rule of three). The page "Coverage of intervals" shows what intervals cover.
+            It ends where the coefficient can go no further, as at 1. Samples in which that is
+            undefined are excluded and counted; the jackknife and BCa then give nan. If all ratings
+            of each of n items agree, the interval ends at (1 - prob)^(1/n), about 1 - 3/n for 95%:
+            chance ratings of a proportion 3/n of items would go unnoticed that often (rule of
+            three). The page "Coverage of intervals" shows what intervals cover.
 
         Raises
         ------
@@ -302,6 +309,7 @@ class Coefficient:
             sampling=self._sampling,
             degrees_lost=self.degrees_lost,
             limit=self.limit,
+            least=self.least,
             model=self.model,
             n_paired=self._n_paired,
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.rater_pairs import RaterPairTables
-from reliabayes.agreement.scales import Weights, weight_table
+from reliabayes.agreement.scales import Weights, least_weight, weight_table
 from reliabayes.arrays import Array
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
@@ -107,7 +109,7 @@ def scott_pi(ratings: Ratings, weights: Weights | None = None) -> Coefficient:
         both = table.sum(-1) + table.sum(-2)
         return ratio(((both @ agreement) * both).sum(-1), 4 * size**2)
 
-    correction = ChanceCorrection(_cohen(ratings, weights).observed, expected, "agreement")
+    correction = replace(_cohen(ratings, weights), expected=expected)
     return _of_two_raters(ratings, "Scott's pi", correction)
 
 
@@ -163,8 +165,10 @@ def _of_two_raters(ratings: Ratings, name: str, of_tables: ChanceCorrection) -> 
     def of_only_pair(formula: Formula) -> Formula:
         return lambda sums: formula(pairs.tables(sums)[0][..., 0, :, :])
 
-    correction = ChanceCorrection(
-        of_only_pair(of_tables.observed), of_only_pair(of_tables.expected), of_tables.measure
+    correction = replace(
+        of_tables,
+        observed=of_only_pair(of_tables.observed),
+        expected=of_only_pair(of_tables.expected),
     )
     return correction.coefficient(ratings, name, pairs.rows, degrees_lost=0)
 
@@ -187,4 +191,4 @@ def _cohen(ratings: Ratings, weights: Weights | None) -> ChanceCorrection:
         product = ((table.sum(-1) @ agreement) * table.sum(-2)).sum(-1)
         return ratio(product, table.sum((-2, -1)) ** 2)
 
-    return ChanceCorrection(observed, expected, "agreement")
+    return ChanceCorrection(observed, expected, "agreement", least_weight(weights))

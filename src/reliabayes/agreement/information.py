@@ -65,6 +65,11 @@ def information_agreement(ratings: Ratings) -> Coefficient:
         pairs.rows,
         pairs.mean_over_pairs(_normalized_information),
         parts={name: pairs.mean_over_pairs(formula) for name, formula in parts.items()},
+        bounds_of_parts={
+            "information in agreement": (None, None),
+            "entropy of the first": (0.0, None),
+            "entropy of the second": (0.0, None),
+        },
         undefined="raters use one category only, so that their entropy is 0 (0/0)",
     )
 

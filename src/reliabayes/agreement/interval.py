@@ -116,6 +116,13 @@ class Interval:
             over=over,
         )
 
+    def clipped(self, value: float, least: float | None, most: float | None) -> Interval:
+        """Interval whose limits are values that the coefficient can take."""
+        low = -math.inf if least is None or value < least else least
+        high = math.inf if most is None or value > most else most
+        lower, upper = (float(np.clip(limit, low, high)) for limit in (self.lower, self.upper))
+        return replace(self, lower=lower, upper=upper)
+
     def admitting(self, value: float, n: int) -> Interval:
         """Interval that admits what the n units seen, all alike, cannot exclude.
 

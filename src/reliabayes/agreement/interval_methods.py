@@ -41,7 +41,7 @@ class Intervals:
         Its distribution over items and raters.
     degrees_lost : int
         As for `Coefficient`.
-    limit : float or None
+    limit, least : float or None
         As for `Coefficient`.
     model : NormalModel or None
         As for `Coefficient`.
@@ -54,6 +54,7 @@ class Intervals:
     sampling: SamplingDistribution
     degrees_lost: int
     limit: float | None
+    least: float | None
     model: NormalModel | None
     n_paired: Callable[[], int]
 
@@ -70,7 +71,8 @@ class Intervals:
         check_interval_options(prob, known_over, known_method)
         if known_method in BY_RESAMPLING:
             warn_of_few_raters(self.sampling.raters, known_over, known_method)
-        return self.admitting(self.by_method(prob, known_over, known_method, options))
+        found = self.by_method(prob, known_over, known_method, options)
+        return self.admitting(found.clipped(self.value, self.least, self.limit))
 
     def admitting(self, interval: Interval) -> Interval:
         """Interval that is not without width only because all ratings agree."""

@@ -14,7 +14,7 @@ from reliabayes.agreement.distance import disagreement
 from reliabayes.agreement.distinct_rows import Formula
 from reliabayes.agreement.item_rows import Rows, join_columns, rows_from_entries
 from reliabayes.agreement.over_parts import of_datasets
-from reliabayes.agreement.scales import Weights, distance_from_weights
+from reliabayes.agreement.scales import Weights, distance_from_weights, least_weight
 from reliabayes.arrays import Array
 from reliabayes.ratings import Ratings
 
@@ -47,7 +47,8 @@ def percent_agreement(ratings: Ratings, weights: Weights | None = None) -> Coeff
     >>> rb.agreement.percent_agreement(ratings)
     Percent agreement: 0.6667
     """
-    return Coefficient.of(ratings, "Percent agreement", _rows(ratings, weights), ratio_of_sums)
+    rows, least = _rows(ratings, weights), least_weight(weights)
+    return Coefficient.of(ratings, "Percent agreement", rows, ratio_of_sums, least=least)
 
 
 @of_datasets
@@ -83,7 +84,7 @@ def unanimous_agreement(ratings: Ratings) -> Coefficient:
         is_unanimous = counts.sum_by_item(counts.n**2) == counts.n_ratings**2
         return np.column_stack([is_paired, is_paired & is_unanimous]).astype(float)
 
-    return Coefficient.of(ratings, "Unanimous agreement", rows, ratio_of_sums)
+    return Coefficient.of(ratings, "Unanimous agreement", rows, ratio_of_sums, least=0.0)
 
 
 def corrected_by_proportions(
@@ -111,6 +112,7 @@ def corrected_by_proportions(
         observed=ratio_of_sums,
         expected=lambda sums: expected(_proportions(sums[..., 2:])),
         measure="agreement",
+        least=least_weight(weights),
     )
     return correction.coefficient(ratings, name, _rows(ratings, weights))
 

@@ -189,6 +189,22 @@ def weight_table(ratings: Ratings, weights: Weights | None) -> Array:
     return table
 
 
+def least_weight(weights: Weights | None) -> float:
+    """Return the smallest agreement weight that there may be.
+
+    Parameters
+    ----------
+    weights : {"linear", "quadratic"} or array (K, K) or None
+        As for `cohen_kappa`.
+
+    Returns
+    -------
+    float
+        0, or less if an array has negative weights.
+    """
+    return 0.0 if weights is None or isinstance(weights, str) else min(0.0, float(np.min(weights)))
+
+
 def _weights_by_distance(position: Array, weights: str) -> Array:
     """(K, K) weights that decrease with the distance, or with its square, from 1 to 0."""
     powers = {"linear": 1, "quadratic": 2}

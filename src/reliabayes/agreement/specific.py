@@ -62,6 +62,7 @@ def specific_agreement(ratings: Ratings) -> dict[Any, Coefficient]:
             f"Specific agreement on {category}",
             rows_of(code),
             ratio_of_sums,
+            least=0.0,
             undefined=CATEGORY_NOT_USED,
         )
         for code, category in enumerate(ratings.categories)
