@@ -52,3 +52,7 @@ __all__ = [
     "unanimous_agreement",
     "which_icc",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -121,7 +121,7 @@ class GStudy(RandomEffectsModel):
     prior_mean: Normal | None = None
     prior_sd: SdPrior | tuple[tuple[str, SdPrior], ...] | None = None
 
-    def __new__(cls, *, family: str = "gaussian", **_: Any) -> Self:
+    def __new__(cls, design: str = "", *, family: str = "gaussian", **_: Any) -> Self:
         """A model of the class that is for a family."""
         kinds = (cls, *cls.__subclasses__())
         return super().__new__(next((kind for kind in kinds if family in kind.families), cls))

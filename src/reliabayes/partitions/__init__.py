@@ -11,3 +11,7 @@ from reliabayes.partitions.either import with_one_vote_each as with_one_vote_eac
 from reliabayes.partitions.executors import cluster, in_turn, processes
 
 __all__ = ["cluster", "in_turn", "processes"]
+
+
+def __dir__() -> list[str]:
+    return __all__

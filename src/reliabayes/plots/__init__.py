@@ -39,3 +39,7 @@ __all__ = [
     "variance_shares",
     "xcc",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

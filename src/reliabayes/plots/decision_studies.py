@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,14 +10,13 @@ from reliabayes.arrays import Array
 from reliabayes.plots.layout import add_title, axes_or_new, integer_ticks, label_right, separated
 from reliabayes.plots.palette import STYLES, Palette
 from reliabayes.results.estimates import estimate_text
+from reliabayes.results.fitted_decisions import DStudy
 from reliabayes.results.summaries import interval_bounds
 from reliabayes.wording import counted, joined, several
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.axes import Axes
-
-    from reliabayes.results.fitted_decisions import DStudy
 
 EDGE = 0.06  # of a map, without labels, as a proportion of its width
 GAP = 0.07  # between labels, as a proportion of the height
@@ -64,9 +63,12 @@ def d_study(
 
     Raises
     ------
+    TypeError
+        ``study`` is something else, such as a fit.
     ValueError
         No facet or more than two have several numbers of levels, or an argument is out of range.
     """
+    _require_study(study)
     is_error = _is_error(quantity, target)
     study.table(quantity, prob)  # refuses what is no quantity or probability
     along, lines, others = _arranged(study.draws[quantity])
@@ -133,9 +135,12 @@ def d_study_surface(
 
     Raises
     ------
+    TypeError
+        ``study`` is something else, such as a fit.
     ValueError
         Not two facets have several numbers of levels, or an argument is out of range.
     """
+    _require_study(study)
     is_error = _is_error(quantity, target)
     study.table(quantity, prob)  # refuses what is no quantity or probability
     draws = study.draws[quantity]
@@ -184,6 +189,15 @@ def _ticks(values: Array) -> Array:
     from matplotlib.ticker import MaxNLocator
 
     return np.asarray(MaxNLocator(10).tick_values(values.min(), values.max()))
+
+
+def _require_study(study: Any) -> None:
+    if not isinstance(study, DStudy):
+        example = "fit.d_study({'rater': range(1, 9), 'occasion': [1, 2]})"
+        raise TypeError(
+            "study must be the result of Fit.d_study, which says the numbers of levels, such as "
+            f"{example}; found {type(study).__name__}."
+        )
 
 
 def _is_error(quantity: str, target: float | None) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from reliabayes import agreement
 from reliabayes.arrays import Array
 from reliabayes.plots.labels import short
 from reliabayes.plots.layout import (
@@ -20,6 +21,7 @@ from reliabayes.plots.layout import (
     separated,
 )
 from reliabayes.plots.palette import STYLES, Palette
+from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.estimates import (
     draws_by_label,
@@ -94,13 +96,14 @@ def icc_k(fit: Fit, *, reliability: float = 0.8, prob: float = 0.9, ax: Axes | N
     return add_title(ax, _icc_k_finding(needed, reliability, prob), note)
 
 
-def krr_curve(curve: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
+def krr_curve(curve: pd.DataFrame | Ratings, *, ax: Axes | None = None) -> Axes:
     """k-rater reliability by the number k of aggregated ratings, as estimated by several methods.
 
     Parameters
     ----------
-    curve : DataFrame
-        Result of `reliabayes.agreement.krr_curve`.
+    curve : DataFrame or Ratings
+        Result of `reliabayes.agreement.krr_curve`, or ratings of which it is computed with its
+        defaults.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -117,6 +120,8 @@ def krr_curve(curve: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left")
     'Aggregates of 3 ratings per item reach a reliability of 0.75'
     """
+    if isinstance(curve, Ratings):
+        curve = agreement.krr_curve(curve)
     ax = axes_or_new(ax)
     palette = Palette.of(ax)
     lowest = math.floor(10 * float(np.nanmin(curve.to_numpy())) - 0.5) / 10

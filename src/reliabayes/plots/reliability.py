@@ -28,6 +28,7 @@ from reliabayes.results.estimates import (
     draws_by_scale,
     estimate_text,
     median_interval,
+    scalar_draws,
     source_text,
 )
 from reliabayes.wording import joined
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from reliabayes.results.fit import Fit
 
+OF_RATERS = {"between raters": "inter_rater", "within raters": "intra_rater"}
 SOURCES = {"items": 0, "raters": 1, "residual": None}  # signal, error, and what is neither
 
 
@@ -49,12 +51,13 @@ def icc(
 ) -> Axes:
     """Posterior of the ICC, by pool if there are several, over the words of a guideline.
 
-    Models of categories have two: that of the ratings and that of the latent score.
+    Models of categories have two: that of the ratings and that of the latent score. Of a `GStudy`
+    they are those between and within raters, or phi if no rater rated an item repeatedly.
 
     Parameters
     ----------
     fit : Fit
-        Fit of a model that reports an ICC.
+        Fit of a model that reports an ICC, or of a `GStudy`.
     guideline : str, Guideline or None, default "koo_li"
         One of `reliabayes.guidelines.GUIDELINES`, your own, or None for no words. The note says
         what it was proposed for.
@@ -72,7 +75,7 @@ def icc(
     ValueError
         The model does not report an ICC, or the guideline does not exist.
     """
-    rows = draws_by_scale(fit, "icc")
+    rows = _iccs(fit)
     ax = axes_or_new(ax, height=1.9 + 0.6 * len(rows))
     labels = density_rows(ax, rows, prob, (0, 1))
     ax.set(xlim=(0, 1), xlabel="ICC: proportion of a single rating's variance due to the item")
@@ -175,6 +178,16 @@ def shade_guideline(ax: Axes, guideline: str | Guideline | None) -> str:
     return f"Words of {chosen.name}, proposed for {chosen.made_for}."
 
 
+def _iccs(fit: Fit) -> dict[str, Array]:
+    """Draws of the ICCs of single ratings, by what tells them apart."""
+    if "icc" in fit.quantities or "phi" not in fit.quantities:
+        return draws_by_scale(fit, "icc")
+    of_raters = {label: f"{name}_icc" for label, name in OF_RATERS.items()}
+    if not {*of_raters.values()} <= {*map(str, fit.quantities)}:
+        return {"": scalar_draws(fit, "phi")}
+    return {label: scalar_draws(fit, name) for label, name in of_raters.items()}
+
+
 def _icc_finding(rows: Mapping[str, Array], prob: float) -> str:
     rows = _scale_of_ratings(rows)
     if len(rows) == 1:
@@ -184,7 +197,8 @@ def _icc_finding(rows: Mapping[str, Array], prob: float) -> str:
     median = {name: float(np.median(draws)) for name, draws in rows.items()}
     least, most = min(median, key=median.__getitem__), max(median, key=median.__getitem__)
     if f"{median[least]:.0%}" == f"{median[most]:.0%}":
-        return f"A single rating is {median[least]:.0%} signal in all pools"
+        where = " between and within raters" if least in OF_RATERS else " in all pools"
+        return f"A single rating is {median[least]:.0%} signal{where}"
     return (
         f"A single rating is {median[least]:.0%} ({short(least)}) to {median[most]:.0%} "
         f"({short(most)}) signal"

@@ -16,3 +16,7 @@ __all__ = [
     "rating_matrix",
     "reliability_study",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

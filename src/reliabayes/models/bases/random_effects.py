@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +42,7 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
     continuous: ClassVar[bool] = True
     has_facets: ClassVar[bool] = True
 
-    design: str = "item x rater"
+    design: str = field(default="item x rater", kw_only=False)
     drop: tuple[str, ...] = ()
 
     @property
