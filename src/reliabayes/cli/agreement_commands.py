@@ -25,6 +25,7 @@ from reliabayes.cli.output import (
 )
 from reliabayes.cli.parts import Cluster, Workers, check_jobs, read_any, source_of
 from reliabayes.cli.ratings_file import RatingsFile
+from reliabayes.cli.seeds import METAVAR, seed_of
 from reliabayes.wording import did_you_mean
 
 if TYPE_CHECKING:
@@ -76,7 +77,12 @@ def agree(
     cluster: Cluster = None,
     seed: Annotated[
         int,
-        typer.Option(min=0, help="Seed of the bootstrap; the same seed gives the same result."),
+        typer.Option(
+            parser=seed_of,
+            metavar=METAVAR,
+            help="Seed of the bootstrap; the same seed gives the same result. With random, each "
+            "call draws another, which the output names.",
+        ),
     ] = 0,
     prob: Prob = 0.95,
     json_file: JsonFile = None,
@@ -107,6 +113,8 @@ def agree(
         else:
             _print_coefficients(table, prob)
         print_message(ratings)
+        if method in ("percentile", "bca"):
+            print_message(f"{bootstrap} bootstrap samples, seed {seed}")
         if table.attrs["pairs"]:
             print_message(table.attrs["pairs"])
         if getattr(ratings, "gold", None) is not None:
@@ -163,7 +171,13 @@ def simulate(
         typer.Option(help="Make the proportion of items with agreement exactly --agreement."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Seed; the same seed gives the same ratings.")
+        int,
+        typer.Option(
+            parser=seed_of,
+            metavar=METAVAR,
+            help="Seed; the same seed gives the same ratings. With random, each call draws "
+            "another, which the output names.",
+        ),
     ] = 0,
     out: Annotated[
         Path,
@@ -187,6 +201,7 @@ def simulate(
         distribution=None if distribution is None else _weights(distribution),
         match=match,
     )
+    print_message(f"seed {seed}")
     write_text(csv_text(ratings.to_frame().astype({"rating": int}), index=False), out)
     print_message(ratings)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 import shlex
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,8 +62,6 @@ def report(
     check_outputs(ratings_file.file, {"out": target})
     ratings = read_any(ratings_file, workers, context)
     source = _source(ratings_file, ratings)
-    if sampling.seed is None:
-        sampling = replace(sampling, seed=secrets.randbelow(2**31))
     chosen = named or [recommended_model(ratings, "--models")]
     check_models(chosen, ratings)
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
@@ -112,7 +108,7 @@ def _source(ratings_file: RatingsFile, ratings: AnyRatings) -> dict[str, str]:
 def _command_line(
     context: typer.Context, sampling: Sampling, models: Collection[RatingModel[Any]]
 ) -> str:
-    """Return the command that writes the same report, with its models and the seed drawn."""
+    """Return the command that writes the same report, with its models and its seed."""
     names = ",".join(model.name() for model in models)
     given: dict[str, Any] = context.params | {"seed": sampling.seed, "models": names}
     for model in models:
@@ -121,7 +117,8 @@ def _command_line(
     words = ["reliabayes", "report", str(given["file"])]
     for option in context.command.params:
         name = str(option.name)
-        if option.param_type_name == "option" and given.get(name) not in (None, option.default):
+        omitted = (None,) if name == "seed" else (None, option.default)
+        if option.param_type_name == "option" and given.get(name) not in omitted:
             values = given[name] if isinstance(given[name], (list, tuple)) else [given[name]]
             words += [word for value in values for word in (option.opts[0], str(value))]
     return shlex.join(words)

@@ -12,6 +12,7 @@ import reliabayes as rb
 from reliabayes.choices import Sampler
 from reliabayes.cli.fit_results import print_diagnostics
 from reliabayes.cli.output import print_message
+from reliabayes.cli.seeds import METAVAR, seed_of
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -28,8 +29,8 @@ class Sampling:
         Number of Markov chains.
     draws : int, default 1000
         Number of draws per chain, after warmup.
-    seed : int, optional
-        Seed of the sampler; by default a random one.
+    seed : int, default 1
+        Seed of the sampler.
     sampler : {"auto", "nuts", "hmc", "gibbs", "independence"}
         What draws.
     """
@@ -37,13 +38,14 @@ class Sampling:
     chains: Annotated[int, typer.Option(min=1, help="Number of Markov chains.")] = 4
     draws: Annotated[int, typer.Option(min=4, help="Number of draws per chain.")] = 1000
     seed: Annotated[
-        int | None,
+        int,
         typer.Option(
-            min=0,
-            max=2**31 - 1,
-            help="Seed; the same seed gives the same draws of one build. By default random.",
+            parser=seed_of,
+            metavar=METAVAR,
+            help="Seed; the same seed gives the same draws of one build. With random, each call "
+            "draws another, which the output names.",
         ),
-    ] = None
+    ] = 1
     sampler: Annotated[
         Sampler,
         typer.Option(
