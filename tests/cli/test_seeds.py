@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from reliabayes import datasets
 from reliabayes.cli.app import app
 
-
 JUDGES = str(datasets.about("shrout_fleiss_1979").path())
 FIT = ("fit", JUDGES, "--model", "gaussian-icc", "--draws", "50", "--chains", "2")
 SIMULATE = ("simulate", "--agreement", "0.5", "--items", "5")
