@@ -13,6 +13,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.models import RatingModel
 from reliabayes.models.bases.level_centring import LevelCentring
+from reliabayes.models.saved_classes import saved_classes
 from reliabayes.results.storage import pack_arrays, unpack_arrays
 
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
@@ -92,7 +93,7 @@ def test_fit_saved_before_levels_had_a_reference_cut_point_has_the_same_items(
     assert isinstance(fit.centring, LevelCentring)
     earlier = pack_arrays(fit.centring).drop_vars("reference")
 
-    centring = unpack_arrays(earlier)
+    centring = unpack_arrays(earlier, saved_classes())
 
     old = dataclasses.replace(fit, centring=centring)
     pd.testing.assert_frame_equal(old.items(), fit.items())  # two categories have one cut point

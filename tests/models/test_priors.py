@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import dirichlet
 
 import reliabayes as rb
+from reliabayes.models.saved_classes import saved_classes
 from reliabayes.results import storage
 from tests.models.test_annotation import log_density
 
@@ -126,7 +127,8 @@ def test_models_with_arrays_are_equal_and_load_again() -> None:
     rows: Any = STRICT
     model = rb.DawidSkene(prior_confusion=rows)
 
-    loaded = storage.unpack_fields(json.loads(json.dumps(storage.pack_fields(model))))
+    packed = json.loads(json.dumps(storage.pack_fields(model)))
+    loaded = storage.unpack_fields(packed, saved_classes())
 
     assert loaded == model
     assert hash(loaded) == hash(model)

@@ -13,6 +13,7 @@ import xarray as xr
 
 import reliabayes as rb
 from reliabayes import datasets
+from reliabayes.models.saved_classes import saved_classes
 from reliabayes.partitions import in_memory
 from reliabayes.results import storage
 
@@ -68,7 +69,7 @@ def test_a_fit_is_loaded_as_it_was_saved(fit: rb.Fit, saved: Path) -> None:
 def with_facets(saved: Path, tmp_path: Path) -> tuple[Path, rb.Ratings]:
     """A saved fit whose ratings have facets, of which one has a name for no variable."""
     path = tmp_path / "facets.nc"
-    with storage.load(saved) as known:
+    with storage.load(saved, saved_classes()) as known:
         table = known.ratings.to_frame()
         rows = np.arange(len(table))
         table = table.assign(day=rows % 3, **{"form / sheet": np.array(["b", "a"])[rows % 2]})
@@ -83,7 +84,7 @@ def with_facets(saved: Path, tmp_path: Path) -> tuple[Path, rb.Ratings]:
 def test_facets_are_loaded_as_they_were_saved(with_facets: tuple[Path, rb.Ratings]) -> None:
     path, ratings = with_facets
 
-    with storage.load(path) as found:
+    with storage.load(path, saved_classes()) as found:
         assert found.ratings == ratings
         assert list(found.ratings.facets) == ["form / sheet", "day"]
 
@@ -95,7 +96,7 @@ def test_levels_that_a_file_does_not_name_are_refused(
     content.set_first("ratings", "facet_1", 3)
 
     with pytest.raises(ValueError, match=r"day of its ratings has positions outside 0\.\.2"):
-        storage.unpack_fit(content.groups, content.attrs)
+        storage.unpack_fit(content.groups, content.attrs, saved_classes())
 
 
 def test_ratings_without_facets_are_stored_as_ever(fit: rb.Fit, old: Path) -> None:
@@ -161,7 +162,10 @@ class Content:
         (lambda x: x.set_first("ratings", "rating", 7), "rating .* has positions outside 0..3"),
         (lambda x: x.replace("settings", '"draws": 5', '"draws": 6'), "settings tell of .* draws"),
         (lambda x: x.drop("posterior", "a"), "it has no draws of a"),
-        (lambda x: x.replace("model", "reliabayes.models.tap:TAP", "json:loads"), "json:loads"),
+        (
+            lambda x: x.replace("model", "reliabayes.models.tap:TAP", "json:loads"),
+            "class 'loads' of the module 'json'",
+        ),
     ],
 )
 def test_parts_that_do_not_belong_together_are_refused(
@@ -171,7 +175,7 @@ def test_parts_that_do_not_belong_together_are_refused(
     change(content)
 
     with pytest.raises(ValueError, match=message):
-        storage.unpack_fit(content.groups, content.attrs)
+        storage.unpack_fit(content.groups, content.attrs, saved_classes())
 
 
 @pytest.mark.parametrize(

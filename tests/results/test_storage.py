@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 import reliabayes as rb
+from reliabayes.models.saved_classes import saved_classes
 from reliabayes.results.storage import pack_fields, unpack_fields
 
 
@@ -23,7 +24,7 @@ class Settings:
 def test_fields_of_a_model_come_back_as_they_were() -> None:
     model = Settings("x", (rb.Normal(0, 1), rb.Beta(2, 3)), (("a", 1.5), ("b", 2.0)), {"k": 3})
 
-    assert unpack_fields(pack_fields(model)) == model
+    assert unpack_fields(pack_fields(model), saved_classes(), trust=True) == model
 
 
 def test_class_inside_a_function_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,7 @@ class StanData:
         return {**self.sizes, **positions, **self.values}
 
 
+@runtime_checkable
 class StanPart(Protocol):
     """A part of a problem that a Stan program reads."""
 

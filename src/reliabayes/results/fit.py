@@ -276,13 +276,20 @@ class Fit(FittedItems):
         )
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Fit:
+    def load(cls, path: str | os.PathLike[str], *, trust: bool = False) -> Fit:
         """Read a fit that `save` wrote.
+
+        The file names the classes of its model, of the priors and of the centring. Those of the
+        package are built, and those derived from them that are defined in a module that is imported
+        already; nothing is imported that the file names.
 
         Parameters
         ----------
         path : path-like
             Of the file.
+        trust : bool, default False
+            Whether the file may name any other dataclass. Its module is then imported, which runs
+            code of the module; pass True only if you know who wrote the file.
 
         Returns
         -------
@@ -293,10 +300,12 @@ class Fit(FittedItems):
         FileNotFoundError
             There is no such file.
         ValueError
-            The file was damaged or changed after it was saved, or is no fit, or the class of its
-            model cannot be imported.
+            The file was damaged or changed after it was saved, or is no fit, or names a class that
+            is not known here.
         """
-        with storage.load(path) as saved:
+        from reliabayes.models.saved_classes import saved_classes
+
+        with storage.load(path, saved_classes(), trust) as saved:
             drawn = {name: saved.draws[name].values for name in saved.parameters}
             problem = problem_of(saved.model, saved.ratings, saved.centring)
             posterior = saved.model.labelled(drawn, problem)

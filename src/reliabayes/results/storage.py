@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -23,6 +22,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
 from reliabayes.results.model import Model
 from reliabayes.results.modes import Mode
+from reliabayes.results.saved_classes import UnknownClassError, import_name, named_class
 from reliabayes.results.saved_file import (
     check_draws,
     check_numbers,
@@ -36,10 +36,6 @@ FORMAT = 3
 WITHOUT_CHECKSUM = 2  # the last format that had none
 OF_FACETS = ("facets", "facet")  # fields of ratings with a value for each facet
 ENGINE: Literal["h5netcdf"] = "h5netcdf"
-
-
-class UnknownClassError(ValueError):
-    """The file names a class that cannot be imported."""
 
 
 class SavedFit(NamedTuple):
@@ -109,20 +105,22 @@ def _to_bytes(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> byt
 
 
 @contextmanager
-def load(path: str | os.PathLike[str]) -> Iterator[SavedFit]:
-    """The fit in a file that `save` wrote; errors in its use name the file."""
+def load(
+    path: str | os.PathLike[str], known: Mapping[str, type], trust: bool = False
+) -> Iterator[SavedFit]:
+    """The fit in a file that `save` wrote, of known classes; errors in its use name the file."""
     data = _bytes_of(path)
     try:
         whole = is_sealed(data)
         groups, about = read(data)
         if not whole and about.get("reliabayes_format") == FORMAT:
             raise ValueError("it was damaged or changed after it was saved (no checksum)")
-        saved = unpack_fit(groups, about)
+        saved = unpack_fit(groups, about, known, trust)
         if not whole:
             check_numbers({name: saved.draws[name].values for name in saved.parameters})
         yield saved
     except UnknownClassError as error:
-        raise ValueError(f"{os.fspath(path)!r}: {error}") from error
+        raise ValueError(f"{os.fspath(path)!r}: {error}.") from error
     except Exception as error:  # whatever a damaged file makes the libraries raise
         raise ValueError(
             f"{os.fspath(path)!r} is not a readable fit of this version of reliabayes: {error}. "
@@ -148,7 +146,12 @@ def read(data: bytes) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
         return groups, {str(key): value for key, value in tree.attrs.items()}
 
 
-def unpack_fit(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> SavedFit:
+def unpack_fit(
+    groups: Mapping[str, xr.Dataset],
+    about: Mapping[str, Any],
+    known: Mapping[str, type],
+    trust: bool = False,
+) -> SavedFit:
     """The fit of a file; ratings, draws and settings that do not fit together are refused."""
     settings = json.loads(about["settings"])
     settings["relabelled"] = tuple(settings["relabelled"])
@@ -156,13 +159,13 @@ def unpack_fit(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> Sa
     ratings = Ratings(**unpack(groups["ratings"]))
     check_ratings(ratings)
     saved = SavedFit(
-        unpack_fields(json.loads(about["model"])),
+        unpack_fields(json.loads(about["model"]), known, trust),
         ratings,
         groups["posterior"],
         tuple(map(str, np.atleast_1d(about["parameters"]))),
         groups["sample_stats"],
         Settings(**settings),
-        unpack_arrays(groups["centring"]) if "centring" in groups else None,
+        unpack_arrays(groups["centring"], known, trust) if "centring" in groups else None,
     )
     check_draws(saved.draws, saved.sample_stats, saved.parameters, saved.settings)
     return saved
@@ -218,10 +221,10 @@ def pack_arrays(record: Any) -> xr.Dataset:
     )
 
 
-def unpack_arrays(packed: xr.Dataset) -> Any:
+def unpack_arrays(packed: xr.Dataset, known: Mapping[str, type], trust: bool = False) -> Any:
     """The dataclass that `pack_arrays` packed."""
     arrays = {str(name): variable.values for name, variable in packed.variables.items()}
-    return imported(packed.attrs["class"])(**arrays)
+    return named_class(packed.attrs["class"], known, trust)(**arrays)
 
 
 def pack_fields(record: Any) -> dict[str, Any]:
@@ -230,10 +233,12 @@ def pack_fields(record: Any) -> dict[str, Any]:
     return {"class": import_name(type(record)), "fields": values}
 
 
-def unpack_fields(packed: Mapping[str, Any]) -> Any:
+def unpack_fields(packed: Mapping[str, Any], known: Mapping[str, type], trust: bool = False) -> Any:
     """The dataclass that `pack_fields` packed."""
-    values = {name: _unpacked(value) for name, value in packed["fields"].items()}
-    return imported(packed["class"])(**values)
+    found = named_class(packed["class"], known, trust)  # refused before anything in it is built
+    return found(
+        **{name: _unpacked(value, known, trust) for name, value in packed["fields"].items()}
+    )
 
 
 def _packed(value: Any) -> Any:
@@ -242,39 +247,12 @@ def _packed(value: Any) -> Any:
     return [_packed(each) for each in value] if isinstance(value, (tuple, list)) else value
 
 
-def _unpacked(value: Any) -> Any:
+def _unpacked(value: Any, known: Mapping[str, type], trust: bool) -> Any:
     """The value; JSON turns tuples into lists, and frozen models hold tuples."""
     if isinstance(value, list):
-        return tuple(map(_unpacked, value))
+        return tuple(_unpacked(each, known, trust) for each in value)
     is_record = isinstance(value, dict) and value.keys() == {"class", "fields"}
-    return unpack_fields(value) if is_record else value
-
-
-def import_name(cls: type) -> str:
-    """Where a class can be imported from, such as ``reliabayes.models.tap:TAP``."""
-    if "<locals>" in cls.__qualname__:
-        raise ValueError(
-            f"{cls.__qualname__} is defined inside a function, so that a saved fit could not be "
-            "loaded again. Define the class at the top level of a module or notebook."
-        )
-    return f"{cls.__module__}:{cls.__qualname__}"
-
-
-def imported(name: str) -> Any:
-    """The class that `import_name` names."""
-    module, _, path = name.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for attribute in path.split("."):
-            found = getattr(found, attribute)
-    except (ImportError, AttributeError) as error:
-        raise UnknownClassError(
-            f"the fit needs the class {path!r} of the module {module!r}, which cannot be imported "
-            f"here: {error}. Define it, or make its module importable, before loading the fit."
-        ) from error
-    if not is_dataclass(found):
-        raise ValueError(f"{name} is not a class that a fit can hold")
-    return found
+    return unpack_fields(value, known, trust) if is_record else value
 
 
 def _with_plain_ids(group: xr.Dataset) -> xr.Dataset:
