@@ -17,7 +17,7 @@ import reliabayes as rb
 from reliabayes.models.saved_classes import saved_classes
 from reliabayes.results import storage
 from reliabayes.results.saved_classes import import_name, named_class
-from reliabayes.results.saved_file import sealed
+from reliabayes.results.saved_file import SEAL
 
 FORMAT_2 = Path(__file__).with_name("format_2.nc.gz")
 EVIL = "raise SystemExit('the module of a stranger ran')\n"
@@ -50,7 +50,7 @@ def written(tmp_path: Path) -> Any:
         own = {} if model is None else {"model": json.dumps(model)}
         path = tmp_path / "fit.nc"
         content = storage._to_bytes(changed, {**about, **own, "reliabayes_format": storage.FORMAT})
-        path.write_bytes(sealed(content))
+        path.write_bytes(SEAL.sealed(content))
         return path
 
     return write

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,30 +14,10 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.model import Model
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.settings import Settings
+from reliabayes.seals import Seal
 
-SEAL = b"\nreliabayes-sha256:"  # follows the content; readers of HDF5 do not look beyond its end
-SEALED = re.compile(re.escape(SEAL) + rb"([0-9a-f]{64})\Z")
-
-
-def sealed(content: bytes) -> bytes:
-    """The content with its checksum."""
-    return content + SEAL + hashlib.sha256(content).hexdigest().encode()
-
-
-def is_sealed(data: bytes) -> bool:
-    """Whether a file ends with the checksum of its content.
-
-    Raises
-    ------
-    ValueError
-        It ends with another one.
-    """
-    found = SEALED.search(data, len(data) - len(SEAL) - 64) if len(data) > 64 else None
-    if found is None:
-        return False
-    if hashlib.sha256(memoryview(data)[: found.start()]).hexdigest().encode() != found[1]:
-        raise ValueError("it was damaged or changed after it was saved (its checksum differs)")
-    return True
+# Follows the content; readers of HDF5 do not look beyond its end.
+SEAL = Seal(b"\nreliabayes-sha256:")
 
 
 def check_ratings(ratings: Ratings) -> None:

@@ -24,13 +24,13 @@ from reliabayes.results.model import Model
 from reliabayes.results.modes import Mode
 from reliabayes.results.saved_classes import UnknownClassError, import_name, named_class
 from reliabayes.results.saved_file import (
+    SEAL,
     check_draws,
     check_numbers,
     check_ratings,
-    is_sealed,
-    sealed,
 )
 from reliabayes.results.settings import Settings
+from reliabayes.seals import DAMAGED
 
 FORMAT = 3
 WITHOUT_CHECKSUM = 2  # the last format that had none
@@ -88,7 +88,7 @@ def save(path: str | os.PathLike[str], fit: SavedFit) -> None:
     found, _ = read(content)
     if changed := [name for name, group in groups.items() if not found[name].equals(group)]:
         raise ValueError(f"the format of files cannot hold what is in {', '.join(changed)}.")
-    write_whole(path, sealed(content))
+    write_whole(path, SEAL.sealed(content))
 
 
 def _to_bytes(groups: Mapping[str, xr.Dataset], about: Mapping[str, Any]) -> bytes:
@@ -111,10 +111,10 @@ def load(
     """The fit in a file that `save` wrote, of known classes; errors in its use name the file."""
     data = _bytes_of(path)
     try:
-        whole = is_sealed(data)
+        whole = SEAL.is_on(data)
         groups, about = read(data)
         if not whole and about.get("reliabayes_format") == FORMAT:
-            raise ValueError("it was damaged or changed after it was saved (no checksum)")
+            raise ValueError(f"{DAMAGED} (no checksum)")
         saved = unpack_fit(groups, about, known, trust)
         if not whole:
             check_numbers({name: saved.draws[name].values for name in saved.parameters})
