@@ -15,10 +15,14 @@ from reliabayes.arrays import Codes
 from reliabayes.choices import Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.files import write_whole
+from reliabayes.partitions.manifest_checks import check_manifest
+from reliabayes.seals import DAMAGED, Seal
 
 NAME = "manifest.json"
 WORK = ".unfinished"  # folder of what is there until all parts are
-FORMAT = 1
+FORMAT = 2
+WITHOUT_CHECKSUMS = 1  # the last format that had none
+SEAL = Seal(b',\n "sha256": "', b'"\n}')  # ends the object, so that the file is JSON all the same
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +58,7 @@ class Manifest:
     n_missing : int
         Number of rows without a rating that were left out.
     parts : list of dict
-        Numbers of ratings and items of each part.
+        Numbers of ratings and items of each part, and checksums of its files.
     """
 
     arguments: dict[str, Any]
@@ -71,7 +75,7 @@ class Manifest:
     has_gold: bool
     facets: dict[str, list[Any]]
     n_missing: int
-    parts: list[dict[str, int]]
+    parts: list[dict[str, Any]]
 
     @property
     def replicates(self) -> Replicates:
@@ -92,7 +96,7 @@ class Manifest:
         """Write the manifest, by which a folder is complete."""
         content = {"format": FORMAT, **asdict(self)}
         text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
-        write_whole(folder / NAME, text.encode())
+        write_whole(folder / NAME, SEAL.sealed(text.removesuffix("\n}").encode()))
 
 
 def as_index(values: list[Any]) -> pd.Index[Any]:
@@ -127,12 +131,17 @@ def read_manifest(folder: Path) -> Manifest:
 
 @lru_cache(maxsize=8)  # each of many parts needs it
 def _read(path: Path, changed: int, size: int) -> Manifest:
+    data = path.read_bytes()
     try:
-        content = json.loads(path.read_bytes())
+        is_sealed, content = SEAL.is_on(data), json.loads(data)
         found = content.pop("format")
-        if found == FORMAT:
+        if found == FORMAT and not is_sealed:
+            raise ValueError(f"{DAMAGED} (no checksum)")
+        content.pop("sha256", None)
+        if found in (FORMAT, WITHOUT_CHECKSUMS):
+            check_manifest(content)
             return Manifest(**content)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         rule, remedy = "it must describe parts of ratings", "Partition the ratings again."
         raise RatingsError([Fault(str(path), rule, str(error), remedy)]) from error
     rule, remedy = f"its format must be {FORMAT}", "Update reliabayes, or partition them again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from reliabayes.ratings.column_reading import as_ids
 from reliabayes.ratings.columns import Labels, Numbers
 from reliabayes.ratings.design_checks import conflicting_gold, replicate_ratings
 from reliabayes.ratings.table import Table
+from reliabayes.seals import checksum
 
 N_PAIRS = "pairs"
 
@@ -60,12 +61,18 @@ class PartPlan:
 
 @dataclass(frozen=True)
 class MadePart:
-    """Sizes of a part, or what is wrong with it."""
+    """Sizes of a part and checksums of its files by name, or what is wrong with it."""
 
     n_ratings: int
     n_items: int
     n_pairs: int
+    sums: Mapping[str, str] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def in_manifest(self) -> dict[str, Any]:
+        """What the manifest has of the part."""
+        return {"n_ratings": self.n_ratings, "n_items": self.n_items, "sha256": dict(self.sums)}
 
 
 def make_part(plan: PartPlan, number: int) -> MadePart:
@@ -101,30 +108,34 @@ def make_part(plan: PartPlan, number: int) -> MadePart:
     is_kept = plan.replicates == "keep"
     order = np.lexsort((columns["rating"], table.cell)) if is_kept else table.order
     n_pairs = 1 + int(np.count_nonzero(np.diff(table.pair[order])))
-    made = MadePart(len(item), len(first), n_pairs, faults)
+    made = MadePart(len(item), len(first), n_pairs, faults=faults)
     if faults or plan.coding.faults:
         return made
     stored = {role: columns[role][order] for role in plan.coding.dtypes if role != "gold"}
     draft = plan.work / part_name(number)
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir()
-    _write_parquet(draft / ITEMS, {"id": ids, **_gold_of(plan, columns, item, len(first))})
+    of_items = {"id": ids, **_gold_of(plan, columns, item, len(first))}
     ratings = {"item": pa.array(item[order])} | {
         role: pa.array(values.astype(plan.coding.dtypes[role], copy=False))
         for role, values in stored.items()
     }
-    _write_parquet(draft / RATINGS, ratings, {N_PAIRS: str(n_pairs)})
+    sums = {
+        ITEMS: _write_parquet(draft / ITEMS, of_items),
+        RATINGS: _write_parquet(draft / RATINGS, ratings, {N_PAIRS: str(n_pairs)}),
+    }
     sync_folder(draft)
     draft.rename(folder)
     sync_folder(plan.folder)
-    return made
+    return replace(made, sums=sums)
 
 
 def _made(folder: Path) -> MadePart:
-    """Sizes of a part that is there."""
+    """Sizes and checksums of a part that is there."""
     ratings = pq.read_metadata(folder / RATINGS)
     n_items = pq.read_metadata(folder / ITEMS).num_rows
-    return MadePart(ratings.num_rows, n_items, int(ratings.metadata[N_PAIRS.encode()]))
+    sums = {name: checksum((folder / name).read_bytes()) for name in (ITEMS, RATINGS)}
+    return MadePart(ratings.num_rows, n_items, int(ratings.metadata[N_PAIRS.encode()]), sums)
 
 
 def _gathered(plan: PartPlan, number: int) -> tuple[dict[str, npt.NDArray[Any]], Any] | None:
@@ -226,8 +237,8 @@ def _gold_of(
     return {"gold": pa.array(of_items)}
 
 
-def _write_parquet(path: Path, columns: Mapping[str, Any], metadata: Any = None) -> None:
-    """Write columns; the first of them, which ascends, as differences."""
+def _write_parquet(path: Path, columns: Mapping[str, Any], metadata: Any = None) -> str:
+    """Write columns; the first of them, which ascends, as differences. Return the checksum."""
     table = pa.table(dict(columns))
     first, *others = table.column_names
     kind = (
@@ -238,4 +249,6 @@ def _write_parquet(path: Path, columns: Mapping[str, Any], metadata: Any = None)
     with pq.ParquetWriter(sink, table.schema, store_schema=False, **options) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata(metadata or {})
-    write_whole(path, memoryview(sink.getvalue()))
+    content = memoryview(sink.getvalue())
+    write_whole(path, content)
+    return checksum(content)

@@ -176,7 +176,7 @@ def _parts(request: Request) -> Manifest:
     return Manifest(
         arguments=request.arguments,
         source=request.source.identity,
-        parts=[{"n_ratings": part.n_ratings, "n_items": part.n_items} for part in made],
+        parts=[part.in_manifest for part in made],
         **coding.fields,
     )
 

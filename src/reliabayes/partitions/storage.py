@@ -18,6 +18,7 @@ from reliabayes.partitions.manifest import Manifest, read_manifest
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.column_reading import as_ids
 from reliabayes.ratings.facets import ByFacet
+from reliabayes.seals import DAMAGED, checksum
 
 RATINGS, ITEMS = "ratings.parquet", "items.parquet"
 
@@ -84,8 +85,16 @@ class StoredPart:
 
     def _table(self, name: str, n_rows: int, columns: list[str] | None = None) -> Any:
         path = self.path / name
+        sums = read_manifest(self.folder).parts[self.number].get("sha256")
         try:
-            table = pq.read_table(path, columns=columns, use_threads=False, partitioning=None)
+            data = path.read_bytes()
+            if sums is not None and checksum(data) != sums.get(name):
+                raise _damaged(path, f"{DAMAGED} (its checksum differs)")
+            table = pq.read_table(pa.BufferReader(data), columns=columns, use_threads=False)
+        except FileNotFoundError as error:
+            rule, found = "all parts must be there", "that it is missing"
+            remedy = "Put it back, or remove the folder and partition the ratings again."
+            raise RatingsError([Fault(str(path), rule, found, remedy)]) from error
         except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
             raise _damaged(path, str(error)) from error
         except OSError as error:
