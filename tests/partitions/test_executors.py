@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Codes
+from reliabayes.jobs import run_jobs
 from reliabayes.partitions import cluster, processes
 from reliabayes.partitions.executors import WorkerError
 
@@ -143,6 +146,38 @@ def test_a_damaged_part_is_named(folder: Path) -> None:
         rb.scan_ratings(folder).sum(sums_by_rater)
 
 
+@dataclass
+class ClientThatLosesItsScheduler:
+    """A client like Dask's, whose scheduler ends before the third part."""
+
+    status: str = "running"
+    submitted: int = 0
+
+    def nthreads(self) -> dict[str, int]:
+        if self.status != "running":
+            raise OSError("Timed out trying to connect")
+        return {"a worker": 1}
+
+    def submit(self, function: Any, part: Any, pure: bool) -> Any:
+        self.submitted += 1
+        future: Future[Any] = Future()
+        if self.submitted < 3:
+            future.set_result(function(part))
+        else:
+            self.status = "connecting"
+            future.set_exception(CancelledError())
+        return future
+
+
+def test_the_end_of_a_scheduler_is_said_with_how_to_go_on(folder: Path) -> None:
+    dataset = rb.scan_ratings(folder, client=ClientThatLosesItsScheduler())
+
+    with pytest.raises(WorkerError, match=r"scheduler of the Dask .*part-00002.*ratings\.on\("):
+        [*dataset.map(first_item)]
+    with pytest.raises(WorkerError, match=r"gone, at or after .*part-00000"):
+        [*dataset.map(first_item)]
+
+
 def test_few_parts_are_on_their_way_at_once(folder: Path) -> None:
     client = OwnClient()
     results = rb.scan_ratings(folder, client=client).map(first_item)
@@ -176,10 +211,11 @@ class OwnClient:
         return Future()
 
 
-@pytest.mark.parametrize("number", [0, -2])
-def test_a_number_of_processes_must_be_one(number: int) -> None:
+@pytest.mark.parametrize("number", [0, -2, 1.5, True, "2"])
+@pytest.mark.parametrize("call", [processes, partial(run_jobs, [])])
+def test_a_number_of_processes_must_be_one(call: Callable[[Any], object], number: Any) -> None:
     with pytest.raises(ValueError, match="n_jobs: it must be -1 or a number of processes"):
-        processes(number)
+        call(number)
 
 
 def test_a_client_must_be_one() -> None:

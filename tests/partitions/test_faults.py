@@ -177,6 +177,40 @@ def test_the_number_of_parts_must_be_one(number: Any, frame: pd.DataFrame, tmp_p
         rb.partition(frame, tmp_path / "parts", partitions=number)
 
 
+@pytest.mark.parametrize("number", [0, 1.5])
+def test_the_number_of_processes_must_be_one(
+    number: Any, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match="n_jobs: it must be -1 or a number of processes"):
+        rb.partition(frame, tmp_path / "parts", n_jobs=number)
+
+    assert not (tmp_path / "parts").exists()
+
+
+@pytest.mark.parametrize("below", ["", "parts"])
+def test_parts_are_not_written_onto_a_file(below: str, frame: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+
+    with pytest.raises(rb.RatingsError, match=r"must be empty or new; found that .*file is a file"):
+        rb.partition(frame, tmp_path / "file" / below)
+
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("path", ["x" * 256, "/".join(["y" * 200] * 30)])
+def test_paths_that_are_too_long_are_refused(
+    path: str, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    too_long = "names of files and folders have at most 255 bytes"
+
+    with pytest.raises(rb.RatingsError, match=f"path: {too_long}"):
+        rb.partition(frame, tmp_path / path)
+    with pytest.raises(rb.RatingsError, match=f"path: {too_long}"):
+        rb.scan_ratings(tmp_path / path)
+    with pytest.raises(rb.RatingsError, match=f"source: {too_long}"):
+        rb.partition(tmp_path / path / "ratings.csv", tmp_path / "parts")
+
+
 @pytest.mark.parametrize("value", [1.5, True, pd.Timestamp("2020-01-01")])
 def test_ids_must_be_texts_or_whole_numbers(
     value: Any, frame: pd.DataFrame, tmp_path: Path

@@ -15,8 +15,11 @@ from functools import cache
 from itertools import islice
 from typing import Any, Protocol
 
+from reliabayes.jobs import check_n_jobs
+
 AT_ONCE = 2  # parts per worker that wait, are computed, or have a result that was not yet taken
 MOST_DEATHS = 3  # of workers in one pass, before it is given up
+CONNECTED = "running"  # status of a client whose scheduler is there
 PAUSE = 1.0  # seconds between two looks of a process at whether its parent is alive
 CAN_WAIT = hasattr(signal, "pthread_sigmask")  # everywhere but on Windows
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -30,7 +33,7 @@ class Executor(Protocol):
 
 
 class WorkerError(RuntimeError):
-    """Processes that computed functions of parts ended again and again. The message has a part."""
+    """What computed functions of parts has ended. The message has a part, and what to do."""
 
 
 def in_turn(function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
@@ -63,10 +66,9 @@ def processes(n_jobs: int) -> Executor:
     >>> from reliabayes.partitions import processes
     >>> executor = processes(2)
     """
+    check_n_jobs(n_jobs)
     if n_jobs == 1:
         return in_turn
-    if n_jobs != -1 and n_jobs < 1:
-        raise ValueError(f"n_jobs: it must be -1 or a number of processes; found {n_jobs}")
     return _Processes(n_jobs if n_jobs > 0 else os.cpu_count() or 1)
 
 
@@ -178,8 +180,22 @@ class _Cluster:
             # Equal calls may differ in what a file holds by now, so their results are not reused.
             return self.client.submit(function, part, pure=False)
 
-        number = max(1, sum(self.client.nthreads().values()))
-        return _in_order(((submit, part) for part in parts), AT_ONCE * number)
+        done = 0
+        try:
+            number = max(1, sum(self.client.nthreads().values()))
+            for result in _in_order(((submit, part) for part in parts), AT_ONCE * number):
+                done += 1
+                yield result
+        except Exception as error:
+            # An error of the function itself comes while the scheduler is there.
+            if getattr(self.client, "status", CONNECTED) == CONNECTED:
+                raise
+            raise WorkerError(
+                f"the scheduler of the Dask cluster is gone, at or after {parts[done]}. "
+                "Parts are only read, so nothing is damaged: "
+                "start a cluster, and call this again with ratings.on(cluster(client)) of its "
+                "client, or with scan_ratings(folder, n_jobs=...) without a cluster"
+            ) from error
 
 
 def _in_order(calls: Iterable[tuple[Any, ...]], at_once: int) -> Iterator[Any]:

@@ -13,11 +13,13 @@ import pandas as pd
 
 from reliabayes.choices import Missing, Replicates, Scale
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.jobs import check_n_jobs
 from reliabayes.partitions.dataset import RatingsDataset
 from reliabayes.partitions.executors import cluster, processes
 from reliabayes.partitions.extra import needed_package
 from reliabayes.partitions.manifest import NAME as MANIFEST
 from reliabayes.partitions.manifest import WORK
+from reliabayes.partitions.paths import require_folder, require_possible
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.facets import Facets, argument, facet_columns
 from reliabayes.wording import listed, shown
@@ -128,6 +130,10 @@ def partition(
     columns = named | facet_columns(facets)
     if faults := [*_argument_faults(columns, partitions)]:
         raise RatingsError(faults)
+    check_n_jobs(n_jobs)
+    folder = Path(path).absolute()
+    require_possible(folder, "path")
+    require_folder(folder)
     from reliabayes.partitions.partitioning import Request, write_parts
     from reliabayes.partitions.sources import open_source
 
@@ -147,7 +153,6 @@ def partition(
         "missing": missing,
         "partitions": None if partitions is None else int(partitions),
     }
-    folder = Path(path).absolute()
     write_parts(Request(opened, columns, arguments, folder, n_jobs, progress))
     return scan_ratings(folder, progress=progress)
 
@@ -191,6 +196,7 @@ def scan_ratings(
 
     executor = processes(n_jobs) if client is None else cluster(client)
     folder = Path(path).absolute()
+    require_possible(folder, "path")
     if not (folder / MANIFEST).exists():
         raise _no_parts(folder)
     return replace(stored_dataset(folder), executor=executor, progress=progress)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.partitions.extra import needed_package
+from reliabayes.partitions.paths import require_possible
 from reliabayes.ratings.argument_checks import is_about_values
 from reliabayes.ratings.column_reading import read_values
 from reliabayes.ratings.columns import Labels
@@ -115,6 +116,7 @@ def open_source(source: Any, delimiter: str | None = None, columns: Collection[s
 
 def _files(pattern: str) -> list[str]:
     path = Path(pattern)
+    require_possible(path, "source")
     if path.is_dir():
         found = [str(file) for file in path.iterdir() if _suffix(file) in PARQUET_SUFFIXES]
     else:
