@@ -27,12 +27,15 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_complete
 from contextlib import contextmanager
 from pathlib import Path
 from platform import machine
+from runpy import run_path
 from typing import Any, NamedTuple
 
 import platformdirs
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 STAN = Path(__file__).resolve().parent / "stan"
+# The package is not installed where it is built, so this file of it is run by itself.
+CACHES = run_path(str(STAN.with_name("src") / "reliabayes" / "caches.py"))
 CPP = STAN / "cpp"
 PACKAGED = "reliabayes/_stan"
 LIBRARY = "libreliabayes-gibbs.so"  # the Gibbs samplers, which Python loads
@@ -162,7 +165,7 @@ def build(
         of_programs = sorted(units_of(paths, texts), key=lambda unit: -len(unit.text))
         units = [*of_programs, RUNNER, *GIBBS, *sums_of(of_programs)]
         objects = {unit: tools.object_of(unit) for unit in units}
-        new = [unit for unit, target in objects.items() if not target.exists()]
+        new = [unit for unit, target in objects.items() if not is_kept(target)]
         number = sum(unit.name.count("-") + 1 for unit in new if unit in of_programs)
         with progress(number, len(new)) as done, tempfile.TemporaryDirectory(dir=cache()) as folder:
             for compiled in as_completed(started(pool, tools, new, of_programs, Path(folder))):
@@ -389,9 +392,22 @@ def platform_tag() -> str:
 def cache() -> Path:
     """Folder of compiled objects; ``RELIABAYES_CACHE`` moves it."""
     chosen = os.environ.get("RELIABAYES_CACHE") or platformdirs.user_cache_dir("reliabayes")
-    folder = Path(chosen) / "objects"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder: Path = CACHES["private_folder"](Path(chosen) / "objects")
+    except PermissionError as error:
+        raise BuildError(str(error)) from error
     return folder
+
+
+def is_kept(target: Path) -> bool:
+    """Whether an object is in the cache; one that somebody else can have written is refused."""
+    if not target.exists():
+        return False
+    try:
+        CACHES["require_private"](target)
+    except PermissionError as error:
+        raise BuildError(str(error)) from error
+    return True
 
 
 def run(*command: str | Path) -> str:

@@ -154,6 +154,17 @@ def test_a_file_with_a_wrong_hash_is_refused_and_left_unchanged(
     assert (cache / "tiny.csv").read_text() == "something else"
 
 
+def test_a_file_that_changes_after_it_was_checked_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "changed.csv"
+    path.write_text(TEXT)
+    monkeypatch.setattr(Dataset, "path", lambda self: path)
+
+    with pytest.raises(ValueError, match=r"shrout_fleiss_1979: .* must have sha256"):
+        datasets.load("shrout_fleiss_1979")
+
+
 def test_an_absent_file_is_downloaded_from_the_mirror(
     cache: Path, mirror: Path, tiny: Dataset, capfd: pytest.CaptureFixture[str]
 ) -> None:

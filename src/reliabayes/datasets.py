@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from reliabayes.choices import Scale
+from reliabayes.seals import checksum
 
 __all__ = ["Dataset", "about", "catalogue", "load", "names"]
 
@@ -97,7 +99,7 @@ class Dataset:
             return self._bundled
         path = folder() / self._file
         if path.exists():
-            self._check(path)
+            self._check(path, path.read_bytes())
         elif mirror := os.environ.get("RELIABAYES_DATA_URL"):
             self._fetch(f"{mirror.rstrip('/')}/{self._file}")
         else:
@@ -108,8 +110,26 @@ class Dataset:
             )
         return path
 
-    def _check(self, path: Path) -> None:
-        if (found := _pooch().file_hash(str(path))) != self.sha256:
+    def read(self) -> bytes:
+        """Return the content of the file, which has the right hash whoever can write to the file.
+
+        Returns
+        -------
+        bytes
+            The table as CSV.
+
+        Raises
+        ------
+        ValueError, FileNotFoundError, OSError
+            As of `path`.
+        """
+        path = self.path()
+        content = path.read_bytes()
+        self._check(path, content)
+        return content
+
+    def _check(self, path: Path, content: bytes) -> None:
+        if (found := checksum(content)) != self.sha256:
             raise ValueError(
                 f"{self.name}: the file must have sha256 {self.sha256}; found {found} in {path}. "
                 "Remove it, or replace it by the right one."
@@ -161,7 +181,7 @@ def load(name: str) -> pd.DataFrame:
     """
     dataset = about(name)
     # No word means a missing value, because "null" and "NA" may be items.
-    return pd.read_csv(dataset.path(), dtype=dict(dataset.columns), keep_default_na=False)
+    return pd.read_csv(BytesIO(dataset.read()), dtype=dict(dataset.columns), keep_default_na=False)
 
 
 def names() -> list[str]:

@@ -121,7 +121,9 @@ def test_message_about_a_missing_program_says_how_to_fix_it(
         stan.load("gaussian_icc")
 
 
-def test_cmdstan_is_used_if_requested(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.fixture
+def cmdstan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, Any]:
+    """What a full CmdStan is asked for, with a cache of its own."""
     asked: dict[str, Any] = {}
     shutil.copytree(ROOT / "stan", tmp_path / "programs" / "source")
     monkeypatch.setenv("RELIABAYES_PROGRAMS", str(tmp_path / "programs"))
@@ -131,14 +133,30 @@ def test_cmdstan_is_used_if_requested(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(cmdstanpy, "cmdstan_path", lambda: asked["path"])
     monkeypatch.setattr(cmdstanpy, "cmdstan_version", lambda: (2, 36))
     monkeypatch.setattr(cmdstanpy, "CmdStanModel", lambda **options: asked.update(options))
+    return asked
 
+
+def test_cmdstan_is_used_if_requested(cmdstan: dict[str, Any], tmp_path: Path) -> None:
     stan.load("gaussian_icc")
 
-    assert asked["path"] == "path/of/cmdstan"
-    assert asked["stan_file"].read_text() == (ROOT / "stan" / "gaussian_icc.stan").read_text()
-    assert asked["stan_file"].is_relative_to(tmp_path / "cache")
-    assert asked["user_header"].exists()
-    assert asked["stanc_options"]["allow-undefined"]
+    assert cmdstan["path"] == "path/of/cmdstan"
+    assert cmdstan["stan_file"].read_text() == (ROOT / "stan" / "gaussian_icc.stan").read_text()
+    assert cmdstan["stan_file"].is_relative_to(tmp_path / "cache")
+    assert cmdstan["user_header"].exists()
+    assert cmdstan["stanc_options"]["allow-undefined"]
+
+
+def test_sources_in_a_cache_that_others_can_write_are_not_compiled(cmdstan: dict[str, Any]) -> None:
+    stan.load("gaussian_icc")
+    program = cmdstan.pop("stan_file")
+    stan.load("gaussian_icc")
+    assert cmdstan.pop("stan_file") == program
+    program.chmod(0o666)
+
+    with pytest.raises(rb.SamplingError, match=r"gaussian_icc\.stan: .* by other users"):
+        stan.load("gaussian_icc")
+
+    assert "stan_file" not in cmdstan
 
 
 def test_missing_cmdstan_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,6 +223,30 @@ def test_invalid_cpp_fails_with_the_message_of_the_compiler(
     assert list((tmp_path / "objects").iterdir()) == []
 
 
+def test_objects_that_others_can_write_are_not_linked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path))
+    kept = hatch_build.cache() / "tap-1234.o"
+    assert not hatch_build.is_kept(kept)
+    kept.touch(0o600)
+    assert hatch_build.is_kept(kept)
+    kept.chmod(0o666)
+
+    with pytest.raises(BuildError, match=r"tap-1234\.o: .* can be written by other users"):
+        hatch_build.is_kept(kept)
+
+
+def test_a_cache_that_others_can_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELIABAYES_CACHE", str(tmp_path))
+    hatch_build.cache().chmod(0o777)
+
+    with pytest.raises(BuildError, match=r"set RELIABAYES_CACHE to a folder of your own"):
+        hatch_build.cache()
+
+
 @pytest.mark.parametrize(
     ("system", "library", "option"),
     [

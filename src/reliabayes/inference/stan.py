@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reliabayes.arrays import Array
+from reliabayes.caches import private_folder, require_private_tree
 from reliabayes.errors import SamplingError
 from reliabayes.inference.chain_failures import failure, system_failure
 from reliabayes.inference.commands import Geometry, sampler_commands
@@ -269,7 +270,10 @@ def _compile_with_cmdstan(program: str, cmdstan: str) -> cmdstanpy.CmdStanModel:
             f"RELIABAYES_CMDSTAN={cmdstan}: no CmdStan there: {error}. Unset the variable to use "
             "the compiled programs of the package."
         ) from error
-    source = _cached_sources(folder() / "source", path)
+    try:
+        source = _cached_sources(folder() / "source", path)
+    except PermissionError as error:
+        raise SamplingError(str(error)) from error
     model: cmdstanpy.CmdStanModel = driver.CmdStanModel(
         stan_file=source / f"{program}.stan",
         stanc_options={"O1": True, "allow-undefined": True, "include-paths": [str(source)]},
@@ -286,8 +290,10 @@ def _cached_sources(source: Path, cmdstan: str) -> Path:
     made_by = f"{cmdstan} {_cmdstanpy().cmdstan_version()}".encode()
     digest = hashlib.sha256(b"\0".join([made_by, *texts])).hexdigest()
     chosen = os.environ.get("RELIABAYES_CACHE") or platformdirs.user_cache_dir("reliabayes")
-    target = Path(chosen) / "cmdstan" / digest[:20]
-    if not target.exists():
+    target = private_folder(Path(chosen) / "cmdstan") / digest[:20]
+    if target.exists():
+        require_private_tree(target)  # CmdStan compiles it, and keeps programs beside the sources
+    else:
         partial = target.with_suffix(f".{os.getpid()}.partial")
         shutil.copytree(source, partial)
         try:
