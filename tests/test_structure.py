@@ -16,7 +16,7 @@ LONGEST = 600  # lines of a source file: a longer one tells several stories
 
 # From the lowest up; what stands together does not import each other.
 ORDER = (
-    ("arrays", "choices", "errors"),
+    ("arrays", "choices", "errors", "licenses"),
     ("caches", "files", "finding_table", "jobs", "progress", "seals", "wording"),
     ("guidelines",),
     ("ratings",),

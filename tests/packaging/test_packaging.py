@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import reliabayes as rb
+from reliabayes.licenses import COMPONENTS
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.packaging
@@ -98,6 +99,19 @@ def test_wheel_contains_executable_programs_and_their_sources(wheel: Path) -> No
     assert "reliabayes/_stan/libtbb.so.2" in modes
     assert {"reliabayes/py.typed", "reliabayes/data/shrout_fleiss_1979.csv"} <= set(modes)
     assert not [name for name in modes if name.endswith((".o", ".pyc"))]
+
+
+def test_wheel_carries_the_licences_of_what_it_contains(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        found = {
+            name.partition(".dist-info/licenses/")[2]: archive.read(name)
+            for name in archive.namelist()
+            if ".dist-info/licenses/" in name and not name.endswith("/")
+        }
+
+    texts = {f"licenses/{each.file}": ROOT / "licenses" / each.file for each in COMPONENTS}
+    expected = {name: path.read_bytes() for name, path in texts.items()}
+    assert found == expected | {"LICENSE": (ROOT / "LICENSE").read_bytes()}
 
 
 def test_wheel_is_small(wheel: Path) -> None:
