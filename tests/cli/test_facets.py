@@ -21,6 +21,7 @@ from reliabayes.cli.recommended import recommended_models
 from reliabayes.cli.report_command import _command_line
 from reliabayes.cli.sampling import Sampling
 from reliabayes.errors import Fault, RatingsError
+from tests.judge_panels import panel
 
 TABLE = """item,rater,rating,day,sheet
 a,x,1,1,p
@@ -154,7 +155,10 @@ def test_compare_leaves_out_studies_of_grades_as_numbers() -> None:
 
     found = recommended_models(ratings, "--models")
 
-    assert found == [rb.GStudy(design="item x rater x day", family="ordinal"), rb.OrdinalICC()]
+    assert found == [
+        rb.GStudy(design="item x rater x day", family="ordinal"),
+        rb.OrdinalICC(repeats="one_vote"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -230,3 +234,19 @@ def test_family_is_that_of_the_ratings(tmp_path: Path) -> None:
     found = json.loads(result.stdout)
     assert found["model"] == "gstudy"
     assert {"phi", "phi_observed", "rate"} <= found["quantities"].keys()
+
+
+def test_a_report_of_runs_says_that_judges_err_together(tmp_path: Path) -> None:
+    table, page = tmp_path / "panel.csv", tmp_path / "page.html"
+    panel(1).table.to_csv(table, index=False)
+
+    result = run(
+        *("report", str(table), "--item", "answer", "--rating", "pass", "--facet", "run"),
+        *("--draws", "250", "--out", str(page)),
+    )
+
+    assert result.exit_code == 0, result.stderr
+    assert "several ratings of an item by one rater count as one vote" in " ".join(
+        result.stderr.split()
+    )
+    assert "judge 1 and judge 2 make the same errors" in page.read_text()

@@ -89,3 +89,32 @@ def test_parts_have_the_votes_of_the_whole_table(tmp_path: Path) -> None:
     assert not isinstance(votes, rb.Ratings)
     assert len(votes) == whole.n_pairs
     assert votes.to_ratings() == one_vote_each(whole)
+
+
+def test_models_count_votes_alike_in_memory_and_in_parts(tmp_path: Path) -> None:
+    frame = many_repeats(5)
+    parts = rb.partition(frame, tmp_path / "parts", facets=["run"], partitions=3, scale="nominal")
+    votes = one_vote_each(rb.Ratings.from_frame(frame, facets=["run"], scale="nominal"))
+    model = rb.DawidSkene(repeats="one_vote")
+
+    estimate = model.em(parts)
+
+    assert len(estimate.ratings) == len(votes)
+    assert estimate.log_likelihood == pytest.approx(rb.DawidSkene().em(votes).log_likelihood)
+
+
+def test_a_model_counts_votes_in_fits_and_data_and_refuses_what_is_not_counted() -> None:
+    ratings = rb.Ratings.from_frame(many_repeats(6), facets=["run"])
+    model = rb.DawidSkene(repeats="one_vote")
+
+    fit = model.fit(ratings, seed=1, progress=False)
+
+    assert fit.ratings == one_vote_each(ratings)
+    np.testing.assert_equal(model.stan_data(ratings), rb.DawidSkene().stan_data(fit.ratings))
+    with pytest.raises(rb.RatingsError, match="a rater must have one vote on an item"):
+        model.problem(ratings)
+
+
+def test_repeats_must_be_one_of_two_words() -> None:
+    with pytest.raises(ValueError, match="'independent' or 'one_vote', not 'mean'"):
+        rb.LogitICC(repeats="mean")  # type: ignore[arg-type]
