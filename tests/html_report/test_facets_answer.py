@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,11 +51,58 @@ def test_verdict_names_the_levels_at_hand_the_largest_error_and_what_would_help(
         f": 3 raters and 2 days give a reliability of {medians[0]:.2f}; 0.70 takes {enough} days"
     )
     assert found.claims[1].text.startswith("The largest part of the error of a single rating, ")
+    source = "item x day"
+    share = float(fit.quantities["proportion"].sel(source=source).median())
     assert found.claims[1].text.endswith(
-        "%, comes from differences between items that change from day to day"
+        f", {share:.0%} of its variance, comes from differences between items that change from day "
+        "to day"
     )
-    assert found.figures[2].name == "of the error comes from item x day"
-    assert len(found.figures) == 4
+    assert found.figures[2].name == "of the variance comes from item x day"
+    assert found.figures[2].value == f"{share:.0%}"
+    assert found.figures[3].name == "smallest change beyond error (95%), in units of the rating"
+    assert f"the largest part of the error is item x day ({share:.0%})" in titled(fit)
+
+
+def titled(fit: rb.Fit) -> str:
+    """Title of the chart below the verdict."""
+    ax = rb.plots.variance_shares(fit)
+    plt.close(ax.figure)  # type: ignore[arg-type]
+    return " ".join(ax.get_title(loc="left").split())
+
+
+@pytest.mark.slow
+def test_first_screen_of_a_g_study_of_grades_is_on_the_scale_of_the_grades() -> None:
+    rng = np.random.default_rng(5)
+    cells = pd.MultiIndex.from_product([range(40), range(3), range(2)]).to_frame(index=False)
+    table = cells.set_axis(["item", "rater", "day"], axis=1)
+    score = rng.normal(0, 2.5, 40)[table["item"]] + rng.normal(0, 1, (3, 1))[table["rater"], 0]
+    cuts = np.array([-2.0, -0.7, 0.7, 2.0])
+    table["rating"] = (score[:, None] + rng.logistic(size=(len(table), 1)) > cuts).sum(axis=1)
+    ratings = rb.Ratings.from_frame(table, facets=["day"], scale="ordered")
+    model = rb.GStudy(design="item x rater x day", family="ordinal")
+    fit = model.fit(ratings, seed=1, chains=2, progress=False)
+
+    found = answer(fit)
+
+    figures = {figure.name: figure for figure in found.figures}
+    single = figures["signal in a single rating"]
+    assert single.value == f"{float(fit.quantities['phi_observed'].median()):.0%}"
+    name = "average difference between two ratings of one item, in categories"
+    pairs = table.pivot_table(index="item", columns=["rater", "day"], values="rating").to_numpy()
+    different = [
+        abs(pairs[:, 2 * a] - pairs[:, 2 * b + 1]).mean()
+        for a in range(3)
+        for b in range(3)
+        if a != b
+    ]
+    assert float(figures[name].value) == pytest.approx(np.mean(different), abs=0.1)
+    shown = found.verdict + "".join(figures)
+    assert "change" not in shown
+    assert "%" not in found.claims[1].text
+    change = float(fit.quantities["mdc"].median())
+    assert "On the latent scale, Phi is" in found.sentences[-1]
+    assert f"is {change:.2f} (90% interval" in found.sentences[-1]
+    assert found.sentences[-1].endswith("log odds.")
 
 
 @pytest.mark.parametrize(

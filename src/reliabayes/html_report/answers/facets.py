@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.facets import MeasurementDesign
+from reliabayes.facets import Decision, MeasurementDesign
 from reliabayes.facets.effects import levels_of
 from reliabayes.html_report.answers.figures import (
     Answer,
     Claim,
+    Figure,
     number_figure,
     percentage_figure,
 )
-from reliabayes.html_report.answers.phrases import misfit_caution, percentage
+from reliabayes.html_report.answers.phrases import (
+    misfit_caution,
+    percentage,
+    split_percentage,
+)
 from reliabayes.html_report.answers.typical_item import median_of
+from reliabayes.likelihoods.observed_means import ObservedMeans
 from reliabayes.partitions import RatingsDataset, in_memory
 from reliabayes.results.estimates import estimate_text
 from reliabayes.wording import counted, joined, several
@@ -29,6 +37,8 @@ if TYPE_CHECKING:
     from reliabayes.ratings import Ratings
     from reliabayes.results.fit import Fit
     from reliabayes.results.fitted_decisions import DStudy
+
+Reliability = Callable[[Mapping[str, int]], Array]  # draws of it, by levels of facets
 
 SURE = 0.95  # probability from which on the verdict is plain
 MOST_LEVELS = 100  # that are tried of a facet
@@ -55,42 +65,82 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
     """
     decision = fit.decision()
     now = levels_now(fit.ratings, decision.design)
-    reached = fit.d_study(now).draws["phi"].values.ravel()
-    single, relative = (fit.quantities[name].values.ravel() for name in ("phi", "g"))
-    error = {
-        source.name: decision.variance[..., k].ravel()
-        for k, source in enumerate(decision.sources)
-        if source.facets - decision.design.measured - decision.fixed
-    }
-    total = np.sum(list(error.values()), axis=0)
-    share = {name: variance / total for name, variance in error.items()}
-    largest = max(share, key=lambda name: float(np.median(share[name])))
-    of_object = decision.design.facets[0]
+    means = None
+    if "phi_observed" in fit.quantities:
+        means = ObservedMeans.of(decision, fit.posterior["cut"].values)
+    phi: Reliability = means.phi if means else partial(_phi, decision)
+    reached = phi(now).ravel()
+    single, relative = (
+        fit.quantities[name].values.ravel() for name in ("phi_observed" if means else "phi", "g")
+    )
+    largest, share = _largest_error(fit, decision)
+    of_variance = "" if means else f", {split_percentage(share, prob)[0]} of its variance,"
     claims = (
-        Claim(_verdict(fit, reached, now, reliability), misfit_caution(misfit)),
+        Claim(_verdict(reached, phi, now, reliability), misfit_caution(misfit)),
         Claim(
-            f"The largest part of the error of a single rating, {np.median(share[largest]):.0%}, "
-            f"{_in_words(largest)}"
+            f"The largest part of the error of a single rating{of_variance} {_in_words(largest)}"
         ),
     )
-    sentences = (
+    of_object = decision.design.facets[0]
+    comparisons = f"; {percentage(relative, prob)} if only comparisons count (G)"
+    sentences = [
         f"Of the variance of a single rating, {percentage(single, prob)} comes from true "
-        f"differences between {several(of_object)} (Phi, for absolute decisions); "
-        f"{percentage(relative, prob)} if only comparisons count (G).",
+        f"differences between {several(of_object)} (Phi, for absolute decisions)"
+        f"{'' if means else comparisons}.",
         f"With {_in_levels(now)} the reliability is {estimate_text(reached, prob)}.",
-    )
-    figures = (
+    ]
+    figures = [
         number_figure(f"reliability with {_in_levels(now)}, as now", reached, prob),
         percentage_figure("signal in a single rating", single, prob),
-        percentage_figure(f"of the error comes from {_short(largest)}", share[largest], prob),
-        number_figure(
-            "smallest change beyond error (95%)",
-            fit.quantities["mdc"].values.ravel(),
-            prob,
-            has_bar=False,
-        ),
+    ]
+    if means:
+        figures.append(_difference(fit, means.difference.ravel(), of_object, prob))
+        sentences.append(_latent(fit, largest, share, comparisons, prob))
+    else:
+        part = f"of the variance comes from {_short(largest)}"
+        change = fit.quantities["mdc"].values.ravel()
+        unit = "smallest change beyond error (95%), in units of the rating"
+        figures += [
+            percentage_figure(part, share, prob),
+            number_figure(unit, change, prob, has_bar=False),
+        ]
+    return Answer(claims, tuple(figures), tuple(sentences))
+
+
+def _phi(decision: Decision, levels: Mapping[str, int]) -> Array:
+    """Draws of the reliability of means under so many levels."""
+    return replace(decision, levels=levels).phi
+
+
+def _largest_error(fit: Fit, decision: Decision) -> tuple[str, Array]:
+    """The source of most of the error of a single rating, and its proportion of all variance."""
+    found = fit.quantities["proportion"]
+    error = {
+        source.name: found.sel(source=source.name).values.ravel()
+        for source in decision.sources
+        if source.facets - decision.design.measured - decision.fixed
+    }
+    largest = max(error, key=lambda name: float(np.median(error[name])))
+    return largest, error[largest]
+
+
+def _difference(fit: Fit, difference: Array, of_object: str, prob: float) -> Figure:
+    """How far two ratings of an object lie apart, in categories."""
+    if len(fit.ratings.categories) == 2:
+        return percentage_figure(f"of pairs of ratings of one {of_object} differ", difference, prob)
+    name = f"average difference between two ratings of one {of_object}, in categories"
+    return number_figure(name, difference, prob, has_bar=False)
+
+
+def _latent(fit: Fit, largest: str, share: Array, comparisons: str, prob: float) -> str:
+    """The same on the scale of the latent score, for those who report that."""
+    phi, change = (fit.quantities[name].values.ravel() for name in ("phi", "mdc"))
+    return (
+        "These figures are on the scale of the ratings. On the latent scale, Phi is "
+        f"{percentage(phi, prob)}{comparisons}; {percentage(share, prob)} of the variance "
+        f"{_in_words(largest)}; and the smallest change beyond error (95%) is "
+        f"{estimate_text(change, prob)} log odds."
     )
-    return Answer(claims, figures, sentences)
 
 
 def levels_now(ratings: AnyRatings, design: MeasurementDesign) -> dict[str, int]:
@@ -158,28 +208,30 @@ def _distinct(
     return np.bincount(pairs // size, minlength=n).astype(float)
 
 
-def _verdict(fit: Fit, reached: Array, now: Mapping[str, int], wanted: float) -> str:
+def _verdict(reached: Array, phi: Reliability, now: Mapping[str, int], wanted: float) -> str:
     """Whether the means at hand have the wanted reliability, and what would have it."""
     sure = float(np.mean(reached >= wanted))
     found = f"{_in_levels(now)} give a reliability of {np.median(reached):.2f}"
     if sure >= 0.5:
         return f"{'Yes' if sure >= SURE else 'Probably'}: {found}"
-    ways = [way for name in now if (way := _enough(fit, now, name, wanted))]
+    ways = [way for name in now if (way := _enough(phi, now, name, wanted))]
     more = (
         f"{wanted:.2f} takes {joined(ways).replace(' and ', ' or ')}"
         if ways
         else f"no number of levels of one facet alone reaches {wanted:.2f}"
     )
-    return f"{'Probably not' if sure > 1 - SURE else 'Not yet'}: {found}; {more}"
+    return f"Not yet: {found}; {more}"
 
 
-def _enough(fit: Fit, now: Mapping[str, int], name: str, wanted: float) -> str:
+def _enough(phi: Reliability, now: Mapping[str, int], name: str, wanted: float) -> str:
     """How many levels of one facet would do, the others as now; empty if no number would."""
+
+    def suffices(number: int) -> bool:
+        return float(np.median(phi({**now, name: number}))) >= wanted
+
     numbers = range(now[name] + 1, MOST_LEVELS + 1)
-    phi: Any = fit.d_study({**now, name: numbers}).draws["phi"]
-    medians = phi.median(("chain", "draw")).values.ravel()
-    enough = np.flatnonzero(medians >= wanted)
-    return counted(numbers[enough[0]], name) if len(enough) else ""
+    first = bisect_left(numbers, True, key=suffices)
+    return counted(numbers[first], name) if first < len(numbers) else ""
 
 
 def _in_levels(now: Mapping[str, int]) -> str:
