@@ -118,7 +118,7 @@ def test_three_clicks_lead_from_a_pasted_table_to_its_answer(opened: Callable[..
     published = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     fit = rb.GaussianICC().fit(published, seed=1, progress=False)
     reached = float(fit.icc_k(4).median())
-    assert headline(page).startswith("Probably not: 4 ratings an item give a reliability of 0.6")
+    assert headline(page).startswith("Not yet: 4 ratings an item give a reliability of 0.6")
     # Both are medians of 4,000 draws, rounded; their Monte Carlo error is 0.005.
     assert float(page.locator(".value").first.inner_text()) == pytest.approx(reached, abs=0.03)
     page.get_by_text("J2 is the most severe rater").wait_for()

@@ -170,7 +170,7 @@ def test_three_clicks_give_the_posterior_of_stan(opened: Opened) -> None:
     ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     stan = rb.GaussianICC().fit(ratings, seed=1, draws=4000)
     errors, expected = standard_errors(stan, "median"), stan.summary()["median"]
-    assert verdict.startswith("Probably not: 4 ratings an item give a reliability of 0.6")
+    assert verdict.startswith("Not yet: 4 ratings an item give a reliability of 0.6")
     assert medians.keys() >= {*rb.GaussianICC.reports}
     for name in rb.GaussianICC.reports:
         # Four times as many draws here; and the page rounds to two decimals or fewer.

@@ -534,7 +534,7 @@ def test_demo_ends_with_a_posterior_and_a_sentence_about_it() -> None:
     assert icc is not None
     # By a grid (benchmarks/priors.py); 4 Monte Carlo errors at ESS 1200
     assert float(icc[1]) == pytest.approx(0.352, abs=0.02)
-    assert re.match(r"Probably not: 4 ratings an item give a reliability of 0\.6\d", words)
+    assert re.match(r"Not yet: 4 ratings an item give a reliability of 0\.6\d", words)
     assert result.exit_code == 0
 
 

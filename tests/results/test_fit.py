@@ -79,7 +79,7 @@ def test_notebooks_show_the_finding_above_a_small_table(fit: rb.Fit) -> None:
     words, table = fit._repr_html_().split("</p>")
 
     assert re.match(
-        r"<p>Probably not: \d ratings an item give a reliability of 0\.\d\d; .*\.", words
+        r"<p>Not yet: \d ratings an item give a reliability of 0\.\d\d; .*\.", words
     )
     shown = re.sub(r"<[^>]*>", " ", table).split()
     assert shown == [word for word in str(fit).split("\n", 1)[1].split() if word != "quantity"]

@@ -12,7 +12,7 @@ import marimo
 
 app = marimo.App(
     width="medium",
-    app_title="How far can these ratings be trusted?",
+    app_title="Can these ratings be trusted?",
     html_head_file="head.html",
 )
 

@@ -38,7 +38,7 @@ def report(
     fits: Fit | Mapping[str, Fit],
     path: str | os.PathLike[str],
     *,
-    title: str = "How far can these ratings be trusted?",
+    title: str = "Can these ratings be trusted?",
     prob: float = 0.9,
     reliability: float = 0.8,
     source: Mapping[str, str] | None = None,

@@ -58,7 +58,7 @@ def answer(
     >>> ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     >>> fit = rb.GaussianICC().fit(ratings, seed=1979, progress=False)
     >>> answer(fit).headline  # doctest: +ELLIPSIS
-    'Probably not: 4 ratings an item give a reliability of 0.6...; 0.80 takes ...'
+    'Not yet: 4 ratings an item give a reliability of 0.6...; 0.80 takes ...'
     """
     found = _answer(fit, prob, reliability, items, misfit)
     ignored = ignored_facets(fit.model, fit.ratings).removesuffix(".")

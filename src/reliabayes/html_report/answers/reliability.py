@@ -128,7 +128,7 @@ def _verdict(reached: Array, have: str, now: str, needed: str, wanted: float) ->
         return f"Yes: {found}{fewer}" if sure >= SURE else f"Probably: {found}{fewer}"
     what = "this" if is_rounded else f"{wanted:.2f}"
     more = f"{what} takes {needed}" if needed != "∞" else f"no number reaches {wanted:.2f}"
-    return f"{'Probably not' if sure > 1 - SURE else 'Not yet'}: {found}; {more}"
+    return f"Not yet: {found}; {more}"
 
 
 def _on_few(fit: Fit, prob: float) -> str:
