@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from benchmarks import pool_priors, prevalence_priors, score_priors
+from benchmarks import facet_priors, pool_priors, prevalence_priors, score_priors
 from benchmarks.priors import CANDIDATES, CELL, DEFAULT, Sums, posteriors, study
 
 CHOSEN = {DEFAULT: CANDIDATES[DEFAULT]}
@@ -41,6 +41,30 @@ def test_default_covers_with_little_bias_in_every_kind_of_design() -> None:
         # 40 data sets in each of 60 cells or more: a standard error of 0.6 points
         assert by_level["covered"].between(0.87, 0.96).all(), by_level
         assert (by_level["median"].abs() < 0.03).all(), by_level
+
+
+def test_priors_of_the_study_of_facets_are_those_of_the_package() -> None:
+    cells = pd.MultiIndex.from_product([range(4), range(3), range(2)]).to_frame(index=False)
+    table = cells.set_axis(["item", "rater", "occasion"], axis=1)
+    table["rating"] = np.random.default_rng(1).standard_normal(len(table))
+    ratings = rb.Ratings.from_frame(table, facets=["occasion"])
+    model = rb.GStudy(design="item x rater x occasion")
+
+    found = [prior.stan for prior in model.priors(ratings)["sd"].values()]
+
+    sd = np.array([ratings.values.std()])
+    chosen = facet_priors.CANDIDATES[facet_priors.DEFAULT]
+    assert np.array(found) == pytest.approx(facet_priors.priors_of(chosen, sd)[0], rel=0.05)
+
+
+@pytest.mark.calibration
+def test_default_prior_of_facets_covers_reliability_and_errors() -> None:
+    table = facet_priors.study(10, [facet_priors.DEFAULT], seed=2)
+
+    for margin in facet_priors.CELL:
+        covered = table.groupby(["quantity", margin])["covered"].mean()
+        # 200 data sets of each or more: a standard error of 2 points
+        assert covered.between(0.83, 0.97).all(), covered
 
 
 @pytest.mark.calibration

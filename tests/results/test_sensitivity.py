@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import reliabayes as rb
@@ -122,3 +123,48 @@ def test_summary_says_how_far_accuracies_depend_on_a_prior_where_raters_are_few(
     assert note.startswith("With 5 raters the prior of confusion counts for their mean accuracy")
     assert f"its median is {mean:.2f}, with half the prior's weight" in note
     assert many.summary().attrs["note"] == ""
+
+
+def occasions(levels: int = 2, raters: int = 12) -> rb.Ratings:
+    """Ratings of 30 items on a few occasions, of which none differs from the others."""
+    rng = np.random.default_rng(4)
+    cells = pd.MultiIndex.from_product([range(30), range(raters), range(levels)])
+    table = cells.to_frame(index=False).set_axis(["item", "rater", "day"], axis=1)
+    table["rating"] = rng.standard_normal(30)[table["item"]] + rng.standard_normal(len(table))
+    return rb.Ratings.from_frame(table, facets=["day"])
+
+
+@pytest.mark.slow
+def test_medians_of_a_g_study_under_another_scale_are_those_of_another_fit() -> None:
+    ratings = occasions(raters=3)
+    model = rb.GStudy(design="item x rater x day")
+    prior: Any = model.priors(ratings)["sd"]["day"]
+
+    row: Any = model.fit(ratings, seed=1).sensitivity(["phi"]).loc["sd[day]", "phi"]
+
+    for times, column in ((0.5, "half"), (2.0, "twice")):
+        other = dataclasses.replace(prior, scale=times * prior.scale)
+        fit = dataclasses.replace(model, prior_sd={"day": other}).fit(ratings, seed=2)
+        error = standard_errors(fit, "median")["phi"]
+        assert row[column] == pytest.approx(fit.summary().loc["phi", "median"], abs=6 * error)
+
+
+@pytest.mark.slow
+def test_summary_of_a_g_study_says_what_depends_on_the_prior_of_a_facet_of_few_levels() -> None:
+    model = rb.GStudy(design="item x rater x day")
+    fit = model.fit(occasions(), seed=1)
+    fixed = dataclasses.replace(model, fixed=("day",)).fit(occasions(), seed=1)
+    many = model.fit(occasions(levels=10), seed=1)
+
+    note = fit.summary().attrs["note"]
+
+    upper = float(fit.quantities["mdc"].quantile(0.95))
+    assert note.startswith(
+        "2 days say little about how much days differ, so the prior of sd[day] counts for mdc; "
+        f"its 90% interval ends at {upper:.2f}, with half the prior's scale "
+    )
+    assert note.endswith(
+        "If all measurements have the same days, GStudy(..., fixed=['day']) leaves how much they "
+        "differ out of the error."
+    )
+    assert fixed.note == many.note == ""

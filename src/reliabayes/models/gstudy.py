@@ -97,11 +97,12 @@ class GStudy(RandomEffectsModel):
         Of categories, the prior of the log odds of ratings above each cut point, by default with
         mean 0 and sd 2.5, or 5 if ordered, as of LogitICC and OrdinalICC.
     prior_sd : HalfNormal, HalfStudentT, or mapping of str to one of them, optional
-        Prior of the standard deviations, or of those of the sources named. By default half t: with
-        3 degrees of freedom and the sd of the ratings as scale for the residual and for sources
-        that have to do with the object of measurement; with 1 degree of freedom and a quarter of
-        that scale for the others. Of categories half normal with scale 4 for the object of
-        measurement, half t with 3 degrees of freedom and scale 1 for the others.
+        Prior of the standard deviations, or of those of the sources named. By default half t with
+        3 degrees of freedom: with the sd of the ratings as scale for the residual and for sources
+        that have to do with the object of measurement; with a quarter of that scale for the others,
+        and with 1 degree of freedom for raters, as in GaussianICC. Of categories half normal with
+        scale 4 for the object of measurement, half t with 3 degrees of freedom and scale 1 for the
+        others.
 
     References
     ----------
@@ -179,8 +180,10 @@ class GStudy(RandomEffectsModel):
         own = self._own_prior(source)
         if own is not None:
             return own
-        of_object = bool(source.facets & design.measured)
-        return HalfStudentT(3, sd) if of_object else HalfStudentT(1, 0.25 * sd)
+        if source.facets & design.measured:
+            return HalfStudentT(3, sd)
+        of_raters = design.primary(source.facets) == {"rater"}
+        return HalfStudentT(1 if of_raters else 3, 0.25 * sd)
 
     def _own_prior(self, source: Source) -> SdPrior | None:
         """The prior that was set for the sd of a source."""

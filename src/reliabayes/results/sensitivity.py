@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.parameters import Parameter
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import scalars
+from reliabayes.wording import counted, joined, several
 
 POWERS = 0.8, 1.25  # of the prior, for its sensitivity
 MAX_K = 0.7  # Pareto k above which weights do not represent the other posterior
@@ -40,15 +41,15 @@ def sensitivity(
     }
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for prior, log_density in _log_priors(posterior, parameters).items():
-        at, half, twice = (log_density[times] for times in (1.0, 0.5, 2.0))
-        weights = {"half": smoothed(half - at), "twice": smoothed(twice - at)}
+        at = log_density[1.0]
+        weights = dict(zip(("half", "twice"), _scaled(log_density), strict=True))
         powers = [smoothed((power - 1) * at) for power in POWERS]
         worst = max(k for _, k in [*weights.values(), *powers])
         for name, values in draws.items():
             distance = sum(_distance(values, weight) for weight, _ in powers)
             rows[prior, name] = {
                 "median": float(np.median(values)),
-                **{key: _median(values, weight) for key, (weight, _) in weights.items()},
+                **{key: _quantile(values, weight, 0.5) for key, (weight, _) in weights.items()},
                 "sensitivity": distance / (2 * np.log2(POWERS[1])),
                 "pareto_k": worst,
             }
@@ -59,9 +60,11 @@ def sensitivity(
 def note_on_priors(
     posterior: Posterior[Any], quantities: xr.Dataset, parameters: Sequence[Parameter] = ()
 ) -> str:
-    """What the ICC or the mean accuracy would be under other priors, if few raters inform it."""
+    """What the result would be under other priors, if few raters, items or levels inform it."""
     if "accuracy" in quantities:
         return _note_on_accuracy(posterior, quantities, parameters)
+    if "mdc" in quantities:
+        return _note_on_facets(posterior, quantities)
     return _note_on_icc(posterior, quantities)
 
 
@@ -84,6 +87,48 @@ def _note_on_icc(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
         )
         sentences.append(start + _medians(row, "scale"))
     return " ".join(sentences)
+
+
+def _note_on_facets(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
+    """How far the end of an interval to which a facet of few levels pulls depends on its prior."""
+    name, end, verb = "mdc", 0.95, "ends at"
+    if "phi_observed" in quantities:
+        name, end, verb = "phi_observed", 0.05, "begins at"
+    values, priors = np.ravel(quantities[name]), _log_priors(posterior, ())
+    sentences, unsure = [], []
+    for facet, source, number in _facets_of_few_levels(posterior.problem.effects):
+        weights = _scaled(priors[f"sd[{source}]"])
+        half, twice = (_quantile(values, weight, end) for weight, _ in weights)
+        at = float(np.quantile(values, end))
+        is_known = max(k for _, k in weights) <= MAX_K
+        if is_known and abs(twice - half) < NOTICEABLE * at:
+            continue
+        ends = f"; its 90% interval {verb} {at:.2f}, with half the prior's scale {half:.2f}, "
+        sentences.append(
+            f"{counted(number, facet)} say little about how much {several(facet)} differ, so the "
+            f"prior of sd[{source}] counts for {name}"
+            f"{f'{ends}with twice {twice:.2f}.' if is_known else UNKNOWN}"
+        )
+        unsure.append(facet)
+    if unsure:
+        same = joined([several(facet) for facet in unsure])
+        sentences.append(
+            f"If all measurements have the same {same}, GStudy(..., fixed={unsure}) leaves how "
+            "much they differ out of the error."
+        )
+    return " ".join(sentences)
+
+
+def _facets_of_few_levels(effects: Any) -> Iterator[tuple[str, str, int]]:
+    """Facets with the source of their differences and their number of levels, if that is small."""
+    design = effects.design
+    for source in effects.sources[:-1]:
+        primary = design.primary(source.facets)
+        if len(primary) > 1 or source.facets & design.measured:
+            continue  # of ratings in parts, levels of the object are not counted
+        (facet,), number = primary, effects.cells[source.facets][1]
+        if number < FEW:
+            yield facet, source.name, number
 
 
 def _note_on_accuracy(
@@ -170,13 +215,20 @@ def _log_priors(posterior: Posterior[Any], parameters: Sequence[Parameter]) -> P
                 draws = np.stack([draws, 1 - draws], axis=-1)
             log_density = _log_probabilities(draws, np.broadcast_to(prior, draws.shape[1:]))
             found[name] = {times: times * log_density for times in (1.0, 0.5, 2.0)}
+        elif name == "sd":  # by source, each with a prior of its own
+            for k, (label, own) in enumerate(
+                zip(posterior.draws[name].source.values, prior, strict=False)
+            ):
+                found[f"sd[{label}]"] = _log_half_t(draws[:, k], own)
         elif name.startswith("sd_") or _support(name, parameters) == "positive":
-            flat, (df, scale) = draws.reshape(len(draws), -1), prior
-            found[name] = {
-                times: log_half_t(flat, (df, times * scale)).sum(axis=1)
-                for times in (1.0, 0.5, 2.0)
-            }
+            found[name] = _log_half_t(draws, prior)
     return found
+
+
+def _log_half_t(draws: Array, prior: Array) -> dict[float, Array]:
+    """Log densities (S,) of draws (S, ...) by factors of the scale."""
+    flat, (df, scale) = draws.reshape(len(draws), -1), prior
+    return {times: log_half_t(flat, (df, times * scale)).sum(axis=1) for times in (1.0, 0.5, 2.0)}
 
 
 def _log_probabilities(draws: Array, concentration: Array) -> Array:
@@ -194,9 +246,15 @@ def _is_probability(name: str, parameters: Sequence[Parameter]) -> bool:
     return _support(name, parameters) in GROUPED
 
 
-def _median(values: Array, weight: Array) -> float:
+def _scaled(log_density: Mapping[float, Array]) -> tuple[tuple[Array, float], ...]:
+    """Weights with their Pareto k, under half and twice the scale or weight of a prior."""
+    half, twice = (smoothed(log_density[times] - log_density[1.0]) for times in (0.5, 2.0))
+    return half, twice
+
+
+def _quantile(values: Array, weight: Array, probability: float) -> float:
     order = np.argsort(values)
-    return float(values[order][np.searchsorted(np.cumsum(weight[order]), 0.5)])
+    return float(values[order][np.searchsorted(np.cumsum(weight[order]), probability)])
 
 
 def _distance(values: Array, weight: Array) -> float:

@@ -88,6 +88,7 @@ def facets_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[st
         f"differences between {several(of_object)} (Phi, for absolute decisions)"
         f"{'' if means else comparisons}.",
         f"With {_in_levels(now)} the reliability is {estimate_text(reached, prob)}.",
+        *filter(None, [fit.note]),
     ]
     figures = [
         number_figure(f"reliability with {_in_levels(now)}, as now", reached, prob),
