@@ -392,8 +392,11 @@ def test_raters_of_pools_are_judged_against_a_consensus_that_each_pool_shares() 
     frame = fit.ratings.to_frame()
     pools = frame.assign(pool=np.where(frame["rater"] < "3", "crowd", "expert"))
     fit = replace(fit, ratings=rb.Ratings.from_frame(pools, pool="pool"))
+    table = fit.pools()
     crowd, expert = (
-        f"{fit.correct_share('pool').sel(pool=pool).median().item():.0%}"
+        "{:.0%} (90% interval {:.0%} to {:.0%})".format(
+            *table.loc[pool, ["accuracy", "lower_90", "upper_90"]]
+        )
         for pool in ("crowd", "expert")
     )
 
@@ -402,8 +405,7 @@ def test_raters_of_pools_are_judged_against_a_consensus_that_each_pool_shares() 
 
     assert found.figures[0].name == "of ratings equal the consensus of 2 pools"
     assert "The raters of 2 pools are judged against one consensus of all of them" in words
-    assert f"Ratings that equal the consensus: {crowd} (" in words
-    assert f"and {expert} (" in words
+    assert f"Ratings that equal the consensus: {crowd} in crowd and {expert} in expert." in words
 
 
 @pytest.mark.usefixtures("quick")

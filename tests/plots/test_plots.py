@@ -25,6 +25,7 @@ from matplotlib.text import Annotation, Text
 
 import reliabayes as rb
 from reliabayes import plots
+from reliabayes.plots.chains import _finding
 from reliabayes.plots.densities import density
 from reliabayes.plots.labels import shortened
 from reliabayes.plots.layout import separated
@@ -378,21 +379,18 @@ def test_plots_reject_models_without_the_quantity(of: Any) -> None:
         plots.agreement(rb.Ratings.from_wide(np.array([[1, 2], [3, 5]])), ax=fresh())
 
 
-def test_bars_of_variance_shares_are_means_that_add_up_to_one_and_texts_are_medians(
-    of: Any,
-) -> None:
-    mean, median = of.numbers.summary()["mean"], of.numbers.summary()["median"]
+def test_bars_of_variance_shares_are_the_medians_beside_them(of: Any) -> None:
+    median = of.numbers.summary()["median"]
     quantities = of.numbers.quantities
     residual = float((1 - quantities["icc"] - quantities["labeler_icc"]).median())
 
     ax: Any = plots.variance_shares(of.numbers, ax=fresh())
 
     widths = [bar.get_width() for bar in ax.patches]
-    assert widths[:2] == pytest.approx([mean["icc"], mean["labeler_icc"]])
-    assert sum(widths) == pytest.approx(1)
-    assert [bar.get_x() for bar in ax.patches] == pytest.approx(
-        [0, widths[0], widths[0] + widths[1]]
-    )
+    assert widths == pytest.approx([median["icc"], median["labeler_icc"], residual])
+    assert [bar.get_x() for bar in ax.patches] == [0, 0, 0]
+    lower, upper = np.quantile(quantities["icc"], [0.05, 0.95])
+    assert list(ax.lines[0].get_xdata()) == pytest.approx([lower, upper])
     assert finding(ax) == (
         f"Items account for {median['icc']:.0%} of the variance, rater severity for "
         f"{median['labeler_icc']:.0%} and the residual for {residual:.0%}"
@@ -402,11 +400,10 @@ def test_bars_of_variance_shares_are_means_that_add_up_to_one_and_texts_are_medi
 
 def test_variance_by_source_tells_signal_and_the_largest_error(of: Any) -> None:
     median = of.facets.quantities["proportion"].median(("chain", "draw"))
-    mean = of.facets.quantities["proportion"].mean(("chain", "draw"))
 
     ax: Any = plots.variance_shares(of.facets, ax=fresh())
 
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx(mean.values.tolist())
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(median.values.tolist())
     assert [label.get_text() for label in ax.get_yticklabels()][-2:] == ["rater x day", "residual"]
     assert finding(ax) == (
         f"Signal (item) accounts for {float(median.sel(source='item')):.0%} of the variance; the "
@@ -676,6 +673,26 @@ def test_confusion_names_the_categories_that_are_recognised_best_and_worst() -> 
     title = finding(plots.confusion(fit, ax=fresh()))
 
     assert title == ("On average, raters recognise no best (90% correct) and yes worst (70%)")
+
+
+def test_confusion_does_not_rank_categories_that_the_model_takes_for_equally_well_known() -> None:
+    fit = of_two_categories([[0.9, 0.1], [0.3, 0.7]])
+    theta = xr.DataArray(np.full((2, 200, 6), 0.7), dims=("chain", "draw", "rater"))
+    vars(fit)["quantities"] = fit.quantities.assign(theta=theta)
+
+    title = finding(plots.confusion(fit, ax=fresh()))
+
+    assert title == (
+        "On average, raters know the true category in 70% of cases, which DawidSkene assumes to "
+        "be the same for all categories"
+    )
+
+
+def test_chains_disagree_only_beyond_what_chance_allows() -> None:
+    table = pd.DataFrame({"r_hat": [1.02], "ess_bulk": [500.0]})
+
+    assert _finding(table, 4, 1.03).startswith("The 4 chains agree: R-hat is at most 1.020")
+    assert _finding(table, 4, 1.01).startswith("The 4 chains disagree: R-hat is up to 1.020")
 
 
 def test_agreement_of_categories_is_the_proportion_of_equal_ratings() -> None:

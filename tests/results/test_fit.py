@@ -78,9 +78,7 @@ def test_printed_fit_shows_medians_and_intervals_rounded_on_80_columns(fit: rb.F
 def test_notebooks_show_the_finding_above_a_small_table(fit: rb.Fit) -> None:
     words, table = fit._repr_html_().split("</p>")
 
-    assert re.match(
-        r"<p>Not yet: \d ratings an item give a reliability of 0\.\d\d; .*\.", words
-    )
+    assert re.match(r"<p>Not yet: \d ratings an item give a reliability of 0\.\d\d; .*\.", words)
     shown = re.sub(r"<[^>]*>", " ", table).split()
     assert shown == [word for word in str(fit).split("\n", 1)[1].split() if word != "quantity"]
 
@@ -421,7 +419,7 @@ def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() 
 def test_a_number_and_its_limit_never_look_alike() -> None:
     text = graded(r_hat=1.01004).notes[0]
 
-    assert "R-hat is up to 1.01004, for some quantity (at most 1.01000)" in text
+    assert "R-hat is up to 1.01004, for some quantity (above 1.01000, which chance" in text
 
 
 def test_draws_that_are_no_numbers_are_not_trusted(fit: rb.Fit) -> None:

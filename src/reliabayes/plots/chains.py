@@ -13,6 +13,7 @@ from reliabayes.arrays import Array
 from reliabayes.plots.labels import short
 from reliabayes.plots.layout import add_title, axes_or_new, panels, text_width
 from reliabayes.plots.palette import Palette
+from reliabayes.results.diagnostics import largest_r_hat
 from reliabayes.results.estimates import source_text
 from reliabayes.results.summaries import scalars
 
@@ -112,7 +113,9 @@ def _by_quantity(
         draw(panel, values)
     if len(table) > MAX_QUANTITIES:
         note += f"; the {len(shown)} of {len(table):,} quantities whose chains agree least"
-    return add_title(ax, _finding(table, fit.settings.chains), f"{note}. {source_text(fit)}")
+    chains, monitored = fit.settings.chains, len(fit._convergence.monitored)
+    limit = largest_r_hat(chains, chains * fit.settings.draws, monitored)
+    return add_title(ax, _finding(table, chains, limit), f"{note}. {source_text(fit)}")
 
 
 def _draw_trace(panel: Axes, draws: Array) -> None:
@@ -141,11 +144,11 @@ def _draw_ranks(panel: Axes, draws: Array) -> None:
     )
 
 
-def _finding(table: pd.DataFrame, chains: int) -> str:
+def _finding(table: pd.DataFrame, chains: int, max_r_hat: float) -> str:
     r_hat, ess = table["r_hat"], table["ess_bulk"].min()
     if chains == 1:
         return f"A single chain cannot show convergence; bulk ESS is at least {ess:,.0f}"
-    if not r_hat.max() <= 1.01:
+    if not r_hat.max() <= max_r_hat:
         return (
             f"The {chains} chains disagree: R-hat is up to {r_hat.max():.3f} and bulk ESS as low "
             f"as {ess:,.0f}"

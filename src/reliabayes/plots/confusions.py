@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 MAX_CELLS, CELLS_IN_ROW = 160, 21  # of all matrices together, and side by side
 MARGIN = 1.0  # inch of a new figure that the matrices leave to labels
 LONGEST_CATEGORY = 12  # characters of a category's label
+KNOWN = ("theta", "a")  # quantities: how often raters know the true category
 WIDEST = 0.74  # width of a capital, in font sizes
 
 
@@ -135,7 +136,14 @@ def _characters(inches: float) -> float:
 
 
 def _finding(fit: Fit) -> str:
-    """The true categories that raters recognise best and worst on average."""
+    """The true categories that raters recognise best and worst, if the model lets them differ."""
+    known = next((fit.quantities[each] for each in KNOWN if each in fit.quantities), None)
+    if known is not None and "category" not in known.dims:
+        each = (known.mean("rater") if "rater" in known.dims else known).median()
+        return (
+            f"On average, raters know the true category in {float(each):.0%} of cases, which "
+            f"{type(fit.model).__name__} assumes to be the same for all categories"
+        )
     mean = fit.quantities["confusion"].mean(("chain", "draw"))
     matrix = (mean.mean("rater") if "rater" in mean.dims else mean).values
     correct = np.diagonal(matrix)

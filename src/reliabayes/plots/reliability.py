@@ -85,12 +85,12 @@ def icc(
 
 
 def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
-    """Proportions of a single rating's variance by source, which add up to 100%.
+    """Proportions of a single rating's variance by source.
 
-    Each bar is a posterior mean and starts where the previous one ends; on the right are medians,
-    which need not add up, with intervals. The sources are items, raters and residual, or those of
-    the design of a `GStudy`. Models of categories have two sets: one for the ratings and one for
-    the latent score.
+    Bars and the numbers on the right are medians, with intervals. Those of skewed proportions need
+    not add up to 100%. The sources are items, raters and residual, or those of the design of a
+    `GStudy`, which are of the latent score if ratings are in categories. Other models of categories
+    have two sets: one for the ratings and one for the latent score.
 
     Parameters
     ----------
@@ -118,23 +118,23 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
     colours = [palette.muted if x is None else palette.series[x] for x in sources.values()]
     for group, (label, draws) in enumerate(proportions.items()):
         rows = (len(sources) + 0.6) * group + np.arange(len(sources))
-        width = draws.mean(axis=1)
-        ax.barh(rows, width, left=np.cumsum(width) - width, height=0.7, color=colours)
         at += list(rows)
         names += [f"{short(label)}: {name}" if label else name for name in sources]
-        for of_source in draws:
-            median, lower, upper = median_interval(of_source, prob)
+        intervals = [median_interval(of_source, prob) for of_source in draws]
+        ax.barh(rows, [median for median, *_ in intervals], height=0.7, color=colours)
+        for row, (median, lower, upper) in zip(rows, intervals, strict=True):
+            ax.plot([lower, upper], [row, row], color=palette.text, linewidth=1.2)
             texts.append(f"{median:.0%} ({lower:.0%} to {upper:.0%})")
     label_rows(ax, at, names)
     label_right(ax, at, texts)
     percent_ticks(ax)
-    ax.set(xlim=(0, 1), xlabel="proportion of a single rating's variance")
-    note = (
-        f"On the right medians with {100 * prob:g}% intervals; bars are posterior means, which "
-        f"add up. {source_text(fit)}"
-    )
+    is_latent = "phi_observed" in fit.quantities
+    of = "the latent score's variance" if is_latent else "a single rating's variance"
+    ax.set(xlim=(0, 1), xlabel=f"proportion of {of}")
+    note = f"Medians and {100 * prob:g}% intervals. {source_text(fit)}"
     if "proportion" in fit.quantities:
-        finding = _sources_finding(sources, proportions[""])
+        variance = "variance of the latent score" if is_latent else "variance"
+        finding = _sources_finding(sources, proportions[""], variance)
     else:
         finding = _variance_finding(proportions)
     add_title(ax, finding, note, names)
@@ -231,7 +231,7 @@ def _sources(fit: Fit) -> dict[str, int | None]:
     return found | {"residual": None}
 
 
-def _sources_finding(sources: Mapping[str, int | None], draws: Array) -> str:
+def _sources_finding(sources: Mapping[str, int | None], draws: Array, variance: str) -> str:
     """The signal, and the largest source of error."""
     names = list(sources)
     is_signal = np.array([kind == 0 for kind in sources.values()])
@@ -240,8 +240,8 @@ def _sources_finding(sources: Mapping[str, int | None], draws: Array) -> str:
     signal = float(np.median(draws[is_signal].sum(axis=0)))
     parts = joined([name for name in names if sources[name] == 0])
     return (
-        f"Signal ({parts}) accounts for {signal:.0%} of the variance; the largest part of the "
-        f"error is {'the ' * (sources[names[largest]] is None)}{names[largest]} "
+        f"Signal ({parts}) accounts for {signal:.0%} of the {variance}; the largest part of "
+        f"the error is {'the ' * (sources[names[largest]] is None)}{names[largest]} "
         f"({median[largest]:.0%})"
     )
 

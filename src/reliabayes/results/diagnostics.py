@@ -173,10 +173,7 @@ class Diagnostics:
         the largest of all values, of the draws and of their distances from the median, at the
         effective number that is good, or at a tenth of the draws if that is more.
         """
-        halves, effective = 2 * self.chains, max(ESS_PER_CHAIN * self.chains, self.draws / 10)
-        tail = FALSE_ALARMS / (2 * self.monitored)
-        by_chance = chdtri(halves - 1, tail) / (halves - 1) * halves / effective
-        return max(MAX_R_HAT, float(np.sqrt(1 + by_chance)))
+        return largest_r_hat(self.chains, self.draws, self.monitored)
 
     @property
     def findings(self) -> list[Finding]:
@@ -216,12 +213,13 @@ class Diagnostics:
             serious, of = not self.r_hat <= self.max_r_hat, self.worst[0] or "some quantity"
             limit = self.max_r_hat if serious else MAX_R_HAT
             r_hat, limit_text = _distinct(self.r_hat, limit)
-            seen = f"R-hat is up to {r_hat}, for {of} (at most {limit_text})"
+            seen = f"R-hat is up to {r_hat}, for {of}"
             if serious:
+                seen = f"the chains disagree: {seen} (at most {limit_text})"
                 remedy = ELSEWHERE if self.warm_start else LONGER_WARMUP
-                found.append(Finding(f"the chains disagree: {seen}", _depends(of), remedy, True))
+                found.append(Finding(seen, _depends(of), remedy, True))
             else:
-                seen += f", which chance allows up to {self.max_r_hat:.3f}"
+                seen += f" (above {limit_text}, which chance allows up to {self.max_r_hat:.3f})"
                 touches = f"digits of {of} beyond its Monte Carlo error may change"
                 found.append(Finding(seen, touches, LONGER, False))
         if self.relabelled:
@@ -279,6 +277,14 @@ class Diagnostics:
             seen = f"E-BFMI is as low as {bfmi} (at least {limit_text})"
             found.append(Finding(seen, "the tails are explored slowly", PRIORS, serious))
         return found
+
+
+def largest_r_hat(chains: int, draws: int, monitored: int) -> float:
+    """`Diagnostics.max_r_hat`, of so many chains, draws of all chains, and values."""
+    halves, effective = 2 * chains, max(ESS_PER_CHAIN * chains, draws / 10)
+    tail = FALSE_ALARMS / (2 * monitored)
+    by_chance = chdtri(halves - 1, tail) / (halves - 1) * halves / effective
+    return max(MAX_R_HAT, float(np.sqrt(1 + by_chance)))
 
 
 def _of_trajectories(stats: xr.Dataset, settings: Settings) -> dict[str, Any]:

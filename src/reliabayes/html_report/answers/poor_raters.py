@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
+from reliabayes.html_report.answers.labels import draws_for
 from reliabayes.html_report.answers.phrases import percentage
 from reliabayes.results.estimates import is_by_rater
 from reliabayes.results.ignored_facets import own_caution
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 SURE = 0.95  # probability from which on a rater or a pool is called poor
 WORSE = 0.05  # by how much the accuracy of a poor pool is lower at least
 ALWAYS = 0.95  # proportion of a rater's ratings from which on one category is all they give
-MOSTLY_RANDOM = 0.5  # random_share above which a rater is counted as mostly random
 
 Finding = tuple[str, bool]  # a sentence, and whether somebody is to be dropped
 
@@ -123,7 +123,7 @@ def _verb(raters: pd.DataFrame, verb: str) -> str:
     return f"{verb}s" if len(raters) == 1 else verb
 
 
-def pool_sentences(fit: Fit, prob: float, draws: int) -> list[str]:
+def pool_sentences(fit: Fit, prob: float) -> list[str]:
     """Against what the raters of pools are judged, and how often each pool agrees with it.
 
     Parameters
@@ -132,14 +132,16 @@ def pool_sentences(fit: Fit, prob: float, draws: int) -> list[str]:
         Fit of a model that reports accuracy, of ratings with pools.
     prob : float
         Probability of the intervals.
-    draws : int
-        Posterior draws to use.
 
     Returns
     -------
     list of str
     """
-    ratings, share = fit.ratings, fit.correct_share("pool", draws)
+    ratings = fit.ratings
+    if is_by_rater(fit, "accuracy"):  # the same numbers as in the table of pools
+        share = by_pool(fit.quantities, ratings)["accuracy"]
+    else:
+        share = fit.correct_share("pool", draws_for(fit))
     of_pool = {str(pool): share.sel(pool=pool).values.ravel() for pool in ratings.pools}
     is_of = np.arange(len(ratings.pools))[:, None] == ratings.rater_pool
     counts = is_of @ ratings_by_category(ratings)
@@ -157,7 +159,7 @@ def pool_sentences(fit: Fit, prob: float, draws: int) -> list[str]:
 
 
 def rater_sentences(fit: Fit, prob: float) -> list[str]:
-    """The best and the worst rater, and how many raters may be mostly random.
+    """The best and the worst rater.
 
     Parameters
     ----------
@@ -172,22 +174,11 @@ def rater_sentences(fit: Fit, prob: float) -> list[str]:
     """
     (best, high), (worst, low) = _best_and_worst(fit)
     has_pools = len(fit.ratings.pools) > 1
-    standard = "consensus" if has_pools else "true category"
     right = "agrees with the consensus" if has_pools else "is correct"
-    sentences = [
+    return [
         f"Rater {best} {right} most often, in {percentage(high, prob)} of ratings, and rater "
         f"{worst} least often, in {percentage(low, prob)}."
     ]
-    if "random_share" in fit.quantities:
-        random = fit.quantities["random_share"].median(("chain", "draw")).values
-        number, total = int((random > MOSTLY_RANDOM).sum()), f"{len(random):,} raters"
-        sentences.append(
-            f"For {number:,} of the {total}, more than half of the ratings may be unrelated to the "
-            f"{standard}."
-            if number
-            else f"For each of the {total}, at least half of the ratings reflect the {standard}."
-        )
-    return sentences
 
 
 def _best_and_worst(fit: Fit) -> tuple[tuple[Any, Array], tuple[Any, Array]]:

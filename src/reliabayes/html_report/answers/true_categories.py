@@ -99,7 +99,7 @@ def true_categories_answer(
         figures.append(figure)
         sentences.append(sentence)
     if pools > 1:
-        sentences += pool_sentences(fit, prob, draws)
+        sentences += pool_sentences(fit, prob)
     if is_by_rater(fit, "accuracy"):
         sentences += rater_sentences(fit, prob)
     if "bits_per_rating" in fit.quantities:

@@ -34,7 +34,10 @@ def _blocks(each: ReportFit) -> Iterator[Block]:
         yield Text("All diagnostics are within their limits.")
     min_ess = 100 * found.chains
     facts = [
-        ("largest R-hat", f"{found.r_hat:.4f} (at most 1.01)".replace("nan", "unknown")),
+        (
+            "largest R-hat",
+            f"{found.r_hat:.4f} (at most {found.max_r_hat:.3f})".replace("nan", "unknown"),
+        ),
         ("smallest bulk ESS", f"{found.ess_bulk:,.0f} (at least {min_ess})"),
         ("smallest tail ESS", f"{found.ess_tail:,.0f} (at least {min_ess})"),
     ]
