@@ -144,7 +144,7 @@ def test_medians_of_a_g_study_under_another_scale_are_those_of_another_fit() -> 
 
     for times, column in ((0.5, "half"), (2.0, "twice")):
         other = dataclasses.replace(prior, scale=times * prior.scale)
-        fit = dataclasses.replace(model, prior_sd={"day": other}).fit(ratings, seed=2)
+        fit = dataclasses.replace(model, prior_sd=(("day", other),)).fit(ratings, seed=2)
         error = standard_errors(fit, "median")["phi"]
         assert row[column] == pytest.approx(fit.summary().loc["phi", "median"], abs=6 * error)
 
