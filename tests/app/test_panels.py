@@ -70,7 +70,7 @@ def test_hostile_names_are_only_text_wherever_they_are_shown(answered: tasks.Ans
     table = f"item,rater,rating,{SCRIPT}\n{IMAGE},A,3,1\n{IMAGE},A,4,1\n{SCRIPT},B,,1\n"
     error, given = error_of(table)
 
-    shown = panels.faults(error, given) + panels.first_rows(given)
+    shown = panels.faults(shown_faults(error, given)) + panels.first_rows(given.shown_rows)
     shown += "".join(panels.part(answered, name, 0.8) for name in ("Answer", *panels.SECTIONS))
 
     assert "<script>document" not in shown

@@ -123,7 +123,7 @@ def test_a_spreadsheet_that_unpacks_to_more_than_memory_is_refused() -> None:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b"\0" * 300_000_000)
 
-    with pytest.raises(RatingsError, match="at most 50 MB"):
+    with pytest.raises(RatingsError, match="at most 250 MB when unpacked"):
         guessed_reading(Given.dropped("table.xlsx", packed.getvalue()))
 
 

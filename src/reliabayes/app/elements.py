@@ -9,6 +9,7 @@ import marimo as mo
 
 from reliabayes.app.choices import ModelChoice
 from reliabayes.app.faults import CONTROLS
+from reliabayes.app.given import Given
 from reliabayes.app.jobs import Job
 from reliabayes.app.panels import message
 from reliabayes.app.reading import Reading
@@ -68,6 +69,28 @@ def control(name: str, value: str | None = None) -> mo.ui.dropdown:
     options |= {text: each for each, text in values.items()}
     chosen = next(text for text, each in options.items() if each == value)
     return mo.ui.dropdown(options, value=chosen, label=label, allow_select_none=False)
+
+
+def given(pasted: mo.ui.text_area, dropped: mo.ui.file, encoding: mo.ui.dropdown) -> Given | None:
+    """The table that was dropped or else pasted, if there is one.
+
+    Parameters
+    ----------
+    pasted : text area
+        The field for a table.
+    dropped : file
+        The area for files.
+    encoding : dropdown
+        Encoding of a file.
+
+    Returns
+    -------
+    Given or None
+    """
+    if dropped.value:
+        content = dropped.contents() or b""
+        return Given.dropped(dropped.name() or "", content, encoding.value or "utf-8")
+    return Given.pasted(pasted.value) if pasted.value.strip() else None
 
 
 def column_form(columns: Sequence[str], guess: Reading) -> mo.ui.dictionary:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from reliabayes.app.given import Given
 from reliabayes.errors import RatingsError
 
+LONGEST = 2_000  # characters of a fault
+
 # What the page calls arguments of `read_ratings`, and their values.
 CONTROLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "shape": ("Layout", {"long": "one rating per row", "wide": "a column per rater"}),
@@ -65,7 +67,7 @@ def shown_faults(error: RatingsError, given: Given) -> list[ShownFault]:
     """
     return [
         ShownFault(
-            str(replace(fault, remedy=with_controls(fault.remedy))),
+            _short(str(replace(fault, remedy=with_controls(fault.remedy)))),
             fault.unit,
             tuple(given.lines(fault.rows, fault.unit)) if fault.rows else (),
         )
@@ -89,6 +91,11 @@ def with_controls(text: str) -> str:
     text = re.sub(r": frame\.dropna\(.*?\)", "", text)  # what only Python has
     argument = rf"\b([Pp]ass )?\b({'|'.join(CONTROLS)})=(?:[\"']([^\"']*)[\"']|\.\.\.|\[[^\]]*\])"
     return re.sub(argument, _control, text)
+
+
+def _short(text: str) -> str:
+    """A text that can be read; values of a table may be as long as the table."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def _control(argument: re.Match[str]) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import zipfile
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,11 +24,20 @@ from reliabayes.ratings.file_formats import (
     without_mark,
 )
 from reliabayes.ratings.reading import DELIMITERS, N_SAMPLED
+from reliabayes.ratings.table_size import SizeLimit
 from reliabayes.wording import listed
 
 FORMATS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, EXCEL_SUFFIX)  # that the page takes
 MOST_BYTES = 50_000_000  # of a table, about two million ratings
-LONGEST = 300  # characters of a line that is shown
+ON_THE_COMMAND_LINE = "Use `reliabayes report` on the command line, which takes any size."
+LIMIT = SizeLimit(
+    cells=10_000_000,  # about two million ratings with five columns
+    columns=2_000,
+    unpacked=5 * MOST_BYTES,  # with the markup around values
+    remedy=ON_THE_COMMAND_LINE,
+)
+N_SHOWN_ROWS = 6
+LONGEST = 300  # characters of a line that is shown, and of the name of a column
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ class Given:
         Raises
         ------
         RatingsError
-            It has another format, or is too large.
+            It has another format, or is larger than `LIMIT` and `MOST_BYTES` allow.
         """
         self._check()
         with TemporaryDirectory(prefix="reliabayes-app-") as folder:
@@ -121,12 +130,21 @@ class Given:
         if self.is_text:
             self._check()
             return self._first_of_text()
-        return self._records.head(N_SAMPLED)
+        first = self._records.head(N_SAMPLED)
+        _check_names(first.columns)
+        return first
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
         return [str(name) for name in self.first_rows.columns]
+
+    @property
+    def shown_rows(self) -> pd.DataFrame:
+        """The first few rows as texts, short enough to be shown."""
+        rows = self.first_rows.head(N_SHOWN_ROWS).astype(object)
+        shown = rows.where(rows.notna(), "").astype(str).map(_short)
+        return shown.set_axis(self.columns, axis="columns")
 
     def lines(self, numbers: Sequence[int], unit: str) -> list[tuple[int, str]]:
         """Lines of the table, by the numbers that messages give them.
@@ -168,12 +186,12 @@ class Given:
         if not lines:
             rule, remedy = "it must hold a header and ratings", "Paste it with its header."
             raise RatingsError([Fault("table", rule, "an empty table", remedy)])
-        delimiter = "\t" if self.suffix == ".tsv" else max(DELIMITERS, key=lines[0].count)
         try:
-            rows = [*csv.reader(lines, delimiter=delimiter)]
+            rows = [*csv.reader(lines, delimiter=self._delimiter(lines[0]))]
         except csv.Error as error:
             rule, remedy = "its first lines must be readable", "Check how it was exported."
             raise RatingsError([Fault("table", rule, str(error), remedy)]) from error
+        _check_names(rows[0])
         width = len(rows[0])
         cells = [(row + [""] * width)[:width] for row in rows[1:]]
         return pd.DataFrame(cells, columns=rows[0], dtype=object).replace("", None)
@@ -183,22 +201,29 @@ class Given:
             rule = f"the name of a file must end in {listed(FORMATS, 10)}"
             remedy = "Export it as CSV, or paste it."
             raise RatingsError([Fault("file", rule, repr(self.suffix), remedy)])
-        size = len(self.content)
-        if self.suffix == EXCEL_SUFFIX:
-            size = max(size, _unpacked(self.content))
-        if size > MOST_BYTES:
+        if len(self.content) > MOST_BYTES:
             rule = f"a table must have at most {MOST_BYTES // 10**6} MB"
-            remedy = "Use `reliabayes report` on the command line, which takes any size."
-            raise RatingsError([Fault("table", rule, f"{size / 1e6:,.0f} MB", remedy)])
+            found = f"{len(self.content) / 1e6:,.0f} MB"
+            raise RatingsError([Fault("table", rule, found, ON_THE_COMMAND_LINE)])
+        if self.suffix == EXCEL_SUFFIX:
+            LIMIT.check_workbook(io.BytesIO(self.content))
+        elif self.suffix in JSON_SUFFIXES:
+            LIMIT.check_records(io.BytesIO(self.content))
+        else:
+            text = re.sub(r"\A(?:[^\S\n]*\n)+", "", self._text)
+            header = re.match(r"[^\r\n]*", text)
+            LIMIT.check_text(text, self._delimiter(header[0] if header else ""))
+
+    def _delimiter(self, header: str) -> str:
+        return "\t" if self.suffix == ".tsv" else max(DELIMITERS, key=header.count)
 
 
-def _unpacked(content: bytes) -> int:
-    """Bytes that a spreadsheet has when it is unpacked; 0 if it is none, which reading tells."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return sum(each.file_size for each in archive.infolist()) // 5  # markup around values
-    except zipfile.BadZipFile:
-        return 0
+def _check_names(columns: Iterable[object]) -> None:
+    """Refuse columns whose names no menu can show."""
+    if any(len(str(name)) > LONGEST for name in columns):
+        rule = f"the name of a column must have at most {LONGEST} characters"
+        remedy = "Begin the table with a line that names its columns."
+        raise RatingsError([Fault("header", rule, "a longer one", remedy)])
 
 
 def _short(text: str) -> str:

@@ -10,18 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from reliabayes.app import panels, simulations, tasks
-from reliabayes.app.choices import ModelChoice, model_choices, why_none
+from reliabayes.app import panels, simulations, tables, tasks
+from reliabayes.app.choices import ModelChoice, why_none
 from reliabayes.app.given import FORMATS, Given
-from reliabayes.app.reading import Reading, guessed_reading
+from reliabayes.app.reading import Reading
 from reliabayes.app.tasks import Answered
 from reliabayes.app.where_it_runs import privacy, refusal
 from reliabayes.app.worker import outcome
-from reliabayes.errors import RatingsError
 from reliabayes.html_report import blocks_fragment
 from reliabayes.html_report.blocks import Block, Text
 from reliabayes.html_report.tables import table
-from reliabayes.ratings import Ratings
 
 MOST_RATINGS = 20_000  # that a browser computes with in seconds
 TOO_MANY = (
@@ -61,7 +59,8 @@ class StaticPage:
     def __init__(self) -> None:
         self.given: Given | None = None
         self.reading = Reading()
-        self.ratings: Ratings | None = None
+        self.head: tables.Head | None = None
+        self.table: tables.Table | None = None
         self.answers: dict[str, Answered] = {}
 
     @cached_property
@@ -104,16 +103,16 @@ class StaticPage:
             return {"html": ""}
         fields = asdict(self.reading) | {name: value or None for name, value in changed.items()}
         fields["facets"] = tuple(fields["facets"] or ())
-        self.reading, self.ratings = Reading(**fields), None
+        self.reading, self.table = Reading(**fields), None
         self.answers.clear()
-        return self._found(self.given)
+        return self._found()
 
     def fit(self, question: str, name: str, reliability: float) -> str:
         """The answer of a model."""
         chosen = self._choices("reliability")[name]
         if refused := refusal(chosen.model):
             return panels.message(refused, caution=True)
-        self.answers[question] = tasks.fitted(chosen.model, self._known())
+        self.answers[question] = tasks.fitted(chosen.model, self._known().ratings)
         return self.show(question, "", reliability)
 
     def show(self, question: str, part: str, reliability: float) -> str:
@@ -123,12 +122,12 @@ class StaticPage:
 
     def agreement(self) -> str:
         """Classical coefficients with intervals."""
-        return tasks.agreement(self._known(), None)
+        return tasks.agreement(self._known().ratings, None)
 
     def estimate(self, name: str) -> str:
         """Point estimates of a model of true categories."""
         model: Any = self._choices("truth")[name].model
-        estimate = model.em(self._known())
+        estimate = model.em(self._known().ratings)
         blocks: list[Block] = [
             Text(ESTIMATES.format(model=name)),
             table("estimates", "The model as a whole", estimate.summary()),
@@ -152,7 +151,7 @@ class StaticPage:
 
     def report(self, reliability: float) -> Json:
         """The report, in base 64, and the Python that repeats the analysis."""
-        ratings, answers = self._known(), [*self.answers.values()]
+        ratings, answers = self._known().ratings, [*self.answers.values()]
         assert self.given is not None
         code = panels.code(answers, self.reading.code(self.given), reliability)
         fits = {each.name: each.fit for each in answers}
@@ -160,33 +159,32 @@ class StaticPage:
         return {"code": panels.code_block(code), "page": base64.b64encode(page).decode("ascii")}
 
     def _take(self, given: Given) -> Json:
-        self.given, self.ratings = given, None
+        self.given = self.head = self.table = None
         self.answers.clear()
-        try:
-            self.reading = guessed_reading(given)
-        except RatingsError as error:
-            self.given = None
-            return {"html": panels.faults(error, given)}
-        return self._found(given)
+        found = tables.head(given)
+        if not isinstance(found, tables.Head):
+            return {"html": panels.faults(found)}
+        self.given, self.head, self.reading = given, found, found.guess
+        return self._found()
 
-    def _found(self, given: Given) -> Json:
+    def _found(self) -> Json:
         """What was read, the columns, and the models that suit."""
+        assert self.given is not None
+        assert self.head is not None
         faults = ""
-        try:
-            found = self.reading.ratings(given)
-            if len(found) > MOST_RATINGS:
-                faults = panels.message(TOO_MANY.format(size=len(found)), caution=True)
-            else:
-                self.ratings = found
-        except (RatingsError, ValueError, ImportError) as error:
-            faults = panels.faults(error, given) if isinstance(error, RatingsError) else ""
-            faults = faults or panels.message(str(error), caution=True)
-        ratings = self.ratings
+        found = tables.table(self.given, self.reading)
+        if not isinstance(found, tables.Table):
+            faults = panels.faults(found)
+        elif len(found.ratings) > MOST_RATINGS:
+            faults = panels.message(TOO_MANY.format(size=len(found.ratings)), caution=True)
+        else:
+            self.table = found
+        ratings = None if self.table is None else self.table.ratings
         shown = [panels.read_message(ratings), faults]
         shown += [panels.what_was_read(ratings)] if ratings is not None else []
         return {
-            "html": "".join([*shown, panels.first_rows(given)]),
-            "columns": given.columns,
+            "html": "".join([*shown, panels.first_rows(self.head.first_rows)]),
+            "columns": self.head.columns,
             "reading": asdict(self.reading),
             "usable": ratings is not None,
             "models": {question: self._offered(question) for question in ("reliability", "truth")},
@@ -194,7 +192,7 @@ class StaticPage:
 
     def _offered(self, question: Any) -> Json:
         """Models that answer a question, those that run here first; or why there are none."""
-        if self.ratings is None:
+        if self.table is None:
             return {"models": [], "none": ""}
         choices = self._choices(question)
         models = [
@@ -202,16 +200,16 @@ class StaticPage:
             for name, each in choices.items()
         ]
         models.sort(key=lambda each: bool(each["refusal"]))
-        none = "" if models else panels.message(why_none(self.ratings, question))
+        none = "" if models else panels.message(why_none(self.table.ratings, question))
         return {"models": models, "none": none}
 
     def _choices(self, question: Any) -> dict[str, ModelChoice]:
-        found = model_choices(self._known(), question)
+        found = self._known().choices[question]
         if question == "truth":
             found = tuple(each for each in found if hasattr(each.model, "em"))
         return {type(each.model).__name__: each for each in found}
 
-    def _known(self) -> Ratings:
-        if self.ratings is None:
+    def _known(self) -> tables.Table:
+        if self.table is None:
             raise ValueError("Paste or drop a table on the first tab.")
-        return self.ratings
+        return self.table

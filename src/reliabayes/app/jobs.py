@@ -6,6 +6,7 @@ import contextlib
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 GENTLY = 2.0  # seconds that a cancelled worker has, to remove its temporary files
+MOST_SECONDS = 120.0  # that the page waits for a table of the largest size to be read
+TOO_LONG = "Reading this table takes too long. Use `reliabayes report` on the command line."
 ENDED = "The computation ended before its time. Perhaps there is not enough memory."
 
 
@@ -106,6 +109,33 @@ class Session:
             self._worker.connection.send((function, arguments))
         else:
             _note(job, *outcome(function, arguments))
+        return job
+
+    def finished(self, function: Callable[..., Any], *arguments: Any) -> Job:
+        """Do a job, cancel the one that runs, and wait for the end.
+
+        Only the thread of this session waits, for at most `MOST_SECONDS`.
+
+        Parameters
+        ----------
+        function : callable
+            A function of a module.
+        *arguments : Any
+            Its arguments.
+
+        Returns
+        -------
+        Job
+            A job with a result or a failure.
+        """
+        job = self.start("", function, *arguments)
+        until = time.monotonic() + MOST_SECONDS
+        while job.is_running and self._worker is not None:
+            if not self._worker.connection.poll(max(0.0, until - time.monotonic())):
+                _note(job, "failure", TOO_LONG)
+                self._end_worker()
+            self.poll()
+        self.job = None
         return job
 
     def poll(self) -> Job | None:

@@ -21,14 +21,13 @@ with app.setup(hide_code=True):
 
     import marimo as mo
 
-    from reliabayes.app import elements, panels, simulations, tasks
+    from reliabayes.app import elements, panels, simulations, tables, tasks
     from reliabayes.app import simulation_forms as forms
-    from reliabayes.app.choices import model_choices, why_none
-    from reliabayes.app.given import FORMATS, MOST_BYTES, Given
+    from reliabayes.app.choices import why_none
+    from reliabayes.app.given import FORMATS, MOST_BYTES
     from reliabayes.app.jobs import Session
-    from reliabayes.app.reading import Reading, guessed_reading
+    from reliabayes.app.reading import Reading
     from reliabayes.app.where_it_runs import privacy, refusal
-    from reliabayes.errors import RatingsError
 
     RATINGS, RELIABILITY, AGREEMENT, TRUTH, POOLS, SIMULATE, REPORT = elements.TABS
 
@@ -96,54 +95,56 @@ def _(get_text, set_text):
 
 
 @app.cell(hide_code=True)
-def _(dropped, encoding, pasted):
-    given, guess, unreadable = None, Reading(), ""
-    if dropped.value:
-        given = Given.dropped(dropped.name(), dropped.contents(), encoding.value)
-    elif pasted.value.strip():
-        given = Given.pasted(pasted.value)
+def _(dropped, encoding, pasted, session):
+    given, head, unreadable = elements.given(pasted, dropped, encoding), None, ""
     if given is not None:
-        try:
-            guess = guessed_reading(given)
-        except RatingsError as _error:
-            given, unreadable = None, panels.faults(_error, given)
-    return given, guess, unreadable
+        _job = session.finished(tables.head, given)
+        unreadable = panels.why_unusable(_job)
+        head = None if unreadable else _job.result
+    return given, head, unreadable
 
 
 @app.cell(hide_code=True)
-def _(given, guess):
-    columns = elements.column_form([] if given is None else given.columns, guess)
+def _(head):
+    columns = elements.column_form(*((head.columns, head.guess) if head else ([], Reading())))
     return (columns,)
 
 
 @app.cell(hide_code=True)
-def _(changed, columns, given, results, session):
-    ratings, faults, reading = None, "", None
+def _(changed, columns, given, head, results, session, unreadable):
+    table, faults, reading = None, unreadable, None
     session.cancel()
     results.clear()
-    if given is not None:
+    if head is not None:
         reading = elements.reading_of(columns.value)
-        try:
-            ratings = reading.ratings(given)
-        except (RatingsError, ValueError, ImportError) as _error:
-            faults = panels.faults(_error, given)
+        _job = session.finished(tables.table, given, reading)
+        faults = panels.why_unusable(_job)
+        table = None if faults else _job.result
+    ratings = table.ratings if table else None
     changed()
-    return faults, ratings, reading
+    return faults, ratings, reading, table
 
 
 @app.cell(hide_code=True)
-def _(columns, dropped, encoding, example, faults, given, pasted, ratings, tab, unreadable):
+def _(faults, given, ratings, tab):
+    mo.stop(tab.value != RATINGS or given is None)
+    mo.Html(panels.read_message(ratings) + faults)
+    return
+
+
+@app.cell(hide_code=True)
+def _(dropped, encoding, example, pasted, tab):
     mo.stop(tab.value != RATINGS)
-    _found = [pasted, example, dropped, *([encoding] if dropped.value else [])]
-    if given is None:
-        _found.append(mo.Html(unreadable))
-    else:
-        _found.append(mo.Html(panels.read_message(ratings)))
-        if faults:
-            _found.append(mo.Html(faults))
-        _found += [elements.arranged(columns), mo.Html(panels.first_rows(given))]
-        if ratings is not None:
-            _found.append(mo.Html(panels.what_was_read(ratings)))
+    mo.vstack([pasted, example, dropped, *([encoding] if dropped.value else [])], gap=1.2)
+    return
+
+
+@app.cell(hide_code=True)
+def _(columns, head, ratings, tab):
+    mo.stop(tab.value != RATINGS or head is None)
+    _found = [elements.arranged(columns), mo.Html(panels.first_rows(head.first_rows))]
+    if ratings is not None:
+        _found.append(mo.Html(panels.what_was_read(ratings)))
     mo.vstack(_found, gap=1.2)
     return
 
@@ -199,11 +200,10 @@ def _():
 
 
 @app.cell(hide_code=True)
-def _(ratings):
+def _(table):
     questions = {RELIABILITY: "reliability", TRUTH: "truth", POOLS: "pools"}
     choices = {
-        name: () if ratings is None else model_choices(ratings, question)
-        for name, question in questions.items()
+        name: table.choices[question] if table else () for name, question in questions.items()
     }
     models = mo.ui.dictionary({name: elements.model_dropdown(choices[name]) for name in choices})
     target = mo.ui.slider(

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from reliabayes.app.faults import ShownFault, shown_faults, with_controls
-from reliabayes.app.given import Given
+import pandas as pd
+
+from reliabayes.app.faults import ShownFault, with_controls
 from reliabayes.app.jobs import Job
 from reliabayes.app.tasks import Answered
-from reliabayes.errors import RatingsError
 from reliabayes.html_report import answer_fragment, blocks_fragment, fragment_style
 from reliabayes.html_report.blocks import Code, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import ReportFit
@@ -28,7 +28,6 @@ from reliabayes.results.summaries import size_text
 from reliabayes.wording import joined
 
 HERE = Path(__file__).parent
-SHOWN_ROWS = 6  # of a table that was given
 FIT_FIRST = (
     "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
 )
@@ -100,23 +99,20 @@ def read_message(found: Ratings | None) -> str:
     return _render("read.html", size=None if found is None else size_text(found))
 
 
-def first_rows(given: Given) -> str:
+def first_rows(rows: pd.DataFrame) -> str:
     """The first rows of a table, as they were given.
 
     Parameters
     ----------
-    given : Given
-        The table.
+    rows : DataFrame
+        Texts.
 
     Returns
     -------
     str
     """
-    rows = given.first_rows.head(SHOWN_ROWS).astype(object)
-    shown = rows.where(rows.notna(), "").astype(str)
-    shown.columns = shown.columns.map(str)
-    names = list(shown.columns)
-    frame = shown.set_index(names[0]) if len(names) > 1 and len({*names}) == len(names) else shown
+    names = list(rows.columns)
+    frame = rows.set_index(names[0]) if len(names) > 1 and len({*names}) == len(names) else rows
     return blocks_fragment([table("given", "The first rows, as they were given", frame)])
 
 
@@ -141,21 +137,35 @@ def what_was_read(found: Ratings) -> str:
     return blocks_fragment([*map(Text, notes), Facts([*facts(found)])])
 
 
-def faults(error: RatingsError, given: Given) -> str:
-    """Faults of a table, each with the lines that it concerns.
+def why_unusable(job: Job) -> str:
+    """Why a table cannot be used; empty if it can.
 
     Parameters
     ----------
-    error : RatingsError
-        What reading the table raised.
-    given : Given
-        The table.
+    job : Job
+        Result of `tables.head` or `tables.table`.
 
     Returns
     -------
     str
     """
-    found: Sequence[ShownFault] = shown_faults(error, given)
+    if job.failure:
+        return message(job.failure, caution=True)
+    return faults(job.result) if isinstance(job.result, tuple) else ""
+
+
+def faults(found: Sequence[ShownFault]) -> str:
+    """Faults of a table, each with the lines that it concerns.
+
+    Parameters
+    ----------
+    found : sequence of ShownFault
+        The faults.
+
+    Returns
+    -------
+    str
+    """
     return _render("faults.html", faults=found)
 
 

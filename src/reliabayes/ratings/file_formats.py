@@ -193,6 +193,8 @@ def read_errors_as_faults(path: Path, encoding: str) -> Iterator[None]:
         remedy = 'Pass encoding=..., for example "latin-1" or "utf-16".'
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        if "out of memory" in str(error):  # which pandas raises as a fault of the text
+            raise MemoryError from error
         rule = "each line must have as many fields as the header, and all quotes must be closed"
         is_warning = isinstance(error, pd.errors.ParserWarning)
         found = "too many fields in the line below the header" if is_warning else str(error).strip()
