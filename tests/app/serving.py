@@ -6,16 +6,20 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reliabayes.app.admission import Admission
 
 
 @contextmanager
-def served() -> Iterator[str]:
+def served(admission: Admission | None = None) -> Iterator[str]:
     """Serve the app, and return its address."""
     import uvicorn
 
     from reliabayes.app.server import made
 
-    config = uvicorn.Config(made(), port=0, log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(made(admission), port=0, log_level="error", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 import reliabayes as rb
+from reliabayes.app.admission import Admission
 from tests.app.serving import served
 from tests.app.tables import FAULTY, IMAGE, SCRIPT, SHROUT_FLEISS
 from tests.chromium import launched, violations
@@ -140,6 +141,59 @@ def test_thousands_of_pasted_lines_are_read_at_once(opened: Callable[..., Page])
     go_to(page, "Your ratings")
 
     page.get_by_text("Read 8,000 ratings of 1,000 items by 8 raters").wait_for()
+
+
+def test_a_hostile_paste_ends_with_a_message_and_harms_no_other_page(
+    opened: Callable[..., Page],
+) -> None:
+    hostile, other = opened(), opened()
+
+    paste(hostile, "," * 5_000_000)
+    go_to(hostile, "Groups")
+    go_to(hostile, "Your ratings")
+    hostile.get_by_role("alert").get_by_text("at most 2,000 columns").wait_for()
+    fitted(other)
+
+    assert headline(other)
+
+
+def test_faults_stand_above_the_field_for_the_table(opened: Callable[..., Page]) -> None:
+    page = opened()
+    paste(page, FAULTY)
+    page.locator("h1").click()
+
+    fault = page.get_by_role("alert").bounding_box()
+    field = page.get_by_role("textbox").first.bounding_box()
+
+    assert fault is not None
+    assert field is not None
+    assert fault["y"] + fault["height"] <= field["y"]
+
+
+def test_all_tabs_are_in_sight_on_a_phone(opened: Callable[..., Page]) -> None:
+    page = opened(viewport={"width": 390, "height": 844})
+
+    boxes = [tab.bounding_box() for tab in page.get_by_role("tab").all()]
+
+    assert len(boxes) == 7
+    assert all(box is not None and box["x"] + box["width"] <= 390 for box in boxes)
+
+
+def test_another_address_opens_with_its_token_only(browser: Browser) -> None:
+    admission = Admission.at("127.0.0.1", ["ratings.example.com"])
+    with served(admission) as address, browser.new_context() as context:
+        page = context.new_page()
+
+        refused = page.goto(address)
+        page.goto(f"{address}/?token={admission.token}")
+        page.get_by_role("textbox").first.wait_for()
+        paste(page, SHROUT_FLEISS)
+        page.locator("h1").click()
+        page.get_by_text("Read 24 ratings").wait_for()
+
+        assert refused is not None
+        assert refused.status == 401
+        assert "token" not in page.url
 
 
 def test_the_slider_asks_for_another_reliability(opened: Callable[..., Page]) -> None:
@@ -305,6 +359,11 @@ def test_the_page_is_accessible_and_fits_a_phone(
     go_to(page, "Your ratings")
     page.get_by_role("alert").wait_for()
     look("faults")
+    page.locator("marimo-file input").set_input_files(
+        {"name": "table.csv", "mimeType": "text/csv", "buffer": SHROUT_FLEISS.encode()}
+    )
+    page.get_by_text("Click to clear file").wait_for()
+    look("file")
 
     assert found == dict.fromkeys(found, ([], 0))
 

@@ -9,13 +9,19 @@ from typing import Any
 
 import pytest
 
-from reliabayes.app import server, where_it_runs
+from reliabayes.app import server
+from reliabayes.app.admission import Admission
 
 HOST = (b"host", b"127.0.0.1:2718")
 
 
 def answered(
-    *headers: tuple[bytes, bytes], kind: str = "http", path: str = "/"
+    *headers: tuple[bytes, bytes],
+    kind: str = "http",
+    method: str = "GET",
+    path: str = "/",
+    query: bytes = b"",
+    admission: Admission | None = None,
 ) -> list[MutableMapping[str, Any]]:
     """What a guarded app sends that writes its folder on each page."""
     sent: list[MutableMapping[str, Any]] = []
@@ -33,8 +39,9 @@ def answered(
     async def send(message: MutableMapping[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": kind, "path": path, "headers": [*headers]}
-    asyncio.run(server.Guarded(app)(scope, receive, send))
+    scope: dict[str, Any] = {"type": kind, "method": method, "path": path, "headers": [*headers]}
+    scope["query_string"] = query
+    asyncio.run(server.Guarded(app, admission)(scope, receive, send))
     return sent
 
 
@@ -82,12 +89,77 @@ def test_pages_of_other_sites_get_nothing(headers: list[tuple[bytes, bytes]]) ->
     assert answered(*headers, kind="websocket") == [{"type": "websocket.close", "code": 1008}]
 
 
-def test_on_another_address_any_name_of_the_computer_will_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(where_it_runs, "_host", "0.0.0.0")
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("POST", "/api/home/workspace_files"),
+        ("POST", "/api/kernel/read_code"),
+        ("POST", "/api/export/html"),
+        ("GET", "/api/version"),
+        ("GET", "/api/status/connections"),
+        ("GET", "/public/secret"),
+        ("GET", "/auth/login"),
+        ("POST", "/"),
+        ("PUT", "/health"),
+    ],
+)
+def test_what_the_page_does_not_need_is_not_there(method: str, path: str) -> None:
+    assert answered(HOST, method=method, path=path)[0]["status"] == 404
 
-    assert answered((b"host", b"server.example.com"))[0]["status"] == 200
+
+@pytest.mark.parametrize("path", ["/terminal/ws", "/ws_sync", "/api/lsp"])
+def test_connections_that_the_page_does_not_need_are_closed(path: str) -> None:
+    assert answered(HOST, kind="websocket", path=path)[0]["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [(b"10.0.0.5:80", 303), (b"ratings.example.com", 303), (b"rebound.example.com", 403)],
+)
+def test_on_another_address_the_names_of_the_page_are_fixed(host: bytes, status: int) -> None:
+    admission = Admission.at("10.0.0.5", ["ratings.example.com"])
+
+    query = f"token={admission.token}".encode()
+    assert answered((b"host", host), admission=admission, query=query)[0]["status"] == status
+
+
+def test_on_another_address_the_token_is_asked_for_once() -> None:
+    admission = Admission.at("10.0.0.5")
+    host = (b"host", b"10.0.0.5:2718")
+
+    without = answered(host, admission=admission)
+    wrong = answered(host, admission=admission, query=b"token=guess")
+    right = answered(host, admission=admission, query=f"token={admission.token}".encode())
+    cookie = dict(right[0]["headers"])[b"set-cookie"]
+    later = answered(host, (b"cookie", b"a=b; " + cookie.split(b";")[0]), admission=admission)
+    socket_without = answered(host, admission=admission, kind="websocket", path="/ws")
+
+    assert [each[0]["status"] for each in (without, wrong, right, later)] == [401, 401, 303, 200]
+    assert b"HttpOnly" in cookie
+    assert socket_without == [{"type": "websocket.close", "code": 1008}]
+
+
+def test_on_all_addresses_the_names_of_this_computer_are_known() -> None:
+    admission = Admission.at("0.0.0.0")
+
+    assert {"127.0.0.1", "0.0.0.0", socket.gethostname().lower()} <= admission.hosts
+    assert admission.token
+    assert not Admission.at("127.0.0.1").token
+    assert Admission.at("127.0.0.1", ["ratings.example.com"]).token
+
+
+def test_no_more_pages_are_opened_than_there_are_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_SESSIONS", 2)
+    monkeypatch.setattr(server, "_sessions", lambda _: {"s_a", "s_b"})
+
+    another = answered(HOST)
+    connected = answered(HOST, kind="websocket", path="/ws", query=b"session_id=s_c")
+    known = answered(HOST, kind="websocket", path="/ws", query=b"session_id=s_a")
+
+    assert another[0]["status"] == 503
+    assert b"Close one" in another[1]["body"]
+    assert connected == [{"type": "websocket.close", "code": 1008}]
+    assert known[0]["type"] == "http.response.start"
 
 
 def test_a_port_in_use_is_another_one_unless_it_was_asked_for(

@@ -7,18 +7,21 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs
 
+from reliabayes.app.admission import Admission, Refusal
 from reliabayes.app.given import MOST_BYTES
-from reliabayes.app.where_it_runs import LOOPBACK, is_loopback, note_host
+from reliabayes.app.where_it_runs import note_host
 
 NOTEBOOK = Path(__file__).parent / "notebook.py"
 MOST_SENT = 2 * MOST_BYTES  # bytes of a request; files are sent as text that is a third longer
 USUAL_PORT = 2718
 FORGET = 20  # seconds after which the session of a page that was closed ends
+MOST_SESSIONS = 20  # pages that are open at the same time, each with a process of its own
+FULL = f"{MOST_SESSIONS} pages are open, which is the most. Close one, and try again in a minute."
 TOO_LARGE = f"A table must have at most {MOST_BYTES // 10**6} MB."
 HEADERS = {
     b"x-content-type-options": b"nosniff",
@@ -32,16 +35,24 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 class Guarded:
-    """An ASGI app that refuses requests that are too large, and adds headers to its answers.
+    """An ASGI app that refuses what others or too many ask for, and adds headers to its answers.
 
     Parameters
     ----------
     app : callable
         The app.
+    admission : Admission, optional
+        Who may use it; by default this computer alone.
     """
 
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        app: Callable[[Scope, Receive, Send], Awaitable[None]],
+        admission: Admission | None = None,
+    ) -> None:
         self._app = app
+        self._admission = Admission() if admission is None else admission
+        self._n_connections = 0  # of open pages
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -55,18 +66,31 @@ class Guarded:
 
             await self._app(scope, ending, send)
             return
-        if not _is_own(scope):
-            await _refuse(scope, send, 403, "This page is served for its own address only.")
+        if (refusal := self._admission.refusal(scope) or self._if_full(scope)) is not None:
+            await _refuse(scope, send, refusal)
             return
         if scope["type"] == "websocket":
-            await self._app(scope, receive, send)
+            self._n_connections += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._n_connections -= 1
             return
         length = dict(scope["headers"]).get(b"content-length", b"0")
         if not length.isdigit() or int(length) > MOST_SENT or _is_chunked(scope):
-            await _refuse(scope, send, 413, TOO_LARGE)
+            await _refuse(scope, send, Refusal(413, TOO_LARGE))
             return
 
         await self._app(scope, receive, _Answering(send, is_page=scope["path"] in ("", "/")))
+
+    def _if_full(self, scope: Scope) -> Refusal | None:
+        """Refuse another page if there are enough, counting those that were closed just now."""
+        if scope["type"] != "websocket" and scope["path"] not in ("", "/"):
+            return None
+        sessions = _sessions(self._app)
+        known = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("session_id", [""])
+        n_open = max(len(sessions), self._n_connections)
+        return Refusal(503, FULL) if n_open >= MOST_SESSIONS and known[0] not in sessions else None
 
 
 class _Answering:
@@ -97,7 +121,9 @@ class _Answering:
         await self._send(message)
 
 
-def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
+def serve(
+    host: str, port: int | None, ready: Callable[[str], None], names: Sequence[str] = ()
+) -> None:
     """Serve the app until the process is asked to end.
 
     Parameters
@@ -108,6 +134,8 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
         Port to listen on; None for the usual one, or one that is free.
     ready : callable
         Called with the address of the page when it can be opened.
+    names : sequence of str
+        Further names by which others call the page.
 
     Raises
     ------
@@ -117,17 +145,24 @@ def serve(host: str, port: int | None, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     with _listening(host, port) as listener:
-        note_host(host)
-        config = uvicorn.Config(made(), log_level="error", timeout_graceful_shutdown=1)
+        note_host(names[0] if names else host)
+        admission = Admission.at(host, names)
+        config = uvicorn.Config(made(admission), log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{listener.getsockname()[1]}"
+        address += f"/?token={admission.token}" if admission.token else ""
         threading.Thread(target=_tell, args=(server, ready, address), daemon=True).start()
         server.run([listener])
 
 
-def made() -> Guarded:
+def made(admission: Admission | None = None) -> Guarded:
     """The app as an ASGI app.
+
+    Parameters
+    ----------
+    admission : Admission, optional
+        Who may use it; by default this computer alone.
 
     Returns
     -------
@@ -136,7 +171,7 @@ def made() -> Guarded:
     import marimo
 
     builder = marimo.create_asgi_app(quiet=True, include_code=False, session_ttl=FORGET)
-    return Guarded(builder.with_app(path="", root=str(NOTEBOOK)).build())
+    return Guarded(builder.with_app(path="", root=str(NOTEBOOK)).build(), admission)
 
 
 def without_folders(page: bytes) -> bytes:
@@ -187,23 +222,16 @@ def _is_chunked(scope: Scope) -> bool:
     return b"transfer-encoding" in dict(scope["headers"])
 
 
-def _is_own(scope: Scope) -> bool:
-    """Whether a request comes from the page itself, not from one of another site.
-
-    A page of another site may name this computer by a name of its own, or say where it is from.
-    """
-    headers = dict(scope["headers"])
-    host = headers.get(b"host", b"").decode("latin-1")
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if origin and urlsplit(origin).netloc != host:
-        return False
-    return not is_loopback() or (urlsplit(f"//{host}").hostname or "") in LOOPBACK
+def _sessions(app: Any) -> Collection[str]:
+    """Ids of the sessions of all pages."""
+    managers = [route.app.state.session_manager for route in getattr(app, "routes", ())]
+    return {str(session) for manager in managers for session in manager.sessions}
 
 
-async def _refuse(scope: Scope, send: Send, status: int, text: str) -> None:
+async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008})
         return
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), *HEADERS.items(), *refusal.headers]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.body", "body": refusal.text.encode()})

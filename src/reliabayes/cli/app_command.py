@@ -21,14 +21,21 @@ def app(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on; by default only this computer can open the page. Whoever "
-            "can reach another address can use the app."
+            help="Address to listen on; by default only this computer can open the page. At "
+            "another, whoever has the printed address with its token can use the app."
         ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(
             min=0, max=65535, help="Port to listen on; by default 2718, or one that is free."
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A further name by which others open the page, such as that of a proxy; may be "
+            "repeated."
         ),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
@@ -43,4 +50,4 @@ def app(
         if browser:
             webbrowser.open(address)
 
-    serve(host, port, ready)
+    serve(host, port, ready, name or ())
