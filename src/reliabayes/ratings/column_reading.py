@@ -16,6 +16,7 @@ from reliabayes.ratings.columns import Column, Labels, Numbers
 
 EXACT_FLOATS = 2**53  # from here on floats skip whole numbers
 TEXT_TYPES = frozenset({"string", "large_string", "string_view", "None"})  # of pyarrow
+DATE_KINDS = frozenset({"date", "datetime", "datetime64", "time", "timedelta", "timedelta64"})
 NUMBER_KINDS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
@@ -60,6 +61,9 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
     if series.dtype.is_numeric() and not is_beyond_floats(series):
         return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
     labels = _coded(series, name)
+    if labels.kind in DATE_KINDS:
+        rule, remedy = "values must not be dates or times", "Name the column of the ratings."
+        raise RatingsError([Fault(name, rule, f"{labels.ids[0]} and others", remedy)])
     if labels.declared is not None:
         return labels
     is_number = labels.kind in NUMBER_KINDS and not any(map(_is_beyond_float, labels.ids))

@@ -20,6 +20,7 @@ from typing import IO, Any
 import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.excel import Sheet, read_sheet
 from reliabayes.ratings.frames import repeated_name_faults
 from reliabayes.ratings.json_lines import read_json_lines
 from reliabayes.wording import did_you_mean, listed
@@ -84,7 +85,7 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per record; of a spreadsheet, those of its first sheet.
+        One row per record; of a workbook, those of its first sheet, whose numbers are the index.
 
     Raises
     ------
@@ -93,21 +94,48 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
     ImportError
         If the package that reads the format is not installed.
     """
-    try:
-        if suffix in PARQUET_SUFFIXES:
+    if suffix == EXCEL_SUFFIX:
+        return read_workbook(path).frame()
+    is_parquet = suffix in PARQUET_SUFFIXES
+    what = "a Parquet file" if is_parquet else "one JSON object a line"
+    with _other_formats_as_faults(path, what):
+        if is_parquet:
             return _read_parquet(path)
-        if suffix == EXCEL_SUFFIX:
-            return pd.read_excel(path)
         with open_text(path, "utf-8") as opened:
             return read_json_lines(opened, path.name)
+
+
+def read_workbook(path: Path) -> Sheet:
+    """Read the first sheet of a workbook.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Sheet
+
+    Raises
+    ------
+    RatingsError
+        If the file is no workbook, or its first sheet is no table.
+    ImportError
+        If openpyxl is not installed.
+    """
+    with _other_formats_as_faults(path, "a spreadsheet"):
+        return read_sheet(path)
+
+
+@contextmanager
+def _other_formats_as_faults(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
     except (ImportError, MemoryError, RatingsError):
         raise
     except Exception as error:  # whatever damaged files make the libraries raise
-        what = {EXCEL_SUFFIX: "a spreadsheet"} | dict.fromkeys(
-            JSON_SUFFIXES, "one JSON object a line"
-        )
-        rule = f"it must be {what.get(suffix, 'a Parquet file')}"
-        remedy = "Export it again, or correct its suffix."
+        rule, remedy = f"it must be {what}", "Export it again, or correct its suffix."
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
 
 

@@ -27,8 +27,8 @@ from reliabayes.ratings.file_formats import (
     open_text,
     read_errors_as_faults,
     read_records,
+    read_workbook,
 )
-from reliabayes.ratings.formula_escapes import without_escapes
 from reliabayes.ratings.frames import (
     named_columns,
     refuse_comment,
@@ -36,6 +36,7 @@ from reliabayes.ratings.frames import (
     role_faults,
 )
 from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.table_cells import Texts, read_cells
 from reliabayes.ratings.table_shape import (
     guessed_shape,
     item_column,
@@ -43,12 +44,11 @@ from reliabayes.ratings.table_shape import (
     rater_columns,
     refuse_long_options,
 )
-from reliabayes.ratings.text_values import text_ids, text_values
+from reliabayes.ratings.text_values import text_values
 from reliabayes.wording import listed
 
 DELIMITERS = ",;\t|"
 N_SAMPLED = 100  # rows that are read to suggest columns if the named ones are absent
-DECIMAL_NOTE = 'The ratings are read with decimal commas; decimal="." reads them as texts.'
 
 
 def read_ratings(
@@ -75,7 +75,10 @@ def read_ratings(
     Only empty fields count as missing; in a wide table, they are ratings that were not made. Ids
     become int if all of them are whole numbers without leading zeros; otherwise they stay text. An
     apostrophe before ``=``, ``+``, ``-`` or ``@`` keeps spreadsheets from computing a text; it is
-    removed, with a note, if the columns that are read hold no such text without one.
+    removed, with a note, if the columns that are read hold no such text without one. In a workbook
+    this holds for columns with texts. There, numbers stay numbers, dates are ids such as
+    2024-01-31, and cells without one meaning are refused by their address: errors, merged cells,
+    formulas whose result was not saved, and dates as ratings.
 
     Parameters
     ----------
@@ -113,7 +116,8 @@ def read_ratings(
         The character between fields. By default a tab in ``.tsv`` files; in others the comma,
         semicolon, tab or bar, whichever is most frequent in the header.
     decimal : {".", ","}, optional
-        What comes before the decimals of ratings and gold in a text file. By default the comma if
+        What comes before the decimals of ratings and gold in a text file, or in texts of a
+        workbook. By default the comma if
         all ratings are numbers with it, and not all of these may be thousands, as in 1,000.
     encoding : str, default "utf-8"
         The encoding of a text file.
@@ -154,22 +158,27 @@ def read_ratings(
     columns = {**roles, **facet_columns(facets)}
     for_long |= {"facets": facet_columns(facets)}
     suffix = format_suffix(file)
+    if suffix == EXCEL_SUFFIX:
+        sheet = read_workbook(file)
+        whole = sheet.frame()
+        found = shape or guessed_shape(list(whole.columns), columns, lambda: whole.head(N_SAMPLED))
+        frame, notes = read_cells(whole, sheet, found, columns, decimal)
+        try:
+            ratings = _ratings(frame, found, shape is None, roles, options, for_long)
+            return replace(ratings, notes=notes + ratings.notes)
+        except RatingsError as error:
+            raise error.relocated(lambda row: sheet.rows[row], "row") from None
     if suffix not in TEXT_SUFFIXES:
         frame = read_records(file, suffix)
         found = shape or guessed_shape(list(frame.columns), columns, lambda: frame.head(N_SAMPLED))
-        try:
-            return _ratings(frame, found, shape is None, roles, options, for_long)
-        except RatingsError as error:
-            if suffix != EXCEL_SUFFIX:
-                raise
-            # Spreadsheets count rows from 1, and the first is the header.
-            raise error.relocated(lambda row: row + 2, "row") from None
+        return _ratings(frame, found, shape is None, roles, options, for_long)
     named = {role: name for role, name in columns.items() if name is not None}
     with read_errors_as_faults(file, encoding):
         layout = _find_layout(file, delimiter, encoding)
         found = shape or _guessed_shape(layout, columns)
         absent = (_check_header if found == "long" else _check_wide_header)(layout, named)
-        frame, notes = _read_text(layout, found, columns, decimal)
+        texts = _texts(layout)
+        frame, notes = read_cells(texts, Texts(texts), found, columns, decimal)
     try:
         ratings = _ratings(frame, found, shape is None, roles, options, for_long)
         return replace(ratings, notes=notes + ratings.notes)
@@ -284,35 +293,6 @@ def _no_header_faults(header: Sequence[str], first: Sequence[str]) -> list[Fault
     rule = "the first line must name the columns"
     remedy = "Add a line such as item,rater,rating at the top of the file."
     return [Fault("header", rule, f"the values {listed(header, 10)}", remedy)]
-
-
-def _read_text(
-    layout: _Layout, shape: Shape, roles: Mapping[str, Any], decimal: Decimal | None
-) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The columns that are needed, and notes on how they were read."""
-    texts = _texts(layout)
-    columns = list(texts.columns)
-    named = {role: name for role, name in roles.items() if name in columns}
-    if shape == "long":
-        values = [named[role] for role in ("rating",) if role in named]
-        ids = [name for role, name in named.items() if role not in ("rating", "gold")]
-    else:
-        item = item_column(texts, roles["item"])
-        values = rater_columns(columns, item, roles["gold"])
-        ids = [] if item is None else [item]
-    cells = pd.concat([texts[name] for name in values or columns[:1]], ignore_index=True)
-    read, sign = text_values(cells, decimal)
-    size = len(texts)
-    found: dict[str, Any] = {name: text_ids(texts[name]) for name in ids}
-    for place, name in enumerate(values):
-        part = read[place * size : (place + 1) * size]
-        found[name] = part.to_numpy() if isinstance(part, pd.Series) else part
-    if "gold" in named:
-        are_labels = isinstance(read, pd.Series)
-        found[named["gold"]], _ = text_values(texts[named["gold"]], sign, are_labels=are_labels)
-    frame, notes = without_escapes(pd.DataFrame(found))
-    is_guess = decimal is None and sign == "," and bool(values)
-    return frame, ((DECIMAL_NOTE, *notes) if is_guess else notes)
 
 
 def _texts(layout: _Layout, **options: Any) -> pd.DataFrame:

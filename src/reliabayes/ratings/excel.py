@@ -1,0 +1,332 @@
+"""Workbooks: the cells of a sheet as they are, and what has no single meaning in them."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.column_reading import EXACT_FLOATS
+from reliabayes.wording import listed
+
+MOST_CELLS = 50_000_000  # rows x columns; a full sheet of 48 columns, in some 4 GB
+LAST_ROW = 1_048_576  # that a sheet can have
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)([0-9]+):([A-Z]+)([0-9]+)"')
+CHUNK = 2**20  # bytes
+CUT = 10**15  # from here on numbers of a workbook lose digits
+DATES = (date, time, timedelta)  # a datetime is a date
+SAVE = "Open the workbook in a spreadsheet program and save it, or replace formulas by values."
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A cell whose value is not known: its address, and the error, or None for no result."""
+
+    address: str
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The table of a sheet.
+
+    Attributes
+    ----------
+    columns : mapping from str to list
+        The cells below each name: text, int, float, bool, date, time, `Broken`, or None.
+    letters : mapping from str to str
+        The letter of each column.
+    rows : list of int
+        The number of each row in the sheet.
+    """
+
+    columns: Mapping[str, list[Any]]
+    letters: Mapping[str, str]
+    rows: list[int]
+
+    def require(self, ids: Sequence[str], values: Sequence[str]) -> None:
+        """Refuse columns with cells that cannot be read.
+
+        Parameters
+        ----------
+        ids : sequence of str
+            Columns that may hold dates.
+        values : sequence of str
+            Columns of ratings or gold, which may not.
+
+        Raises
+        ------
+        RatingsError
+            If there are such cells. It names their addresses.
+        """
+        faults = [fault for name in (*ids, *values) for fault in self._broken(name)]
+        faults += [fault for name in ids for fault in self._cut_numbers(name)]
+        faults += [fault for name in values for fault in self._dates(name)]
+        if faults:
+            raise RatingsError(faults)
+
+    def stacked(self, names: Sequence[str], *, are_texts: bool = False) -> pd.Series[Any]:
+        """Return the cells of columns, one column after the other.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns.
+        are_texts : bool, default False
+            Whether all cells are taken for texts.
+
+        Returns
+        -------
+        Series
+            Numbers or bools if all cells are, else of type str: numbers, bools and dates are then
+            spelled as the sheet shows them.
+        """
+        cells = [cell for name in names for cell in self.columns[name]]
+        known = [None if isinstance(cell, Broken) else cell for cell in cells]
+        return _texts(known) if are_texts else _column(known)
+
+    def frame(self) -> pd.DataFrame:
+        """Return all columns, with the numbers of the sheet's rows as index.
+
+        Returns
+        -------
+        DataFrame
+            Each column as `stacked` gives it; cells that cannot be read are missing.
+        """
+        frame = pd.DataFrame({name: self.stacked([name]) for name in self.columns})
+        return frame.set_axis(self.rows)
+
+    def _broken(self, name: str) -> Iterator[Fault]:
+        broken = [cell for cell in self.columns[name] if isinstance(cell, Broken)]
+        if errors := [cell for cell in broken if cell.error is not None]:
+            found = f"{listed(sorted({str(cell.error) for cell in errors}))} in {_where(errors)}"
+            remedy = "Correct these cells, or clear them if there is no value."
+            yield Fault(name, "cells must not hold errors", found.replace("'", ""), remedy)
+        if unknown := [cell for cell in broken if cell.error is None]:
+            found = f"none in {_where(unknown)}"
+            yield Fault(name, "the workbook must hold the results of its formulas", found, SAVE)
+
+    def _cut_numbers(self, name: str) -> Iterator[Fault]:
+        if at := self._at(name, lambda cell: type(cell) in (int, float) and abs(cell) >= CUT):
+            rule = (
+                "ids of 16 and more digits must be texts, because a workbook keeps 15 of a number"
+            )
+            remedy = "Import the original file with this column as text, or read that file."
+            yield Fault(name, rule, f"{at[0].error} in {_where(at)}", remedy)
+
+    def _dates(self, name: str) -> Iterator[Fault]:
+        if at := self._at(name, lambda cell: isinstance(cell, DATES)):
+            remedy = "Format these cells as text or number, and enter the ratings again."
+            found = f"{at[0].error} in {_where(at)}"
+            yield Fault(name, "values must not be dates or times", found, remedy)
+
+    def _at(self, name: str, is_wrong: Callable[[Any], bool]) -> list[Broken]:
+        return [
+            Broken(f"{self.letters[name]}{row}", _spelled(cell))
+            for row, cell in zip(self.rows, self.columns[name], strict=True)
+            if is_wrong(cell)
+        ]
+
+
+def read_sheet(file: Path | IO[bytes], most_cells: int = MOST_CELLS) -> Sheet:
+    """Read the first sheet of a workbook, whose first row that is not empty names the columns.
+
+    Parameters
+    ----------
+    file : Path or binary file
+        The workbook.
+    most_cells : int, default 50,000,000
+        How many cells the table may have, of its rows times its columns, whether they are empty or
+        not. They are counted while cells are read, and more are refused before memory is taken.
+
+    Returns
+    -------
+    Sheet
+
+    Raises
+    ------
+    RatingsError
+        If the sheet is empty or too large, names of columns are repeated, cells are merged, or
+        stand beside the table.
+    ImportError
+        If openpyxl is not installed.
+    """
+    from openpyxl import load_workbook  # type: ignore[import-untyped]
+    from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about what is no value, such as formats
+        book = load_workbook(file, read_only=True, data_only=True)
+        try:
+            sheet = book.worksheets[0]
+            lines = _lines(sheet, most_cells)
+            merged = _merged(file, sheet._worksheet_path)
+        finally:
+            book.close()
+        is_doubtful = any(cell is ... for _, cells in lines for cell in cells.values())
+        formulas = _formulas(file) if is_doubtful else set()
+    lines = [(row, _filled(cells, row, formulas, get_column_letter)) for row, cells in lines]
+    lines = [(row, cells) for row, cells in lines if cells]
+    if not lines:
+        rule, remedy = "its first sheet must hold a header and ratings", "Move the table there."
+        raise RatingsError([Fault("sheet", rule, "an empty sheet", remedy)])
+    return _table(lines, merged, get_column_letter)
+
+
+def _lines(sheet: Any, most_cells: int) -> list[tuple[int, dict[int, Any]]]:
+    """Numbers of rows and their cells by column; those without a value are ``...``."""
+    sheet.reset_dimensions()  # which a file may state as it likes
+    lines: list[tuple[int, dict[int, Any]]] = []
+    width = 0
+    for number, cells in enumerate(sheet.iter_rows(), 1):
+        if not cells:
+            if number > LAST_ROW:
+                raise _too_large(f"rows below {LAST_ROW:,}", most_cells)
+            continue
+        width = max(width, len(cells))
+        if (size := (len(lines) + 1) * width) > most_cells:
+            raise _too_large(f"{len(lines) + 1:,} x {width:,} = {size:,}", most_cells)
+        values = {at: _value(cell) for at, cell in enumerate(cells) if hasattr(cell, "row")}
+        lines.append((number, values))
+    return lines
+
+
+def _too_large(found: str, most_cells: int) -> RatingsError:
+    rule = f"a sheet must have at most {most_cells:,} cells, counted as rows x columns"
+    remedy = "Delete the cells far from the table, or export it as CSV with one rating per row."
+    return RatingsError([Fault("sheet", rule, found, remedy)])
+
+
+def _value(cell: Any) -> Any:
+    """The value of a cell; ``...`` if it has none, but may be a formula."""
+    if cell.data_type == "e":
+        return Broken(cell.coordinate, str(cell.value))
+    if cell.value is None:
+        return ... if cell.data_type == "n" else ""
+    return cell.value
+
+
+def _formulas(file: Path | IO[bytes]) -> set[tuple[int, int]]:
+    """Rows and columns of formulas."""
+    from openpyxl import load_workbook
+
+    book = load_workbook(file, read_only=True, data_only=False)
+    try:
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()
+        return {
+            (cell.row, cell.column - 1)
+            for cells in sheet.iter_rows()
+            for cell in cells
+            if cell.data_type == "f"
+        }
+    finally:
+        book.close()
+
+
+def _filled(
+    cells: Mapping[int, Any],
+    row: int,
+    formulas: set[tuple[int, int]],
+    letter: Callable[[int], str],
+) -> dict[int, Any]:
+    """Cells that hold something; formulas without a result are broken."""
+    return {
+        at: Broken(f"{letter(at + 1)}{row}", None) if value is ... else value
+        for at, value in cells.items()
+        if value != "" and (value is not ... or (row, at) in formulas)
+    }
+
+
+def _merged(file: Path | IO[bytes], path: str) -> list[tuple[str, str, int]]:
+    """Ranges of merged cells: the range, the letters of its first column, and its last row."""
+    found: list[tuple[str, str, int]] = []
+    with zipfile.ZipFile(file) as archive, archive.open(path) as xml:
+        rest = b""
+        while chunk := xml.read(CHUNK):
+            text = rest + chunk
+            for match in MERGED.finditer(text):
+                first, top, last, bottom = (each.decode() for each in match.groups())
+                found.append((f"{first}{top}:{last}{bottom}", first, int(bottom)))
+            rest = text[text.rfind(b"<") :]
+    return found
+
+
+def _table(
+    lines: Sequence[tuple[int, Mapping[int, Any]]],
+    merged: Sequence[tuple[str, str, int]],
+    letter: Callable[[int], str],
+) -> Sheet:
+    (top, header), *rows = lines
+    first, last = min(min(cells) for _, cells in lines), max(header)
+    letters = [letter(at + 1) for at in range(first, last + 1)]
+    names = [_name(header.get(at), at - first) for at in range(first, last + 1)]
+    faults = [*_repeated(names, letters, top)]
+    if beside := [(row, max(cells)) for row, cells in rows if max(cells) > last]:
+        rule = "each cell must stand below the name of its column"
+        found = f"{letter(beside[0][1] + 1)}{beside[0][0]} beside the table"
+        faults.append(Fault("sheet", rule, found, "Name its column, or delete the cell."))
+    if inside := [each for each, column, bottom in merged if column in letters and bottom >= top]:
+        rule, remedy = "cells of the table must not be merged", "Unmerge them and fill each cell."
+        faults.append(Fault("sheet", rule, listed(inside).replace("'", ""), remedy))
+    if faults:
+        raise RatingsError(faults)
+    columns = {name: [cells.get(at) for _, cells in rows] for at, name in enumerate(names, first)}
+    return Sheet(columns, dict(zip(names, letters, strict=True)), [row for row, _ in rows])
+
+
+def _name(cell: Any, at: int) -> str:
+    """The name of a column; as pandas names those of text files if there is none."""
+    if isinstance(cell, Broken):
+        return cell.error or cell.address
+    return f"Unnamed: {at}" if cell is None else _spelled(cell)
+
+
+def _repeated(names: Sequence[str], letters: Sequence[str], row: int) -> Iterator[Fault]:
+    for name, number in Counter(names).items():
+        if number > 1:
+            at = [f"{letters[k]}{row}" for k, other in enumerate(names) if other == name]
+            found = f"{name!r} in {', '.join(at)}"
+            remedy = "Rename or drop the others."
+            yield Fault("columns", "their names must be unique", found, remedy)
+
+
+def _column(cells: Sequence[Any]) -> pd.Series[Any]:
+    kinds = {type(cell) for cell in cells}
+    if kinds in ({bool}, {int}):
+        return pd.Series(cells)
+    kinds.discard(type(None))
+    if kinds == {bool}:
+        return pd.Series(cells, dtype=object)
+    if kinds and kinds <= {int, float}:
+        largest = max((abs(cell) for cell in cells if isinstance(cell, int)), default=0)
+        return pd.Series(cells, dtype="float64" if largest < EXACT_FLOATS else object)
+    return _texts(cells)
+
+
+def _texts(cells: Sequence[Any]) -> pd.Series[Any]:
+    return pd.Series([None if cell is None else _spelled(cell) for cell in cells], dtype="str")
+
+
+def _spelled(cell: Any) -> str:
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float):
+        return repr(int(cell) if cell.is_integer() and abs(cell) < EXACT_FLOATS else cell)
+    if isinstance(cell, datetime):
+        return cell.isoformat(sep=" ").removesuffix(" 00:00:00")
+    return str(cell)
+
+
+def _where(cells: Sequence[Broken]) -> str:
+    shown = ", ".join(cell.address for cell in cells[:5])
+    return shown + (f" and {len(cells) - 5} more" if len(cells) > 5 else "")
