@@ -22,6 +22,7 @@ OF_VALUES: tuple[Check, ...] = (
     values.infinite_values,
     values.tiny_differences,
     values.nul_characters,
+    values.dates,
     values.invalid_categories,
     values.unordered_texts,
     values.ratings_outside_categories,

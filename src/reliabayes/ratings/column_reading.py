@@ -16,7 +16,6 @@ from reliabayes.ratings.columns import Column, Labels, Numbers
 
 EXACT_FLOATS = 2**53  # from here on floats skip whole numbers
 TEXT_TYPES = frozenset({"string", "large_string", "string_view", "None"})  # of pyarrow
-DATE_KINDS = frozenset({"date", "datetime", "datetime64", "time", "timedelta", "timedelta64"})
 NUMBER_KINDS = frozenset({"integer", "floating", "mixed-integer-float", "decimal"})
 
 
@@ -61,9 +60,6 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
     if series.dtype.is_numeric() and not is_beyond_floats(series):
         return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
     labels = _coded(series, name)
-    if labels.kind in DATE_KINDS:
-        rule, remedy = "values must not be dates or times", "Name the column of the ratings."
-        raise RatingsError([Fault(name, rule, f"{labels.ids[0]} and others", remedy)])
     if labels.declared is not None:
         return labels
     is_number = labels.kind in NUMBER_KINDS and not any(map(_is_beyond_float, labels.ids))
@@ -145,8 +141,13 @@ def _coded_pandas(series: pd.Series[Any], name: str) -> Labels:
 
 
 def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
-    """The values of a dictionary of pyarrow that holds no texts; narwhals makes texts of them."""
+    """The values of a dictionary of pyarrow that holds no texts; narwhals makes texts of them.
+
+    Also texts of pyarrow that its functions do not know.
+    """
     native: Any = series.to_native()
+    if str(getattr(native, "type", None)) == "string_view":
+        return nw.from_native(native.cast("large_string"), series_only=True)
     kind = getattr(getattr(native, "type", None), "value_type", None)
     if not isinstance(series.dtype, nw.Categorical) or str(kind) in TEXT_TYPES:
         return series

@@ -140,10 +140,12 @@ def _other_formats_as_faults(path: Path, what: str) -> Iterator[None]:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    pyarrow_parquet = import_module("pyarrow.parquet")
-    if faults := repeated_name_faults(pyarrow_parquet.read_schema(path).names):
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    if faults := repeated_name_faults(parquet.read_schema(path).names):
         raise RatingsError(faults)
-    frame: pd.DataFrame = pd.read_parquet(path, engine="pyarrow")
+    # By default they become floats where values are missing, which merges numbers of many digits.
+    whole = {arrow.int64(): pd.Int64Dtype(), arrow.uint64(): pd.UInt64Dtype()}
+    frame: pd.DataFrame = parquet.read_table(path).to_pandas(types_mapper=whole.get)
     return frame
 
 

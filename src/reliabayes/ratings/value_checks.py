@@ -14,6 +14,7 @@ from reliabayes.ratings.columns import NUMBER, Column, Labels, Numbers, as_numbe
 from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
+DATE_KINDS = frozenset({"date", "datetime", "datetime64", "time", "timedelta", "timedelta64"})
 PERCENTAGE = r"\s*[-+]?[0-9]*[.,]?[0-9]+\s*%\s*"
 NO_SIGN = "Remove the percent sign from all of them"
 LARGEST = 1e75  # size of a number whose fourth power, and sums of such, are finite
@@ -57,6 +58,23 @@ def mixed_types(table: Table) -> Iterator[Fault]:
             f"{' and '.join(names)}, {{n}} of them not {usual}",
             "Convert the column, for example with .astype(str), or drop the rows of other types.",
         )
+
+
+def dates(table: Table) -> Iterator[Fault]:
+    """Yield a fault for ratings or gold that are dates, such as those a spreadsheet makes of 1-2.
+
+    Each date would be a category of its own.
+    """
+    for column in (table.rating, table.gold):
+        labels = column.source if isinstance(column, Numbers) else column
+        if labels is not None and labels.kind in DATE_KINDS:
+            yield fault_in(
+                labels,
+                ~labels.missing,
+                "values must not be dates or times",
+                "{n} of them",
+                "Name the column of the ratings, or correct those that a program made dates.",
+            )
 
 
 def numbers_as_text(table: Table) -> Iterator[Fault]:
