@@ -70,11 +70,12 @@ sanitize: $(VENV)/developed
 calibrate: $(VENV)/developed
 	$(BIN)/python -m pytest -m calibration
 
-# Faults at random moments of a command, bad input at random for ten minutes, and the properties that
-# the tests state, on a thousand examples each.
+# Faults at random moments of a command, bad input at random for ten minutes, 4,000 tables by several
+# routes each, and the properties that the tests state, on a thousand examples each.
 fuzz: $(VENV)/developed
 	$(BIN)/python -m tests.faults_at_random_moments
 	$(BIN)/python -m tests.fuzz
+	$(BIN)/python -m tests.table_routes
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=many
 
 bench: $(VENV)/developed

@@ -1,0 +1,41 @@
+"""A short tier of the tables that ``make fuzz`` sends by all routes, and what they have found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+import reliabayes as rb
+from tests import table_routes
+
+CASES, GROUPS = 200, 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_a_table_gives_the_same_ratings_by_any_route(group: int) -> None:
+    cases = range(group, CASES, GROUPS)
+
+    wrong = [each for case in cases for each in table_routes.differences(1, case, n_routes=1)]
+
+    assert wrong == []
+
+
+def test_whole_numbers_of_parquet_stay_whole_beside_missing_ones(tmp_path: Path) -> None:
+    large = [2**53, 2**53 + 1, 2**53 + 1, None]
+    table = {"item": [1, 1, 2, 2], "rater": ["x", "y", "x", "y"], "rating": large}
+    pq.write_table(pa.table(table), tmp_path / "r.parquet")
+
+    ratings = rb.read_ratings(tmp_path / "r.parquet", missing="drop")
+
+    assert ratings.categories.tolist() == [2**53, 2**53 + 1]
+
+
+def test_string_views_of_pyarrow_are_texts() -> None:
+    table = pa.table({"item": ["a", "a", "b", "b"], "rater": [1, 2, 1, 2], "rating": list("uvvv")})
+    views = table.set_column(0, "item", table["item"].cast(pa.string_view()))
+
+    assert rb.Ratings.from_frame(views) == rb.Ratings.from_frame(table)
