@@ -6,7 +6,8 @@ The suite has a short tier of the same.
 Two tables are the same if their cells are, under three rules:
 
 1. A text file knows no types. Each of its columns is what its spelling says: ids are whole numbers
-   if all are without leading zeros, ratings and gold are numbers if all are, and all else is text.
+   if all are, of at most 18 digits and without leading zeros; ratings are numbers if all are, and
+   gold if they are; and all else is text.
 2. A sheet of a workbook has numbers where all cells of a column are numbers (or bools); any other
    column is read as rule 1 says.
 3. Frames, Parquet and JSON lines are what their types say; JSON has texts for dates.
@@ -38,7 +39,8 @@ import pandas as pd
 import reliabayes as rb
 from tests.table_writers import ROUTES, Route
 
-WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
 NUMBER = re.compile(r"[-+]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 IDS: Mapping[str, list[Any]] = {
     "whole": list(range(1, 9)),
@@ -216,7 +218,7 @@ def as_text(given: Table, only: Callable[[list[Any]], bool] = lambda cells: True
     read = _numbers(together) if only(together) else together
     size = len(given.columns["item"])
     columns = {
-        name: _whole(cells) if only(cells) else cells for name, cells in given.columns.items()
+        name: _whole(cells, ID) if only(cells) else cells for name, cells in given.columns.items()
     }
     columns |= {name: read[at * size : (at + 1) * size] for at, name in enumerate(ratings)}
     if "gold" in columns:
@@ -229,14 +231,14 @@ def as_text(given: Table, only: Callable[[list[Any]], bool] = lambda cells: True
     return Table(columns, given.options, given.is_wide, given.kinds)
 
 
-def _whole(cells: list[Any]) -> list[Any]:
+def _whole(cells: list[Any], whole: re.Pattern[str]) -> list[Any]:
     texts = [*map(spelled, cells)]
-    are_whole = all(WHOLE.fullmatch(text) for text in texts if text is not None)
+    are_whole = all(whole.fullmatch(text) for text in texts if text is not None)
     return [None if text is None else int(text) for text in texts] if are_whole else texts
 
 
 def _numbers(cells: list[Any]) -> list[Any]:
-    read = _whole(cells)
+    read = _whole(cells, WHOLE)
     are_numbers = all(NUMBER.fullmatch(cell) for cell in read if isinstance(cell, str))
     return (
         [float(cell) if isinstance(cell, str) else cell for cell in read] if are_numbers else read

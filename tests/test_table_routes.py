@@ -39,3 +39,20 @@ def test_string_views_of_pyarrow_are_texts() -> None:
     views = table.set_column(0, "item", table["item"].cast(pa.string_view()))
 
     assert rb.Ratings.from_frame(views) == rb.Ratings.from_frame(table)
+
+
+def test_labels_of_many_digits_stay_apart_in_text_files(tmp_path: Path) -> None:
+    rows = [f"{item},{rater},{2**63 + 2 * rater}" for item in "ab" for rater in (0, 1)]
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(["item,rater,rating", *rows]))
+
+    assert rb.read_ratings(path).categories.tolist() == [2**63, 2**63 + 2]
+
+
+def test_missing_ratings_do_not_count_where_most_are_numbers(tmp_path: Path) -> None:
+    rows = ["a,x,1", "a,y,2", "b,x,2", "b,y,unsure", *[f"{item},z," for item in "abcd"]]
+    path = tmp_path / "r.csv"
+    path.write_text("\n".join(["item,rater,rating", *rows]))
+
+    with pytest.raises(rb.RatingsError, match="either numbers or labels"):
+        rb.read_ratings(path, missing="drop")

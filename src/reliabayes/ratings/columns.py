@@ -238,4 +238,4 @@ def _inferred(column: Column) -> Scale:
     if column.kind != "string":
         return "nominal"
     n_numbers = np.count_nonzero(~np.isnan(column.floats))
-    return "numeric" if n_numbers > len(column.codes) / 2 else "nominal"
+    return "numeric" if n_numbers > np.count_nonzero(~column.missing) / 2 else "nominal"

@@ -12,6 +12,7 @@ from reliabayes.ratings.columns import NUMBER
 
 LONG_NUMBER = 16  # digits, from which on floats may merge numbers
 WHOLE_NUMBER = r"0|-?[1-9][0-9]{0,17}"  # 007 is an id or a label
+ANY_WHOLE_NUMBER = r"0|-?[1-9][0-9]*"
 COMMA_NUMBER = NUMBER.replace(r"\.", ",")
 THOUSANDS = r"[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+"
 
@@ -61,9 +62,11 @@ def text_values(
         texts = pd.Series(np.append(values.astype(object), np.nan)[codes], texts.index)
     if are_labels or not values.str.fullmatch(NUMBER).all():
         return texts, sign
-    if values.str.fullmatch(WHOLE_NUMBER).all() and values.str.len().max() >= LONG_NUMBER:
-        whole = pd.array(values.astype(np.int64).to_numpy(), dtype="Int64")
-        return whole.take(codes, allow_fill=True), sign
+    if values.str.len().max() >= LONG_NUMBER and values.str.fullmatch(ANY_WHOLE_NUMBER).all():
+        whole = [*map(int, values)]
+        is_small = all(abs(value) < 2**63 for value in whole)
+        exact = pd.array(whole, dtype="Int64" if is_small else object)
+        return exact.take(codes, allow_fill=True), sign
     return np.append(values.astype(np.float64), np.nan)[codes], sign
 
 
