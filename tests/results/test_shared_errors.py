@@ -54,7 +54,7 @@ def test_labels_that_rest_on_independent_judges_are_stated_on_that_condition(
     said = answer(with_own_errors)
 
     assert said.headline.startswith("Most labels rest on judge 1 and judge 2: if these err indep")
-    assert said.limits[0].startswith("400 of 500 items were rated by judge 1 and judge 2 alone.")
+    assert said.limits[0].startswith("Of 500 items, 400 were rated by judge 1 and judge 2 alone, ")
 
 
 def test_a_model_that_a_user_names_counts_runs_as_votes_and_says_so() -> None:
@@ -151,3 +151,9 @@ def test_expected_agreement_is_that_of_independent_errors() -> None:
     assert found.expected == pytest.approx(equal, abs=5 * sd)
     assert found.sd == pytest.approx(sd, rel=0.25)
     assert not found.are_clear
+
+
+def test_point_estimates_state_the_doubt(with_shared_errors: rb.Fit) -> None:
+    estimate = rb.DawidSkene().em(with_shared_errors.ratings, priors=True)
+
+    assert "The errors that they share" in estimate.summary().attrs["caution"]

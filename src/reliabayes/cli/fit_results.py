@@ -132,11 +132,11 @@ def print_diagnostics(fitted: rb.Fit | rb.PointEstimate, *, is_recommended: bool
         print_message(in_options(caution))
     if getattr(fitted.ratings, "gold", None) is not None and not fitted.model.has_true_categories:
         print_message(f"{fitted.model.name()} has no true categories; it makes no use of --gold.")
+    if fitted.shared_errors is not None:
+        print_message(fitted.shared_errors.caution)
     if isinstance(fitted, rb.PointEstimate):
         print_message(fitted)
         return
-    if fitted.shared_errors is not None:
-        print_message(fitted.shared_errors.caution)
     found, settings = fitted.diagnostics(), fitted.settings
     if fitted.readings:
         print_message(" ".join([modes_in_words(settings.modes), *fitted.readings]))

@@ -31,7 +31,7 @@ from reliabayes.results.posterior import Posterior
 from reliabayes.results.rater_quality import by_pool
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
-from reliabayes.results.shared_errors import SharedErrors, leading_raters, shared_errors
+from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
 from reliabayes.results.summaries import Interval, chosen_names, describe, scalars
 
 MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
@@ -127,10 +127,7 @@ class FittedQuantities:
 
         See `reliabayes.results.shared_errors.SharedErrors`.
         """
-        if "confusion" not in self.model.reports:
-            return None
-        leading = leading_raters(self.ratings)
-        return None if leading is None else shared_errors(leading, self.quantities, self.ratings)
+        return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
 
     @cached_property
     def note(self) -> str:

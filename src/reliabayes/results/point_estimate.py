@@ -20,6 +20,7 @@ from reliabayes.results.item_tables import write_table, write_tables
 from reliabayes.results.model import PointModel, problem_of
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rater_quality import ratings_by_category
+from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
 from reliabayes.results.summaries import not_of_raters, scalars
 
 
@@ -70,6 +71,11 @@ class PointEstimate:
         """Quantities that the model reports, at this point."""
         return self.model.quantities(self._posterior).isel(chain=0, draw=0, drop=True)
 
+    @cached_property
+    def shared_errors(self) -> SharedErrors | None:
+        """As of `Fit`."""
+        return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
+
     def summary(self, names: Sequence[str] | None = None) -> pd.DataFrame:
         """Estimate of each quantity in a row.
 
@@ -87,7 +93,9 @@ class PointEstimate:
             names = not_of_raters(self.quantities)
         rows = dict(row for name in names for row in scalars(name, self.quantities[name]))
         table = pd.DataFrame({"estimate": pd.Series(rows, dtype=float)}).rename_axis("quantity")
-        table.attrs["caution"] = cautions(self.model, self.ratings)
+        shared = "" if self.shared_errors is None else self.shared_errors.caution
+        said = (shared, cautions(self.model, self.ratings))
+        table.attrs["caution"] = " ".join(filter(None, said))
         return table
 
     def items(self) -> pd.DataFrame:

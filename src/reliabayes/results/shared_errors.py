@@ -7,6 +7,7 @@ to outvote them. But they show it, where they have rated the same items.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from reliabayes.ratings.one_vote import one_vote_each
 from reliabayes.wording import rater_names
 
 NEARLY_ALL = 0.9  # proportion of the items that leading raters have rated at least
-A_PART = 0.5  # proportion that others have rated at most, where no pool says who they are
+A_PART = 0.5  # proportion that others rate on average at most, where no pool says who they are
 CLEARLY = 2.05  # z from which on they agree too much, by chance in 2% of fits
 MOST_ITEMS = 2_000  # that are compared, which is enough for any excess that matters
 REPLICATES = 200  # of which the standard error of z is 5%
@@ -89,13 +90,13 @@ class SharedErrors:
                 f"{self.expected:.0%} would be. The errors that they share pass for the truth: "
                 "labels, and the accuracies of all raters, are less certain than stated."
             )
-        alone = f"{self.leading.n_alone:,} of {self.leading.n_items:,} items"
         checked = "no other ratings show whether they do"
         if self.n_items:
             checked = f"the ratings of {self.n_items:,} items by others do not show that they do"
         return (
-            f"{alone} were rated by {name} alone. If these share errors, labels and accuracies are "
-            f"less certain than stated; {checked}."
+            f"Of {self.leading.n_items:,} items, {self.leading.n_alone:,} were rated by {name} "
+            "alone, who outvote the others on most. If they share errors, labels and accuracies "
+            f"are less certain than stated; {checked}."
         )
 
 
@@ -104,7 +105,7 @@ def leading_raters(ratings: AnyRatings) -> LeadingRaters | None:
 
     They are a pool whose raters have rated nearly all items beside raters who have not; or, where
     no pool is like that, raters who have rated nearly all items beside others who have rated half
-    of them at most.
+    of them at most, on average.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def leading_raters(ratings: AnyRatings) -> LeadingRaters | None:
         if len(others) > 1 and covered[members].min() >= NEARLY_ALL > others.mean():
             return _of_members(members, found, f"the raters of {name}")
     members = covered >= NEARLY_ALL
-    if not members.all() and covered[~members].max() <= A_PART:
+    if not members.all() and covered[~members].mean() <= A_PART:
         return _of_members(members, found)
     return None
 
@@ -139,6 +140,28 @@ def _of_members(members: Mask, ratings: Ratings, name: str = "") -> LeadingRater
         return None
     name = name or rater_names(ratings.raters[members])
     return LeadingRaters(members, name, ratings.n_items, int((others == 0).sum()))
+
+
+def errors_of_leading_raters(
+    reports: Collection[str], ratings: AnyRatings, quantities: Callable[[], xr.Dataset]
+) -> SharedErrors | None:
+    """Whether raters on whom most labels rest make the same errors; None if labels rest on all.
+
+    Parameters
+    ----------
+    reports : collection of str
+        Quantities of the model; without confusion matrices there is nothing to compare.
+    ratings : Ratings or RatingsDataset
+        The data.
+    quantities : callable
+        Returns prevalence and confusion, as for `shared_errors`; called only where that is needed.
+
+    Returns
+    -------
+    SharedErrors or None
+    """
+    leading = leading_raters(ratings) if "confusion" in reports else None
+    return None if leading is None else shared_errors(leading, quantities(), ratings)
 
 
 def shared_errors(
@@ -155,7 +178,7 @@ def shared_errors(
     leading : LeadingRaters
         Who is compared.
     quantities : Dataset
-        Draws of prevalence and confusion.
+        Prevalence and confusion: draws, or a point estimate.
     ratings : Ratings or RatingsDataset
         The data of the fit; of those in parts the first part is compared.
 
@@ -200,7 +223,8 @@ def shared_errors(
 
 def _at_means(quantities: xr.Dataset, ratings: Ratings) -> tuple[Array, Array]:
     """Posterior means of prevalence (K,) and confusion (R, K, K), nowhere 0."""
-    means = quantities[["prevalence", "confusion"]].mean(("chain", "draw"))
+    drawn = quantities[["prevalence", "confusion"]]
+    means = drawn.mean([dim for dim in ("chain", "draw") if dim in drawn.dims])
     confusion, n_categories = means["confusion"].values, len(ratings.categories)
     shape = (ratings.n_raters, n_categories, n_categories)
     smallest = np.finfo(float).tiny
