@@ -12,7 +12,7 @@ from reliabayes.choices import Family
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets.suited_design import SuitedDesign, suited_design
 from reliabayes.models import Beta, RatingModel
-from reliabayes.partitions import AnyRatings, RatingsDataset, example_of, has_repeats, in_memory
+from reliabayes.partitions import AnyRatings, RatingsDataset, example_of, in_memory
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 from reliabayes.results.model import as_counted
@@ -150,7 +150,7 @@ def with_usual_options(
     if model.has_true_categories:
         options["prior_misleading"] = MISLEADING
     counts_repeats = "repeats" in {field.name for field in fields(model)}
-    if counts_repeats and ratings is not None and has_repeats(ratings):
+    if counts_repeats and ratings is not None and ratings.has_repeats:
         options["repeats"] = "one_vote"
     return replace(model, **options)
 

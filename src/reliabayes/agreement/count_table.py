@@ -61,7 +61,7 @@ class CountTable:
         """Table of all ratings."""
         shape = ratings.n_items, len(ratings.categories)
         table = cls.from_codes(ratings.item, ratings.category, ratings.rater, shape)
-        return replace(table, own=OwnTable.of(ratings)) if has_repeats(ratings) else table
+        return replace(table, own=OwnTable.of(ratings)) if ratings.has_repeats else table
 
     def counts(self, weights: Array | None) -> CategoryCounts:
         """Counts, given how often each rater occurs (None: once each)."""
@@ -191,22 +191,6 @@ class OwnCounts:
         return replace(self, counts=self.counts.only(is_kept[self.item]))
 
 
-def has_repeats(ratings: Ratings) -> bool:
-    """Whether a known rater rated an item more than once.
-
-    Parameters
-    ----------
-    ratings : Ratings
-        Any design.
-
-    Returns
-    -------
-    bool
-        False if raters are anonymous.
-    """
-    return not ratings.anonymous_raters and ratings.n_pairs < len(ratings)
-
-
 def items_with_pairs(ratings: Ratings) -> int:
     """Count the items with ratings by two raters; anonymous ratings count as by different ones.
 
@@ -236,7 +220,7 @@ def raters_per_item(ratings: Ratings) -> Codes:
     array of int, shape (I,)
         Their numbers.
     """
-    if not has_repeats(ratings):
+    if not ratings.has_repeats:
         return ratings.ratings_per_item
     _, first = item_and_rater(ratings)
     return np.bincount(ratings.item[first])
@@ -257,7 +241,7 @@ def require_once_per_rater(ratings: Ratings, purpose: str) -> None:
     RatingsError
         A rater did.
     """
-    if has_repeats(ratings):
+    if ratings.has_repeats:
         rule = "each rater must have rated an item once at most"
         found = f"{len(ratings)} ratings of {ratings.n_pairs} pairs of an item and a rater"
         remedy = (

@@ -16,7 +16,6 @@ from reliabayes.agreement.alpha import krippendorff_alpha
 from reliabayes.agreement.coefficient import Coefficient
 from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
-from reliabayes.agreement.count_table import has_repeats
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
 from reliabayes.agreement.icc_names import IccName
@@ -177,7 +176,7 @@ def suitable(ratings: Ratings | RatingsDataset, *, bootstrapped: bool) -> dict[s
     found = _apply_where_possible(functions, lambda function: function(example), "left out")
     if isinstance(ratings, RatingsDataset):
         found = coefficients_of(ratings, Several({label: functions[label] for label in found}))
-    elif has_repeats(example):
+    elif example.has_repeats:
         found |= _within_raters(example)
     return {label: replace(each, name=label) for label, each in found.items()}
 

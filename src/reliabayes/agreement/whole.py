@@ -11,7 +11,6 @@ import numpy as np
 
 from reliabayes.agreement.count_table import (
     CountTable,
-    has_repeats,
     items_with_pairs,
     pairs_within_items,
 )
@@ -83,7 +82,7 @@ class Whole:
     @property
     def has_repeats(self) -> bool:
         """Whether a known rater rated an item more than once."""
-        return any(self.ask(has_repeats))
+        return any(self.ask(_has_repeats))
 
     @property
     def category_pairs(self) -> Codes:
@@ -226,6 +225,10 @@ def _sizes(ratings: Ratings) -> Codes:
 
 def _is_once_each(ratings: Ratings) -> bool:
     return ratings.is_complete and len(ratings) == ratings.n_pairs
+
+
+def _has_repeats(ratings: Ratings) -> bool:
+    return ratings.has_repeats
 
 
 def _category_pairs(ratings: Ratings) -> Codes:

@@ -21,7 +21,6 @@ from reliabayes.html_report.sections.predictive_checks import predictive_checks
 from reliabayes.html_report.sections.quantities import quantities
 from reliabayes.html_report.sections.raters_and_items import items, raters
 from reliabayes.html_report.templates import template, text_of
-from reliabayes.partitions import has_repeats
 from reliabayes.ratings import Ratings
 from reliabayes.results.model import as_counted
 from reliabayes.results.summaries import size_text
@@ -133,7 +132,7 @@ def _is_of(fit: Fit, ratings: AnyRatings) -> bool:
     """Whether a fit is of these ratings, as its model counts them."""
     if fit.ratings == ratings:
         return True
-    if fit.model.repeats == "independent" or not has_repeats(ratings):
+    if fit.model.repeats == "independent" or not ratings.has_repeats:
         return False
     if isinstance(ratings, Ratings):
         return fit.ratings == as_counted(fit.model, ratings)

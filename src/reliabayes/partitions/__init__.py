@@ -5,7 +5,6 @@ from reliabayes.partitions.either import READ_A_PART as READ_A_PART
 from reliabayes.partitions.either import WRITE_ITEMS as WRITE_ITEMS
 from reliabayes.partitions.either import AnyRatings as AnyRatings
 from reliabayes.partitions.either import example_of as example_of
-from reliabayes.partitions.either import has_repeats as has_repeats
 from reliabayes.partitions.either import in_memory as in_memory
 from reliabayes.partitions.either import with_one_vote_each as with_one_vote_each
 from reliabayes.partitions.executors import cluster, in_turn, processes

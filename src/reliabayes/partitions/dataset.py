@@ -158,6 +158,11 @@ class RatingsDataset:
         return self.design.n_cells
 
     @property
+    def has_repeats(self) -> bool:
+        """Whether a rater rated an item more than once."""
+        return self.n_pairs < len(self)
+
+    @property
     def is_complete(self) -> bool:
         """Whether every rater rated every item."""
         return self.n_pairs == self.n_items * self.n_raters

@@ -61,21 +61,6 @@ def example_of(ratings: AnyRatings) -> Ratings:
     return ratings if isinstance(ratings, Ratings) else ratings.example
 
 
-def has_repeats(ratings: AnyRatings) -> bool:
-    """Whether a rater has rated an item more than once.
-
-    Parameters
-    ----------
-    ratings : Ratings or RatingsDataset
-        The ratings.
-
-    Returns
-    -------
-    bool
-    """
-    return not ratings.anonymous_raters and ratings.n_pairs < len(ratings)
-
-
 def with_one_vote_each(ratings: AnyRatings) -> AnyRatings:
     """Return ratings in which each rater has one vote on an item, in memory or in parts.
 
@@ -91,7 +76,7 @@ def with_one_vote_each(ratings: AnyRatings) -> AnyRatings:
     """
     if isinstance(ratings, Ratings):
         return one_vote_each(ratings)
-    if not has_repeats(ratings):
+    if not ratings.has_repeats:
         return ratings
     of_rater = ratings.sum(category_counts)
     sizes = ratings.map(_number_of_pairs)

@@ -97,6 +97,11 @@ class CodedRatings:
         return 1 + int(np.count_nonzero(is_new))
 
     @property
+    def has_repeats(self) -> bool:
+        """Whether a known rater rated an item more than once."""
+        return not self.anonymous_raters and self.n_pairs < len(self)
+
+    @property
     def is_complete(self) -> bool:
         """Whether every rater rated every item."""
         return self.n_pairs == self.n_items * self.n_raters

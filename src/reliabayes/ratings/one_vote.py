@@ -48,7 +48,7 @@ def one_vote_each(ratings: Ratings, of_rater: Counts | None = None) -> Ratings:
     Ratings
         One for each pair of item and rater, without facets, in which repeats differ.
     """
-    if ratings.anonymous_raters or ratings.n_pairs == len(ratings):
+    if not ratings.has_repeats:
         return ratings
     of_rater = category_counts(ratings) if of_rater is None else of_rater
     is_new = np.append(True, (np.diff(ratings.item) != 0) | (np.diff(ratings.rater) != 0))

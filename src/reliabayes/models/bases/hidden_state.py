@@ -24,7 +24,7 @@ from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.bases.simulation import blank_ratings, rated, require_known
-from reliabayes.partitions import RatingsDataset, has_repeats
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.one_vote import one_vote_each
 from reliabayes.results.posterior import Posterior
@@ -167,7 +167,7 @@ class HiddenStateModel(RatingModel[P]):
         """What all problems have in common; a cell is a category and a rater unless given."""
         if not self.exchangeable_raters:
             ratings.require_known_raters(type(self).__name__)
-        if self.repeats == "one_vote" and has_repeats(ratings):
+        if self.repeats == "one_vote" and ratings.has_repeats:
             rule = "a rater must have one vote on an item"
             remedy = "Call fit or em, which count the ratings first."
             found = f"{len(ratings) - ratings.n_pairs:,} repeats"
