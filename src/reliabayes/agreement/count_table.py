@@ -266,8 +266,8 @@ def item_and_rater(ratings: Ratings) -> tuple[Codes, Codes]:
     first : array of int, shape (U,)
         Position of the first rating of each pair.
     """
-    is_new = np.append(True, (np.diff(ratings.item) != 0) | (np.diff(ratings.rater) != 0))
-    return np.cumsum(is_new) - 1, np.flatnonzero(is_new)
+    pair = ratings.pair
+    return pair, np.flatnonzero(np.diff(pair, prepend=-1))
 
 
 def pairs_within_items(item: Codes) -> tuple[Codes, Codes]:

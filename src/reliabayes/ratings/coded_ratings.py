@@ -82,11 +82,16 @@ class CodedRatings:
         """Number R of raters; if they are anonymous, the largest number of ratings of an item."""
         return len(self.raters)
 
+    @property
+    def pair(self) -> npt.NDArray[np.int64]:
+        """Position (N,) of each rating's pair of item and rater, from 0, ascending."""
+        is_new = (np.diff(self.item) != 0) | (np.diff(self.rater) != 0)
+        return np.append(0, np.cumsum(is_new))
+
     @cached_property
     def n_pairs(self) -> int:
         """Number of (item, rater) pairs that have a rating, at most ``I * R``."""
-        is_new = (np.diff(self.item) != 0) | (np.diff(self.rater) != 0)
-        return 1 + int(np.count_nonzero(is_new))
+        return 1 + int(self.pair[-1])
 
     @cached_property
     def n_cells(self) -> int:

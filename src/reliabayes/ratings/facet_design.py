@@ -34,8 +34,7 @@ def facet_description(ratings: CodedRatings) -> dict[str, str]:
 def _relations(ratings: CodedRatings) -> Iterator[str]:
     known = {"item": ratings.item, "rater": ratings.rater}
     has_repeats = ratings.n_pairs < len(ratings)
-    pair = ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater
-    pair = np.cumsum(np.diff(pair, prepend=pair[:1]) != 0)
+    pair = ratings.pair.astype(np.int32)
     for name, codes in ratings.facet.items():
         if len(ratings.facets[name]) == 1:
             yield f"{name} is constant"

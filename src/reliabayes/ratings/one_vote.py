@@ -51,8 +51,7 @@ def one_vote_each(ratings: Ratings, of_rater: Counts | None = None) -> Ratings:
     if not ratings.has_repeats:
         return ratings
     of_rater = category_counts(ratings) if of_rater is None else of_rater
-    is_new = np.append(True, (np.diff(ratings.item) != 0) | (np.diff(ratings.rater) != 0))
-    pair = np.cumsum(is_new) - 1
+    pair = ratings.pair
     n_categories = len(ratings.categories)
     found, row, count = np.unique(
         pair * n_categories + ratings.category, return_index=True, return_counts=True

@@ -59,9 +59,7 @@ def ignored_facets(model: Model, ratings: AnyRatings) -> str:
         return ""
     if not ratings.facets or ratings.n_pairs == ratings.n_cells:
         return ""
-    pair = np.unique(
-        ratings.item.astype(np.int64) * ratings.n_raters + ratings.rater, return_inverse=True
-    )[1].astype(np.int32)
+    pair = ratings.pair.astype(np.int32)
     names = [name for name, codes in ratings.facet.items() if not has_one(pair, codes)]
     return (
         f"{type(model).__name__} takes ratings of an item by the same rater as independent, though "
