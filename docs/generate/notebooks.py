@@ -50,7 +50,7 @@ def _page(path: Path) -> tuple[str, dict[str, bytes]]:
     """Text of a page, and its images by path."""
     text = path.read_text()
     cells = json.loads(text)["cells"]
-    absent = absent_data(text)
+    absent = absent_data("".join(code for cell in cells for code in cell["source"]))
     outputs = [[] for _ in cells] if absent else notebook_outputs(text, version())
     parts, images = [], dict[str, bytes]()
     for cell, results in zip(cells, outputs, strict=True):

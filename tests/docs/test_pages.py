@@ -83,10 +83,20 @@ def test_the_page_of_a_notebook_shows_outputs_and_no_assertions(
 def test_the_page_of_a_notebook_names_data_that_are_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    code = 'load("bluebirds"), load("dawid_skene_1979")'
+    cells = [
+        {"id": "question", "cell_type": "markdown", "source": ["# How many?"]},
+        {"id": "load", "cell_type": "code", "source": [code]},
+    ]
+    (tmp_path / "01_many.ipynb").write_text(json.dumps({"cells": cells}))
+    monkeypatch.setattr(notebooks, "FOLDER", tmp_path)
     monkeypatch.setenv("RELIABAYES_DATA", str(tmp_path))
     monkeypatch.delenv("RELIABAYES_DATA_URL", raising=False)
 
-    assert absent_data('load("bluebirds"), load("dawid_skene_1979")') == ["bluebirds"]
+    page = dict(notebooks.pages())["notebooks/01_many.md"]
+
+    assert absent_data(code) == ["bluebirds"]
+    assert "Its outputs are not shown, because bluebirds was not at hand." in page
 
 
 def test_each_word_that_people_type_has_a_heading() -> None:
