@@ -405,7 +405,7 @@ def _is_of_types(rules: frozenset[str]) -> bool:
     return rules <= {
         "ids of items must be texts or whole numbers",
         "values must be texts, numbers or bools",
-        "parts hold texts, numbers and bools",
+        "parts can hold texts, numbers and bools",
     }
 
 

@@ -319,5 +319,5 @@ def test_where_only_a_model_of_one_truth_suits_the_reason_says_who_outvotes_whom
 
     assert rb.recommend(ratings).reason.endswith(
         "the raters of judges outvote the others on most items, and errors that they share would "
-        "pass for the truth: rb.agreement.kappa_x compares the pools without a truth"
+        "pass for the truth: rb.agreement.kappa_x compares the pools without assuming a truth"
     )

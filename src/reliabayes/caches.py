@@ -74,7 +74,7 @@ def require_private_tree(folder: Path) -> None:
 
 def _text(path: Path, found: str) -> str:
     return (
-        f"{path}: what is in a cache must belong to you, and only you may write to it; it {found}. "
+        f"{path}: a cache must belong to you, and only you may write to it; this {found}. "
         "Remove it, or set RELIABAYES_CACHE to a folder of your own."
     )
 

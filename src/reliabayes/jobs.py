@@ -25,8 +25,8 @@ def check_n_jobs(n_jobs: int) -> None:
     is_number = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     if not is_number or not (n_jobs == -1 or n_jobs >= 1):
         raise ValueError(
-            f"n_jobs: it must be -1 or a number of processes; found {n_jobs!r}. Pass 1 for none "
-            "besides this one, or -1 for one on each processor."
+            f"n_jobs: it must be -1 or a number of processes; found {n_jobs!r}. Pass 1 to use this "
+            "process alone, or -1 to use all processors."
         )
 
 

@@ -123,7 +123,7 @@ def recommend(ratings: AnyRatings) -> Recommendation:
             "pass for the truth"
         )
         if len(ratings.pools) > 1:
-            reason += ": rb.agreement.kappa_x compares the pools without a truth"
+            reason += ": rb.agreement.kappa_x compares the pools without assuming a truth"
     return replace(found, model=model, reason=reason, alternatives=(*others,))
 
 

@@ -177,8 +177,8 @@ def test_the_table_has_rows_between_and_within_raters_and_says_so(scores: Rating
         1 - within["residual"] / within.sum(), abs=0.01
     )
     assert table["lower_95"].notna().all()
-    assert "by different raters, at the same day or not" in table.attrs["pairs"]
-    assert "k of ICC(., k) is 4 raters" in table.attrs["pairs"]
+    assert "by different raters, whether or not day is the same" in table.attrs["pairs"]
+    assert "In ICC(., k), k is 4 raters" in table.attrs["pairs"]
     assert table.attrs["finding"].startswith("Between raters, ICC(2,1) is 0.71 (")
 
 
@@ -204,5 +204,5 @@ def test_a_table_without_repeats_says_nothing_of_pairs() -> None:
 def test_what_takes_one_rating_of_each_rater_refuses_more(
     scores: Ratings, function: Callable[[Ratings], Any]
 ) -> None:
-    with pytest.raises(RatingsError, match=r"once at most; found 480 ratings of 240 pairs"):
+    with pytest.raises(RatingsError, match=r"at most once; found 480 ratings of 240 pairs"):
         function(scores)

@@ -73,7 +73,7 @@ def test_agree_says_that_pairs_are_of_different_raters(table: str) -> None:
 
     found = json.loads(result.stdout)
 
-    assert "by different raters, at the same day and form or not" in found["pairs"]
+    assert "by different raters, whether or not day and form are the same" in found["pairs"]
     assert "percent agreement, within raters" in found["coefficients"]
     assert found["pairs"] in " ".join(result.stderr.split())
 

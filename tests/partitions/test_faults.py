@@ -201,7 +201,7 @@ def test_parts_are_not_written_onto_a_file(below: str, frame: pd.DataFrame, tmp_
 def test_paths_that_are_too_long_are_refused(
     path: str, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
-    too_long = "names of files and folders have at most 255 bytes"
+    too_long = "names of files and folders must have at most 255 bytes"
 
     with pytest.raises(rb.RatingsError, match=f"path: {too_long}"):
         rb.partition(frame, tmp_path / path)

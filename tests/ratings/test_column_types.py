@@ -174,7 +174,7 @@ def test_a_file_that_names_a_column_twice_is_refused(tmp_path: Path, name: str, 
         ),
         (
             pandas(rating=pd.cut(FRAME["rating"], 2)),
-            "categories: parts hold texts, numbers and bools; found Interval",
+            "categories: parts can hold texts, numbers and bools; found Interval",
         ),
         (
             FRAME.set_axis(pd.MultiIndex.from_product([["s"], FRAME.columns]), axis=1),

@@ -104,7 +104,7 @@ def test_results_of_formulas_are_read(tmp_path: Path) -> None:
         (("a", "x", "=1+1"), r"rating: the workbook must hold the results of its formulas; .* C2"),
         (("a", "x", "#N/A"), r"rating: cells must not hold errors; found #N/A in C2\. Correct"),
         (("a", "x", date(2024, 1, 5)), r"rating: values must not be dates or times; .* in C2\."),
-        ((10**17, "x", 1), r"item: ids of 16 and more digits must be texts.* in A2\."),
+        ((10**17, "x", 1), r"item: ids of 16 or more digits must be texts.* in A2\."),
         (("a", "x", 1, "see b"), r"sheet: each cell must stand below .* found D2 beside the table"),
     ],
 )

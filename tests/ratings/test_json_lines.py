@@ -56,11 +56,11 @@ def test_a_large_number_stays_exact_beside_a_rating_that_is_missing(tmp_path: Pa
             '{"item": 3, "rater": 0, "rating": 1, "rating": 2}',
             r"r\.jsonl: an object must have each key once; found 'rating' more than once in line 4",
         ),
-        ("[1, 2]", "it must be one JSON object a line; found a list in line 4"),
-        ("5", "it must be one JSON object a line; found a number in line 4"),
-        ('{"item": ', "it must be one JSON object a line; found line 4: Expecting value"),
-        ("[" * 100_000, "it must be one JSON object a line; found line 4: "),
-        ('{"item": ' + "1" * 5000 + "}", "it must be one JSON object a line; found line 4: "),
+        ("[1, 2]", "each line must be one JSON object; found a list in line 4"),
+        ("5", "each line must be one JSON object; found a number in line 4"),
+        ('{"item": ', "each line must be one JSON object; found line 4: Expecting value"),
+        ("[" * 100_000, "each line must be one JSON object; found line 4: "),
+        ('{"item": ' + "1" * 5000 + "}", "each line must be one JSON object; found line 4: "),
     ],
 )
 def test_lines_that_are_no_object_are_named(tmp_path: Path, tail: str, message: str) -> None:
@@ -72,7 +72,9 @@ def test_lines_that_are_no_object_are_named(tmp_path: Path, tail: str, message: 
 def test_a_file_without_objects_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.jsonl").write_text(text)
 
-    with pytest.raises(RatingsError, match="one JSON object a line; found no keys and values"):
+    with pytest.raises(
+        RatingsError, match="each line must be one JSON object; found no keys and values"
+    ):
         read_ratings(tmp_path / "r.jsonl")
 
 

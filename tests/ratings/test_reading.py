@@ -344,12 +344,13 @@ def test_texts_of_json_lines_stay_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "what"), [("r.jsonl", "one JSON object a line"), ("r.xlsx", "a spreadsheet")]
+    ("name", "rule"),
+    [("r.jsonl", "each line must be one JSON object"), ("r.xlsx", "it must be a spreadsheet")],
 )
-def test_records_of_another_format_are_refused(tmp_path: Path, name: str, what: str) -> None:
+def test_records_of_another_format_are_refused(tmp_path: Path, name: str, rule: str) -> None:
     path = write(tmp_path, name, "item,rater,rating\na,x,9\n")
 
-    with pytest.raises(RatingsError, match=f"{name}: it must be {what}"):
+    with pytest.raises(RatingsError, match=f"{name}: {rule}"):
         read_ratings(path)
 
 

@@ -419,7 +419,7 @@ def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() 
 def test_a_number_and_its_limit_never_look_alike() -> None:
     text = graded(r_hat=1.01004).notes[0]
 
-    assert "R-hat is up to 1.01004, for some quantity (above 1.01000, which chance" in text
+    assert "R-hat is up to 1.01004, for some quantity (above 1.01000, though chance" in text
 
 
 def test_draws_that_are_no_numbers_are_not_trusted(fit: rb.Fit) -> None:

@@ -160,11 +160,11 @@ def test_summary_of_a_g_study_says_what_depends_on_the_prior_of_a_facet_of_few_l
 
     upper = float(fit.quantities["mdc"].quantile(0.95))
     assert note.startswith(
-        "2 days say little about how much days differ, so the prior of sd[day] counts for mdc; "
-        f"its 90% interval ends at {upper:.2f}, with half the prior's scale "
+        "2 days leave the variance between days uncertain, so mdc depends on the prior of sd[day]; "
+        f"its 90% interval ends at {upper:.2f}, or at "
     )
     assert note.endswith(
-        "If all measurements have the same days, GStudy(..., fixed=['day']) leaves how much they "
-        "differ out of the error."
+        "If all measurements have the same days, GStudy(..., fixed=['day']) leaves their "
+        "differences out of the error."
     )
     assert fixed.note == many.note == ""

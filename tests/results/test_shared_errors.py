@@ -53,8 +53,8 @@ def test_labels_that_rest_on_independent_judges_are_stated_on_that_condition(
 ) -> None:
     said = answer(with_own_errors)
 
-    assert said.headline.startswith("Most labels rest on judge 1 and judge 2: if these err indep")
-    assert said.limits[0].startswith("Of 500 items, 400 were rated by judge 1 and judge 2 alone, ")
+    assert said.headline.startswith("Most labels rest on judge 1 and judge 2: if they err indep")
+    assert said.limits[0].startswith("400 of 500 items were rated only by judge 1 and judge 2, ")
 
 
 def test_a_model_that_a_user_names_counts_runs_as_votes_and_says_so() -> None:
@@ -64,9 +64,8 @@ def test_a_model_that_a_user_names_counts_runs_as_votes_and_says_so() -> None:
 
     assert len(estimate.ratings) == len(ratings)
     caution = estimate.summary().attrs["caution"]
-    assert caution.startswith(
-        "2,000 of 3,300 ratings repeat a rater's rating of an item, and Dawid"
-    )
+    assert caution.startswith("On 100 items that others rated, too, ")
+    assert "2,000 of 3,300 ratings repeat a rater's rating of an item, and Dawid" in caution
     assert 'DawidSkene(repeats="one_vote") a rater has one vote on an item.' in caution
 
 

@@ -242,7 +242,7 @@ def require_once_per_rater(ratings: Ratings, purpose: str) -> None:
         A rater did.
     """
     if ratings.has_repeats:
-        rule = "each rater must have rated an item once at most"
+        rule = "each rater must have rated an item at most once"
         found = f"{len(ratings)} ratings of {ratings.n_pairs} pairs of an item and a rater"
         remedy = (
             "Select one occasion with ratings.subset(facets={...}), or use g_study, which "

@@ -84,14 +84,15 @@ def pairs_in_words(ratings: Ratings, *, has_iccs: bool) -> str:
         Sentences.
     """
     names = [*ratings.facets]
-    where = f", at the same {joined(names)} or not" if names else ""
+    verb = "is" if len(names) == 1 else "are"
+    where = f", whether or not {joined(names)} {verb} the same" if names else ""
     said = (
         f"Raters rated items more than once: pairs of ratings are by different raters{where}; "
         f'rows that end with "within raters" compare ratings of an item by one rater.'
     )
     if has_iccs:
         k = raters_averaged(ratings)
-        said += f" k of ICC(., k) is {k:.3g} raters, with one rating each."
+        said += f" In ICC(., k), k is {k:.3g} raters with one rating each."
     return said
 
 

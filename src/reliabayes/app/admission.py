@@ -15,7 +15,10 @@ from urllib.parse import parse_qs, urlsplit
 from reliabayes.app.where_it_runs import LOOPBACK
 
 ALL_ADDRESSES = ("0.0.0.0", "::", "")
-FOREIGN = "This page is served for its own address only."
+FOREIGN = (
+    "This page answers only to its own names. `reliabayes app --name NAME` adds one, such as that "
+    "of a proxy."
+)
 NO_TOKEN = "Open the address that `reliabayes app` printed; it ends with the token of this page."
 NO_SUCH_PAGE = "There is no such page."
 # What the page asks for while it is used; marimo has some eighty other routes, for editors.

@@ -21,7 +21,7 @@ MOST_SENT = 2 * MOST_BYTES  # bytes of a request; files are sent as text that is
 USUAL_PORT = 2718
 FORGET = 20  # seconds after which the session of a page that was closed ends
 MOST_SESSIONS = 20  # pages that are open at the same time, each with a process of its own
-FULL = f"{MOST_SESSIONS} pages are open, which is the most. Close one, and try again in a minute."
+FULL = f"At most {MOST_SESSIONS} pages can be open. Close one, and try again in a minute."
 TOO_LARGE = f"A table must have at most {MOST_BYTES // 10**6} MB."
 HEADERS = {
     b"x-content-type-options": b"nosniff",

@@ -81,7 +81,7 @@ def agree(
             parser=seed_of,
             metavar=METAVAR,
             help="Seed of the bootstrap; the same seed gives the same result. With random, each "
-            "call draws another, which the output names.",
+            "call draws a new one and prints it.",
         ),
     ] = 0,
     prob: Prob = 0.95,
@@ -176,7 +176,7 @@ def simulate(
             parser=seed_of,
             metavar=METAVAR,
             help="Seed; the same seed gives the same ratings. With random, each call draws "
-            "another, which the output names.",
+            "a new one and prints it.",
         ),
     ] = 0,
     out: Annotated[

@@ -42,8 +42,8 @@ class Sampling:
         typer.Option(
             parser=seed_of,
             metavar=METAVAR,
-            help="Seed; the same seed gives the same draws of one build. With random, each call "
-            "draws another, which the output names.",
+            help="Seed; the same seed gives the same draws with the same build. With random, each "
+            "call draws a new one and prints it.",
         ),
     ] = 1
     sampler: Annotated[

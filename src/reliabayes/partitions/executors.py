@@ -192,9 +192,9 @@ class _Cluster:
                 raise
             raise WorkerError(
                 f"the scheduler of the Dask cluster is gone, at or after {parts[done]}. "
-                "Parts are only read, so nothing is damaged: "
-                "start a cluster, and call this again with ratings.on(cluster(client)) of its "
-                "client, or with scan_ratings(folder, n_jobs=...) without a cluster"
+                "Parts are only read, so nothing is damaged. Start a cluster and repeat the call "
+                "with ratings.on(cluster(client)), or compute without a cluster, with "
+                "scan_ratings(folder, n_jobs=...)"
             ) from error
 
 

@@ -26,10 +26,10 @@ def check_manifest(content: Mapping[str, Any]) -> None:
         raise ValueError(f"entries are missing or unknown: {', '.join(differing)}")
     for name, is_right in RULES.items():
         if not is_right(content[name]):
-            raise ValueError(f"its {name} is not as it must be")
+            raise ValueError(f"its {name} is invalid")
     pools, of_raters = len(content["pools"]), content["rater_pool"]
     if (of_raters is None) != (pools == 0):
-        raise ValueError("its pools and rater_pool do not belong together")
+        raise ValueError("its pools and rater_pool do not match")
     if of_raters is not None and (
         len(of_raters) != len(content["raters"]) or not all(at < pools for at in of_raters)
     ):

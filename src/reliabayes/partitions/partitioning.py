@@ -172,7 +172,7 @@ def _parts(request: Request) -> Manifest:
     made = _made(request, runs, coding, n_parts)
     if request.source.has_changed:
         rule, remedy = "the source must stay as it is", "Partition it once it is complete."
-        raise RatingsError([Fault("source", rule, "that it has changed meanwhile", remedy)])
+        raise RatingsError([Fault("source", rule, "that it has changed in the meantime", remedy)])
     return Manifest(
         arguments=request.arguments,
         source=request.source.identity,

@@ -29,7 +29,7 @@ def require_possible(path: Path, place: str) -> None:
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
-        rule = "names of files and folders have at most 255 bytes, and paths at most 4,095"
+        rule = "names of files and folders must have at most 255 bytes, and paths at most 4,095"
         longest = max(path.parts, key=lambda name: len(name.encode()))
         size, total = len(longest.encode()), len(str(path).encode())
         found = f"a name of {size:,} bytes in a path of {total:,}: {shown(longest)}"

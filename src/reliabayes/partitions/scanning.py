@@ -143,7 +143,7 @@ def partition(
         scale = scale or declared
     values = None if categories is None else pd.Index(categories).tolist()
     if others := [each for each in values or () if not isinstance(each, (str, int, float))]:
-        rule, remedy = "parts hold texts, numbers and bools", "Convert the column, such as to text."
+        rule, remedy = "parts can hold texts, numbers and bools", "Convert the column, say to text."
         raise RatingsError([Fault("categories", rule, listed(others), remedy)])
     arguments = {
         "columns": columns,

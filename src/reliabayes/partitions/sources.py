@@ -174,7 +174,7 @@ def _of_parquet(files: list[str], identity: dict[str, Any]) -> Source:
     except Exception as error:
         if not is_about_values(error):
             raise
-        rule, remedy = "it must hold Parquet files of usual types", "Export the files again."
+        rule, remedy = "it must hold Parquet files that can be read", "Export them again."
         raise RatingsError([Fault("source", rule, str(error), remedy)]) from error
     return Source(
         identity,
@@ -329,7 +329,7 @@ def _arrow_errors_as_faults() -> Iterator[None]:
     except Exception as error:
         if not is_about_values(error):
             raise
-        rule = "all values of a column must have the same type, which Parquet must have too"
+        rule = "all values of a column must have the same type, and Parquet must support it"
         remedy = "Convert the column, such as to text."
         raise RatingsError([Fault("source", rule, str(error), remedy)]) from error
 

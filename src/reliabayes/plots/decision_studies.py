@@ -195,7 +195,7 @@ def _require_study(study: Any) -> None:
     if not isinstance(study, DStudy):
         example = "fit.d_study({'rater': range(1, 9), 'occasion': [1, 2]})"
         raise TypeError(
-            "study must be the result of Fit.d_study, which says the numbers of levels, such as "
+            "study must be the result of Fit.d_study, which takes the numbers of levels, such as "
             f"{example}; found {type(study).__name__}."
         )
 

@@ -117,9 +117,7 @@ class Sheet:
 
     def _cut_numbers(self, name: str) -> Iterator[Fault]:
         if at := self._at(name, lambda cell: type(cell) in (int, float) and abs(cell) >= CUT):
-            rule = (
-                "ids of 16 and more digits must be texts, because a workbook keeps 15 of a number"
-            )
+            rule = "ids of 16 or more digits must be texts, because workbooks keep 15 digits"
             remedy = "Import the original file with this column as text, or read that file."
             yield Fault(name, rule, f"{at[0].error} in {_where(at)}", remedy)
 

@@ -97,7 +97,7 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
     if suffix == EXCEL_SUFFIX:
         return read_workbook(path).frame()
     is_parquet = suffix in PARQUET_SUFFIXES
-    what = "a Parquet file" if is_parquet else "one JSON object a line"
+    what = "a Parquet file" if is_parquet else "one JSON object per line"
     with _other_formats_as_faults(path, what):
         if is_parquet:
             return _read_parquet(path)

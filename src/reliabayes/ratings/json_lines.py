@@ -69,7 +69,7 @@ def _object(line: str, number: int, place: str) -> dict[str, Any]:
 
 def _no_object(place: str, found: str) -> RatingsError:
     remedy = "Export it again, or correct its suffix."
-    return RatingsError([Fault(place, "it must be one JSON object a line", found, remedy)])
+    return RatingsError([Fault(place, "each line must be one JSON object", found, remedy)])
 
 
 class _RepeatedKeyError(ValueError):

@@ -73,7 +73,7 @@ def dates(table: Table) -> Iterator[Fault]:
                 ~labels.missing,
                 "values must not be dates or times",
                 "{n} of them",
-                "Name the column of the ratings, or correct those that a program made dates.",
+                "Name the column of the ratings, or undo what turned them into dates.",
             )
 
 

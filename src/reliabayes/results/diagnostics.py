@@ -219,7 +219,7 @@ class Diagnostics:
                 remedy = ELSEWHERE if self.warm_start else LONGER_WARMUP
                 found.append(Finding(seen, _depends(of), remedy, True))
             else:
-                seen += f" (above {limit_text}, which chance allows up to {self.max_r_hat:.3f})"
+                seen += f" (above {limit_text}, though chance explains up to {self.max_r_hat:.3f})"
                 touches = f"digits of {of} beyond its Monte Carlo error may change"
                 found.append(Finding(seen, touches, LONGER, False))
         if self.relabelled:

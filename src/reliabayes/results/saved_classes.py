@@ -71,7 +71,7 @@ def named_class(name: str, known: Mapping[str, type], trust: bool) -> type:
     needed = f"the fit needs the class {path!r} of the module {module!r}"
     if module.split(".")[0] == OWN:
         raise UnknownClassError(
-            f"{needed}, which is no model, prior or centring of this version of {OWN}. Load it "
+            f"{needed}, which is not a model, prior or centring of this version of {OWN}. Load it "
             "with the version that saved it, or fit the model again"
         )
     if trust:
@@ -85,7 +85,7 @@ def named_class(name: str, known: Mapping[str, type], trust: bool) -> type:
         )
     if not trust and not issubclass(found, (StanPart, *known.values())):
         raise UnknownClassError(
-            f"{needed}, which is derived from no model, prior or centring of {OWN}. Pass "
+            f"{needed}, which is not derived from a model, prior or centring of {OWN}. Pass "
             "trust=True to Fit.load if you know who wrote the file"
         )
     return found

@@ -103,18 +103,20 @@ def _note_on_facets(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
         is_known = max(k for _, k in weights) <= MAX_K
         if is_known and abs(twice - half) < NOTICEABLE * at:
             continue
-        ends = f"; its 90% interval {verb} {at:.2f}, with half the prior's scale {half:.2f}, "
+        ends = (
+            f"; its 90% interval {verb} {at:.2f}, or at {half:.2f} with half the prior's scale and "
+            f"{twice:.2f} with twice the scale."
+        )
         sentences.append(
-            f"{counted(number, facet)} say little about how much {several(facet)} differ, so the "
-            f"prior of sd[{source}] counts for {name}"
-            f"{f'{ends}with twice {twice:.2f}.' if is_known else UNKNOWN}"
+            f"{counted(number, facet)} leave the variance between {several(facet)} uncertain, so "
+            f"{name} depends on the prior of sd[{source}]{ends if is_known else UNKNOWN}"
         )
         unsure.append(facet)
     if unsure:
         same = joined([several(facet) for facet in unsure])
         sentences.append(
-            f"If all measurements have the same {same}, GStudy(..., fixed={unsure}) leaves how "
-            "much they differ out of the error."
+            f"If all measurements have the same {same}, GStudy(..., fixed={unsure}) leaves their "
+            "differences out of the error."
         )
     return " ".join(sentences)
 

@@ -94,9 +94,9 @@ class SharedErrors:
         if self.n_items:
             checked = f"the ratings of {self.n_items:,} items by others do not show that they do"
         return (
-            f"Of {self.leading.n_items:,} items, {self.leading.n_alone:,} were rated by {name} "
-            "alone, who outvote the others on most. If they share errors, labels and accuracies "
-            f"are less certain than stated; {checked}."
+            f"{self.leading.n_alone:,} of {self.leading.n_items:,} items were rated only by "
+            f"{name}, who outvote the others on most items. If they share errors, labels and "
+            f"accuracies are less certain than stated; {checked}."
         )
 
 

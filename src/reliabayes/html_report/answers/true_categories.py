@@ -145,8 +145,9 @@ def _of_shared_errors(shared: SharedErrors, fit: Fit) -> Answer:
         (claim,),
         figures,
         (
-            "More ratings by others tell which labels are right: have them rate a random part of "
-            f"the items, or give known answers (gold). To compare {name} with the others, {pools}.",
+            "More ratings by others would tell which labels are right: have them rate a random "
+            "part of the items, or give known answers (gold). "
+            f"To compare {name} with the others, {pools}.",
         ),
     )
 
@@ -154,7 +155,7 @@ def _of_shared_errors(shared: SharedErrors, fit: Fit) -> Answer:
 def _if_independent(labels: Labels, shared: SharedErrors) -> Claim:
     """Instead of which labels to trust: how many, if those on whom they rest are independent."""
     text = (
-        f"Most labels rest on {shared.leading.name}: if these err independently, "
+        f"Most labels rest on {shared.leading.name}: if they err independently, "
         f"{labels.trusted:,} of {labels.unknown:,} are at least {SURE:.0%} likely"
     )
     return Claim(text, shared.caution.rstrip("."))
