@@ -109,8 +109,9 @@ def test_a_model_counts_votes_in_fits_and_data_and_refuses_what_is_not_counted()
 
     fit = model.fit(ratings, seed=1, progress=False)
 
-    assert fit.ratings == one_vote_each(ratings)
-    np.testing.assert_equal(model.stan_data(ratings), rb.DawidSkene().stan_data(fit.ratings))
+    votes = one_vote_each(ratings)
+    assert fit.ratings == votes
+    np.testing.assert_equal(model.stan_data(ratings), rb.DawidSkene().stan_data(votes))
     with pytest.raises(rb.RatingsError, match="a rater must have one vote on an item"):
         model.problem(ratings)
 
