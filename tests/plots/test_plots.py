@@ -411,6 +411,19 @@ def test_variance_by_source_tells_signal_and_the_largest_error(of: Any) -> None:
     )
 
 
+def test_what_differs_between_levels_of_a_fixed_facet_is_neither_signal_nor_error(of: Any) -> None:
+    fit = replace(of.facets, model=rb.GStudy(design="item x rater x day", fixed=("day",)))
+    draws = fit.quantities["proportion"]
+    signal = float(draws.sel(source=["item", "item x day"]).sum("source").median())
+
+    ax: Any = plots.variance_shares(fit, ax=fresh())
+
+    assert finding(ax).startswith(f"Signal (item and item x day) accounts for {signal:.0%} of")
+    item, _, day, *_, residual = (bar.get_facecolor() for bar in ax.patches)
+    assert day == residual != item
+    assert "day is fixed, and neither signal nor error." in texts(ax)[-1]
+
+
 def test_d_study_draws_a_line_for_each_number_of_the_second_facet(of: Any) -> None:
     study = of.facets.d_study({"rater": [1, 2, 4], "day": [1, 2]})
     table = study.table("g")

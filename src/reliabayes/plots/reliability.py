@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from reliabayes.results.fit import Fit
 
 OF_RATERS = {"between raters": "inter_rater", "within raters": "intra_rater"}
-SOURCES = {"items": 0, "raters": 1, "residual": None}  # signal, error, and what is neither
+SIGNAL, ERROR, RESIDUAL, FIXED = "signal", "error", "residual", "fixed"  # kinds of sources
+SOURCES = {"items": SIGNAL, "raters": ERROR, "residual": RESIDUAL}
 
 
 def icc(
@@ -90,7 +91,9 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
     Bars and the numbers on the right are medians, with intervals. Those of skewed proportions need
     not add up to 100%. The sources are items, raters and residual, or those of the design of a
     `GStudy`, which are of the latent score if ratings are in categories. Other models of categories
-    have two sets: one for the ratings and one for the latent score.
+    have two sets: one for the ratings and one for the latent score. Signal, error, and what is
+    neither or not explained have colours of their own. The levels of a fixed facet shift all
+    measurements alike: that is neither signal nor error.
 
     Parameters
     ----------
@@ -115,7 +118,8 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
     ax = axes_or_new(ax, height=1.5 + 0.25 * len(sources) * len(proportions))
     at, names, texts = [], [], []
     palette = Palette.of(ax)
-    colours = [palette.muted if x is None else palette.series[x] for x in sources.values()]
+    inks = {SIGNAL: palette.series[0], ERROR: palette.series[1]}
+    colours = [inks.get(kind, palette.muted) for kind in sources.values()]
     for group, (label, draws) in enumerate(proportions.items()):
         rows = (len(sources) + 0.6) * group + np.arange(len(sources))
         at += list(rows)
@@ -131,7 +135,10 @@ def variance_shares(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> A
     is_latent = "phi_observed" in fit.quantities
     of = "the latent score's variance" if is_latent else "a single rating's variance"
     ax.set(xlim=(0, 1), xlabel=f"proportion of {of}")
-    note = f"Medians and {100 * prob:g}% intervals. {source_text(fit)}"
+    fixed = [name for name, kind in sources.items() if kind == FIXED]
+    are = "are fixed, and" if len(fixed) > 1 else "is fixed, and"
+    neither = f"{joined(fixed)} {are} neither signal nor error. " if fixed else ""
+    note = f"Medians and {100 * prob:g}% intervals. {neither}{source_text(fit)}"
     if "proportion" in fit.quantities:
         variance = "variance of the latent score" if is_latent else "variance"
         finding = _sources_finding(sources, proportions[""], variance)
@@ -222,26 +229,31 @@ def _proportions(fit: Fit) -> dict[str, Array]:
     return {name: np.array([x, raters[name], 1 - x - raters[name]]) for name, x in items.items()}
 
 
-def _sources(fit: Fit) -> dict[str, int | None]:
-    """Whether each source of variance is signal (0) or error (1); None for the residual, last."""
+def _sources(fit: Fit) -> dict[str, str]:
+    """The kind of each source of variance, with the residual last."""
     decision = fit.decision()
-    signal = decision.design.measured | decision.fixed
+    measured, fixed = decision.design.measured, decision.fixed
+
+    def kind(facets: frozenset[str]) -> str:
+        if facets - measured - fixed:
+            return ERROR
+        return SIGNAL if facets & measured else FIXED
+
     *sources, _ = decision.sources
-    found: dict[str, int | None] = {x.name: int(not x.facets <= signal) for x in sources}
-    return found | {"residual": None}
+    return {source.name: kind(source.facets) for source in sources} | {"residual": RESIDUAL}
 
 
-def _sources_finding(sources: Mapping[str, int | None], draws: Array, variance: str) -> str:
+def _sources_finding(sources: Mapping[str, str], draws: Array, variance: str) -> str:
     """The signal, and the largest source of error."""
-    names = list(sources)
-    is_signal = np.array([kind == 0 for kind in sources.values()])
+    names, kinds = list(sources), np.array(list(sources.values()))
     median = np.median(draws, axis=1)
-    largest = max(np.flatnonzero(~is_signal), key=lambda k: median[k])
-    signal = float(np.median(draws[is_signal].sum(axis=0)))
-    parts = joined([name for name in names if sources[name] == 0])
+    errors = np.flatnonzero((kinds == ERROR) | (kinds == RESIDUAL))
+    largest = max(errors, key=lambda k: median[k])
+    signal = float(np.median(draws[kinds == SIGNAL].sum(axis=0)))
+    parts = joined([name for name in names if sources[name] == SIGNAL])
     return (
         f"Signal ({parts}) accounts for {signal:.0%} of the {variance}; the largest part of "
-        f"the error is {'the ' * (sources[names[largest]] is None)}{names[largest]} "
+        f"the error is {'the ' * (kinds[largest] == RESIDUAL)}{names[largest]} "
         f"({median[largest]:.0%})"
     )
 
