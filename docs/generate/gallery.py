@@ -44,6 +44,12 @@ design = pd.DataFrame(cells, columns=["item", "rater", "day"])
 model = rb.GStudy(design="item x rater x day")
 truth = {"mean": 5, "sd": [1, 0.4, 0.1, 0.3, 0.9, 0.1, 0.5]}
 of_days = model.fit(model.simulate(design, rng, parameters=truth), seed=1)
+
+design = rb.simulate.incomplete(200, 6, 2, rng, pools=3)
+design["pool"] = design["pool"].map({1: "vendor A", 2: "vendor B", 3: "vendor C"})
+truth = {"a": np.repeat([0.8, 0.75, 0.3], 6)}  # how often raters know the answer
+labels = rb.RaterTAP().simulate(design, rng, categories=["no", "yes"], parameters=truth)
+of_vendors = rb.DawidSkene().fit(labels, seed=1)
 """
 CALLS: Mapping[str, str] = {
     "icc": "rb.plots.icc(of_scores)",
@@ -57,6 +63,7 @@ CALLS: Mapping[str, str] = {
     "xcc": "rb.plots.xcc(of_pools)",
     "contrast": 'rb.plots.contrast(of_pools.contrast("icc", "expert", "crowd"))',
     "raters": "rb.plots.raters(of_categories)",
+    "pools": "rb.plots.pools(of_vendors)",
     "items": "rb.plots.items(of_scores)",
     "entropies": "rb.plots.entropies(of_categories)",
     "confusion": "rb.plots.confusion(of_categories)",

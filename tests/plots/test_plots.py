@@ -61,6 +61,8 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     ),
     "raters": lambda of: plots.raters(of.categories),
     "raters_in_pools": lambda of: plots.raters(of.pools),
+    "pools": lambda of: plots.pools(of_vendors(of)),
+    "items_many": lambda of: plots.items(of.uneven),
     "raters_many": lambda of: plots.raters(of.crowd),
     "items": lambda of: plots.items(of.categories),
     "icc_long": lambda of: plots.icc(of.long_pools),
@@ -169,12 +171,30 @@ def of_two_categories(confusion: list[list[float]]) -> rb.Fit:
     )
 
 
+PANEL = {"0": "north", "1": "south", "2": "north", "3": "south", "4": "south", "5": "north"}
+
+
+def of_vendors(of: Any) -> rb.Fit:
+    """The fit of categories, with two vendors as the pools of its raters."""
+    frame = of.categories.ratings.to_frame()
+    pools = frame.assign(pool=frame["rater"].map(PANEL))
+    ratings = rb.Ratings.from_frame(pools, pool="pool", scale="nominal")
+    posterior = of.categories.posterior
+    return made_of(
+        rb.DawidSkene(),
+        ratings,
+        prevalence=posterior["prevalence"].values.reshape(400, 3),
+        confusion=posterior["confusion"].values.reshape(400, 6, 3, 3),
+    )
+
+
 @pytest.fixture(scope="module")
 def of() -> SimpleNamespace:
     """Results of simulated ratings: small ones, and one with a hundred raters with long ids."""
     return SimpleNamespace(
         numbers=of_numbers(rated(20, 5, 4, "J{}")),
         crowd=of_numbers(rated(300, 100, 4, LONG)),
+        uneven=of_numbers(rated(400, 40, 4, "{}").query("item % 20 or rater < '20'")),
         pools=of_pools(),
         facets=of_facets(),
         categories=of_categories(),
@@ -648,6 +668,84 @@ def test_of_a_hundred_raters_all_are_drawn_and_six_labelled(of: Any) -> None:
     assert "all 100 in order" in texts(ax)[-1]
 
 
+def test_of_500_items_those_with_few_ratings_are_named_beside_their_intervals() -> None:
+    frame = rated(500, 10, 4, "{}").assign(item=lambda x: "essay " + x["item"].astype(str))
+    once = ["essay 7", "essay 120", "essay 431"]
+    fit = of_numbers(frame[~(frame["item"].isin(once) & frame["item"].duplicated())])
+    table = fit.items().sort_values("median", ascending=False)
+
+    ax: Any = plots.items(fit, ax=fresh())
+
+    intervals, doubtful = ax.collections
+    ends = np.array(intervals.get_segments())[..., 0]
+    assert ends == pytest.approx(table[["lower_90", "upper_90"]].to_numpy())
+    expected = [name for name in table.index if name in once]
+    assert [label.get_text() for label in ax.get_yticklabels()] == expected
+    assert list(ax.get_yticks()) == sorted(ax.get_yticks())
+    found = np.array(doubtful.get_segments())[..., 0]
+    assert found == pytest.approx(table.loc[expected, ["lower_90", "upper_90"]].to_numpy())
+    assert "all 500 in order; the 3 widest are named, over 1.5 times as wide" in texts(ax)[-1]
+
+
+def test_no_item_is_named_as_doubtful_if_all_are_known_equally_well() -> None:
+    ax: Any = plots.items(of_numbers(rated(500, 10, 4, "{}")), ax=fresh())
+
+    assert list(ax.get_yticks()) == []
+    assert "no interval is over 1.5 times as wide as the median one" in texts(ax)[-1]
+
+
+def test_labels_of_doubtful_rows_at_the_top_stay_within_the_axes() -> None:
+    frame = rated(500, 10, 4, "{}")
+    best = frame.groupby("item")["rating"].mean().nlargest(12).index
+    fit = of_numbers(frame[~(frame["item"].isin(best) & frame["item"].duplicated())])
+
+    ax: Any = plots.items(fit, ax=fresh())
+
+    bottom, top = ax.get_ylim()
+    assert len(ax.get_yticks()) == 12
+    assert top <= min(ax.get_yticks()) < max(ax.get_yticks()) <= bottom == 499.8
+
+
+def test_pools_are_in_order_of_their_accuracy_above_that_of_their_raters(of: Any) -> None:
+    fit = of_vendors(of)
+    table = fit.pools()
+
+    ax: Any = plots.pools(fit, ax=fresh())
+
+    assert [label.get_text() for label in ax.get_yticklabels()] == table.index.to_list()
+    ends = np.array(ax.collections[0].get_segments())[..., 0]
+    assert ends == pytest.approx(table[["lower_90", "upper_90"]].to_numpy())
+    medians, raters = ax.lines
+    assert list(medians.get_xdata()) == pytest.approx(table["accuracy"].to_list())
+    accuracy = fit.quantities["accuracy"].median(("chain", "draw"))
+    assert list(raters.get_xdata()) == pytest.approx(accuracy.values.tolist())
+    assert list(raters.get_ydata()) == [table.index.get_loc(pool) * 1.0 for pool in PANEL.values()]
+    first, second = table["accuracy"]
+    assert finding(ax) == (
+        f"Pool {table.index[0]} ({first:.2f}) has the lowest accuracy, "
+        f"pool {table.index[1]} ({second:.2f}) the highest"
+    )
+
+
+def test_pools_of_ratings_without_pools_are_refused(of: Any) -> None:
+    with pytest.raises(ValueError, match="the ratings have no pools"):
+        plots.pools(of.categories, ax=fresh())
+
+
+def test_accuracy_of_raters_is_drawn_pool_by_pool(of: Any) -> None:
+    fit = of_vendors(of)
+    accuracy = fit.quantities["accuracy"].median(("chain", "draw")).to_series()
+
+    ax: Any = plots.raters(fit, ax=fresh())
+
+    of_one, of_other = (
+        accuracy[[rater for rater, own in PANEL.items() if own == pool]].sort_values()
+        for pool in ("north", "south")
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == [*of_one.index, *of_other.index]
+    assert texts(ax)[:2] == ["north", "south"]
+
+
 def test_items_have_bars_of_their_probabilities_in_order_of_entropy(of: Any) -> None:
     probability = of.categories.category_probabilities()
     entropy = of.categories.items()["entropy"].sort_values(ascending=False)
@@ -658,6 +756,17 @@ def test_items_have_bars_of_their_probabilities_in_order_of_entropy(of: Any) -> 
     widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, -1)
     assert pytest.approx(probability.loc[shown[: widths.shape[1]]].to_numpy()) == widths.T
     assert texts(ax)[0] == f"{entropy.iloc[0]:.2f} bits"
+
+
+def test_entropies_name_the_items_that_are_most_in_doubt(of: Any) -> None:
+    entropy = of.categories.items()["entropy"].nlargest(5)
+
+    ax: Any = plots.entropies(of.categories, ax=fresh())
+
+    named = [text for text in ax.texts if "  " in text.get_text()]
+    lines = named[0].get_text().split("\n")
+    assert lines[0] == "items of highest entropy"
+    assert lines[1:] == [f"{item}  {bits:.2f}" for item, bits in entropy.items()]
 
 
 def test_entropies_add_up_to_the_bits_in_the_title(of: Any) -> None:

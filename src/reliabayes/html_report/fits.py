@@ -133,6 +133,8 @@ class ReportFit:
         if "icc" in found:
             reliability = self.options.reliability
             return partial(plots.icc_k, self.fit, reliability=reliability, prob=prob)
+        if len(self.fit.ratings.pools) > 1 and is_by_rater(self.fit, "accuracy"):
+            return partial(plots.pools, self.fit, prob=prob)
         if is_by_rater(self.fit, "informativeness"):
             return partial(plots.raters, self.fit, "informativeness", prob=prob)
         if "confusion" in found:

@@ -10,7 +10,7 @@ from reliabayes.plots.chains import rank, trace
 from reliabayes.plots.confusions import confusion
 from reliabayes.plots.decision_studies import d_study, d_study_surface
 from reliabayes.plots.designs import design
-from reliabayes.plots.forest_plots import raters
+from reliabayes.plots.forest_plots import pools, raters
 from reliabayes.plots.k_rater_reliability import icc_k, krr_curve
 from reliabayes.plots.model_comparison import compare
 from reliabayes.plots.pool_agreement import contrast, xcc
@@ -33,6 +33,7 @@ __all__ = [
     "icc_k",
     "items",
     "krr_curve",
+    "pools",
     "rank",
     "raters",
     "trace",

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from reliabayes.arrays import Array
 from reliabayes.plots.labels import named, short, shortened, tied
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
+    font_size,
     label_right,
     label_rows,
     remove_frame,
     rows_fit,
+    separated,
+    write_inside,
 )
 from reliabayes.plots.palette import STYLES, Palette
 from reliabayes.results.estimates import source_text
+from reliabayes.results.rater_quality import by_pool
 from reliabayes.results.summaries import interval_bounds
 
 if TYPE_CHECKING:
@@ -29,7 +35,10 @@ if TYPE_CHECKING:
 MAX_LABELS = 60  # rows up to which all are labelled
 BETTER_IF_HIGH = ("accuracy", "informativeness")
 EXTREMES = 3  # rows that are labelled at each end, if there are more
-MAX_LINES = 300  # rows of a pool whose intervals are drawn one by one
+MAX_LINES = 600  # rows of a pool whose intervals are drawn one by one, half a point each
+HEIGHT = 330  # points, nearly that of the Axes of a new figure with so many rows
+WIDE = 1.5  # times the median width: an interval that less than half the usual information leaves
+MAX_DOUBTFUL = 12  # of the rows with wide intervals, those that are named
 WINDOW = 50  # number of parts of a pool over which the limits of more rows are averaged
 
 
@@ -38,9 +47,10 @@ def raters(
 ) -> Axes:
     """Raters in order of a quantity, such as accuracy or severity, with intervals.
 
-    The least accurate or informative raters come first; by other quantities, the highest. Of more
-    than 60 raters, all are drawn and the three at each end are labelled. Of more than 300, a band
-    shows the intervals, averaged over raters next to each other.
+    The least accurate or informative raters come first; by other quantities, the highest. Raters
+    are by pool if there are several. Of more than 60 raters, all are drawn, and those at the ends
+    and those with intervals much wider than the others are labelled. Of more than 600, a band shows
+    the intervals, averaged over raters next to each other.
 
     Parameters
     ----------
@@ -68,25 +78,62 @@ def raters(
     if quantity is None and not known:
         return effects(fit, "raters", fit.raters(prob), prob, ax)
     name = quantity or ("accuracy" if "accuracy" in known else known[0])
-    if name not in known:
-        raise ValueError(
-            f"quantity: it must be one that {type(fit.model).__name__} reports for each rater; "
-            f"found {name!r}. Choose from {', '.join(known) or 'none'}."
-        )
-    draws = fit.quantities[name].values.reshape(-1, fit.ratings.n_raters)
-    lower, upper = interval_bounds(draws, prob)
-    columns = {"median": np.median(draws, axis=0), "lower": lower, "upper": upper}
-    table = pd.DataFrame(columns, index=fit.ratings.raters)
-    lowest_first = name in BETTER_IF_HIGH
-    rows = _ordered(table, lowest_first=lowest_first)
-    words = name.replace("_", " ")
-    ends = _extremes(rows, ".2f", "rater", ("has", "have"), lowest_first=lowest_first)
-    finding = f"All {len(rows):,} raters have the same {words} ({rows['median'].iloc[0]:.2f})"
-    if ends is not None:
-        one, other = ("lowest", "highest") if lowest_first else ("highest", "lowest")
-        finding = f"{ends[0]} the {one} {words}, {ends[1]} the {other}"
-    ax = _forest(ax, rows, finding, _note(fit, prob, rows), ".2f")
-    ax.set_xlabel(words + (", bits per rating" if name == "informativeness" else ""))
+    _require(name, known, fit)
+    ratings = fit.ratings
+    table = _intervals(fit.quantities[name].values, ratings.raters, prob)
+    if ratings.rater_pool is not None and len(ratings.pools) > 1:
+        table["pool"] = ratings.pools[ratings.rater_pool]
+    rows = _ordered(table, lowest_first=name in BETTER_IF_HIGH)
+    ax = _forest(ax, rows, _finding(rows, name, "rater"), _note(fit, prob, rows), ".2f")
+    ax.set_xlabel(_axis_label(name))
+    return ax
+
+
+def pools(
+    fit: Fit, quantity: str = "accuracy", *, prob: float = 0.9, ax: Axes | None = None
+) -> Axes:
+    """Pools of raters, such as vendors, in order of a quantity, with intervals.
+
+    The least accurate or informative pool comes first; by other quantities, the highest. The
+    quantity of a pool is that of one of its ratings: the mean over its raters, weighted by their
+    numbers of ratings. Small circles are the medians of its raters.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model that estimates individual raters, to ratings with pools.
+    quantity : str, default "accuracy"
+        One of `Fit.quantities` that is reported for each rater.
+    prob : float, default 0.9
+        Probability of the equal-tailed intervals, strictly between 0 and 1.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        The ratings have no pools, or the model does not report the quantity for each rater.
+    """
+    ratings = fit.ratings
+    if ratings.rater_pool is None:
+        raise ValueError("the ratings have no pools: pass pool=... with the ratings.")
+    found = by_pool(fit.quantities, ratings)
+    _require(quantity, [str(name) for name in found], fit)
+    table = _intervals(found[quantity].values, ratings.pools, prob)
+    rows = _ordered(table, lowest_first=quantity in BETTER_IF_HIGH)
+    note = _note(fit, prob, rows, "; circles are medians of raters")
+    ax = _forest(ax, rows, _finding(rows, quantity, "pool"), note, ".2f")
+    medians = fit.quantities[quantity].median(("chain", "draw")).values
+    ax.plot(
+        medians, rows.loc[ratings.pools, "at"].to_numpy()[ratings.rater_pool],
+        color=Palette.of(ax).muted, marker="o", markersize=4, markerfacecolor="none", linestyle="",
+        markeredgewidth=0.8, zorder=1,
+    )  # fmt: skip
+    ax.set_xlabel(_axis_label(quantity))
     return ax
 
 
@@ -138,6 +185,37 @@ def effects(fit: Fit, what: str, table: pd.DataFrame, prob: float, ax: Axes | No
     return ax
 
 
+def _require(quantity: str, known: Sequence[str], fit: Fit) -> None:
+    if quantity not in known:
+        raise ValueError(
+            f"quantity: it must be one that {type(fit.model).__name__} reports for each rater; "
+            f"found {quantity!r}. Choose from {', '.join(known) or 'none'}."
+        )
+
+
+def _intervals(draws: Array, index: pd.Index[Any], prob: float) -> pd.DataFrame:
+    """Medians and intervals of draws (chains, draws, rows)."""
+    draws = draws.reshape(-1, len(index))
+    lower, upper = interval_bounds(draws, prob)
+    columns = {"median": np.median(draws, axis=0), "lower": lower, "upper": upper}
+    return pd.DataFrame(columns, index=index)
+
+
+def _finding(rows: pd.DataFrame, quantity: str, what: str) -> str:
+    """Which raters or pools have the lowest and the highest median."""
+    words, lowest_first = quantity.replace("_", " "), quantity in BETTER_IF_HIGH
+    ends = _extremes(rows, ".2f", what, ("has", "have"), lowest_first=lowest_first)
+    if ends is None:
+        return f"All {len(rows):,} {what}s have the same {words} ({rows['median'].iloc[0]:.2f})"
+    one, other = ("lowest", "highest") if lowest_first else ("highest", "lowest")
+    return f"{ends[0]} the {one} {words}, {ends[1]} the {other}"
+
+
+def _axis_label(quantity: str) -> str:
+    unit = ", bits per rating" if quantity == "informativeness" else ""
+    return quantity.replace("_", " ") + unit
+
+
 def _ordered(table: pd.DataFrame, *, lowest_first: bool = False) -> pd.DataFrame:
     """Rows from the top, pool by pool and in order, with their heights and pool numbers."""
     pool = table["pool"] if "pool" in table else pd.Series("", table.index)
@@ -146,7 +224,10 @@ def _ordered(table: pd.DataFrame, *, lowest_first: bool = False) -> pd.DataFrame
     names = shortened(table.index)
     rows = table.assign(pool=pool, number=number, name=names).iloc[order]
     gap = max(1.5, len(rows) / 40)
-    return rows.assign(at=np.arange(len(rows)) + gap * rows["number"])
+    width = rows["upper"] - rows["lower"]
+    wide = width[width > WIDE * width.median()].nlargest(MAX_DOUBTFUL)
+    is_doubtful = rows.index.isin(wide.index) & (len(rows) > MAX_LABELS)
+    return rows.assign(at=np.arange(len(rows)) + gap * rows["number"], is_doubtful=is_doubtful)
 
 
 def _forest(ax: Axes | None, rows: pd.DataFrame, finding: str, note: str, form: str) -> Axes:
@@ -156,11 +237,15 @@ def _forest(ax: Axes | None, rows: pd.DataFrame, finding: str, note: str, form: 
     is_labelled &= rows_fit(ax, len(rows))
     for _, part in rows.groupby("number"):
         _draw_pool(ax, part, is_labelled)
-    names = list(rows["name"]) if is_labelled else []
-    label_rows(ax, rows["at"] if is_labelled else [], names)
-    if not is_labelled and not rows["number"].any():
-        _label_extremes(ax, rows, form)
     ax.set_ylim(rows["at"].iloc[-1] + 0.8, -0.8)
+    named_rows = rows if is_labelled else rows[rows["is_doubtful"]]
+    names = list(named_rows["name"])
+    label_rows(ax, named_rows["at"], names)
+    if not is_labelled:
+        if names:
+            _label_doubtful(ax, named_rows)
+        if not rows["number"].any():
+            _label_extremes(ax, rows, form)
     add_title(ax, finding, note, names)
     return remove_frame(ax, "bottom")
 
@@ -188,7 +273,7 @@ def _draw_intervals(
     """Draw the median of each row as a marker on its interval."""
     ax.hlines(
         rows["at"], rows["lower"], rows["upper"], color=colour, alpha=0.55,
-        linewidth=1.6 if is_labelled else np.clip(250 / len(rows), 0.3, 1.6),
+        linewidth=1.6 if is_labelled else np.clip(HEIGHT / len(rows), 0.3, 1.6),
     )  # fmt: skip
     ax.plot(
         rows["median"], rows["at"], color=colour, marker=mark, linestyle="",
@@ -196,20 +281,35 @@ def _draw_intervals(
     )  # fmt: skip
 
 
+def _label_doubtful(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw rows with wide intervals above the others, and label them with lines to the labels."""
+    colour, (bottom, top) = Palette.of(ax).text, ax.get_ylim()
+    room = 1.2 * font_size("small") * (bottom - top) / (72 * ax.bbox.height / ax.figure.dpi)
+    heights = separated(rows["at"].to_numpy(), room, bottom)
+    heights += max(0.0, top - heights.min())
+    ax.hlines(rows["at"], rows["lower"], rows["upper"], color=colour, linewidth=1, zorder=3)
+    ax.plot(
+        rows["median"], rows["at"], color=colour, marker="o", markersize=3, linestyle="", zorder=3
+    )
+    label_rows(ax, heights, list(rows["name"]))
+    for height, at, end in zip(heights, rows["at"], rows["lower"], strict=True):
+        ax.annotate(
+            "", (end, at), (0, height), xycoords="data", textcoords=("axes fraction", "data"),
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.4, "alpha": 0.6,
+                        "shrinkA": 0, "shrinkB": 0},
+        )  # fmt: skip
+
+
 def _label_extremes(ax: Axes, rows: pd.DataFrame, form: str) -> None:
     """Label the first and the last rows in the corners that the ordered rows leave empty."""
-    palette = Palette.of(ax)
     rises = rows["median"].iloc[0] < rows["median"].iloc[-1]
     for end, part in {"top": rows.iloc[:EXTREMES], "bottom": rows.iloc[-EXTREMES:]}.items():
         values = zip(part["name"], part["median"], strict=True)
         lines = [f"{name}  {value:{form}}" for name, value in values]
         side = "right" if (end == "top") == rises else "left"
-        place = (0.99 if side == "right" else 0.01, 0.99 if end == "top" else 0.01)
-        ax.annotate(
-            "\n".join(lines), place, xycoords="axes fraction", fontsize="small", ha=side,
-            va=end, color=palette.text, parse_math=False,
-            bbox={"facecolor": palette.background, "alpha": 0.8, "linewidth": 0, "pad": 1},
-        )  # fmt: skip
+        write_inside(
+            ax, lines, (0.99 if side == "right" else 0.01, 0.99 * (end == "top")), side, end
+        )
 
 
 def _extremes(
@@ -233,11 +333,15 @@ def _extremes(
     )
 
 
-def _note(fit: Fit, prob: float, rows: pd.DataFrame) -> str:
+def _note(fit: Fit, prob: float, rows: pd.DataFrame, more: str = "") -> str:
     intervals = f"{100 * prob:g}% intervals"
-    if rows["number"].value_counts().max() > MAX_LINES:
-        shown = f"{len(rows):,} medians in order; {intervals}, averaged over neighbours"
-    else:
-        every = "" if len(rows) <= MAX_LABELS else f"; all {len(rows):,} in order"
-        shown = f"Medians and {intervals}{every}"
+    shown = f"Medians and {intervals}{more}"
+    if len(rows) > MAX_LABELS:
+        if rows["number"].value_counts().max() > MAX_LINES:
+            shown = f"{len(rows):,} medians in order; {intervals}, averaged over neighbours"
+        else:
+            shown = f"{shown}; all {len(rows):,} in order"
+        number, wide = rows["is_doubtful"].sum(), f"over {WIDE:g} times as wide as the median one"
+        widest = f"the {number} widest are named" if number > 1 else "the widest is named"
+        shown += f"; {widest}, {wide}" if number else f"; no interval is {wide}"
     return f"{shown}. {source_text(fit)}"

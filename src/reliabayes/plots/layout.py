@@ -273,6 +273,32 @@ def label_right(ax: Axes, at: Iterable[float], texts: Sequence[str], **style: An
         )  # fmt: skip
 
 
+def write_inside(
+    ax: Axes, lines: Sequence[str], place: tuple[float, float], side: str, end: str
+) -> None:
+    """Write lines of text where the curve of a plot leaves room.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Axes with the curve.
+    lines : sequence of str
+        The lines.
+    place : tuple of two floats
+        Corner of the text, as proportions of the width and the height of the Axes.
+    side : str
+        Which side of the text the place is on, ``"left"`` or ``"right"``.
+    end : str
+        Which end of the text the place is at, ``"top"`` or ``"bottom"``.
+    """
+    palette = Palette.of(ax)
+    ax.annotate(
+        "\n".join(lines), place, xycoords="axes fraction", fontsize="small", ha=side,
+        va=end, color=palette.text, parse_math=False,
+        bbox={"facecolor": palette.background, "alpha": 0.8, "linewidth": 0, "pad": 1},
+    )  # fmt: skip
+
+
 def percent_ticks(ax: Axes, axis: str = "x") -> None:
     """Show proportions as percentages.
 

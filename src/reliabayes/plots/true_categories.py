@@ -18,6 +18,7 @@ from reliabayes.plots.layout import (
     percent_ticks,
     remove_frame,
     text_width,
+    write_inside,
 )
 from reliabayes.plots.palette import Palette, category_colours
 from reliabayes.results import quantities
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS, MIN_ITEMS = 30, 5  # that are shown
 LEGEND_GAP = 5  # characters as wide as the square before a name in the legend and the gap behind it
+MOST_NAMED = 5  # items of highest entropy that are named beside the curve
 UNCERTAIN = 0.01  # bits of entropy from which on more than the fewest items are shown
 
 
@@ -38,8 +40,9 @@ def items(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
 
     For models with true categories, up to 30 items of highest entropy are shown, with the entropy
     in bits; `entropies` shows all items. For models of scores, all effects are drawn, and up to 60
-    are labelled; of more than 300, a band shows the intervals, averaged over items next to each
-    other. Ordered categories have shades of one scale, others have inks of their own.
+    are labelled. Of more items, those at the ends and those with intervals much wider than the
+    others are labelled; of more than 600, a band shows the intervals, averaged over items next to
+    each other. Ordered categories have shades of one scale, others have inks of their own.
 
     Parameters
     ----------
@@ -81,7 +84,8 @@ def items(fit: Fit, *, prob: float = 0.9, ax: Axes | None = None) -> Axes:
 def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     """Entropy of the true category of each item, in decreasing order.
 
-    The area under the curve is the total uncertainty that the ratings leave, in bits.
+    The area under the curve is the total uncertainty that the ratings leave, in bits. The five
+    items of highest entropy are named.
 
     Parameters
     ----------
@@ -101,7 +105,8 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     """
     if not fit.model.has_true_categories:
         fit.category_probabilities()  # says so
-    entropy = np.sort(fit.items()["entropy"].to_numpy())[::-1]
+    of_items = fit.items()["entropy"].sort_values(ascending=False, kind="stable")
+    entropy = of_items.to_numpy()
     ax = axes_or_new(ax)
     palette, most = Palette.of(ax), float(np.log2(len(fit.ratings.categories)))
     ax.stairs(entropy, np.arange(len(entropy) + 1), fill=True, color=palette.series[0], alpha=0.35)
@@ -111,13 +116,19 @@ def entropies(fit: Fit, *, ax: Axes | None = None) -> Axes:
     ax.set(xlim=(0, len(entropy)), ylim=(0, 1.08 * most), ylabel="entropy, bits")
     ax.set_xlabel("items in order of entropy")
     integer_ticks(ax)
+    doubtful = of_items[of_items >= UNCERTAIN].iloc[:MOST_NAMED]
+    names = shortened(doubtful.index)
+    lines = [f"{name}  {bits:.2f}" for name, bits in zip(names, doubtful, strict=True)]
+    if lines:
+        lines = ["items of highest entropy", *lines]
+        write_inside(ax, lines, (0.99, 0.97 / 1.08), "right", "top")
     total, cumulated = entropy.sum(), np.cumsum(entropy)
     half = 1 + int(np.searchsorted(cumulated, total / 2))
     bits = f"{total:,.0f}" if total >= 100 else f"{total:.1f}"
-    of_items = f"about the true categories of {len(entropy):,} items"
-    finding = f"{bits} bits of uncertainty remain {of_items}, half of it in {half:,} of them"
+    about = f"about the true categories of {len(entropy):,} items"
+    finding = f"{bits} bits of uncertainty remain {about}, half of it in {half:,} of them"
     if bits == "0.0":
-        finding = f"No uncertainty remains {of_items}"
+        finding = f"No uncertainty remains {about}"
     return add_title(ax, finding, source_text(fit))
 
 
