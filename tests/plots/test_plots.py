@@ -27,7 +27,7 @@ import reliabayes as rb
 from reliabayes import plots
 from reliabayes.plots.chains import _finding
 from reliabayes.plots.densities import density
-from reliabayes.plots.labels import shortened
+from reliabayes.plots.labels import short, shortened
 from reliabayes.plots.layout import separated
 from reliabayes.plots.palette import category_colours
 from reliabayes.results.settings import Settings
@@ -659,7 +659,7 @@ def test_of_a_hundred_raters_all_are_drawn_and_six_labelled(of: Any) -> None:
 
     assert len(ax.lines[0].get_xdata()) == 100
     assert list(ax.get_yticks()) == []
-    assert [text.count("contractor-") + text.count("ntractor-") for text in texts(ax)] == [
+    assert [text.count("$@labelling-vendor") for text in texts(ax)] == [
         0,
         3,
         3,
@@ -719,7 +719,8 @@ def test_pools_are_in_order_of_their_accuracy_above_that_of_their_raters(of: Any
     assert list(medians.get_xdata()) == pytest.approx(table["accuracy"].to_list())
     accuracy = fit.quantities["accuracy"].median(("chain", "draw"))
     assert list(raters.get_xdata()) == pytest.approx(accuracy.values.tolist())
-    assert list(raters.get_ydata()) == [table.index.get_loc(pool) * 1.0 for pool in PANEL.values()]
+    rows = dict(zip(table.index, medians.get_ydata(), strict=True))
+    assert list(raters.get_ydata()) == [rows[pool] for pool in PANEL.values()]
     first, second = table["accuracy"]
     assert finding(ax) == (
         f"Pool {table.index[0]} ({first:.2f}) has the lowest accuracy, "
@@ -795,6 +796,29 @@ def test_confusion_names_the_categories_that_are_recognised_best_and_worst() -> 
     title = finding(plots.confusion(fit, ax=fresh()))
 
     assert title == ("On average, raters recognise no best (90% correct) and yes worst (70%)")
+
+
+def test_confusion_ranks_no_categories_whose_difference_is_within_its_uncertainty() -> None:
+    fit = of_two_categories([[0.85, 0.15], [0.8, 0.2]])
+    sure = np.random.default_rng(1).normal([0.82, 0.8], 0.05, (400, 2)).clip(0, 1)
+    confusion = np.stack([sure, 1 - sure], axis=-1)
+    confusion[:, 1] = confusion[:, 1, ::-1]
+    every = np.repeat(confusion[:, None], 6, axis=1)
+
+    title = finding(
+        plots.confusion(
+            made_of(
+                rb.DawidSkene(), fit.ratings, prevalence=np.full((400, 2), 0.5), confusion=every
+            ),
+            ax=fresh(),
+        )
+    )
+
+    low, high = sorted(f"{x:.0%}" for x in sure.mean(axis=0))
+    assert title == (
+        "On average, raters recognise no category clearly better than others "
+        f"({low} to {high} correct)"
+    )
 
 
 def test_confusion_does_not_rank_categories_that_the_model_takes_for_equally_well_known() -> None:
@@ -1039,6 +1063,49 @@ def test_shortened_ids_stay_distinct() -> None:
     assert len(set(names)) == 300
     assert max(map(len, names)) <= 20
     assert shortened(["a", "b\nc"]) == ["a", "b c"]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "expected"),
+    [
+        ("radiologists with ten years of practice", 24, "radiologists…of practice"),
+        ("not helpful", 8, "not …"),
+        ("https://example.com/items/12345", 24, "https://…com/items/12345"),
+        ("contradictions", 11, "contr…tions"),
+    ],
+)
+def test_ids_are_cut_between_words_unless_a_word_is_too_long(
+    name: str, limit: int, expected: str
+) -> None:
+    assert short(name, limit) == expected
+
+
+def test_ids_with_a_common_beginning_keep_whole_words() -> None:
+    ids = [f"https://example.com/items/{number}/answers" for number in (1, 20, 300)]
+
+    assert shortened(ids, 16) == ["…/1/answers", "…/20/answers", "…/300/answers"]
+
+
+def test_ids_that_differ_in_the_middle_of_a_sentence_stay_distinct() -> None:
+    ids = [f"the answer to a question {x} in the examination" for x in ("ab" * 9, "cd" * 9)]
+
+    assert len(set(shortened(ids, 20))) == 2
+
+
+def test_categories_of_a_confusion_matrix_are_on_two_lines_rather_than_cut() -> None:
+    frame = rated(40, 6, 5, "{}")
+    words = pd.cut(frame["rating"], [-9, 5, 99], labels=["not offensive", "contradiction"])
+    fit = made_of(
+        rb.DawidSkene(),
+        rb.Ratings.from_frame(frame.assign(rating=words), scale="nominal"),
+        prevalence=np.full((400, 2), 0.5),
+        confusion=np.broadcast_to([[0.9, 0.1], [0.2, 0.8]], (400, 6, 2, 2)),
+    )
+
+    ax = plots.confusion(fit, ax=fresh())
+
+    shown = {label.get_text() for label in ax.get_yticklabels()}
+    assert shown == {"not\noffensive", "contradiction"}
 
 
 def test_separated_labels_keep_their_order() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.plots.labels import short, shortened, tied
+from reliabayes.plots.labels import short, shortened, tied, wrapped
 from reliabayes.plots.layout import (
     add_title,
     axes_or_new,
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 MAX_CELLS, CELLS_IN_ROW = 160, 21  # of all matrices together, and side by side
 MARGIN = 1.0  # inch of a new figure that the matrices leave to labels
-LONGEST_CATEGORY = 12  # characters of a category's label
+LINE, LONGEST_WORD = 12, 16  # characters in a line of a category's label, and of a single word
+TWO_LINES = 0.3  # inch: height of a cell from which on labels may have two lines
+CLEAR = 0.95  # posterior probability from which on the best category differs from the worst
 KNOWN = ("theta", "a")  # quantities: how often raters know the true category
 WIDEST = 0.74  # width of a capital, in font sizes
 
@@ -69,9 +71,12 @@ def confusion(fit: Fit, *, ax: Axes | None = None) -> Axes:
     names = shortened(raters, max(5, int(_characters(cell * (size + 1)))))
     for x, y, name in zip(left, top, names, strict=True):
         ax.text(x, y - 0.12, name, fontsize="x-small", color=Palette.of(ax).text, parse_math=False)
-    categories = shortened(fit.ratings.categories, LONGEST_CATEGORY)
+    categories = shortened(fit.ratings.categories, LINE)
+    if cell >= TWO_LINES:
+        categories = [wrapped(name, LINE, LONGEST_WORD) for name in fit.ratings.categories]
     _label_categories(ax, left, top, categories, width / cell, cell)
-    shown = f"The most and least informative of {total:,} raters. " if total > number else ""
+    ends = f"The {number // 2:,} most and the {number // 2:,} least informative of"
+    shown = f"{ends} {total:,} raters. " if total > number else ""
     add_title(ax, _finding(fit), f"Posterior means. {shown}{source_text(fit)}", categories)
     return remove_frame(ax, "none")
 
@@ -116,7 +121,9 @@ def _label_categories(
     size, rows = len(names), np.unique(top)
     centres = np.arange(size) + 0.5
     label_rows(ax, (rows[:, None] + centres).ravel(), len(rows) * list(names))
-    fits = max(map(len, names)) <= 1.2 * _characters(cell)
+    lines = [line for name in names for line in name.split("\n")]
+    fits = max(map(len, lines)) <= 1.2 * _characters(cell)
+    depth = max(name.count("\n") for name in names) + 1
     for x in np.unique(left) if fits else []:
         below = top[left == x].max() + size + 0.12
         for centre, name in zip(centres, names, strict=True):
@@ -125,7 +132,7 @@ def _label_categories(
                 color=Palette.of(ax).muted, parse_math=False,
             )  # fmt: skip
     ax.set_xticks([])
-    bottom = rows[-1] + size + (0.12 + 0.16 / cell if fits else 0.1)
+    bottom = rows[-1] + size + (0.12 + 0.16 * depth / cell if fits else 0.1)
     ax.set(xlim=(0, width), ylim=(bottom, -0.6), ylabel="true category")
     ax.set_xlabel("rating given" + ("" if fits else ", in the same order"), loc="left")
 
@@ -144,13 +151,20 @@ def _finding(fit: Fit) -> str:
             f"On average, raters know the true category in {float(each):.0%} of cases, which "
             f"{type(fit.model).__name__} assumes to be the same for all categories"
         )
-    mean = fit.quantities["confusion"].mean(("chain", "draw"))
-    matrix = (mean.mean("rater") if "rater" in mean.dims else mean).values
-    correct = np.diagonal(matrix)
+    matrices = fit.quantities["confusion"]
+    of_all = matrices.mean("rater") if "rater" in matrices.dims else matrices
+    draws = np.diagonal(of_all.values, axis1=-2, axis2=-1).reshape(-1, of_all.shape[-1])
+    correct = draws.mean(axis=0)
     names, values = [short(name) for name in fit.ratings.categories], [f"{x:.0%}" for x in correct]
     highest, lowest = f"{correct.max():.0%}", f"{correct.min():.0%}"
     if highest == lowest:
         return f"On average, raters recognise all categories equally well ({highest} correct)"
+    difference = draws[:, correct.argmax()] - draws[:, correct.argmin()]
+    if np.mean(difference > 0) < CLEAR:
+        return (
+            f"On average, raters recognise no category clearly better than others ({lowest} to "
+            f"{highest} correct)"
+        )
     best, worst = (
         " and ".join(equal) if len(equal) < 4 else f"{len(equal)} categories"
         for equal in (tied(names, values, highest), tied(names, values, lowest))

@@ -95,8 +95,10 @@ def density(draws: Array, limits: tuple[float, float] = UNBOUNDED) -> tuple[Arra
 
 
 def _two_lines(text: str) -> list[str]:
-    """A text on two lines, cut in the middle of the second, if it is too long for one."""
-    first, *rest = textwrap.wrap(text, LABEL, break_on_hyphens=False) or [""]
+    """A text on two lines, with whole words on the first, if it is too long for one."""
+    first, *rest = textwrap.wrap(text, LABEL, break_on_hyphens=False, break_long_words=False) or [
+        ""
+    ]
     return [first, " ".join(rest)] if rest else [first]
 
 
