@@ -125,6 +125,22 @@ def test_the_page_fits_the_width_of_a_phone(
     )
 
 
+def test_names_in_tables_are_not_broken_inside_words(
+    tmp_path: Path, opened: Callable[..., Page]
+) -> None:
+    frame = rated(40, 4, 3, "annotator{}ofthevendor")
+    with_statistics(of_numbers(frame)).report(tmp_path / "report.html")
+
+    page = opened(tmp_path / "report.html", viewport={"width": 390, "height": 844})
+
+    heights = page.evaluate(
+        "[...document.querySelectorAll('tbody th')].filter(x => x.innerText.includes('annotator'))"
+        ".map(x => x.offsetHeight / parseFloat(getComputedStyle(x).lineHeight))"
+    )
+    assert heights
+    assert max(heights) < 2
+
+
 @pytest.mark.parametrize("name", ["numbers", "three_pools", "categories"])
 def test_pictures_fill_the_column_of_the_page(
     name: str, made: dict[str, Path], opened: Callable[..., Page]

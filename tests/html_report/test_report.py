@@ -25,6 +25,7 @@ from reliabayes import datasets
 from reliabayes.cli.app import app
 from reliabayes.html_report import answer, pictures
 from reliabayes.html_report.blocks import Picture
+from reliabayes.html_report.fits import Options, report_fits
 from reliabayes.html_report.sections.data import data
 from reliabayes.wording import rater_names
 from tests.models.known_answers import crowd, known
@@ -406,6 +407,22 @@ def test_raters_of_pools_are_judged_against_a_consensus_that_each_pool_shares() 
     assert found.figures[0].name == "of ratings equal the consensus of 2 pools"
     assert "The raters of 2 pools are judged against one consensus of all of them" in words
     assert f"Ratings that equal the consensus: {crowd} in crowd and {expert} in expert." in words
+
+
+def test_a_report_on_pools_of_labels_opens_with_a_chart_of_the_pools() -> None:
+    fit = categories()
+    frame = fit.ratings.to_frame()
+    pools = frame.assign(pool=np.where(frame["rater"] < "3", "crowd", "expert"))
+    fit = replace(fit, ratings=rb.Ratings.from_frame(pools, pool="pool"))
+    (first,) = report_fits({"DawidSkene": fit}, Options(0.8, 0.9, 1000))
+    assert first.lead_plot is not None
+
+    shown = pictures.picture(first.lead_plot)
+
+    lowest, highest = fit.pools().index
+    assert shown.finding.startswith(f"Pool {lowest} (")
+    assert f"has the lowest accuracy, pool {highest} (" in shown.finding
+    assert shown.note.startswith("Medians and 80% intervals; circles are medians of raters")
 
 
 @pytest.mark.usefixtures("quick")
