@@ -804,6 +804,7 @@ def test_confusion_ranks_no_categories_whose_difference_is_within_its_uncertaint
     confusion = np.stack([sure, 1 - sure], axis=-1)
     confusion[:, 1] = confusion[:, 1, ::-1]
     every = np.repeat(confusion[:, None], 6, axis=1)
+    assert isinstance(fit.ratings, rb.Ratings)
 
     title = finding(
         plots.confusion(
