@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -32,6 +33,18 @@ def test_whole_numbers_of_parquet_stay_whole_beside_missing_ones(tmp_path: Path)
     ratings = rb.read_ratings(tmp_path / "r.parquet", missing="drop")
 
     assert ratings.categories.tolist() == [2**53, 2**53 + 1]
+
+
+def test_decimals_are_the_nearest_floats(tmp_path: Path) -> None:
+    values = [Decimal("0.3"), Decimal("0.6"), Decimal("0.7"), Decimal("0.3")]
+    ids = {"item": list("aabb"), "rater": [1, 2, 1, 2]}
+    long = pa.table(ids | {"rating": values})
+    wide = pa.table({"item": list("abcd"), "x": values, "y": values})
+    parts = rb.partition(long, tmp_path / "parts", partitions=1)
+
+    assert rb.Ratings.from_frame(long).rating.tolist() == [0.3, 0.6, 0.7, 0.3]
+    assert rb.Ratings.from_wide(wide, item="item").categories.tolist() == [0.3, 0.6, 0.7]
+    assert parts.to_ratings().rating.tolist() == [0.3, 0.6, 0.7, 0.3]
 
 
 def test_string_views_of_pyarrow_are_texts() -> None:

@@ -61,7 +61,9 @@ def plain(name: str, column: Any) -> Any:
         return plain(name, column.cast(kind.value_type))
     if pa.types.is_integer(kind):
         return _int64(name, column)
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if pa.types.is_decimal(kind):  # which Arrow does not round to the nearest float by itself
+        return column.cast(pa.string()).cast(pa.float64())
+    if pa.types.is_floating(kind):
         return column.cast(pa.float64())
     return column if pa.types.is_boolean(kind) else column.cast(pa.large_string())
 

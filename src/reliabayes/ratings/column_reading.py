@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from reliabayes.arrays import Array
 from reliabayes.choices import Scale
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import is_about_values
@@ -58,7 +59,7 @@ def read_values(series: nw.Series[Any], name: str) -> Column:
         raise RatingsError([Fault(name, rule, "complex numbers", remedy)])
     series = _decoded(series)
     if series.dtype.is_numeric() and not is_beyond_floats(series):
-        return Numbers(name, series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False))
+        return Numbers(name, as_floats(series))
     labels = _coded(series, name)
     if labels.declared is not None:
         return labels
@@ -74,6 +75,23 @@ def _is_complex(series: nw.Series[Any]) -> bool:
         and pd.api.types.infer_dtype(native, skipna=True) in ("complex", "mixed")
         and bool(pd.Series(native).map(type).isin([complex, np.complex128]).any())
     )
+
+
+def as_floats(series: nw.Series[Any]) -> Array:
+    """Return a column of numbers as floats.
+
+    Parameters
+    ----------
+    series : narwhals Series, N rows
+        The column.
+
+    Returns
+    -------
+    array, shape (N,)
+    """
+    if isinstance(series.dtype, nw.Decimal):  # which Arrow does not round to the nearest float
+        series = series.cast(nw.String)
+    return series.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
 
 
 def is_beyond_floats(series: nw.Series[Any]) -> bool:

@@ -17,6 +17,7 @@ from reliabayes.ratings.argument_checks import NEEDED, check_arguments
 from reliabayes.ratings.checks import check
 from reliabayes.ratings.column_faults import read_columns
 from reliabayes.ratings.column_reading import (
+    as_floats,
     as_ids,
     is_beyond_floats,
     read_labels,
@@ -276,7 +277,7 @@ def _pandas_column(series: nw.Series[Any]) -> Any:
     if is_beyond_floats(series):
         return pd.Series(series.to_list(), dtype=object)
     if series.dtype.is_numeric():
-        return series.cast(nw.Float64).to_numpy()
+        return as_floats(series)
     if isinstance(series.dtype, nw.Enum):
         return pd.Categorical(series.to_list(), series.dtype.categories, ordered=True)
     return series.to_list()
