@@ -155,3 +155,15 @@ def test_lines_are_those_that_messages_number() -> None:
 
     assert of_text == [(4, "2,B,")]
     assert of_spreadsheet == [(3, "2, B, nan")]
+
+
+def test_rows_of_a_spreadsheet_below_empty_ones_are_those_that_it_numbers() -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, written = openpyxl.Workbook(), io.BytesIO()
+    for row in [(), ("item", "rater", "rating"), (), (1, "A", 3), (), (2, "B", None)]:
+        book.active.append(row)
+    book.save(written)
+
+    lines = Given.dropped("t.xlsx", written.getvalue()).lines([2, 3, 4, 6, 7], "row")
+
+    assert lines == [(4, "1, A, 3.0"), (6, "2, B, nan")]

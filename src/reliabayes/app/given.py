@@ -29,7 +29,7 @@ from reliabayes.wording import listed
 
 FORMATS = (*TEXT_SUFFIXES, *JSON_SUFFIXES, EXCEL_SUFFIX)  # that the page takes
 MOST_BYTES = 50_000_000  # of a table, about two million ratings
-ON_THE_COMMAND_LINE = "Use `reliabayes report` on the command line, which takes any size."
+ON_THE_COMMAND_LINE = "Use `reliabayes report` on the command line, which takes larger tables."
 LIMIT = SizeLimit(
     cells=10_000_000,  # about two million ratings with five columns
     columns=2_000,
@@ -165,11 +165,11 @@ class Given:
             texts = self._text.splitlines()
             return [(at, _short(texts[at - 1])) for at in numbers if 1 <= at <= len(texts)]
         rows = self._records if not self.is_text else self.first_rows
-        first = 2 if self.suffix == EXCEL_SUFFIX else 0
+        places = rows.index.get_indexer(pd.Index(numbers)).tolist()
         return [
-            (at, _short(", ".join(map(str, rows.iloc[at - first].tolist()))))
-            for at in numbers
-            if 0 <= at - first < len(rows)
+            (at, _short(", ".join(map(str, rows.iloc[place].tolist()))))
+            for at, place in zip(numbers, places, strict=True)
+            if place >= 0
         ]
 
     @property
