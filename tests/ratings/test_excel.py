@@ -6,16 +6,20 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
-from datetime import date
+from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from reliabayes.app.memory import limited_memory
+from reliabayes.cli.app import app
 from reliabayes.errors import RatingsError
 from reliabayes.ratings import Ratings, read_ratings
-from reliabayes.ratings.excel import read_sheet
+from reliabayes.ratings.excel import LIMIT, read_sheet
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -168,37 +172,101 @@ def test_cells_with_a_format_only_are_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("far", "found"),
+    ("rows", "far", "found"),
     [
-        ("XFD1048576", r"at most 1,000 cells, .* found 6 x 16,384 = 98,304"),
-        ("XFD1", r"at most 1,000 cells, .* found 1 x 16,384 = 16,384"),
-        ("D1048576", "found D1048576 beside the table"),
+        ([], "XFD1048576", "found only '1'"),
+        ([HEADER, *ROWS], "XFD1048576", "found XFD1048576 beside the table"),
     ],
 )
-def test_a_cell_far_away_is_refused_before_memory_is_taken(
-    tmp_path: Path, far: str, found: str
+def test_a_cell_far_away_takes_little_memory(
+    tmp_path: Path, rows: Sequence[Any], far: str, found: str
 ) -> None:
     def write(sheet: Any) -> None:
         sheet[far] = 1
 
-    path = workbook(tmp_path, [HEADER, *ROWS], write)
+    path = workbook(tmp_path, rows, write)
 
-    with pytest.raises(RatingsError, match=found):
-        read_sheet(path, most_cells=1000)
+    with limited_memory(300_000_000), pytest.raises(RatingsError, match=found):
+        read_ratings(path)
 
 
 def test_a_sheet_is_counted_by_its_rows_times_its_columns(tmp_path: Path) -> None:
     path = workbook(tmp_path, [HEADER, *ROWS])
 
-    assert len(read_sheet(path, most_cells=15).rows) == 4
-    with pytest.raises(RatingsError, match=r"at most 14 cells.* found 5 x 3 = 15"):
-        read_sheet(path, most_cells=14)
+    assert len(read_sheet(path, replace(LIMIT, cells=15)).rows) == 4
+    with pytest.raises(RatingsError, match=r"at most 14 cells; found 5 rows of 3 columns\. Delete"):
+        read_sheet(path, replace(LIMIT, cells=14))
+
+
+def test_files_and_the_command_line_refuse_too_many_cells_before_memory_is_taken(
+    tmp_path: Path,
+) -> None:
+    rows = '<row><c r="XFD1"><v>1</v></c></row>' * 3_100
+    path = rewritten(workbook(tmp_path, [HEADER]), "<row.*</row>", rows)
+    message = "at most 50,000,000 cells; found 3,100 rows of 16,384 columns"
+
+    with limited_memory(300_000_000):
+        with pytest.raises(RatingsError, match=message):
+            read_ratings(path)
+        result = CliRunner().invoke(app, ["report", str(path)])
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.replace("│", " ").split())
 
 
 def test_dimensions_that_a_file_states_are_not_trusted(tmp_path: Path) -> None:
     path = rewritten(workbook(tmp_path, [HEADER, *ROWS]), 'ref="A1:C5"', 'ref="A1:XFD1048576"')
 
     assert len(read_ratings(path)) == 4
+
+
+def test_a_table_without_the_named_columns_is_told_which_it_has(tmp_path: Path) -> None:
+    path = workbook(tmp_path, [("ad", "judge", "score"), *ROWS])
+
+    with pytest.raises(RatingsError, match="found only 'ad', 'judge', 'score'"):
+        read_ratings(path)
+
+
+def test_hidden_sheets_and_charts_are_passed_over(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.sheet_state = "hidden"
+    book.create_chartsheet().add_chart(openpyxl.chart.BarChart())
+    for row in [HEADER, *ROWS]:
+        book.worksheets[0].append((*row[:2], 9))
+    shown = book.create_sheet()
+    for row in [HEADER, *ROWS]:
+        shown.append(row)
+    book.save(tmp_path / "r.xlsx")
+
+    assert read_ratings(tmp_path / "r.xlsx").rating.tolist() == [1, 2, 2, 2]
+
+
+def test_a_workbook_of_charts_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.create_chartsheet().add_chart(openpyxl.chart.BarChart())
+    book.worksheets[0].sheet_state = "hidden"
+    book.save(tmp_path / "r.xlsx")
+
+    with pytest.raises(RatingsError, match=r"not hidden must hold .* found only charts or hidden"):
+        read_ratings(tmp_path / "r.xlsx")
+
+
+def test_bools_among_texts_are_spelled_as_the_sheet_shows_them(tmp_path: Path) -> None:
+    rows = [HEADER, (True, "x", True), (True, "y", "unsure"), ("b", "x", False), ("b", "y", True)]
+
+    ratings = read_ratings(workbook(tmp_path, rows))
+
+    assert ratings.items.tolist() == ["TRUE", "b"]
+    assert ratings.categories.tolist() == ["FALSE", "TRUE", "unsure"]
+
+
+def test_dates_are_levels_of_facets(tmp_path: Path) -> None:
+    days = (date(2024, 1, 5), datetime(2024, 2, 5, 9, 30))
+    rows = [(*HEADER, "day"), *[(*row, days[at % 2]) for at, row in enumerate(ROWS)]]
+
+    ratings = read_ratings(workbook(tmp_path, rows), facets=["day"])
+
+    assert ratings.facets["day"].tolist() == ["2024-01-05", "2024-02-05 09:30:00"]
 
 
 @pytest.mark.parametrize("value", [date(2024, 1, 5), pd.Timestamp("2024-01-05")])

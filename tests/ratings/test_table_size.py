@@ -27,18 +27,17 @@ def workbook(sheet: bytes, path: str = "xl/worksheets/sheet1.xml") -> io.BytesIO
     ("cells", "found"),
     [
         (b'<row r="1"><c r="A1"/></row><row r="1048576"><c r="XFD1048576"/></row>', "16,384"),
-        (b'<row r="501"><c r="B501"/></row>', "501 rows of 2 columns"),
-        (b'<row r="5e2"><c/><c/><c/></row>', "500 rows of 3 columns"),
-        (b'<row><c r="C1_000"/></row>', "1,000 rows of 3 columns"),
+        (b'<row r="9"><c r="B9"/></row>' * 501, "501 rows of 2 columns"),
+        (b'<row><x r="C1"/></row>' * 334, "334 rows of 3 columns"),
+        (b'<row r="1048577"><c r="B1048577"/></row>', "row 1,048,577"),
+        (b'<row r="1.1e6"/>', "row 1,100,000"),
         (b"<row>" + b"<c/>" * 101 + b"</row>", "101"),
         (b"<row><c/><c/></row>" * 501, "501 rows of 2 columns"),
-        (b'<x:row xmlns:x="y" r="501"><x:c r="B501"/></x:row>', "501 rows of 2 columns"),
+        (b'<x:row xmlns:x="y"><x:c r="C1"/></x:row>' * 334, "334 rows of 3 columns"),
     ],
 )
 @pytest.mark.parametrize("path", ["xl/worksheets/sheet1.xml", "xl/elsewhere.bin"])
-def test_cells_of_a_sheet_are_counted_from_its_first_to_its_last(
-    cells: bytes, found: str, path: str
-) -> None:
+def test_rows_with_cells_count_by_the_widest(cells: bytes, found: str, path: str) -> None:
     sheet = b"<sheetData>" + cells + b"</sheetData>"
 
     with pytest.raises(RatingsError, match=f"found {found}") as error:
@@ -61,6 +60,12 @@ def test_workbooks_that_are_none_or_unpack_to_too_much_are_refused(
 ) -> None:
     with pytest.raises(RatingsError, match=rule):
         LIMIT.check_workbook(content)
+
+
+def test_rows_without_cells_do_not_count() -> None:
+    rows = b'<row r="1"><c/><c/></row><row r="1048576" ht="12.8"/>'
+
+    LIMIT.check_workbook(workbook(b"<sheetData>" + rows + b"</sheetData>"))
 
 
 def test_a_usual_workbook_with_pictures_passes() -> None:

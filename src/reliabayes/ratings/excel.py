@@ -16,10 +16,15 @@ import pandas as pd
 
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.column_reading import EXACT_FLOATS
+from reliabayes.ratings.table_size import SizeLimit
 from reliabayes.wording import listed
 
-MOST_CELLS = 50_000_000  # rows x columns; a full sheet of 48 columns, in some 4 GB
-LAST_ROW = 1_048_576  # that a sheet can have
+LIMIT = SizeLimit(
+    cells=50_000_000,  # a full sheet of 48 columns, in some 4 GB
+    columns=16_384,  # that a sheet can have
+    unpacked=5_000_000_000,  # the same cells, with the markup around values
+    remedy="Export the table as CSV with one rating per row.",
+)
 MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)([0-9]+):([A-Z]+)([0-9]+)"')
 CHUNK = 2**20  # bytes
 CUT = 10**15  # from here on numbers of a workbook lose digits
@@ -94,16 +99,21 @@ class Sheet:
         known = [None if isinstance(cell, Broken) else cell for cell in cells]
         return _texts(known) if are_texts else _column(known)
 
-    def frame(self) -> pd.DataFrame:
-        """Return all columns, with the numbers of the sheet's rows as index.
+    def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return columns with the numbers of the sheet's rows as index.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            The columns; by default all.
 
         Returns
         -------
         DataFrame
             Each column as `stacked` gives it; cells that cannot be read are missing.
         """
-        frame = pd.DataFrame({name: self.stacked([name]) for name in self.columns})
-        return frame.set_axis(self.rows)
+        chosen = self.columns if names is None else names
+        return pd.DataFrame({name: self.stacked([name]) for name in chosen}).set_axis(self.rows)
 
     def _broken(self, name: str) -> Iterator[Fault]:
         broken = [cell for cell in self.columns[name] if isinstance(cell, Broken)]
@@ -135,16 +145,15 @@ class Sheet:
         ]
 
 
-def read_sheet(file: Path | IO[bytes], most_cells: int = MOST_CELLS) -> Sheet:
-    """Read the first sheet of a workbook, whose first row that is not empty names the columns.
+def read_sheet(file: Path | IO[bytes], limit: SizeLimit = LIMIT) -> Sheet:
+    """Read the first sheet of a workbook that shows; its first row with a value names the columns.
 
     Parameters
     ----------
     file : Path or binary file
         The workbook.
-    most_cells : int, default 50,000,000
-        How many cells the table may have, of its rows times its columns, whether they are empty or
-        not. They are counted while cells are read, and more are refused before memory is taken.
+    limit : SizeLimit, default `LIMIT`
+        How large its sheets may be, which is checked before memory is taken.
 
     Returns
     -------
@@ -153,20 +162,21 @@ def read_sheet(file: Path | IO[bytes], most_cells: int = MOST_CELLS) -> Sheet:
     Raises
     ------
     RatingsError
-        If the sheet is empty or too large, names of columns are repeated, cells are merged, or
-        stand beside the table.
+        If the file is no workbook or too large, the sheet is empty, names of columns are repeated,
+        cells are merged, or stand beside the table.
     ImportError
         If openpyxl is not installed.
     """
     from openpyxl import load_workbook  # type: ignore[import-untyped]
     from openpyxl.utils import get_column_letter  # type: ignore[import-untyped]
 
+    limit.check_workbook(file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about what is no value, such as formats
         book = load_workbook(file, read_only=True, data_only=True)
         try:
-            sheet = book.worksheets[0]
-            lines = _lines(sheet, most_cells)
+            sheet = _first_shown(book)
+            lines = _lines(sheet)
             merged = _merged(file, sheet._worksheet_path)
         finally:
             book.close()
@@ -175,33 +185,33 @@ def read_sheet(file: Path | IO[bytes], most_cells: int = MOST_CELLS) -> Sheet:
     lines = [(row, _filled(cells, row, formulas, get_column_letter)) for row, cells in lines]
     lines = [(row, cells) for row, cells in lines if cells]
     if not lines:
-        rule, remedy = "its first sheet must hold a header and ratings", "Move the table there."
-        raise RatingsError([Fault("sheet", rule, "an empty sheet", remedy)])
+        raise _no_table("an empty sheet")
     return _table(lines, merged, get_column_letter)
 
 
-def _lines(sheet: Any, most_cells: int) -> list[tuple[int, dict[int, Any]]]:
+def _first_shown(book: Any) -> Any:
+    """The first sheet that shows; one of a chart is none."""
+    sheet = next((each for each in book.worksheets if each.sheet_state == "visible"), None)
+    if sheet is None:
+        raise _no_table("only charts or hidden sheets")
+    return sheet
+
+
+def _no_table(found: str) -> RatingsError:
+    rule = "its first sheet that is not hidden must hold a header and ratings"
+    return RatingsError([Fault("sheet", rule, found, "Move the table there.")])
+
+
+def _lines(sheet: Any) -> list[tuple[int, dict[int, Any]]]:
     """Numbers of rows and their cells by column; those without a value are ``...``."""
+    from openpyxl.cell.read_only import EMPTY_CELL  # type: ignore[import-untyped]
+
     sheet.reset_dimensions()  # which a file may state as it likes
-    lines: list[tuple[int, dict[int, Any]]] = []
-    width = 0
-    for number, cells in enumerate(sheet.iter_rows(), 1):
-        if not cells:
-            if number > LAST_ROW:
-                raise _too_large(f"rows below {LAST_ROW:,}", most_cells)
-            continue
-        width = max(width, len(cells))
-        if (size := (len(lines) + 1) * width) > most_cells:
-            raise _too_large(f"{len(lines) + 1:,} x {width:,} = {size:,}", most_cells)
-        values = {at: _value(cell) for at, cell in enumerate(cells) if hasattr(cell, "row")}
-        lines.append((number, values))
-    return lines
-
-
-def _too_large(found: str, most_cells: int) -> RatingsError:
-    rule = f"a sheet must have at most {most_cells:,} cells, counted as rows x columns"
-    remedy = "Delete the cells far from the table, or export it as CSV with one rating per row."
-    return RatingsError([Fault("sheet", rule, found, remedy)])
+    return [
+        (number, {at: _value(cell) for at, cell in enumerate(cells) if cell is not EMPTY_CELL})
+        for number, cells in enumerate(sheet.iter_rows(), 1)
+        if cells
+    ]
 
 
 def _value(cell: Any) -> Any:
@@ -219,7 +229,7 @@ def _formulas(file: Path | IO[bytes]) -> set[tuple[int, int]]:
 
     book = load_workbook(file, read_only=True, data_only=False)
     try:
-        sheet = book.worksheets[0]
+        sheet = _first_shown(book)
         sheet.reset_dimensions()
         return {
             (cell.row, cell.column - 1)
@@ -303,9 +313,11 @@ def _column(cells: Sequence[Any]) -> pd.Series[Any]:
     if kinds in ({bool}, {int}):
         return pd.Series(cells)
     kinds.discard(type(None))
+    if not kinds:
+        return pd.Series(None, index=range(len(cells)), dtype="str")
     if kinds == {bool}:
         return pd.Series(cells, dtype=object)
-    if kinds and kinds <= {int, float}:
+    if kinds <= {int, float}:
         largest = max((abs(cell) for cell in cells if isinstance(cell, int)), default=0)
         return pd.Series(cells, dtype="float64" if largest < EXACT_FLOATS else object)
     return _texts(cells)

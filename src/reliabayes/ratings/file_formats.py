@@ -85,7 +85,8 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per record; of a workbook, those of its first sheet, whose numbers are the index.
+        One row per record; of a workbook, those of its first sheet that shows, whose numbers are
+        the index.
 
     Raises
     ------
@@ -106,7 +107,7 @@ def read_records(path: Path, suffix: str) -> pd.DataFrame:
 
 
 def read_workbook(path: Path) -> Sheet:
-    """Read the first sheet of a workbook.
+    """Read the first sheet of a workbook that is not hidden.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def read_workbook(path: Path) -> Sheet:
     Raises
     ------
     RatingsError
-        If the file is no workbook, or its first sheet is no table.
+        If the file is no workbook or too large, or that sheet is no table.
     ImportError
         If openpyxl is not installed.
     """

@@ -83,8 +83,9 @@ def read_ratings(
     Parameters
     ----------
     path : str or path
-        A ``.csv``, ``.tsv``, ``.txt``, ``.jsonl`` (an object a line), ``.xlsx`` (its first sheet;
-        needs the package openpyxl) or ``.parquet`` file. Text files may be compressed, with
+        A ``.csv``, ``.tsv``, ``.txt``, ``.jsonl`` (an object a line), ``.xlsx`` (its first sheet
+        that is not hidden, of at most 50 million cells; needs the package openpyxl) or ``.parquet``
+        file. Text files may be compressed, with
         ``.gz``, ``.bz2``, ``.xz``, ``.zip`` or ``.zst`` (which needs the package zstandard) at the
         end of their names.
     item : str, default "item"
@@ -160,9 +161,14 @@ def read_ratings(
     suffix = format_suffix(file)
     if suffix == EXCEL_SUFFIX:
         sheet = read_workbook(file)
-        whole = sheet.frame()
-        found = shape or guessed_shape(list(whole.columns), columns, lambda: whole.head(N_SAMPLED))
-        frame, notes = read_cells(whole, sheet, found, columns, decimal)
+        names = list(sheet.columns)
+        found = shape or guessed_shape(names, columns, lambda: sheet.frame().head(N_SAMPLED))
+        if found == "long":
+            named = {role: name for role, name in columns.items() if name is not None}
+            if not set(named.values()) <= set(names):
+                named_columns(sheet.frame().head(N_SAMPLED), named)
+            names = [name for name in names if name in named.values()]
+        frame, notes = read_cells(sheet.frame(names), sheet, found, columns, decimal)
         try:
             ratings = _ratings(frame, found, shape is None, roles, options, for_long)
             return replace(ratings, notes=notes + ratings.notes)

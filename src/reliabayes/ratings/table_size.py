@@ -9,12 +9,15 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from string import ascii_uppercase, digits
+from pathlib import Path
+from string import ascii_uppercase
 from typing import IO
 from xml.parsers import expat
 
 from reliabayes.errors import Fault, RatingsError
 
+LETTERS = re.compile("[^0-9]+")  # of a reference such as AB12
+LAST_ROW = 1_048_576  # that a sheet can have
 LINE = r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+"
 WORKBOOK = "xl/workbook.xml"
 # A sheet of ratings packs to about a twentieth of its size, and never to a hundredth.
@@ -92,14 +95,15 @@ class SizeLimit:
             keys |= record.keys() if isinstance(record, dict) else set()
             self._check_cells(n_rows, len(keys))
 
-    def check_workbook(self, content: IO[bytes]) -> None:
+    def check_workbook(self, content: Path | IO[bytes]) -> None:
         """Refuse a workbook of which a sheet would become too many cells.
 
-        Any part may be a sheet, because the workbook names the file of each.
+        Rows count if they have cells. Any part may be a sheet, because the workbook names the file
+        of each.
 
         Parameters
         ----------
-        content : binary file
+        content : Path or binary file
             The workbook.
 
         Raises
@@ -118,7 +122,8 @@ class SizeLimit:
                         self._check_sheet(opened)
         except UNREADABLE as error:
             rule, remedy = "it must be a spreadsheet", "Export it again, or correct its suffix."
-            raise RatingsError([Fault("table", rule, str(error), remedy)]) from error
+            place = content.name if isinstance(content, Path) else "table"
+            raise RatingsError([Fault(place, rule, str(error), remedy)]) from error
 
     def _header_lines(self, text: str, delimiter: str) -> Iterator[str]:
         """Lines of which csv takes as many as the header has, since quotes may hold line breaks."""
@@ -149,6 +154,9 @@ class SizeLimit:
             except expat.ExpatError:  # a picture; reading reports a damaged sheet
                 return
             of_sheets._check_cells(extent.n_rows, extent.n_columns)
+            if extent.last_row > LAST_ROW:
+                rule, found = f"a sheet ends with row {LAST_ROW:,}", f"row {extent.last_row:,}"
+                raise RatingsError([Fault("table", rule, found, APART)])
 
     def _check_cells(self, n_rows: int, n_columns: int) -> None:
         if n_columns > self.columns:
@@ -163,12 +171,13 @@ class SizeLimit:
 
 @dataclass
 class _Extent:
-    """Rows and columns of a sheet, of which the file has only some cells."""
+    """Rows with cells and columns of a sheet, of which the file has only some cells."""
 
     n_rows: int = 0
     n_columns: int = 0
-    _row: int = field(default=0, init=False)
+    last_row: int = 0
     _column: int = field(default=0, init=False)
+    _has_cells: bool = field(default=False, init=False)
 
     def take(self, name: str, attributes: Mapping[str, str]) -> None:
         """Take the start of an element: a row or cell follows the one before or says where it is.
@@ -180,23 +189,16 @@ class _Extent:
         attributes : mapping of str to str
             Its attributes.
         """
-        kind = name.rpartition(":")[2]
-        if kind not in ("row", "c"):
-            return
-        letters, number = _split(attributes.get("r", ""))
+        kind = name.rpartition(":")[2] if ":" in name else name
         if kind == "row":
-            self._row, self._column = self._row + 1, 0
-        else:
-            self._column = _column_number(letters) if letters else self._column + 1
-        self._row = _row_number(number) if number else self._row
-        self.n_rows = max(self.n_rows, self._row)
-        self.n_columns = max(self.n_columns, self._column)
-
-
-def _split(reference: str) -> tuple[str, str]:
-    """The letters of a reference such as ``AB12``, and what follows them."""
-    at = next((place for place, sign in enumerate(reference) if sign in digits), len(reference))
-    return reference[:at], reference[at:]
+            self.last_row = max(_row_number(attributes.get("r", "")), self.last_row + 1)
+            self._column, self._has_cells = 0, False
+        elif kind == "c" or "r" in attributes:  # openpyxl takes whatever is in a row for a cell
+            letters = LETTERS.match(attributes.get("r", ""))
+            self._column = _column_number(letters[0]) if letters else self._column + 1
+            self.n_columns = max(self.n_columns, self._column)
+            self.n_rows += not self._has_cells
+            self._has_cells = True
 
 
 def _column_number(letters: str) -> int:
