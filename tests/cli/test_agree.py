@@ -247,7 +247,9 @@ def test_simulate_writes_the_table_that_the_library_simulates() -> None:
         distribution=[4, 3, 2, 1],
     ).to_frame()
     assert result.stdout == expected.astype(int).to_csv(index=False)
-    assert result.stderr.startswith("reliabayes: Ratings(150 ratings of 50 items")
+    assert result.stderr.startswith(
+        "reliabayes: seed 7\nreliabayes: Ratings(150 ratings of 50 items"
+    )
     assert result.exit_code == 0
 
 

@@ -9,7 +9,6 @@ import typer
 
 import reliabayes as rb
 from reliabayes.cli.output import print_message
-from reliabayes.recommendation import takes
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -58,6 +57,7 @@ def recommended_models(ratings: rb.Ratings, option: str) -> Models:
     typer.BadParameter
         There is no such alternative.
     """
+    from reliabayes.recommendation import takes
     from reliabayes.results.comparison import refuses_comparison
 
     found = rb.recommend(ratings)

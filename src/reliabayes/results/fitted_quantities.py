@@ -243,14 +243,15 @@ class FittedQuantities:
 
     def _icc(self) -> xr.DataArray:
         if "icc" not in self.quantities:
-            remedy = " Pass raters_needed(accuracy=0.95)." * self.model.has_true_categories
+            name = type(self.model).__name__
             if "phi" in self.quantities:
-                remedy = (
-                    " g and phi are its ICCs of single ratings; d_study({'rater': 4}) has those of "
-                    "means of ratings, for any numbers of levels."
+                raise AttributeError(
+                    f"{name} reports g and phi, ICCs of single ratings; d_study({{'rater': 4}}) "
+                    "has those of means of ratings, for any numbers of levels."
                 )
+            remedy = " Pass raters_needed(accuracy=0.95)." * self.model.has_true_categories
             raise AttributeError(
-                f"{type(self.model).__name__} does not report the quantity icc; its quantities are "
+                f"{name} has no ICC; its quantities are "
                 f"{', '.join(map(str, self.quantities))}.{remedy}"
             )
         return self.quantities.get("icc_observed", self.quantities["icc"])
