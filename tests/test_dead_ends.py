@@ -37,7 +37,9 @@ def test_a_design_is_given_by_position(family: str) -> None:
 
 
 def test_a_study_of_facets_says_which_iccs_it_reports(fit: rb.Fit) -> None:
-    with pytest.raises(AttributeError, match=r"g and phi, ICCs of single ratings; d_study\(\{'rater': 4\}"):
+    with pytest.raises(
+        AttributeError, match=r"g and phi, ICCs of single ratings; d_study\(\{'rater': 4\}"
+    ):
         fit.icc_k(4)
 
 
