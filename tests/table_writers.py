@@ -17,13 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import zstandard
-from openpyxl import Workbook  # type: ignore[import-untyped]
 
 import reliabayes as rb
 from reliabayes.app.given import Given
@@ -134,6 +132,8 @@ def with_comma(table: Table) -> bool:
 
 def workbook(table: Table) -> bytes:
     """The table as a workbook, with texts as texts and numbers as numbers."""
+    from openpyxl import Workbook  # type: ignore[import-untyped]
+
     book = Workbook()
     sheet = book.active
     for at, row in enumerate([[*table.columns], *zip(*table.columns.values(), strict=True)], 1):
@@ -253,6 +253,8 @@ def polars_categories(table: Table) -> pl.DataFrame:
 
 
 def duck(table: Table) -> Any:
+    import duckdb
+
     return duckdb.from_arrow(arrow(table))
 
 

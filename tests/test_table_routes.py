@@ -18,6 +18,8 @@ CASES, GROUPS = 200, 4
 @pytest.mark.slow
 @pytest.mark.parametrize("group", range(GROUPS))
 def test_a_table_gives_the_same_ratings_by_any_route(group: int) -> None:
+    pytest.importorskip("duckdb")
+    pytest.importorskip("openpyxl")
     cases = range(group, CASES, GROUPS)
 
     wrong = [each for case in cases for each in table_routes.differences(1, case, n_routes=1)]

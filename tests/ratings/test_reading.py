@@ -348,6 +348,7 @@ def test_texts_of_json_lines_stay_texts(tmp_path: Path) -> None:
     [("r.jsonl", "each line must be one JSON object"), ("r.xlsx", "it must be a spreadsheet")],
 )
 def test_records_of_another_format_are_refused(tmp_path: Path, name: str, rule: str) -> None:
+    pytest.importorskip("openpyxl")
     path = write(tmp_path, name, "item,rater,rating\na,x,9\n")
 
     with pytest.raises(RatingsError, match=f"{name}: {rule}"):
