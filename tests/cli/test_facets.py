@@ -249,4 +249,8 @@ def test_a_report_of_runs_says_that_judges_err_together(tmp_path: Path) -> None:
     assert "several ratings of an item by one rater count as one vote" in " ".join(
         result.stderr.split()
     )
-    assert "judge 1 and judge 2 make the same errors" in page.read_text()
+    html = page.read_text()
+    assert "judge 1 and judge 2 make the same errors" in html
+    assert (
+        "1,300 ratings of 500 items by 5 raters (one by each rater of an item; 3,300 were" in html
+    )

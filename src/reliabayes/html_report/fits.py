@@ -126,6 +126,8 @@ class ReportFit:
     def lead_plot(self) -> Callable[[], Axes] | None:
         """What draws the picture below the verdict; None if there is none that suits."""
         found, prob = self.fit.quantities, self.options.prob
+        if self.fit.shared_errors is not None and self.fit.shared_errors.are_clear:
+            return None  # it would compare raters by what is in doubt
         if "normalized_xcc" in found:
             return partial(plots.xcc, self.fit, guideline=None, prob=prob)
         if "proportion" in found:

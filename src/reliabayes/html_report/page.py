@@ -101,7 +101,7 @@ def report(
     html = _page(
         title=title,
         date=date,
-        size=size_text(ratings),
+        size=_size(ordered[0].fit.ratings, ratings),
         percent=f"{100 * prob:g}",
         lead=ordered[0],
         others=ordered[1:],
@@ -137,6 +137,13 @@ def _is_of(fit: Fit, ratings: AnyRatings) -> bool:
     if isinstance(ratings, Ratings):
         return fit.ratings == as_counted(fit.model, ratings)
     return (fit.ratings.n_items, len(fit.ratings)) == (ratings.n_items, ratings.n_pairs)
+
+
+def _size(counted: AnyRatings, ratings: AnyRatings) -> str:
+    """Sizes of the ratings that a model counts, and of how many they are votes."""
+    if len(counted) == len(ratings):
+        return size_text(ratings)
+    return f"{size_text(counted)} (one by each rater of an item; {len(ratings):,} were given)"
 
 
 def _best_first(fits: list[ReportFit], compared: Section) -> list[ReportFit]:
