@@ -317,7 +317,14 @@ def test_where_only_a_model_of_one_truth_suits_the_reason_says_who_outvotes_whom
         third, item="answer", rating="pass", pool="pool", scale="nominal"
     )
 
-    assert rb.recommend(ratings).reason.endswith(
+    found = rb.recommend(ratings)
+
+    first, when = found.alternatives[0]
+    assert (type(first), when) == (
+        rb.OrdinalXCC,
+        'to compare the pools, if the categories have an order (scale="ordered")',
+    )
+    assert found.reason.endswith(
         "the raters of judges outvote the others on most items, and errors that they share would "
         "pass for the truth: rb.agreement.kappa_x compares the pools without assuming a truth"
     )

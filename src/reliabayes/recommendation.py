@@ -27,6 +27,7 @@ REPEATED = 0.1  # proportion of replicates from which on they tell how raters ag
 # Of the probability that an item misleads, which was 0.01 to 0.22 in five sets with known answers.
 MISLEADING = Beta(0.5, 9.5)
 GRADES = 'if the numbers are grades (scale="ordered")'
+GRADES_OF_TEXTS = 'if the categories have an order (scale="ordered")'
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,9 +213,14 @@ def _by_scale(ratings: AnyRatings) -> Recommendation:
     if scale == "ordered":
         return replace(_of_grades(ratings) if guess else _of_ordered(ratings), guess=guess)
     found = _of_unordered(ratings)
-    if not guess:
-        return found
-    return replace(found, guess=guess, alternatives=(*found.alternatives, _else(ratings)))
+    alternatives = found.alternatives
+    outvotes = found.model.has_true_categories and leading_raters(ratings) is not None
+    if outvotes and len(ratings.pools) > 1:  # what assumes no common truth comes first
+        grades = (models.OrdinalXCC(), f"to compare the pools, {GRADES_OF_TEXTS}")
+        alternatives = (_else(ratings) if guess else grades, *alternatives)
+    elif guess:
+        alternatives = (*alternatives, _else(ratings))
+    return replace(found, guess=guess, alternatives=alternatives)
 
 
 def _of_grades(ratings: AnyRatings) -> Recommendation:
