@@ -37,6 +37,17 @@ def test_whole_numbers_of_any_size_are_exact(tmp_path: Path, item: int) -> None:
     assert ratings.items.tolist() == [2, item]
 
 
+def test_whole_numbers_stay_whole_in_columns_with_gaps_beside_columns_of_large_ones(
+    tmp_path: Path,
+) -> None:
+    rows = ['{"item": "a", "x": 5, "y": 5}', f'{{"item": "b", "x": null, "y": {2**63}}}']
+    (tmp_path / "r.jsonl").write_text("\n".join(rows))
+
+    ratings = read_ratings(tmp_path / "r.jsonl", shape="wide", scale="nominal")
+
+    assert ratings.categories.tolist() == [5, 2**63]
+
+
 def test_a_large_number_stays_exact_beside_a_rating_that_is_missing(tmp_path: Path) -> None:
     text = "".join(
         f'{{"item": {item}, "rater": {rater}, "rating": {rating}}}\n'
