@@ -214,8 +214,8 @@ def _by_scale(ratings: AnyRatings) -> Recommendation:
         return replace(_of_grades(ratings) if guess else _of_ordered(ratings), guess=guess)
     found = _of_unordered(ratings)
     alternatives = found.alternatives
-    outvotes = found.model.has_true_categories and leading_raters(ratings) is not None
-    if outvotes and len(ratings.pools) > 1:  # what assumes no common truth comes first
+    has_pools = found.model.has_true_categories and len(ratings.pools) > 1
+    if has_pools and leading_raters(ratings) is not None:  # what assumes no common truth is first
         grades = (models.OrdinalXCC(), f"to compare the pools, {GRADES_OF_TEXTS}")
         alternatives = (_else(ratings) if guess else grades, *alternatives)
     elif guess:
