@@ -291,6 +291,26 @@ def test_rows_without_a_rating_can_be_left_out(frame: pd.DataFrame, tmp_path: Pa
     assert dataset.n_missing == expected.n_missing
 
 
+@pytest.mark.parametrize("column", ["who", "ad"])
+def test_rows_left_out_tell_the_type_of_a_column_as_in_memory(column: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "ad": ["1", "1", "2", "2", "3"],
+            "who": ["7", "11", "7", "11", "7"],
+            "score": ["a", "b", "b", "a", ""],
+        }
+    )
+    frame.loc[4, column] = str(2**63)
+    csv = as_csv(frame, tmp_path)
+    options = COLUMNS | {"pool": None, "missing": "drop"}
+
+    dataset = rb.partition(csv, tmp_path / "parts", **options, partitions=2)
+
+    expected = rb.read_ratings(csv, **options)
+    assert dataset.to_ratings() == expected
+    assert dataset.to_ratings().to_frame().to_dict() == expected.to_frame().to_dict()
+
+
 def test_the_design_is_described_as_in_memory(frame: pd.DataFrame, tmp_path: Path) -> None:
     frame = pd.concat([frame, frame.assign(ad=frame["ad"] + 100, who="x" + frame["who"]).iloc[:90]])
 

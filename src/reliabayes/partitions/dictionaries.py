@@ -102,8 +102,7 @@ def coding_of(
             **values.fields,
         },
         ids={"rater": labels["rater"].ids, **facets},
-        stored=values.stored
-        | {role: [labels[role].codes[at] for at in unions[role].places] for role in labels},
+        stored=values.stored | {role: unions[role].by_run(labels[role].codes) for role in labels},
         dtypes={"rater": "int32"}
         | values.dtypes
         | {name: _smallest(len(ids)) for name, ids in facets.items()},
@@ -115,7 +114,7 @@ def coding_of(
 def _labels(name: str, union: Union, is_text: bool) -> Labels:
     texts: Any = pd.Series(union.values, dtype="str" if is_text else None)
     values = pd.Series(text_ids(texts)) if is_text else texts
-    return read_labels(nw.from_native(values, series_only=True), name)
+    return union.kept(read_labels(nw.from_native(values, series_only=True), name)).used
 
 
 def _missing(summaries: Sequence[RunSummary], columns: Mapping[str, str]) -> Iterator[Fault]:
@@ -156,8 +155,10 @@ def _pool_codes(
     codes = [
         np.concatenate(
             [
-                labels[role].codes[unions[role].places[run]][summary.pairs[at]]
-                for run, summary in enumerate(summaries)
+                of_run[summary.pairs[at]]
+                for of_run, summary in zip(
+                    unions[role].by_run(labels[role].codes), summaries, strict=True
+                )
             ]
         )
         for at, role in enumerate(("rater", "pool"))

@@ -101,7 +101,7 @@ def coded_values(
 
 def _coded(unions: Mapping[str, Union], coded: Mapping[str, Any], are_given: bool) -> CodedValues:
     rating, categories, values = coded["rating"], coded["given_categories"], None
-    number = len(unions["rating"].values)
+    number = len(unions["rating"].counts)
     is_numeric = coded["scale"] == "numeric"
     dtype = "float32"
     if is_numeric:
@@ -113,12 +113,11 @@ def _coded(unions: Mapping[str, Union], coded: Mapping[str, Any], are_given: boo
                 categories = number_ids(values)
     if not is_numeric or values is not None:
         dtype = "int8" if len(categories if values is None else values) <= 2**7 else "int16"
-    stored = {"rating": [rating[:number][at].astype(dtype) for at in unions["rating"].places]}
+    stored = {"rating": unions["rating"].by_run(rating[:number].astype(dtype))}
     dtypes = {"rating": dtype}
     if "gold" in unions:
         dtypes["gold"] = "float64" if is_numeric else "int32"
-        of_values = coded["gold"][number:].astype(dtypes["gold"])
-        stored["gold"] = [of_values[at] for at in unions["gold"].places]
+        stored["gold"] = unions["gold"].by_run(coded["gold"][number:].astype(dtypes["gold"]))
     fields = {
         "scale": coded["scale"],
         "scale_is_guess": coded["scale_is_guess"],
@@ -152,7 +151,8 @@ def _columns(
             values, sign = text_values(texts, sign, are_labels=are_labels)
             are_labels = isinstance(values, pd.Series)
         series = pd.Series(values, dtype=None if len(union.values) else object)
-        found[role] = read_values(nw.from_native(series, series_only=True), columns[role])
+        column = read_values(nw.from_native(series, series_only=True), columns[role])
+        found[role] = union.kept(column)
     return found
 
 

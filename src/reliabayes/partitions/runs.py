@@ -24,6 +24,7 @@ from reliabayes.ratings.text_values import WHOLE_NUMBER
 CHUNK = 2**21  # ratings of a run; it takes some 0.4 GB to make one
 MOST_VALUES = 2**15 - 1  # distinct numbers, from which on they are a continuous scale
 FIRST = 5  # examples
+NOWHERE = np.iinfo(np.int64).max  # first row of a value all of whose rows are left out
 
 Rows = npt.NDArray[np.int64]
 
@@ -73,9 +74,9 @@ class Distinct:
     values : list
         The values, in no particular order.
     first : list of int
-        The first row of the source where each of them is.
+        The first row of the source where each of them is, of rows that are not left out.
     counts : list of int
-        In how many rows.
+        In how many rows that are not left out.
     are_all : bool
         Whether these are all values; if not, the smallest and the largest are among them, and the
         run holds the numbers themselves.
@@ -145,12 +146,10 @@ def write_run(plan: Plan, number: int, chunk: Chunk) -> None:
     read = {role: plain(name, table[name].combine_chunks()) for role, name in plan.columns.items()}
     n_rows = table.num_rows
     del table
-    rows = np.arange(n_rows)
-    if plan.missing == "drop":
-        rows = np.flatnonzero(_is_known(read["rating"]))
-        read = {role: column.take(pa.array(rows)) for role, column in read.items()}
-    missing = {role: ~_is_known(column) for role, column in read.items() if role != "gold"}
-    coded = {role: _coded(role, read[role], rows + chunk.start) for role in read if role != "item"}
+    is_in = _is_known(read["rating"]) if plan.missing == "drop" else np.ones(n_rows, bool)
+    rows = np.flatnonzero(is_in)
+    missing = {role: ~_is_known(column)[rows] for role, column in read.items() if role != "gold"}
+    coded = {role: _coded(role, read[role], rows, chunk.start) for role in read if role != "item"}
     summary = RunSummary(
         n_rows=n_rows,
         n_left_out=n_rows - len(rows),
@@ -165,7 +164,8 @@ def write_run(plan: Plan, number: int, chunk: Chunk) -> None:
     kept = np.flatnonzero(~np.any(list(missing.values()), axis=0))
     columns = {role: codes[kept] for role, (codes, _) in coded.items() if role != "pool"}
     columns["row"] = rows[kept] + chunk.start
-    write_whole(path, _by_part(read["item"].take(pa.array(kept)), columns, plan.n_parts, summary))
+    items = read["item"].take(pa.array(rows[kept]))
+    write_whole(path, _by_part(items, columns, plan.n_parts, summary))
 
 
 def read_summary(path: Path) -> RunSummary:
@@ -189,25 +189,29 @@ def _is_known(column: Any) -> npt.NDArray[np.bool_]:
     return ~known
 
 
-def _coded(role: str, column: Any, rows: Rows) -> tuple[npt.NDArray[Any], Distinct]:
-    """Positions of the values in the distinct ones; numbers themselves if these are too many."""
+def _coded(role: str, column: Any, kept: Rows, start: int) -> tuple[npt.NDArray[Any], Distinct]:
+    """Positions of the values in the distinct ones; numbers themselves if these are too many.
+
+    The positions are those of the rows that are kept, the distinct values those of all rows: they
+    say what type a column has.
+    """
     encoded = column.dictionary_encode()
     values = encoded.dictionary
-    codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
-    first = np.zeros(len(values) + 1, np.int64)
-    first[codes[::-1]] = rows[::-1]
+    codes = encoded.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)[kept]
+    first = np.full(len(values) + 1, NOWHERE)
+    first[codes[::-1]] = kept[::-1] + start
     counts = np.bincount(codes + 1, minlength=len(values) + 1)[1:]
     is_known = _is_known(values)
     are_all = role not in VALUES or len(values) <= MOST_VALUES or not _are_numbers(values)
     if not are_all:
-        codes = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        codes = column.cast(pa.float64()).to_numpy(zero_copy_only=False)[kept]
         numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
         is_known[MOST_VALUES:] = False
         is_known[[np.nanargmin(numbers), np.nanargmax(numbers)]] = True
     elif not is_known.all():  # NaN is among them
         codes = np.append(np.where(is_known, np.cumsum(is_known) - 1, -1), -1)[codes]
-    kept = np.flatnonzero(is_known)
-    listed = values.take(pa.array(kept)).to_pylist(), first[kept].tolist(), counts[kept].tolist()
+    at = np.flatnonzero(is_known)
+    listed = values.take(pa.array(at)).to_pylist(), first[at].tolist(), counts[at].tolist()
     return codes, Distinct(*listed, are_all)
 
 

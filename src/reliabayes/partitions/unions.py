@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from reliabayes.errors import N_SHOWN, Fault
-from reliabayes.partitions.runs import Distinct
-from reliabayes.ratings.columns import Labels
+from reliabayes.partitions.runs import NOWHERE, Distinct
+from reliabayes.ratings.columns import Labels, Numbers
+
+Kind = TypeVar("Kind", Labels, Numbers, Labels | Numbers)
 
 DUMMY = "\0"  # name of a column that checks are not about; no source has it
 
@@ -24,14 +26,15 @@ class Union:
 
     Attributes
     ----------
-    values : list, n values
-        The values as they were read.
+    values : list
+        The values as they were read; last come those all of whose rows are left out, which only
+        tell what type the column has.
     first : array of int64, shape (n,)
-        The first row of each value.
+        The first row of each of the n values before those.
     counts : array of int64, shape (n,)
         In how many rows it is.
     places : list of array of int
-        For each run, the position of its distinct values here.
+        For each run, the position of its distinct values here; -1 for those left out.
     are_all : bool
         Whether no run has others.
     """
@@ -47,20 +50,31 @@ class Union:
         """Return the union of the distinct values of runs."""
         every = pd.Series([*chain.from_iterable(one.values for one in distinct)], dtype=object)
         place, values = pd.factorize(every)
-        first = np.full(len(values), np.iinfo(np.int64).max)
+        first = np.full(len(values), NOWHERE)
         np.minimum.at(first, place, [*chain.from_iterable(one.first for one in distinct)])
         counts = np.zeros(len(values), np.int64)
         np.add.at(counts, place, [*chain.from_iterable(one.counts for one in distinct)])
         order = np.argsort(first, kind="stable")
+        number = np.count_nonzero(counts)
         rank = np.argsort(order)
+        rank[rank >= number] = -1
         ends = np.cumsum([len(one.values) for one in distinct])[:-1]
         return cls(
             values=[values[n] for n in order],
-            first=first[order],
-            counts=counts[order],
+            first=first[order[:number]],
+            counts=counts[order[:number]],
             places=[rank[part] for part in np.split(place, ends)],
             are_all=all(one.are_all for one in distinct),
         )
+
+    def kept(self, column: Kind) -> Kind:
+        """The column of all values, without those all of whose rows are left out."""
+        return column.take(np.arange(len(self.counts)))
+
+    def by_run(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """For each run, what becomes of its distinct values, of what becomes of the n values."""
+        with_left_out = np.append(values, np.zeros(1, values.dtype))
+        return [with_left_out[places] for places in self.places]
 
     def in_source(self, fault: Fault) -> Fault:
         """Return a fault of distinct values as one of the rows of the source."""
