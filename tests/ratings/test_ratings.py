@@ -436,6 +436,46 @@ def test_subset_is_checked_again(ads: Any) -> None:
         ads.subset(raters=["x"])
 
 
+def test_the_table_of_two_raters_counts_the_items_that_both_rated() -> None:
+    wide = pd.DataFrame({"Ann": list("aabba"), "Bob": ["a", "b", "b", "b", None], "Cem": "c"})
+    ratings = Ratings.from_wide(wide)
+
+    found = ratings.table("Ann", "Bob")
+
+    assert found.to_numpy().tolist() == [[1, 1, 0], [0, 2, 0], [0, 0, 0]]
+    assert (found.index.tolist(), found.index.name) == (["a", "b", "c"], "Ann")
+    assert (found.columns.tolist(), found.columns.name) == (["a", "b", "c"], "Bob")
+    assert found.equals(ratings.table("Bob", "Ann").T)
+
+
+def test_each_pair_of_repeated_ratings_counts_in_the_table_of_two_raters() -> None:
+    rows = [
+        (1, "Ann", 1),
+        (1, "Ann", 2),
+        (1, "Bob", 1),
+        (1, "Bob", 1),
+        (1, "Bob", 2),
+        (2, "Bob", 2),
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "rating"])
+
+    found = Ratings.from_frame(frame, replicates="keep").table("Ann", "Bob")
+
+    assert found.to_numpy().tolist() == [[2, 1], [2, 1]]
+
+
+def test_a_table_of_unknown_raters_is_refused(ads: Any) -> None:
+    with pytest.raises(RatingsError, match=r"rater: all requested ids must exist; found no 'z'"):
+        ads.table("x", "z")
+
+
+def test_a_table_of_a_thousand_numbers_is_refused() -> None:
+    scores = Ratings.from_wide(np.arange(1002).reshape(-1, 2))
+
+    with pytest.raises(RatingsError, match="the table takes at most 1,000 categories"):
+        scores.table(0, 1)
+
+
 def test_equal_ratings_have_equal_hashes(ads: Any) -> None:
     again = Ratings.from_frame(ADS[::-1], pool="team", gold="truth", **ADS_COLUMNS)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from reliabayes.arrays import Mask
 from reliabayes.choices import Method, Over
@@ -17,6 +18,7 @@ from reliabayes.ratings.checks import check
 from reliabayes.ratings.coding import coded_fields, coded_table, long_frame
 from reliabayes.ratings.describing import description, value_range
 from reliabayes.ratings.facets import facets_in_words
+from reliabayes.ratings.few_categories import require_few_categories
 from reliabayes.ratings.from_tables import RatingsFromTables
 from reliabayes.wording import did_you_mean, listed, shown
 
@@ -208,6 +210,51 @@ class Ratings(RatingsFromTables):
             n_jobs=n_jobs,
             guideline=guideline,
         )
+
+    def table(self, one: Any, other: Any) -> pd.DataFrame:
+        """Return how often two raters gave each pair of categories to the same item.
+
+        Kappas of two raters are formulas of this table. It is also called a crosstab, a contingency
+        table or a confusion matrix, although neither rater need be right.
+
+        Parameters
+        ----------
+        one, other : any
+            The user's ids of the raters.
+
+        Returns
+        -------
+        DataFrame of int, shape (K, K)
+            Number of items that the first rater put into the category of the row and the second
+            into that of the column. Items that only one of them rated do not count. If a rater
+            rated an item several times, each pair of their ratings of the item counts.
+
+        Raises
+        ------
+        RatingsError
+            If a rater is unknown, raters are anonymous, or there are more than 1,000 categories.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from reliabayes.ratings import Ratings
+        >>> wide = pd.DataFrame({"Ann": ["yes", "yes", "no"], "Bob": ["yes", "no", "no"]})
+        >>> table = Ratings.from_wide(wide).table("Ann", "Bob")
+        >>> table.loc["yes"].to_dict()
+        {'no': 1, 'yes': 1}
+        """
+        self.require_known_raters("table")
+        require_few_categories(self, "the table takes at most {most} categories")
+        counts = self._categories_by_item(one).T @ self._categories_by_item(other)
+        rows, columns = (self.categories.rename(rater) for rater in (one, other))
+        return pd.DataFrame(counts.toarray(), index=rows, columns=columns)
+
+    def _categories_by_item(self, rater: Any) -> sp.csr_array:
+        """Sparse matrix (I, K) of how often a rater put each item into each category."""
+        is_theirs = _selected("rater", [rater], self.raters)[self.rater]
+        cells = self.item[is_theirs], self.category[is_theirs]
+        ones = np.ones(len(cells[0]), np.int64)
+        return sp.csr_array((ones, cells), shape=(self.n_items, len(self.categories)))
 
     def subset(
         self,
