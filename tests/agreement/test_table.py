@@ -241,6 +241,24 @@ def test_notebooks_show_a_finding_above_the_table(scale: Any, coefficient: str) 
 
 
 @pytest.mark.parametrize(
+    ("rows", "ending"),
+    [
+        ([[0, 1], [1, 0], [0, 1], [1, 0], [0, 0]], "; below 0, raters agree less than by chance"),
+        (
+            [[0, 1], [1, 0], [1, 0]] * 20,
+            "; below 0, raters agree less than by chance: look for a reversed scale or a category "
+            "that they understand differently",
+        ),
+    ],
+)
+def test_a_negative_coefficient_is_put_into_words(rows: list[list[int]], ending: str) -> None:
+    found = Ratings.from_wide(np.array(rows), scale="nominal").agreement().attrs["finding"]
+
+    assert found.startswith("alpha (nominal) is -")
+    assert found.endswith(ending)
+
+
+@pytest.mark.parametrize(
     ("values", "views", "finding"),
     [
         (3, ["alpha (ordinal)", "alpha (interval)"], "alpha (ordinal) is"),

@@ -24,7 +24,7 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
 from reliabayes.html_report import answer, pictures
-from reliabayes.html_report.blocks import Picture
+from reliabayes.html_report.blocks import Picture, Text
 from reliabayes.html_report.fits import Options, report_fits
 from reliabayes.html_report.sections.data import data
 from reliabayes.wording import rater_names
@@ -532,6 +532,14 @@ def test_a_guessed_scale_is_told_by_its_reason() -> None:
 
     assert facts["scale"] == "0 and 1 are probably categories"
     assert "scale guessed" not in facts
+
+
+def test_the_report_says_in_words_that_raters_agree_less_than_by_chance() -> None:
+    ratings = rb.Ratings.from_wide(np.array([[0, 1], [1, 0], [1, 0]] * 20), scale="nominal")
+
+    texts = [block.text for block in data(ratings, {}, 0.9).blocks if isinstance(block, Text)]
+
+    assert any("; below 0, raters agree less than by chance: look for" in text for text in texts)
 
 
 @pytest.mark.usefixtures("quick")

@@ -135,7 +135,18 @@ def _finding(table: pd.DataFrame, level: str, telling: Sequence[str]) -> str:
     )
     if within:
         found = f"Between raters, {found}; {within}, is {_in_words(corrected, within, level)}"
-    return f"{found}; 1 is perfect agreement, 0 agreement by chance"
+    below = _below_chance(corrected, chosen, level)
+    return f"{found}; 1 is perfect agreement, 0 agreement by chance{below}"
+
+
+def _below_chance(table: pd.DataFrame, name: str, level: str) -> str:
+    """What a negative coefficient means, and where to look if the interval is negative, too."""
+    row, below = table.loc[name], "; below 0, raters agree less than by chance"
+    if row["value"] >= 0:
+        return ""
+    if row[f"upper_{level}"] < 0:
+        below += ": look for a reversed scale or a category that they understand differently"
+    return below
 
 
 def _in_words(table: pd.DataFrame, name: str, level: str) -> str:

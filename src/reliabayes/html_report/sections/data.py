@@ -49,7 +49,9 @@ def data(ratings: AnyRatings, source: Mapping[str, str], prob: float) -> Section
         else:
             blocks.append(picture(partial(plots.design, ratings)))
         blocks += _picture_or_reason(partial(plots.agreement, ratings))
-    blocks += [Heading("Classical agreement", "agreement"), *coefficients(ratings, prob)[1]]
+    finding, found = coefficients(ratings, prob)
+    said = [Text(f"{finding}.")] if finding else []
+    blocks += [Heading("Classical agreement", "agreement"), *said, *found]
     return Section("data", "Data and design", blocks)
 
 
