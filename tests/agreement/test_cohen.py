@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from scipy.stats import entropy
 
 from reliabayes import Ratings, RatingsError, agreement
 from tests import pairwise
@@ -96,6 +98,35 @@ def test_a_vote_against_money_has_the_published_agreement(by_money: Ratings) -> 
     assert [float(function(by_money)) for function in functions] == pytest.approx(
         [0.597156, 0.192790, 0.192499, 0.151742], abs=5e-7
     )
+
+
+@given(tables())
+def test_kappa_exceeds_pi_by_how_differently_raters_use_categories(table: Table) -> None:
+    pair = table.ratings(categories=range(4)).subset(raters=[0, 1])
+    kappa, pi = agreement.cohen_kappa(pair), agreement.scott_pi(pair)
+
+    p = pair.table(0, 1).to_numpy() / pair.table(0, 1).to_numpy().sum()
+    excess = ((p.sum(axis=1) - p.sum(axis=0)) ** 2).sum() / 4
+    by_chance = [float(each.part("expected agreement")) for each in (kappa, pi)]
+    assert by_chance[1] - by_chance[0] == pytest.approx(excess, abs=1e-12)
+    assert not float(kappa) < float(pi) - 1e-12
+
+
+@pytest.mark.parametrize("function", [agreement.cohen_kappa, agreement.scott_pi])
+def test_kappas_are_undefined_if_chance_alone_gives_perfect_agreement(function: Any) -> None:
+    same = Ratings.from_wide(np.full((3, 2), "a"), categories=["a", "b"])
+
+    with pytest.warns(UserWarning, match="chance alone gives perfect agreement"):
+        assert np.isnan(float(function(same)))
+
+
+def test_a_category_on_which_raters_never_agree_has_no_information_in_agreement() -> None:
+    wide = pd.DataFrame({"first": list("abcca"), "second": list("baccc")})
+
+    found = agreement.information_agreement(Ratings.from_wide(wide))
+
+    entropies = [entropy([2, 1, 2], base=2), entropy([1, 1, 3], base=2)]
+    assert float(found) == pytest.approx(0.4 * np.log2(0.4 / 0.24) / np.mean(entropies))
 
 
 DISTANCES = [
