@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata, spearmanr
 
 import reliabayes as rb
-from reliabayes.agreement import fleiss_kappa, krippendorff_alpha
+from reliabayes.agreement import fleiss_kappa, krippendorff_alpha, spearman_rho
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.replications import Aggregate, Replication
@@ -154,6 +155,43 @@ def test_medians_are_taken_by_item() -> None:
     assert replication.aggregates(*replication.draw(None, 1, rng), 1, rng).tolist() == [2, 6.5]
 
 
+def test_reliability_of_ranks_is_the_rank_correlation_of_mean_reciprocal_ranks() -> None:
+    tables = [rankdata(-side.values.reshape(40, -1), axis=0) for side in replications(seed=1)]
+    one, other = map(rb.Ratings.from_wide, tables)
+
+    found = krr(one, other, aggregate="rank", coefficient=spearman_rho)
+
+    expected = spearmanr(*[(1 / table).mean(axis=1) for table in tables])
+    assert found.name == "k-rater reliability, Spearman's rho"
+    assert float(found) == pytest.approx(expected.statistic)
+
+
+def test_ranks_have_a_curve_by_replications_and_bootstrap() -> None:
+    tables = [
+        rankdata(-side.values.reshape(40, -1), axis=0) for side in replications(seed=1, raters=8)
+    ]
+
+    curve = krr_curve(
+        *map(rb.Ratings.from_wide, tables),
+        k=[1, 8],
+        aggregate="rank",
+        coefficient=spearman_rho,
+        replicates=20,
+    )
+
+    assert curve.columns.to_list() == ["empirical", "bootstrap"]
+    expected = spearmanr(*[(1 / table).mean(axis=1) for table in tables])
+    assert curve.loc[8, "empirical"] == pytest.approx(expected.statistic)
+    assert curve["empirical"].is_monotonic_increasing
+
+
+def test_ranks_below_1_are_refused() -> None:
+    scores, _ = replications(seed=1)
+
+    with pytest.raises(rb.RatingsError, match="ranks must be 1 or higher; found -"):
+        krr(scores, scores, aggregate="rank")
+
+
 @given(k=st.integers(1, 3), blocks=st.integers(1, 4), seed=st.integers(0, 99))
 def test_draws_belong_to_their_item_and_have_no_duplicates(k: int, blocks: int, seed: int) -> None:
     replication = Replication(replications(seed=2)[0], "mean")
@@ -237,7 +275,7 @@ def test_majorities_of_different_categories_are_refused() -> None:
 
 
 def test_unknown_aggregates_are_refused() -> None:
-    with pytest.raises(ValueError, match="aggregate must be one of mean, median, majority"):
+    with pytest.raises(ValueError, match="aggregate must be one of mean, median, majority, rank"):
         krr(*replications(seed=1), aggregate="mode")  # type: ignore[arg-type]
 
 

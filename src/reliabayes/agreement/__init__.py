@@ -15,6 +15,7 @@ from reliabayes.agreement.interval import Interval
 from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.percent import percent_agreement, unanimous_agreement
+from reliabayes.agreement.rank_correlation import spearman_rho
 from reliabayes.agreement.spearman_brown import spearman_brown
 from reliabayes.agreement.specific import specific_agreement
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
@@ -48,6 +49,7 @@ __all__ = [
     "percent_agreement",
     "scott_pi",
     "spearman_brown",
+    "spearman_rho",
     "specific_agreement",
     "unanimous_agreement",
     "which_icc",

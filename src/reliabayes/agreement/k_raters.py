@@ -50,12 +50,13 @@ def krr(
         ``ratings.subset(pools=[...])``. Items that only one of them has are left out.
     k : int, optional
         Number of ratings to draw of each item in each replication; by default all ratings.
-    aggregate : {"mean", "median", "majority"}, default "mean"
-        How the ratings of an item are aggregated; "majority" is the most frequent category, with
-        ties broken at random.
+    aggregate : {"mean", "median", "majority", "rank"}, default "mean"
+        How the ratings of an item are aggregated. "majority" is the most frequent category, with
+        ties broken at random. "rank" is the mean reciprocal rank, the mean of 1 / rating of ratings
+        that are ranks with 1 the first; `spearman_rho` is the usual coefficient.
     coefficient : callable, default `krippendorff_alpha`
         Function from ratings to a coefficient, applied to the aggregates as ratings by two raters.
-        The metric of alpha follows from the aggregates: interval for means and medians.
+        The metric of alpha follows from the aggregates: interval for means, medians and ranks.
     seed : int, default 0
         The same seed draws the same ratings.
 
@@ -115,7 +116,7 @@ def krr_bootstrap(
         Any design.
     k : int, optional
         Number of ratings to draw of each item; by default as many as it has.
-    aggregate : {"mean", "median", "majority"}, default "mean"
+    aggregate : {"mean", "median", "majority", "rank"}, default "mean"
         As for `krr`.
     coefficient : callable, default `krippendorff_alpha`
         As for `krr`.
@@ -177,7 +178,7 @@ def krr_curve(
         Another replication of the same items.
     k : sequence of int, optional
         By default 1, 2, ... up to the smallest number of ratings of an item.
-    aggregate : {"mean", "median", "majority"}, default "mean"
+    aggregate : {"mean", "median", "majority", "rank"}, default "mean"
         As for `krr`.
     coefficient : callable, default `krippendorff_alpha`
         As for `krr`.

@@ -15,7 +15,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.wording import listed, shown
 
-Aggregate = Literal["mean", "median", "majority"]
+Aggregate = Literal["mean", "median", "majority", "rank"]
 Aggregates = NDArray[Any]  # floats, or codes of categories for majorities
 
 
@@ -30,7 +30,7 @@ class Replication:
     ----------
     ratings : Ratings
         Any design.
-    aggregate : {"mean", "median", "majority"}
+    aggregate : {"mean", "median", "majority", "rank"}
         How the ratings of an item are aggregated.
     """
 
@@ -41,8 +41,13 @@ class Replication:
         if self.aggregate not in get_args(Aggregate):
             known = ", ".join(get_args(Aggregate))
             raise ValueError(f"aggregate must be one of {known}; found {self.aggregate!r}.")
-        if self.aggregate != "majority":
-            self.ratings.values  # noqa: B018 - raises unless they are numbers
+        if self.aggregate == "majority":
+            return
+        least = self.ratings.values.min()  # raises unless they are numbers
+        if self.aggregate == "rank" and least < 1:
+            ranked = 'frame.groupby("rater")["rating"].rank(ascending=False)'
+            remedy = f"If they are scores, rank them first: {ranked}."
+            raise RatingsError([Fault("rating", "ranks must be 1 or higher", shown(least), remedy)])
 
     def draw(self, k: int | None, blocks: int, rng: np.random.Generator) -> tuple[Codes, Codes]:
         """Draw k ratings of each item without replacement; all ratings if k is None."""
@@ -75,8 +80,9 @@ class Replication:
     ) -> Aggregates:
         """(blocks * I,) aggregates of drawn ratings: numbers, or codes of categories."""
         size = blocks * self.ratings.n_items
-        if self.aggregate == "mean":
-            total = np.bincount(unit, self.ratings.values[row], size)
+        if self.aggregate in ("mean", "rank"):
+            values = self.ratings.values[row]
+            total = np.bincount(unit, values if self.aggregate == "mean" else 1 / values, size)
             return np.asarray(total / np.bincount(unit, minlength=size))
         if self.aggregate == "median":
             return pd.Series(self.ratings.values[row]).groupby(unit).median().to_numpy()
@@ -112,7 +118,7 @@ def replications_of_shared_items(
     ----------
     one, other : Ratings
         Of the same items by different raters.
-    aggregate : {"mean", "median", "majority"}
+    aggregate : {"mean", "median", "majority", "rank"}
         How the ratings of an item are aggregated.
 
     Returns
