@@ -160,6 +160,38 @@ def test_regression_of_icc_with_k_ratings_is_a_straight_line(published_study: pd
     assert curve.coefficients["agreement^2"] == pytest.approx(0, abs=4 * 0.06)
 
 
+@pytest.mark.parametrize(
+    ("levels", "raters", "per_item", "single", "averaged"),
+    [(5, 2, 2, 0.71, 0.63), (2, 16, 13, 0.99, 0.88)],
+    ids=["smallest", "largest"],
+)
+def test_published_r_squared_is_of_all_response_distributions_together(
+    levels: int, raters: int, per_item: int, single: float, averaged: float
+) -> None:
+    # Weights of the simulations of IRRsim, some of which do not sum to 1
+    first_and_last = {"lightly": (0.55, 0.55), "moderately": (0.4, 0.6), "highly": (0.2, 0.8)}
+    skewed = {
+        name: [first / (levels - 1)] * (levels - 1) + [last]
+        for name, (first, last) in first_and_last.items()
+    }
+
+    study = simulate.reliability_study(
+        categories=[levels],
+        raters=[raters],
+        ratings_per_item=[per_item],
+        distributions={"uniform": None, **skewed},
+        coefficients={name: COEFFICIENTS[name] for name in ("ICC(1,1), k = columns", "ICC(1,k)")},
+        matrices=20,
+        seed=1,
+    )
+
+    for name, published in {"ICC(1,1), k = columns": single, "ICC(1,k)": averaged}.items():
+        # The published number has two digits; the other term is the standard error of an R-squared
+        error = 2 * math.sqrt(published) * (1 - published) / math.sqrt(len(study))
+        found = simulate.agreement_regression(study, name)
+        assert found.r_squared == pytest.approx(published, abs=0.005 + 4 * error), name
+
+
 @pytest.mark.parametrize("raters", [6, 12])
 def test_the_number_of_raters_lowers_the_icc_only_with_k_columns(raters: int) -> None:
     study = simulate.reliability_study(
