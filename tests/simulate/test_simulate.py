@@ -314,9 +314,82 @@ def test_confidence_band_of_a_line_follows_the_textbook_formula(cars: pd.DataFra
     assert found.iloc[0].to_list() == pytest.approx([middle, middle - reach, middle + reach])
 
 
-def test_loess_has_no_coefficients(cars: pd.DataFrame) -> None:
+@pytest.mark.parametrize(
+    ("curve", "estimates", "errors", "t", "p"),
+    [
+        ("linear", [-17.5791, 3.9324], [6.7584, 0.4155], [-2.601, 9.464], [0.0123, 1.49e-12]),
+        (
+            "quadratic",
+            [2.47014, 0.91329, 0.09996],
+            [14.81716, 2.03422, 0.06597],
+            [0.167, 0.449, 1.515],
+            [0.868, 0.656, 0.136],
+        ),
+    ],
+)
+def test_the_summary_of_cars_equals_that_of_r(
+    cars: pd.DataFrame,
+    curve: simulate.regression.Curve,
+    estimates: list[float],
+    errors: list[float],
+    t: list[float],
+    p: list[float],
+) -> None:
+    found = simulate.agreement_regression(cars, "distance", curve).summary()
+
+    assert list(found) == ["estimate", "standard_error", "t", "p_value"]
+    assert found["estimate"].to_list() == pytest.approx(estimates, abs=6e-5)
+    assert found["standard_error"].to_list() == pytest.approx(errors, abs=6e-5)
+    assert found["t"].to_list() == pytest.approx(t, abs=6e-4)
+    assert found["p_value"].to_list() == pytest.approx(p, rel=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("curve", "f", "degrees", "p", "adjusted"),
+    [
+        ("linear", 89.57, (1, 48), 1.490e-12, 0.6438),
+        ("quadratic", 47.14, (2, 47), 5.852e-12, 0.6532),
+    ],
+)
+def test_the_f_test_of_cars_equals_that_of_r(
+    cars: pd.DataFrame,
+    curve: simulate.regression.Curve,
+    f: float,
+    degrees: tuple[int, int],
+    p: float,
+    adjusted: float,
+) -> None:
+    found = simulate.agreement_regression(cars, "distance", curve)
+
+    assert found.f_test["F"] == pytest.approx(f, abs=0.006)
+    assert found.f_test[["df_curve", "df_residual"]].to_list() == pytest.approx(degrees)
+    assert found.f_test["p_value"] == pytest.approx(p, rel=1e-3)
+    assert found.adjusted_r_squared == pytest.approx(adjusted, abs=6e-5)
+
+
+@pytest.mark.parametrize("name", ["coefficients", "f_test", "adjusted_r_squared"])
+def test_loess_has_no_coefficients(cars: pd.DataFrame, name: str) -> None:
     with pytest.raises(ValueError, match="linear or quadratic to have coefficients"):
-        _ = simulate.agreement_regression(cars, "distance", "loess").coefficients
+        getattr(simulate.agreement_regression(cars, "distance", "loess"), name)
+
+
+@pytest.mark.parametrize("curve", ["linear", "quadratic", "loess"])
+def test_the_agreement_of_a_value_predicts_this_value(
+    cars: pd.DataFrame, curve: simulate.regression.Curve
+) -> None:
+    found = simulate.agreement_regression(cars, "distance", curve)
+
+    agreement = found.agreement_at([20, 60])
+
+    assert agreement.index.to_list() == [20, 60]
+    assert found.predict(agreement.to_list())["mean"].to_list() == pytest.approx([20, 60], abs=1e-3)
+
+
+def test_no_simulated_agreement_reaches_a_value_beyond_the_curve(cars: pd.DataFrame) -> None:
+    found = simulate.agreement_regression(cars, "distance", "linear").agreement_at([-2, 50, 200])
+
+    assert found.isna().to_list() == [True, False, True]
+    assert found[50] == pytest.approx((50 + 17.5791) / 3.9324, abs=1e-3)
 
 
 def test_regressions_without_data_are_refused(cars: pd.DataFrame) -> None:
@@ -340,6 +413,17 @@ def test_the_title_of_the_plot_states_the_finding(published_study: pd.DataFrame)
     )
     note = ax.texts[0].get_text().replace("\n", " ")
     assert note == "-0.51 + 1.52 a. 900 simulated matrices, 95% band"
+
+
+def test_the_plot_marks_the_agreements_that_are_asked_for(published_study: pd.DataFrame) -> None:
+    line = simulate.agreement_regression(published_study, "ICC(1,1)", "linear")
+
+    ax = line.plot(Figure().add_subplot(), at=[0.8])
+
+    value = line.predict([0.8])["mean"].item()
+    mark = ax.get_lines()[2]
+    assert np.asarray(mark.get_xydata())[1].tolist() == pytest.approx([0.8, value])
+    assert f"80%: {value:.2f}" in [text.get_text() for text in ax.texts]
 
 
 def test_a_plot_of_loess_has_no_equation(cars: pd.DataFrame) -> None:

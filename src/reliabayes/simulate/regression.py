@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import fdtrc, stdtr, stdtrit
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.plots.layout import add_title, axes_or_new, percent_ticks
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Curve = Literal["linear", "quadratic", "loess"]
 
 SPAN = 0.75  # proportion of the matrices that are in the neighbourhood of a point of a loess curve
+GRID = 200  # points from which curves are drawn and at which they are inverted
 CURVE_NOUNS = {"linear": "straight line", "quadratic": "parabola", "loess": "loess curve"}
 
 
@@ -122,17 +123,64 @@ class AgreementRegression:
     @property
     def coefficients(self) -> pd.Series[float]:
         """Coefficients of the powers of agreement; a loess curve has none."""
-        if self.curve == "loess":
-            raise ValueError("curve must be linear or quadratic to have coefficients; found loess.")
         names = ["constant", "agreement", "agreement^2"][: 1 + self._degree]
-        at_zero = self._local(np.zeros(1))[0]
-        return pd.Series(at_zero @ self.mean, index=names)
+        return pd.Series(self._of_powers @ self.mean, index=names)
+
+    def summary(self) -> pd.DataFrame:
+        """Tabulate the coefficients of the powers of agreement; a loess curve has none.
+
+        Returns
+        -------
+        DataFrame
+            Index constant, agreement and, for a parabola, agreement^2; columns estimate,
+            standard_error, t and p_value, two-sided.
+
+        Examples
+        --------
+        >>> from reliabayes import simulate
+        >>> study = simulate.reliability_study(matrices=20, seed=1)
+        >>> simulate.agreement_regression(study, "ICC(1,1)", "linear").summary().round(2)
+                   estimate  standard_error      t  p_value
+        constant      -0.51            0.02 -32.48      0.0
+        agreement      1.51            0.02  65.95      0.0
+        """
+        estimate = self.coefficients
+        error = self.residual_standard_error * np.sqrt(
+            (self._of_powers**2 / self.multiplicity).sum(axis=1)
+        )
+        t = estimate / error
+        p_value = 2 * stdtr(self.degrees_of_freedom, -abs(t))
+        return pd.DataFrame(
+            {"estimate": estimate, "standard_error": error, "t": t, "p_value": p_value}
+        )
+
+    @property
+    def f_test(self) -> pd.Series[float]:
+        """Test of the curve against a constant: F, df_curve, df_residual, p_value."""
+        self._require_powers()
+        degrees, rest = float(self._degree), self.degrees_of_freedom
+        explained = self._total_square - self._residual_square
+        f = float(explained / degrees / self.residual_standard_error**2)
+        return pd.Series(
+            {
+                "F": f,
+                "df_curve": degrees,
+                "df_residual": rest,
+                "p_value": float(fdtrc(degrees, rest, f)),
+            }
+        )
 
     @property
     def r_squared(self) -> float:
         """Proportion of the variance of the coefficient that the curve explains."""
-        total_square = ((self.points[:, 1] - self.points[:, 1].mean()) ** 2).sum()
-        return float(1 - self._residual_square / total_square)
+        return float(1 - self._residual_square / self._total_square)
+
+    @property
+    def adjusted_r_squared(self) -> float:
+        """R-squared from unbiased variances, residual and total."""
+        self._require_powers()
+        total = self._total_square / (len(self.points) - 1)
+        return float(1 - self.residual_standard_error**2 / total)
 
     @property
     def residual_standard_error(self) -> float:
@@ -173,7 +221,40 @@ class AgreementRegression:
             index=pd.Index(at, name="agreement"),
         )
 
-    def plot(self, ax: Axes | None = None, prob: float = 0.95) -> Axes:
+    def agreement_at(self, values: Sequence[float]) -> pd.Series[float]:
+        """Find the smallest simulated agreements at which the curve reaches values.
+
+        Parameters
+        ----------
+        values : sequence of float
+            Values of the coefficient.
+
+        Returns
+        -------
+        Series
+            Index value; the observed agreement, nan if the curve does not cross the value between
+            the smallest and the largest agreement of the matrices.
+
+        Examples
+        --------
+        >>> from reliabayes import simulate
+        >>> study = simulate.reliability_study(matrices=20, seed=1)
+        >>> simulate.agreement_regression(study).agreement_at([0.4, 0.75]).round(2).to_dict()
+        {0.4: 0.6, 0.75: 0.83}
+        """
+        at = self._grid
+        above = self._weights(at) @ self.mean - np.asarray(values, float)[:, None]
+        crosses = np.sign(above[:, :-1]) != np.sign(above[:, 1:])
+        first = crosses.argmax(axis=1)
+        low, high = np.take_along_axis(above, first[:, None] + [0, 1], axis=1).T
+        found = at[first] - low / (high - low) * (at[1] - at[0])
+        return pd.Series(
+            np.where(crosses.any(axis=1), found, np.nan),
+            index=pd.Index(values, name="value"),
+            name="agreement",
+        )
+
+    def plot(self, ax: Axes | None = None, prob: float = 0.95, *, at: Sequence[float] = ()) -> Axes:
         """Plot the matrices as points, and the curve with its confidence band.
 
         Parameters
@@ -182,6 +263,8 @@ class AgreementRegression:
             Where to draw; by default on a new figure.
         prob : float, default 0.95
             Nominal coverage of the band.
+        at : sequence of float
+            Agreements at which to mark the curve, with lines to both axes.
 
         Returns
         -------
@@ -199,14 +282,23 @@ class AgreementRegression:
         """
         ax = axes_or_new(ax)
         palette, colour = Palette.of(ax), Palette.of(ax).series[0]
-        at = np.linspace(self.agreement[0], self.agreement[-1], 200)
-        mean, lower, upper = self.predict(list(at), prob).to_numpy().T
+        grid = self._grid
+        mean, lower, upper = self.predict(list(grid), prob).to_numpy().T
         ax.plot(
             *self.points.T, color=palette.muted, linestyle="", marker="o", markersize=3,
             markeredgewidth=0, alpha=0.3,
         )  # fmt: skip
-        ax.fill_between(at, lower, upper, color=colour, alpha=0.25, linewidth=0)
-        ax.plot(at, mean, color=colour, linewidth=1.8)
+        ax.fill_between(grid, lower, upper, color=colour, alpha=0.25, linewidth=0)
+        ax.plot(grid, mean, color=colour, linewidth=1.8)
+        for place, value in zip(at, self.predict(at)["mean"], strict=True):
+            ax.plot(
+                [place, place, 0], [0, value, value],
+                color=palette.text, linestyle=":", linewidth=1, scalex=False, scaley=False,
+            )  # fmt: skip
+            ax.annotate(
+                f"{place:.0%}: {value:.2f}", (place, value), xytext=(-4, 4),
+                textcoords="offset points", horizontalalignment="right",
+            )  # fmt: skip
         percent_ticks(ax)
         ax.set(xlabel="a, proportion of items with unanimous ratings", ylabel=self.coefficient)
         note = f"{self._equation}{len(self.points):,} simulated matrices, {100 * prob:g}% band"
@@ -232,6 +324,25 @@ class AgreementRegression:
     @property
     def _degree(self) -> int:
         return 1 if self.curve == "linear" else 2
+
+    @property
+    def _grid(self) -> Array:
+        """Agreements over the range of the matrices, at equal distances."""
+        return np.linspace(self.agreement[0], self.agreement[-1], GRID)
+
+    @property
+    def _of_powers(self) -> Array:
+        """(degree + 1, U) weights of the means in the coefficients of the powers of agreement."""
+        self._require_powers()
+        return np.asarray(self._local(np.zeros(1))[0])
+
+    def _require_powers(self) -> None:
+        if self.curve == "loess":
+            raise ValueError("curve must be linear or quadratic to have coefficients; found loess.")
+
+    @property
+    def _total_square(self) -> float:
+        return float(((self.points[:, 1] - self.points[:, 1].mean()) ** 2).sum())
 
     @property
     def _residual_square(self) -> float:
