@@ -251,6 +251,7 @@ def known_names() -> dict[str, Any]:
         "ag": rb.agreement,
         "rng": rng,
         "ratings": ratings,
+        "study": rb.simulate.reliability_study(matrices=2, seed=1, progress=False),
         "scores": on_two_days(rng),
         "one": ratings,
         "other": ratings,
