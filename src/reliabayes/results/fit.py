@@ -20,6 +20,7 @@ from reliabayes.results.ignored_facets import ignored_facets
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.model import problem_of
 from reliabayes.results.predictive import PredictiveChecks
+from reliabayes.results.rater_variance import raters_outweigh_items
 from reliabayes.results.saved_file import check_model
 from reliabayes.results.settings import chain_number, whole_number
 from reliabayes.results.summaries import rounded
@@ -48,7 +49,8 @@ class Fit(FittedItems):
     """
 
     def __str__(self) -> str:
-        first = [fill(f"{label}: {text}", 80) for label, text in self._said_first().items()]
+        said = self._said_first(raters_outweigh_items(self.quantities))
+        first = [fill(f"{label}: {text}", 80) for label, text in said.items()]
         return "\n".join([*first, f"{self!r}", rounded(self.summary()).to_string()])
 
     def _repr_html_(self) -> str:
@@ -60,13 +62,15 @@ class Fit(FittedItems):
         ]
         return f"{''.join(first)}<p>{escape(answer(self).verdict)}</p>{table}"
 
-    def _said_first(self) -> dict[str, str]:
+    def _said_first(self, of_raters: str = "") -> dict[str, str]:
         """What to print above the results, by label.
 
-        The caution of models of scores is left out: it is a hint at other models.
+        The caution of models of scores is left out: it is a hint at other models. What it says
+        ``of_raters`` is in the verdict, too.
         """
-        knows = self.model.has_true_categories
-        caution = self._caution if knows else ignored_facets(self.model, self.ratings)
+        caution = self._caution
+        if not self.model.has_true_categories:
+            caution = " ".join(filter(None, (of_raters, ignored_facets(self.model, self.ratings))))
         said = {"Warning": self.doubt, "Caution": caution}
         return {label: text for label, text in said.items() if text}
 

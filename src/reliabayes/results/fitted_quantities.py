@@ -29,6 +29,7 @@ from reliabayes.results.modes import (
 )
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rater_quality import by_pool
+from reliabayes.results.rater_variance import raters_outweigh_items
 from reliabayes.results.sensitivity import note_on_priors, sensitivity
 from reliabayes.results.settings import Settings, whole_number
 from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
@@ -87,9 +88,10 @@ class FittedQuantities:
             Columns median, mean, sd, ess_bulk, ess_tail, r_hat, mcse (the Monte Carlo standard
             error of the mean), lower_90 and upper_90 (for ``prob=0.9``). A quantity with several
             values has a row for each, ``prevalence[yes]``. ``attrs["caution"]`` says what the model
-            cannot know and these numbers depend on, and whether the ratings can be read in more
-            than one way; ``attrs["note"]`` how far the ICC depends on a prior where raters or items
-            are few; both are empty for most fits. Sentences and plots state medians.
+            cannot know and these numbers depend on, whether the ratings can be read in more than
+            one way, and whether raters differ more than items do; ``attrs["note"]`` how far the ICC
+            depends on a prior where raters or items are few; both are empty for most fits.
+            Sentences and plots state medians.
 
         Raises
         ------
@@ -114,7 +116,7 @@ class FittedQuantities:
     @cached_property
     def _caution(self) -> str:
         """What to say beside the results, in sentences; empty if there is nothing to say."""
-        said = [cautions(self.model, self.ratings)]
+        said = [raters_outweigh_items(self.quantities), cautions(self.model, self.ratings)]
         if self.shared_errors is not None:
             said = [self.shared_errors.caution, *said]
         if modes := modes_in_words(self.settings.modes):

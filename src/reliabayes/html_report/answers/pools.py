@@ -23,6 +23,7 @@ from reliabayes.html_report.answers.phrases import (
     split_whole,
     with_probability,
 )
+from reliabayes.html_report.answers.severity import claims_on_raters
 from reliabayes.partitions import RatingsDataset
 from reliabayes.results import quantities
 from reliabayes.results.estimates import draws_by_label, estimate_text, observed_suffix
@@ -73,7 +74,7 @@ def pools_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[str
             "agreement"
         )
         return Answer(
-            (claim, *_level_claim(fit)),
+            (claim, *claims_on_raters(fit), *_level_claim(fit)),
             _signal_figures(fit, scale, prob),
             (_consistency(fit, scale, prob, reliability),),
         )
@@ -81,6 +82,7 @@ def pools_answer(fit: Fit, prob: float, reliability: float, misfit: Sequence[str
     best, worst = ordered[-1], ordered[0]
     claims = (
         Claim(_verdict(known, best, worst, pools), misfit_caution(misfit)),
+        *claims_on_raters(fit),
         *_level_claim(fit),
     )
     sentences = [

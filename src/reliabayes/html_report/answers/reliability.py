@@ -22,7 +22,7 @@ from reliabayes.html_report.answers.phrases import (
     split_percentage,
     split_whole,
 )
-from reliabayes.html_report.answers.severity import severity_claim
+from reliabayes.html_report.answers.severity import claims_on_raters, severity_claim
 from reliabayes.html_report.answers.typical_item import TypicalItem
 from reliabayes.results import quantities
 from reliabayes.results.estimates import estimate_text, observed_suffix, scalar_draws
@@ -78,6 +78,7 @@ def reliability_answer(
         )
     have = _have(typical)
     claims = [Claim(_verdict(reached, have, str(now), needed, reliability), misfit_caution(misfit))]
+    claims += claims_on_raters(fit)
     if severe := severity_claim(fit):
         claims.append(Claim(severe))
     return Answer(

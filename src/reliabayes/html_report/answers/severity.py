@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
+from reliabayes.html_report.answers.figures import Claim
+from reliabayes.results.rater_variance import raters_outweigh_items
 from reliabayes.results.summaries import interval_bounds
 
 if TYPE_CHECKING:
@@ -50,6 +52,22 @@ def severities(fit: Fit) -> pd.DataFrame | None:
     lower, upper = interval_bounds(effects, 2 * CLEAR - 1)
     columns = {"median": np.median(effects, axis=0), "lower": lower, "upper": upper}
     return pd.DataFrame(columns, index=fit.ratings.raters).sort_values("median")
+
+
+def claims_on_raters(fit: Fit) -> tuple[Claim, ...]:
+    """That raters differ more than items do, if it is more likely than not.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model of scores.
+
+    Returns
+    -------
+    tuple of Claim
+    """
+    said = raters_outweigh_items(fit.quantities)
+    return (Claim(said.removesuffix(".")),) if said else ()
 
 
 def severity_claim(fit: Fit) -> str:
