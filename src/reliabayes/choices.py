@@ -18,6 +18,7 @@ Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a la
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"
 ]
+Irr: TypeAlias = Literal["alpha", "kappa"]  # what measures the agreement within a pool
 Sampler: TypeAlias = Literal["auto", "nuts", "hmc", "gibbs", "independence"]  # of posteriors
 Family: TypeAlias = Literal["gaussian", "logit", "ordinal"]  # distribution of ratings
 Match: TypeAlias = Literal["observed"]  # which agreement simulated ratings have exactly

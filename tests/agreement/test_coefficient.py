@@ -39,6 +39,7 @@ CORRECTED: list[Function] = [
     lambda ratings: agreement.iota(ratings, distance="nominal"),
     lambda ratings: agreement.kappa_x(ratings, "nominal"),
     lambda ratings: agreement.normalized_kappa_x(ratings, "nominal"),
+    lambda ratings: agreement.normalized_kappa_x(ratings, "nominal", irr="kappa"),
 ]
 INFORMATION: list[Function] = [agreement.information_agreement]
 UNCORRECTED: list[Function] = [agreement.percent_agreement, agreement.unanimous_agreement]

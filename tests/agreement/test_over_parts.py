@@ -96,6 +96,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "kappa_x": ("nominal", agreement.kappa_x),
     "kappa_x, continuous": ("continuous", agreement.kappa_x),
     "normalized kappa_x": ("numeric", agreement.normalized_kappa_x),
+    "normalized by kappa": ("nominal", partial(agreement.normalized_kappa_x, irr="kappa")),
     "ICC(1,1)": ("continuous", partial(agreement.icc, name="ICC(1,1)")),
     "ICC(2,1)": ("continuous", partial(agreement.icc, name="ICC(2,1)")),
     "ICC(3,k)": ("numeric", partial(agreement.icc, name="ICC(3,k)")),

@@ -135,6 +135,39 @@ def test_normalized_kappa_divides_by_the_alphas_of_the_pools() -> None:
     assert across == float(kappa_x(ratings, "nominal"))
 
 
+@pytest.mark.parametrize("name", ["nominal", "absolute", "squared"])
+@given(tables())
+def test_kappas_within_pools_equal_brute_force_over_all_pairs(
+    name: DistanceName, table: Table
+) -> None:
+    pool, distance = np.arange(5) % 2, getattr(pairwise, name)
+
+    found = normalized_kappa_x(table.pooled(), name, irr="kappa")
+
+    within = [pairwise.conger(table.part(pool[table.rater] == each), distance) for each in (0, 1)]
+    assert [float(found.part(part)) for part in found.parts] == pytest.approx(
+        [pairwise.kappa_x(table, pool, distance), *within], abs=1e-12
+    )
+
+
+def test_with_two_raters_per_pool_kappa_is_that_of_cohen() -> None:
+    wide = np.array([[1, 1, 1, 2], [2, 2, 2, 2], [1, 2, 1, 1], [3, 3, 3, 3], [3, 3, 3, 3]])
+    ratings = Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "b", 3: "b"}, scale="nominal")
+
+    found = normalized_kappa_x(ratings, irr="kappa")
+
+    cohen = [float(cohen_kappa(ratings.subset(pools=[pool]))) for pool in ("a", "b")]
+    # By hand: 4 and 4 of 5 items agree; by chance 8 and 8 of 25.
+    assert cohen == pytest.approx([(0.8 - 8 / 25) / (1 - 8 / 25)] * 2)
+    assert float(found) == pytest.approx(float(kappa_x(ratings)) / np.sqrt(np.prod(cohen)))
+    assert [*found.parts] == ["kappa_x", "kappa of the first pool", "kappa of the second pool"]
+
+
+def test_the_reliability_within_pools_is_alpha_or_kappa() -> None:
+    with pytest.raises(ValueError, match="irr must be one of alpha, kappa, not 'pi'"):
+        normalized_kappa_x(Table.simulated(2).pooled(), irr="pi")  # type: ignore[call-overload]
+
+
 def test_items_rated_by_one_pool_are_ignored() -> None:
     shared = ({1: "ab", 2: "bb"}, {1: "aa", 2: "b"})
     more = ({**shared[0], 3: "bb"}, {**shared[1], 4: "aaa"})

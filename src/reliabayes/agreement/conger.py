@@ -127,8 +127,7 @@ def iota(
 def _conger(ratings: Ratings, name: str, distance: Distance) -> Coefficient:
     ratings.require_known_raters(name)
     sums = RaterSums.of(ratings, distance)
-    correction = ChanceCorrection(sums.observed, sums.expected, "disagreement")
-    return correction.coefficient(ratings, name, sums.rows)
+    return sums.correction.coefficient(ratings, name, sums.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +167,11 @@ class RaterSums:
         )
         return cls(CountTable.from_ratings(ratings), by_item_and_rater, distance, raters)
 
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return 2 + self.n_raters * (2 + self.distance.width)
+
     def rows(self, weights: Array | None) -> Rows:
         """(I, S) statistics, given how often each rater occurs."""
         counts, once = self.by_item.counts(weights), self.by_item_and_rater.counts(None)
@@ -183,6 +187,11 @@ class RaterSums:
         )
         own = np.column_stack([is_paired, mean_distance])
         return join_columns([own, sizes, margins(self.distance, weighted, self.n_raters)])
+
+    @property
+    def correction(self) -> ChanceCorrection:
+        """Conger's kappa, given sums (..., S)."""
+        return ChanceCorrection(self.observed, self.expected, "disagreement")
 
     def observed(self, sums: Array) -> Array:
         """Mean distance of two ratings of the same item, given sums (..., S)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -10,13 +11,16 @@ from reliabayes.agreement.alpha import AlphaSums
 from reliabayes.agreement.arithmetic import ratio
 from reliabayes.agreement.chance_correction import ChanceCorrection
 from reliabayes.agreement.coefficient import Coefficient
+from reliabayes.agreement.conger import RaterSums
 from reliabayes.agreement.count_table import CountTable
 from reliabayes.agreement.distance import Distance, Pairwise, margins
+from reliabayes.agreement.interval import check_choice
 from reliabayes.agreement.item_rows import Rows, join_columns
 from reliabayes.agreement.over_parts import of_datasets
 from reliabayes.agreement.scales import DistanceName, distance_between
 from reliabayes.agreement.whole import whole_of
 from reliabayes.arrays import Array, Codes
+from reliabayes.choices import Irr
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings import Ratings
 from reliabayes.wording import shown
@@ -66,12 +70,21 @@ def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -
 
     Examples
     --------
+    Two pools of two raters put four items into two categories. Within items there are 4 x 2 x 2 =
+    16 pairs of a rating by one pool and one by the other, and 4 of them differ. Any rating of one
+    pool and any of the other form 8 x 8 = 64 pairs, of which 28 differ. So kappa_x is
+    1 - (4/16) / (28/64) = 3/7.
+
     >>> import numpy as np
     >>> import reliabayes as rb
-    >>> table = np.array([["a", "a", "a"], ["b", "b", "a"], ["b", "a", "b"], ["a", "a", "a"]])
-    >>> ratings = rb.Ratings.from_wide(table, pool={0: "x", 1: "x", 2: "y"})
-    >>> rb.agreement.kappa_x(ratings)
-    Cross-replication reliability kappa_x: 0.1429
+    >>> table = np.array([list("abbb"), list("abab"), list("aaaa"), list("aaaa")])
+    >>> ratings = rb.Ratings.from_wide(table, pool={0: "x", 1: "x", 2: "y", 3: "y"})
+    >>> found = rb.agreement.kappa_x(ratings)
+    >>> found
+    Cross-replication reliability kappa_x: 0.4286
+    >>> [16 * found.part("observed disagreement").value,
+    ...  64 * found.part("expected disagreement").value]
+    [4.0, 28.0]
     """
     sums = CrossSums.of(ratings, distance_between(ratings, distance))
     name = "Cross-replication reliability kappa_x"
@@ -80,33 +93,40 @@ def kappa_x(ratings: Ratings, distance: DistanceName | Pairwise | None = None) -
 
 @of_datasets
 def normalized_kappa_x(
-    ratings: Ratings, distance: DistanceName | Pairwise | None = None
+    ratings: Ratings, distance: DistanceName | Pairwise | None = None, irr: Irr = "alpha"
 ) -> Coefficient:
     r"""Cross-replication reliability of two pools, corrected for disagreement within them.
 
-    .. math:: \kappa_x / \sqrt{\alpha_0 \alpha_1}
+    .. math:: \kappa_x / \sqrt{\mathrm{IRR}_0 \mathrm{IRR}_1}
 
-    where alpha is Krippendorff's alpha of each pool for the same distance. It is close to 1 if the
+    where IRR is the reliability within each pool, for the same distance. It is close to 1 if the
     pools differ no more than raters of one pool do; it may exceed 1 by chance, and is undefined
-    unless both alphas are positive. Like a disattenuated correlation, it refers to the means of
-    many ratings.
+    unless both reliabilities are positive. Like a disattenuated correlation, it refers to the means
+    of many ratings.
 
     Parameters
     ----------
     ratings : Ratings or RatingsDataset
-        With two pools. Each alpha is that of all items with at least two ratings by the pool.
+        With two pools. Each reliability is that of all items with at least two ratings by the pool.
     distance : {"nominal", "absolute", "squared"} or callable, optional
         As for `kappa_x`.
+    irr : {"alpha", "kappa"}
+        Reliability within a pool: Krippendorff's alpha; or `iota`, which is Conger's kappa for the
+        nominal distance and Cohen's for two raters. Kappa expects less agreement by chance where
+        raters of a pool differ in how often they use the categories.
 
     Returns
     -------
     Coefficient
-        With parts "kappa_x", "alpha of the first pool" and "alpha of the second pool".
+        With parts "kappa_x", "alpha of the first pool" and "alpha of the second pool", or "kappa
+        of ...".
 
     Raises
     ------
     RatingsError
         As for `kappa_x`, or no item has two ratings by one of the pools.
+    ValueError
+        ``irr`` is neither "alpha" nor "kappa".
 
     References
     ----------
@@ -121,21 +141,24 @@ def normalized_kappa_x(
     >>> rb.agreement.normalized_kappa_x(rb.Ratings.from_wide(table, pool=pool))
     Normalized kappa_x: 1.017
     """
+    check_choice("irr", irr, get_args(Irr))
     cross = CrossSums.of(ratings, distance_between(ratings, distance))
-    alpha = AlphaSums(cross.by_item, cross.distance)
+    within: AlphaSums | RaterSums = AlphaSums(cross.by_item, cross.distance)
+    if irr == "kappa":
+        within = RaterSums.of(ratings, cross.distance)
     is_in = np.eye(2)[:, _two_pools(ratings)]
     for pool in range(2):
         _require_pairs(ratings, pool)
 
     def rows(weights: Array | None) -> Rows:
-        blocks = [alpha.rows(inside if weights is None else inside * weights) for inside in is_in]
+        blocks = [within.rows(inside if weights is None else inside * weights) for inside in is_in]
         return join_columns([cross.rows(weights), *blocks])
 
-    edges = np.cumsum([cross.width, alpha.width])
+    edges = np.cumsum([cross.width, within.width])
 
     def parts(sums: Array) -> tuple[Array, Array, Array]:
         crossed, first, second = np.split(sums, edges, axis=-1)
-        return cross.correction(crossed), alpha.correction(first), alpha.correction(second)
+        return cross.correction(crossed), within.correction(first), within.correction(second)
 
     def formula(sums: Array) -> Array:
         across, first, second = parts(sums)
@@ -149,10 +172,10 @@ def normalized_kappa_x(
         formula,
         parts={
             "kappa_x": lambda sums: parts(sums)[0],
-            "alpha of the first pool": lambda sums: parts(sums)[1],
-            "alpha of the second pool": lambda sums: parts(sums)[2],
+            f"{irr} of the first pool": lambda sums: parts(sums)[1],
+            f"{irr} of the second pool": lambda sums: parts(sums)[2],
         },
-        undefined="a pool's alpha is not positive, or all ratings are the same",
+        undefined=f"a pool's {irr} is not positive, or all ratings are the same",
     )
 
 
