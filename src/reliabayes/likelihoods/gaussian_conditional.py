@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,6 +10,13 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from reliabayes.arrays import Array
+
+LEAST = 1e-6  # of the scale of ratings: a standard deviation whose effects make no difference
+
+
+def above_zero(sd: Any, scale: float) -> Any:
+    """Standard deviations, with one that makes no difference in place of 0."""
+    return np.maximum(sd, LEAST * scale)
 
 
 class MeanPrior(NamedTuple):
@@ -34,6 +42,12 @@ class Marginal(NamedTuple):
     mean: Any
     sd_mean: Any
 
+    def at_mean(self, mean: Any) -> float:
+        """Log density of the ratings given the mean, if its prior was flat."""
+        away = (mean - self.mean) / self.sd_mean
+        of_mean = -0.5 * (away**2 + math.log(2 * math.pi)) - math.log(self.sd_mean)
+        return float(self.log_density + of_mean)
+
 
 class Conditional(NamedTuple):
     """Normal distribution of the effects of the columns, and of the means last, given the data.
@@ -50,6 +64,14 @@ class Conditional(NamedTuple):
         """Distribution with a precision, of which the score is the product with the mean."""
         factor = np.asarray(np.linalg.cholesky(precision), float)
         return cls(factor, _solve(factor, score))
+
+    def log_density_of(self, means: Array) -> float:
+        """Log density of the means (G,), which come last, given the data."""
+        last = slice(-len(means), None)
+        root = self.factor[last, last]
+        away = root.T @ means - self.whitened[last]
+        constant = 0.5 * len(means) * math.log(2 * math.pi)
+        return float(np.log(np.diag(root)).sum() - 0.5 * away @ away - constant)
 
     @property
     def mean(self) -> Array:

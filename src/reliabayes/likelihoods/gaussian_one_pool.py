@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, cg
 
 from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import curvature, repeat_em
 from reliabayes.likelihoods.cross_products import cross_products
@@ -127,6 +129,37 @@ class CrossedDesign:
         """(D,) distinct numbers of ratings of a row; (M,) which of them; (D,) how many rows."""
         n, pattern, multiplicity = np.unique(self.n, return_inverse=True, return_counts=True)
         return n, pattern, multiplicity.astype(float)
+
+    def effect_sums(self) -> EffectSums:
+        """The same sums for effects of two sources, rows and columns, and the mean."""
+        n, per_column = self.n[:, None], self.per_column[:, None]
+        whole = np.array([self.n.sum()])
+        blocks: list[list[Any]] = [
+            [sp.diags_array(self.n), self.counts, n],
+            [self.counts.T, sp.diags_array(self.per_column), per_column],
+            [n.T, per_column.T, whole[:, None]],
+        ]
+        products = sp.block_array([[sp.csr_array(each) for each in row] for row in blocks])
+        totals = np.concatenate([self.total, self.column_total, [self.total.sum()]])
+        source = np.repeat([0, 1, 2], [*self.counts.shape, 1])
+        return EffectSums(int(whole[0]), 0.0, source, products.tocsr(), totals, self.square)
+
+    def expected_columns(self, sd: Deviations, mean: float) -> Array:
+        """Effects (J,) of the columns expected given the ratings and the mean, however many."""
+        shrinkage = sd.shrinkage(self.n)
+        ratio = (sd.residual / sd.column) ** 2 if sd.column else math.inf
+        if math.isinf(ratio):
+            return np.zeros_like(self.column_total)
+        left = self.column_total - mean * self.per_column
+        left -= self.counts.T @ (shrinkage * (self.total - mean * self.n))
+        own = self.per_column + ratio
+
+        def times(columns: Array) -> Array:
+            return np.asarray(own * columns - self.counts.T @ (shrinkage * (self.counts @ columns)))
+
+        size = len(own)
+        matrix = LinearOperator((size, size), matvec=times, dtype=np.float64)
+        return np.asarray(cg(matrix, left, rtol=1e-10, M=sp.diags_array(1 / own))[0])
 
     def draw_rows(
         self, sd: Deviations, columns: Array, cells: int, rng: np.random.Generator

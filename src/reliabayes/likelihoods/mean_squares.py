@@ -12,6 +12,7 @@ import numpy as np
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
 from reliabayes.inference.problem import StanData
+from reliabayes.likelihoods.gaussian_conditional import Marginal
 
 NONE: frozenset[str] = frozenset()
 
@@ -121,6 +122,13 @@ class MeanSquares:
             of_mean = sd**2 + self.mean_coefficient @ variance / self.n_ratings
             found += math.log(2 * np.pi * of_mean) + (self.mean - mean) ** 2 / of_mean
         return float(-0.5 * found)
+
+    def marginal(self, variance: Array, mean: float, sd: float) -> Marginal:
+        """The same density, and mean and standard deviation of the mean given the ratings."""
+        own = self.mean_coefficient @ variance / self.n_ratings
+        weight = 1.0 if math.isinf(sd) else sd**2 / (sd**2 + own)
+        found = self.log_density(variance, mean, sd)
+        return Marginal(found, mean + weight * (self.mean - mean), math.sqrt(weight * own))
 
     def draw(
         self,

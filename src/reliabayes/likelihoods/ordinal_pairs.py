@@ -114,6 +114,17 @@ class PairOfScores(NamedTuple):
         joint = other + self._log_density(first)
         return np.asarray(np.exp(joint - joint.max(axis=1, keepdims=True)))
 
+    def expected(self, items: slice) -> Array:
+        """Expected scores (d, 2) of some items, given their ratings."""
+        one, other = self.tables(items)
+        first = self.of_first(one, other)
+        first /= first.sum(axis=1, keepdims=True)
+        second = np.empty_like(first)
+        for node in range(first.shape[1]):
+            given = self.of_second(np.full(len(other), node), other)
+            second[:, node] = given @ self.second / given.sum(axis=1)
+        return np.stack([first @ self.first.node, (first * second).sum(axis=1)], axis=1)
+
     def _log_density(self, first: slice | Codes) -> Array:
         """Log density (n, M) of the second score given some of the first, times the spacing."""
         z = (self.second - self.rho * self.first.node[first, None]) / self.sd

@@ -17,6 +17,7 @@ from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.crossed_gibbs import MOST_LEVELS, levels_given
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
@@ -205,6 +206,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             mode["score"] = sd["score"] = np.zeros(problem.size("column"))  # all chains start at 0
         return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
 
+    def log_likelihood(self, point: Point, problem: CrossedProblem) -> float:
+        """Log density of all ratings, with all effects integrated out."""
+        found = problem.flat.marginal(problem.deviations(point))
+        return found.at_mean(point["mean"] - problem.center)
+
     def quantities(self, posterior: Posterior[CrossedProblem]) -> xr.Dataset:
         """ICCs and labeler ICC beside the parameters, each (chain, draw)."""
         sds = [posterior.draws[name] for name in SDS]
@@ -219,20 +225,20 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         )
 
     def items(
-        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
         return _described(self.effects(posterior, "item", rng), prob)
 
     def items_by_part(
-        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], prob: float | None, rng: np.random.Generator
     ) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of those of the raters."""
         sd, columns = self._column_effects(_with_few_levels(posterior), rng)
         return partial(effects_of_part, sd, columns, posterior.problem.center, prob)
 
     def raters(
-        self, posterior: Posterior[CrossedProblem], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[CrossedProblem], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
         posterior = _with_few_levels(posterior)
@@ -283,8 +289,12 @@ class GaussianICC(GaussianModel[CrossedProblem]):
     ) -> tuple[Deviations, Array]:
         """(S,) deviations, and draws (S, J + 1) of the effects of the columns, the mean last."""
         problem, draws = posterior.problem, posterior.stacked()
-        sd = Deviations(*(draws[name] for name in SDS)).swap(problem.swapped)
+        sd = problem.deviations(draws)
         means, prior, sums = draws["mean"] - problem.center, problem.mean_prior, problem.sums
+        if isinstance(rng, NoNoise) and not isinstance(sums, CrossedSums):
+            one = Deviations(*(float(each[0]) for each in sd))
+            expected = problem.rows().expected_columns(one, float(means[0]))
+            return sd, np.append(expected, means)[None]
         if isinstance(sums, CrowdSums) and "score" in draws:
             levels = sums.levels(draws["score"], sd, prior)
             return sd, np.column_stack([levels - means[:, None], means])
@@ -320,7 +330,7 @@ def _with_few_levels(posterior: Posterior[CrossedProblem]) -> Posterior[CrossedP
     return posterior.thinned(most) if posterior.n_draws > most else posterior
 
 
-def _described(chunks: Iterator[xr.DataArray], prob: float) -> pd.DataFrame:
+def _described(chunks: Iterator[xr.DataArray], prob: float | None) -> pd.DataFrame:
     """Summary of draws (chain, draw, units) in chunks, a row for each unit."""
     return pd.concat(
         [

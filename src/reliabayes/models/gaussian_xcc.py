@@ -144,7 +144,12 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         design = PooledDesign.of(ratings.item, ratings.rater, centred, pool)
         self._check_residual(ratings)
         return PooledGaussianProblem(
-            coords={"item": ratings.items, "rater": ratings.raters, "pool": ratings.pools},
+            coords={
+                "item": ratings.items,
+                "rater": ratings.raters,
+                "pool": ratings.pools,
+                "all": pd.RangeIndex(1),
+            },
             priors=self._checked_priors(moments),
             center=center,
             n_residuals=1 if self.residual == "shared" else len(moments),
@@ -159,7 +164,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         self._check_residual(first)
         center = np.array([of.centre for of in sums.moments])
         return PooledGaussianProblem(
-            coords={"rater": dataset.raters, "pool": dataset.pools},
+            coords={"rater": dataset.raters, "pool": dataset.pools, "all": pd.RangeIndex(1)},
             priors=self._checked_priors(sums.moments),
             center=center,
             n_residuals=1 if self.residual == "shared" else len(center),
@@ -246,6 +251,13 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
             target_acceptance=SMALL_DESIGN_ACCEPTANCE,
         )
 
+    def log_likelihood(self, point: Point, problem: PooledGaussianProblem) -> float:
+        """Log density of all ratings, with all effects integrated out."""
+        means, at = self.by_pool(point)
+        at, flat = problem.above_zero(at), problem.flat.mean_prior
+        given = problem.pooled.given(at, flat).log_density_of(means - problem.center)
+        return problem.pooled.log_likelihood(at, flat) + given
+
     def quantities(self, posterior: Posterior[PooledGaussianProblem]) -> xr.Dataset:
         """Agreement by pair of pools, and ICCs by pool, beside the parameters."""
         draws = posterior.draws
@@ -264,7 +276,10 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         )
 
     def items(
-        self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
+        self,
+        posterior: Posterior[PooledGaussianProblem],
+        prob: float | None,
+        rng: np.random.Generator,
     ) -> pd.DataFrame:
         """Effects of the items in each pool, in units of the rating: mean, sd, median, interval."""
         ratings, design = posterior.ratings_in_memory, posterior.problem.items()
@@ -272,14 +287,20 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         return table_of_effects(chunks, ratings, prob)
 
     def items_by_part(
-        self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
+        self,
+        posterior: Posterior[PooledGaussianProblem],
+        prob: float | None,
+        rng: np.random.Generator,
     ) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of those of the raters."""
         drawn, problem = self._rater_effects(posterior, rng), posterior.problem
         return partial(pooled_effects_of_part, *drawn, problem.center, problem.pool, prob)
 
     def raters(
-        self, posterior: Posterior[PooledGaussianProblem], prob: float, rng: np.random.Generator
+        self,
+        posterior: Posterior[PooledGaussianProblem],
+        prob: float | None,
+        rng: np.random.Generator,
     ) -> pd.DataFrame:
         """Pool and effect of the raters, in units of the rating: mean, sd, median and interval."""
         ratings = posterior.ratings
@@ -306,6 +327,7 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         problem = posterior.problem
         draws, prior, sums = posterior.stacked(), problem.mean_prior, problem.sums
         means, at = self.by_pool(draws)
+        at = problem.above_zero(at)
         offsets = means - problem.center
         if isinstance(sums, PooledCrowdSums) and "score" in draws:
             levels = sums.levels(draws["score"], at, prior)

@@ -139,6 +139,10 @@ class GradedGStudy(GStudy):
         own = {"spread": ("estimated",), "step": ("between",), "cut": ("below",)}
         return {"sd": ("source",), **own}
 
+    def log_likelihood(self, point: Mapping[str, Any], problem: Any) -> NoReturn:
+        """Refuse: the effects are not integrated out."""
+        raise ValueError(f"family={self.family!r} has no likelihood without effects; call fit.")
+
     # Results.
 
     def quantities(self, posterior: Posterior[Any]) -> xr.Dataset:

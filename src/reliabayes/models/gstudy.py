@@ -264,7 +264,10 @@ class GStudy(RandomEffectsModel):
         ).assign_coords(posterior.draws.coords)
 
     def items_by_part(
-        self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
+        self,
+        posterior: Posterior[NormalEffectsProblem],
+        prob: float | None,
+        rng: np.random.Generator,
     ) -> TableOfPart:
         """What draws the effects of the items of a part, given draws of those that items share."""
         effects = posterior.problem.effects

@@ -15,6 +15,7 @@ from reliabayes.partitions import WRITE_ITEMS
 from reliabayes.ratings import Ratings
 from reliabayes.results import known_answers, quantities, rating_probabilities
 from reliabayes.results.fitted_quantities import LEAST_DRAWS, FittedQuantities
+from reliabayes.results.model import no_true_categories
 from reliabayes.results.rater_quality import agreeing_pairs, by_pool
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import interval_bounds
@@ -282,8 +283,4 @@ class FittedLabels(FittedQuantities):
         return found, {dim: posterior.draws.coords[dim].values for dim in ("chain", "draw")}
 
     def _no_true_categories(self) -> AttributeError:
-        name = type(self.model).__name__
-        lacks = f"{name} has no true categories."
-        if self.model.has_true_categories:
-            lacks = f"Raters of {name} follow each other: they have no accuracy of their own."
-        return AttributeError(f"{lacks} Fit a model that has them, such as DawidSkene or RaterTAP.")
+        return no_true_categories(self.model)

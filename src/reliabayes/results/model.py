@@ -56,15 +56,15 @@ class Model(Protocol):
     def quantities(self, posterior: Posterior[Any]) -> xr.Dataset: ...
 
     def items(
-        self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame: ...
 
     def raters(
-        self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame: ...
 
     def items_by_part(
-        self, posterior: Posterior[Any], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
     ) -> TableOfPart | None: ...
 
     def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame | None: ...
@@ -88,7 +88,7 @@ class Model(Protocol):
     ) -> Decision | None: ...
 
     def effects_of_levels(
-        self, posterior: Posterior[Any], facet: str, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[Any], facet: str, prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame | None: ...
 
     def caution(self, ratings: Ratings) -> str: ...
@@ -134,19 +134,10 @@ def problem_of(model: Model, ratings: AnyRatings, centring: StanPart | None = No
     return model.settled(model.problem(ratings), centring)
 
 
-class PointModel(Model, Protocol):
-    """What a point estimate asks of its model: tables without intervals."""
-
-    def items(
-        self, posterior: Posterior[Any], prob: float | None, rng: object = None
-    ) -> pd.DataFrame: ...
-
-    def items_by_part(
-        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
-    ) -> TableOfPart | None: ...
-
-    def raters(
-        self, posterior: Posterior[Any], prob: float | None, rng: object = None
-    ) -> pd.DataFrame: ...
-
-    def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame: ...
+def no_true_categories(model: Model) -> AttributeError:
+    """That a model has no true categories, or raters without accuracies of their own."""
+    name = type(model).__name__
+    lacks = f"{name} has no true categories."
+    if model.has_true_categories:
+        lacks = f"Raters of {name} follow each other: they have no accuracy of their own."
+    return AttributeError(f"{lacks} Fit a model that has them, such as DawidSkene or RaterTAP.")

@@ -1,32 +1,33 @@
-"""Point estimates: what EM finds, without uncertainty."""
+"""Point estimates: what a model reports at one point, without uncertainty."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.problem import Problem
 from reliabayes.partitions import WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
+from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.ignored_facets import cautions
-from reliabayes.results.item_tables import write_table, write_tables
-from reliabayes.results.model import PointModel, problem_of
+from reliabayes.results.item_tables import TableOfPart, write_table, write_tables
+from reliabayes.results.model import Model, no_true_categories, problem_of
 from reliabayes.results.posterior import Posterior
-from reliabayes.results.rater_quality import ratings_by_category
 from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
-from reliabayes.results.summaries import not_of_raters, scalars
+from reliabayes.results.summaries import not_of_raters, ratings_of, scalars
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PointEstimate:
-    """Most likely parameters of a model given ratings, without uncertainty.
+    """Parameters of a model, most likely or given, and what follows from them without uncertainty.
 
     Attributes
     ----------
@@ -37,16 +38,17 @@ class PointEstimate:
     parameters : Dataset
         The parameters, with the user's ids as coords.
     log_likelihood : float
-        Of all ratings, with true categories marginalised, in nats.
+        Of all ratings, with true categories and effects of items marginalised, in nats.
     path : tuple of float
-        Objective after each iteration, which never decreases.
+        Objective after each iteration, which never decreases; empty at given parameters.
     converged : bool
-        Whether the last iteration changed no parameter by more than the tolerance.
+        Whether the last iteration changed no parameter by more than the tolerance; True at given
+        parameters, which are not searched for.
     problem : Problem or None
         The ratings as the model sees them, if that is known.
     """
 
-    model: PointModel
+    model: Model
     ratings: AnyRatings
     parameters: xr.Dataset
     log_likelihood: float
@@ -55,10 +57,13 @@ class PointEstimate:
     problem: Problem | None = None
 
     def __repr__(self) -> str:
-        state = "converged" if self.converged else "not converged"
+        state = "at given parameters"
+        if self.path:
+            found = "converged" if self.converged else "not converged"
+            state = f"{found} after {len(self.path) - 1} iterations"
         return (
-            f"PointEstimate({type(self.model).__name__}, {state} after {len(self.path) - 1} "
-            f"iterations, log-likelihood {self.log_likelihood:.4f}, {self.ratings!r})"
+            f"PointEstimate({type(self.model).__name__}, {state}, "
+            f"log-likelihood {self.log_likelihood:.4f}, {self.ratings!r})"
         )
 
     @property
@@ -99,10 +104,14 @@ class PointEstimate:
         return table
 
     def items(self) -> pd.DataFrame:
-        """Estimates for each item, by the user's ids; columns as of `Fit.items`."""
+        """Estimates for each item, by the user's ids; columns as of `Fit.items`, no intervals.
+
+        Effects are those expected given the ratings and the parameters, in the column mean; of
+        sampled scores in three pools or more, the most probable.
+        """
         ratings = in_memory(self.ratings, "items", WRITE_ITEMS.format("estimate"))
-        table = self.model.items(self._posterior, None)
-        table.insert(0, "ratings", ratings.ratings_per_item)
+        table = self.model.items(self._posterior, None, NoNoise())
+        table.insert(0, "ratings", ratings_of(table.index, ratings))
         return table
 
     def write_items(self, folder: str | os.PathLike[str]) -> None:
@@ -120,22 +129,32 @@ class PointEstimate:
             There is something in the folder already.
         """
         if isinstance(self.ratings, RatingsDataset):
-            table = self.model.items_by_part(self._posterior, None, np.random.default_rng(0))
+            table = self.model.items_by_part(self._posterior, None, NoNoise())
             if table is not None:
-                write_tables(self.ratings, table, folder, 0)
+                write_tables(self.ratings, partial(_without_noise, table), folder, 0)
                 return
         write_table(self.items(), folder)
 
     def raters(self) -> pd.DataFrame:
-        """Estimates for each rater, by the user's ids; columns as of `Fit.raters`."""
-        table = self.model.raters(self._posterior, None)
-        table.insert(0, "ratings", ratings_by_category(self.ratings).sum(axis=1))
+        """Estimates for each rater, by the user's ids; columns as of `Fit.raters`, no intervals."""
+        table = self.model.raters(self._posterior, None, NoNoise())
+        table.insert(0, "ratings", self.ratings.ratings_per_rater)
         return table
 
     def category_probabilities(self) -> pd.DataFrame:
-        """Probability (I, K) of each true category of each item, by the user's ids."""
+        """Probability (I, K) of each true category of each item, by the user's ids.
+
+        Raises
+        ------
+        AttributeError
+            The model has no true categories.
+        """
+        if not self.model.has_true_categories:
+            raise no_true_categories(self.model)
         in_memory(self.ratings, "category_probabilities", WRITE_ITEMS.format("estimate"))
-        return self.model.category_probabilities(self._posterior)
+        found = self.model.category_probabilities(self._posterior)
+        assert found is not None
+        return found
 
     @cached_property
     def _posterior(self) -> Posterior[Any]:
@@ -144,3 +163,8 @@ class PointEstimate:
         draws = known.expand_dims(("chain", "draw"))
         problem = self.problem or problem_of(self.model, self.ratings)
         return Posterior(draws, self.ratings, problem)
+
+
+def _without_noise(table: TableOfPart, part: Ratings, rng: np.random.Generator) -> pd.DataFrame:
+    """The table of a part, whatever source of randomness it has."""
+    return table(part, NoNoise())

@@ -25,7 +25,7 @@ def not_of_raters(quantities: xr.Dataset) -> list[str]:
 
 
 def describe(
-    draws: NDArray[np.float64], prob: float, interval: Interval = "equal_tailed"
+    draws: NDArray[np.float64], prob: float | None, interval: Interval = "equal_tailed"
 ) -> dict[str, Any]:
     """Mean, sd, median and interval of draws.
 
@@ -33,16 +33,18 @@ def describe(
     ----------
     draws : array of float, shape (S,) or (S, U)
         Draws of one or of U units.
-    prob : float
-        Probability of the interval, strictly between 0 and 1.
+    prob : float or None
+        Probability of the interval, strictly between 0 and 1; None for a point estimate.
     interval : {"equal_tailed", "hdi"}, default "equal_tailed"
         Kind of interval; "hdi" is the shortest one.
 
     Returns
     -------
     dict of str to float or array of shape (U,)
-        Keys mean, sd, median, lower_90 and upper_90 (for ``prob=0.9``).
+        Keys mean, sd, median, lower_90 and upper_90 (for ``prob=0.9``); of a point estimate mean.
     """
+    if prob is None:
+        return {"mean": draws.mean(axis=0)}
     lower, upper = interval_bounds(draws, prob, interval)
     return {
         "mean": draws.mean(axis=0),
@@ -99,7 +101,10 @@ def rounded(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_in_blocks(
-    draws: Callable[[slice], NDArray[np.float64]], n_units: int, block_size: int, prob: float
+    draws: Callable[[slice], NDArray[np.float64]],
+    n_units: int,
+    block_size: int,
+    prob: float | None,
 ) -> pd.DataFrame:
     """Summarise draws of many units, one block of units in memory at a time.
 
@@ -111,8 +116,9 @@ def describe_in_blocks(
         Number of units.
     block_size : int
         Number of units in a block.
-    prob : float
-        Probability of the equal-tailed interval, strictly between 0 and 1.
+    prob : float or None
+        Probability of the equal-tailed interval, strictly between 0 and 1; None for a point
+        estimate.
 
     Returns
     -------

@@ -298,13 +298,13 @@ class AnnotationModel(TrueCategoryModel[P]):
         return " ".join(found)
 
     def items(
-        self, posterior: Posterior[P], prob: float | None, rng: object = None
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Most probable category of each item, its probability, and the entropy in bits."""
         return label_table(self.category_probabilities(posterior))
 
     def raters(
-        self, posterior: Posterior[P], prob: float | None, rng: object = None
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Each rater's quantities, what they lack of a typical rater's information, and habits.
 

@@ -38,7 +38,7 @@ class ItemsOfPart:
 
     effects: EffectLevels
     drawn: Sequence[tuple[Array, Mapping[int, Array], float]]
-    prob: float
+    prob: float | None
 
     def __call__(self, part: Ratings, rng: np.random.Generator) -> pd.DataFrame:
         """Mean, sd, median and interval of each item, with effects that it is nested in."""

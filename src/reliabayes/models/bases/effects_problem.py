@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from reliabayes.facets.effect_sums import EffectSums
 from reliabayes.facets.squared_totals import SquaredTotals
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData
-from reliabayes.likelihoods.gaussian_conditional import Marginal
+from reliabayes.likelihoods.gaussian_conditional import LEAST, Marginal
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects, is_worth_it
 from reliabayes.likelihoods.item_effects import ItemEffects
 from reliabayes.likelihoods.item_facets import ITEM
@@ -73,6 +74,11 @@ class NormalEffectsProblem(Problem):
     def marginal(self) -> EffectsDensity:
         """The likelihood of ratings of any design."""
 
+    @property
+    def exact(self) -> EffectsDensity:
+        """The likelihood as exactly as it can be had."""
+        return self.marginal
+
     @abstractmethod
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings; those known by level."""
@@ -86,6 +92,24 @@ class NormalEffectsProblem(Problem):
         if self.squares:
             return self.squares.log_density(variance, *self.priors["mean"])
         return float(self.marginal.at(variance).log_density)
+
+    def density(self, variance: Array) -> Marginal:
+        """The same, and the mean given the ratings; for designs that are balanced, too."""
+        if self.squares:
+            return self.squares.marginal(variance, *self.priors["mean"])
+        return self.exact.at(variance)
+
+    @cached_property
+    def flat(self) -> Self:
+        """The same problem without a prior of the mean."""
+        return self._with_prior(float(self.priors["mean"][0]), math.inf)
+
+    def with_mean(self, mean: float) -> Self:
+        """The same problem with a mean that is known."""
+        return self._with_prior(mean, LEAST * self.sd)
+
+    def _with_prior(self, mean: float, sd: float) -> Self:
+        return replace(self, priors={**self.priors, "mean": np.array([mean, sd])})
 
     def log_prior(self, log_sd: Array) -> Any:
         """Log density of log standard deviations (..., K), up to a constant."""
@@ -123,18 +147,26 @@ class EffectsProblem(NormalEffectsProblem):
 
     @cached_property
     def marginal(self) -> EffectsDensity:
-        """The likelihood by sums over items; by effect if items differ, interpolated if many."""
+        """The likelihood, interpolated if many effects are eliminated one by one."""
+        exact = self.exact
+        if not isinstance(exact, MarginalEffects) or not is_worth_it(exact):
+            return exact
+        squares = SquaredTotals.of(self._effect_sums, np.ones(len(self._effect_sums.source), bool))
+        return InterpolatedEffects.of(exact, squares) or exact
+
+    @cached_property
+    def exact(self) -> EffectsDensity:
+        """The likelihood by sums over items, or by effect if items differ."""
         if self.levels and are_cheap(self.levels):
             with suppress(RatingsError):  # items share too many effects
                 found = ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
                 if len(found.source) <= self.size("item"):
                     return found
-        sums = EffectSums.of(self.effects, self.values)
-        exact = MarginalEffects.of(sums, *self.priors["mean"])
-        if not is_worth_it(exact):
-            return exact
-        squares = SquaredTotals.of(sums, np.ones(len(sums.source), bool))
-        return InterpolatedEffects.of(exact, squares) or exact
+        return MarginalEffects.of(self._effect_sums, *self.priors["mean"])
+
+    @cached_property
+    def _effect_sums(self) -> EffectSums:
+        return EffectSums.of(self.effects, self.values)
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""

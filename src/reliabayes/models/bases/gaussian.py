@@ -17,6 +17,7 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.densities import half_t
+from reliabayes.inference.parameters import Parameter, Support
 from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
 from reliabayes.likelihoods.gaussian_pools_design import Components, cells
@@ -103,6 +104,15 @@ class GaussianModel(RatingModel[P]):
     @abstractmethod
     def levels(self, posterior: Posterior[P], rng: np.random.Generator) -> Iterator[Array]:
         """Levels (R,) of the raters, each a mean plus an effect, drawn given each draw in turn."""
+
+    def declared(self, problem: P) -> tuple[Parameter, ...]:
+        """Means, standard deviations, and the correlation of pools."""
+        supports: dict[str, Support] = {"mean": "real", "factor_item": "correlation"}
+        dims = self.dims()
+        return tuple(
+            Parameter(name, supports.get(name, "positive"), dims.get(name, ()))
+            for name in self.shapes(1)
+        )
 
     # Results.
 

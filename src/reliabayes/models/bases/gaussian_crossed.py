@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.problem import Problem, StanData
-from reliabayes.likelihoods.gaussian_conditional import MeanPrior
+from reliabayes.likelihoods.gaussian_conditional import Marginal, MeanPrior, above_zero
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
+from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.row_effects import RowEffects
 from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 
@@ -70,6 +76,33 @@ class CrossedProblem(Problem):
             sd_priors=(row, column, residual),
             names=(names.row, names.column, names.residual),
         )
+
+    def deviations(self, point: Mapping[str, Any]) -> Deviations:
+        """Standard deviations of a point; the least above 0 in place of those that are 0."""
+        sds = (point[name] for name in ("sd_item", "sd_rater", "sd_residual"))
+        return Deviations(*(above_zero(sd, self.equal_sd) for sd in sds)).swap(self.swapped)
+
+    @cached_property
+    def flat(self) -> CrossedProblem:
+        """The same problem without a prior of the mean."""
+        return replace(self, priors={**self.priors, "mean": np.array([0.0, math.inf])})
+
+    def marginal(self, sd: Deviations) -> Marginal:
+        """Log density of the ratings, and the mean given them, relative to the centre."""
+        if isinstance(self.sums, CrossedSums):
+            return self.sums.marginal(sd, self.mean_prior)
+        return self._exact.at(np.square(sd))
+
+    @cached_property
+    def _exact(self) -> MarginalEffects:
+        """The density where columns are many."""
+        if self.design is None:
+            rule = "all ratings must be in memory for the likelihood with so many raters"
+            found = f"ratings in parts by {self.sums.n_columns:,} raters"
+            remedy = "Read them into memory, dataset.to_ratings(), or call fit."
+            raise RatingsError([Fault("ratings", rule, found, remedy)])
+        mean, sd = map(float, self.priors["mean"])
+        return MarginalEffects.of(self.design.effect_sums(), mean - self.center, sd)
 
     def rows(self) -> CrossedDesign:
         """Who rated what, to draw the effects of the rows."""

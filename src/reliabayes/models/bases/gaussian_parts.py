@@ -66,7 +66,7 @@ def effects_of_part(
     sd: Deviations,
     columns: Array,
     center: float,
-    prob: float,
+    prob: float | None,
     part: Ratings,
     rng: np.random.Generator,
 ) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.likelihoods.gaussian_conditional import MeanPrior
+from reliabayes.likelihoods.gaussian_conditional import MeanPrior, above_zero
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign, pool_pairs
 from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
@@ -70,6 +70,16 @@ class PooledGaussianProblem(Problem):
         sums = self.sums
         return PooledSums.of(sums.design) if isinstance(sums, PooledCrowdSums) else sums
 
+    @cached_property
+    def flat(self) -> PooledGaussianProblem:
+        """The same problem without priors of the means."""
+        none = np.tile([0.0, math.inf], (self.n_pools, 1))
+        return replace(self, priors={**self.priors, "mean": none})
+
+    def above_zero(self, at: Components) -> Components:
+        """Components with the least standard deviations above 0 in place of those that are 0."""
+        return at._replace(rater=above_zero(at.rater, self.equal_sd))
+
     def items(self) -> PooledDesign:
         """Who rated what, to draw the effects of the items."""
         if self.design is None:
@@ -101,7 +111,7 @@ def integrates_out(design: PooledDesign) -> bool:
     return cells < 1000 or raters**2 * (raters + 4 * pairs) <= 100 * cells
 
 
-def table_of_effects(chunks: Iterable[Array], ratings: Ratings, prob: float) -> pd.DataFrame:
+def table_of_effects(chunks: Iterable[Array], ratings: Ratings, prob: float | None) -> pd.DataFrame:
     """Table of effects of items in pools, of chunks (S, items, G) of draws."""
     described = [describe(chunk.reshape(len(chunk), -1), prob) for chunk in chunks]
     index = pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])
@@ -113,7 +123,7 @@ def pooled_effects_of_part(
     effects: Array,
     center: Array,
     pool: Codes,
-    prob: float,
+    prob: float | None,
     part: Ratings,
     rng: np.random.Generator,
 ) -> pd.DataFrame:

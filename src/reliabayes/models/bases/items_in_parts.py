@@ -200,9 +200,13 @@ def _posterior_of_part(
 
 
 def _labels_of_part(
-    model: ItemsInParts[Any], draws: xr.Dataset, problem: Any, part: Ratings, rng: object
+    model: ItemsInParts[Any],
+    draws: xr.Dataset,
+    problem: Any,
+    part: Ratings,
+    rng: np.random.Generator,
 ) -> pd.DataFrame:
-    return model.items(_posterior_of_part(model, draws, problem, part), None)
+    return model.items(_posterior_of_part(model, draws, problem, part), None, rng)
 
 
 def _correct_of_part(

@@ -95,6 +95,10 @@ class LatentScoreModel(HiddenStateModel[P]):
         """Effects (d, ...) of some distinct items, drawn given their ratings and a point."""
 
     @abstractmethod
+    def expected_effects(self, point: Point, items: slice, problem: P) -> Array:
+        """Effects (d, ...) of some distinct items, expected given their ratings and a point."""
+
+    @abstractmethod
     def by_rater(self, value: Array, problem: P) -> Array:
         """Parameters of the pools for each rater: (..., R), or (..., 1) for one population."""
 
@@ -264,14 +268,19 @@ class LatentScoreModel(HiddenStateModel[P]):
         bits = quantities.bits_per_rating(log_likelihood, len(posterior.ratings))
         return {"log_likelihood": log_likelihood, "bits_per_rating": bits}
 
-    def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
+    def items(
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+    ) -> pd.DataFrame:
         """Effects of the items on the latent scale: mean, sd, median and interval."""
         mixture, index = posterior.problem.mixture, self.item_index(posterior.ratings_in_memory)
         drawn, each = list(posterior.points()), len(index) // posterior.ratings.n_items
         block = CHUNK // (len(drawn) * each)
 
         def effects(items: slice) -> Array:
-            found = (self.drawn_effects(point, items, posterior, rng) for point in drawn)
+            if prob is None:
+                found = [self.expected_effects(point, items, posterior.problem) for point in drawn]
+            else:
+                found = [self.drawn_effects(point, items, posterior, rng) for point in drawn]
             return np.array([each.ravel() for each in found])
 
         rows = mixture.distinct[:, None] * each + np.arange(each)
@@ -279,7 +288,7 @@ class LatentScoreModel(HiddenStateModel[P]):
         return table.iloc[rows.ravel()].set_axis(index)
 
     def raters(
-        self, posterior: Posterior[P], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Effects of the raters on the latent scale: mean, sd, median and interval."""
         point = {name: posterior.draws[name].values for name in ("mean", "level")}

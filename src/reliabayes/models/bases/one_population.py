@@ -199,6 +199,11 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         """Effects (n,) of items with standard scores (n,)."""
         return np.asarray(point["sd_item"] * score)
 
+    def expected_effects(self, point: Point, items: slice, problem: ScoreProblem) -> Array:
+        """Effects (d,) of some distinct items, expected given their ratings and a point."""
+        _, state = problem.mixture.part(items).posterior(*self.columns(point, problem))
+        return np.asarray(state @ self.item_effects(point, problem.nodes.node))
+
     def drawn_effects(
         self,
         point: Point,

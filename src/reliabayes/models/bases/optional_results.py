@@ -115,7 +115,7 @@ class OptionalResults(Generic[P]):
         return None
 
     def effects_of_levels(
-        self, posterior: Posterior[P], facet: str, prob: float, rng: np.random.Generator
+        self, posterior: Posterior[P], facet: str, prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame | None:
         """Effects of the levels of a facet; None if the model has no facets."""
         return None

@@ -70,6 +70,11 @@ class Scores(Protocol):
     ) -> Array:
         """Log-probability (D,) of the ratings of each distinct item, its scores marginalised."""
 
+    def expected_effects(
+        self, model: PooledScoreModel, point: Point, items: slice, problem: PooledProblem
+    ) -> Array:
+        """Effects (d, G) of some distinct items given their ratings: expected, or the mode."""
+
     def drawn_effects(
         self,
         model: PooledScoreModel,
@@ -168,6 +173,10 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
     def item_effects(self, point: Point, score: Array) -> Array:
         """Effects (n, G) of items with independent standard scores (n, G)."""
         return np.asarray(score @ root_of(point).T)
+
+    def expected_effects(self, point: Point, items: slice, problem: PooledProblem) -> Array:
+        """Effects (d, G) of some distinct items, expected given their ratings and a point."""
+        return self.scores(problem.n_pools).expected_effects(self, point, items, problem)
 
     def drawn_effects(
         self,
@@ -331,7 +340,7 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         return super().fit_quantities(posterior) if scores.reports_likelihood else {}
 
     def raters(
-        self, posterior: Posterior[PooledProblem], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[PooledProblem], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Pool of the raters, and their effects on the latent scale: mean, sd, median, interval."""
         table = super().raters(posterior, prob, rng)

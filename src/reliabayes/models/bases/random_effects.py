@@ -14,8 +14,11 @@ import pandas as pd
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
 from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.no_noise import NoNoise
+from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
+from reliabayes.likelihoods.gaussian_conditional import above_zero
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.models.bases.effects_in_parts import EffectsInParts, ids_of, levels_known
@@ -140,13 +143,22 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
         """Names of the dimensions of the programs' variables."""
         return {"sd": ("source",)}
 
+    def declared(self, problem: NormalEffectsProblem) -> tuple[Parameter, ...]:
+        """The mean, and the standard deviation of each source."""
+        return Parameter("mean", "real"), Parameter("sd", "positive", ("source",))
+
+    def log_likelihood(self, point: Mapping[str, Any], problem: NormalEffectsProblem) -> float:
+        """Log density of all ratings, with all effects integrated out."""
+        found = problem.flat.density(above_zero(point["sd"], problem.sd) ** 2)
+        return found.at_mean(point["mean"])
+
     # Results.
 
     def effects_of_levels(
         self,
         posterior: Posterior[NormalEffectsProblem],
         facet: str,
-        prob: float,
+        prob: float | None,
         rng: np.random.Generator,
     ) -> pd.DataFrame:
         """Effects of the levels of a facet, with those of the levels that it is nested in.
@@ -208,13 +220,19 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
         return whole
 
     def items(
-        self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
+        self,
+        posterior: Posterior[NormalEffectsProblem],
+        prob: float | None,
+        rng: np.random.Generator,
     ) -> pd.DataFrame:
         """Effects of the items, in units of the rating: mean, sd, median and interval."""
         return self.effects_of_levels(posterior, "item", prob, rng)
 
     def raters(
-        self, posterior: Posterior[NormalEffectsProblem], prob: float, rng: np.random.Generator
+        self,
+        posterior: Posterior[NormalEffectsProblem],
+        prob: float | None,
+        rng: np.random.Generator,
     ) -> pd.DataFrame:
         """Effects of the raters, in units of the rating: mean, sd, median and interval."""
         return self.effects_of_levels(posterior, "rater", prob, rng)
@@ -243,8 +261,12 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
         self, posterior: Posterior[NormalEffectsProblem], rng: np.random.Generator
     ) -> Iterator[tuple[Array, tuple[list[Array], float]]]:
         """Variances (K,), and effects by source and mean given them and the ratings, by draw."""
-        for sd in posterior.stacked()["sd"]:
-            yield sd**2, posterior.problem.draw(sd**2, rng)
+        problem, draws = posterior.problem, posterior.stacked()
+        if isinstance(rng, NoNoise):  # the mean is known, too
+            problem = problem.with_mean(float(draws["mean"][0]))
+        for sd in draws["sd"]:
+            variance = above_zero(sd, problem.sd) ** 2
+            yield variance, problem.draw(variance, rng)
 
     def _others(
         self,

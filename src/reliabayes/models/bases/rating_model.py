@@ -18,11 +18,14 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Sampler
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.better_draws import mixed_well
+from reliabayes.models.bases.given_point import given_point, labelled_point
 from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.models.bases.runs import all_runs
 from reliabayes.models.bases.sampling import (
@@ -30,6 +33,7 @@ from reliabayes.models.bases.sampling import (
     Care,
     Own,
     check_arguments,
+    check_kind,
     chosen_settings,
     chosen_starts,
     own_sampler,
@@ -40,6 +44,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.modes import Combined
+from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
 
@@ -129,6 +134,61 @@ class RatingModel(OptionalResults[P], ABC):
     # Results.
 
     @abstractmethod
+    def log_likelihood(self, point: Point, problem: P) -> float:
+        """Log density of all ratings at a point, effects of items and hidden states integrated out.
+
+        Parameters
+        ----------
+        point : mapping of str to array
+            Each of `declared`, by name.
+        problem : Problem
+            That of the ratings.
+        """
+
+    def declared(self, problem: P) -> tuple[Parameter, ...]:
+        """What determines a point, as `simulate` takes it; by default the program's parameters."""
+        return self.parameters()
+
+    def at(self, ratings: AnyRatings, parameters: Mapping[Any, Any]) -> PointEstimate:
+        """What the model says of ratings at given parameters, without estimating any.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data; also other ratings than those that the parameters come from.
+        parameters : mapping of str to float, array or DataArray, or Dataset
+            All parameters by name, as `simulate` takes them, or such as the ``parameters`` of an
+            estimate by `em`. Values with the user's ids as coordinates are taken by these; others
+            have the order of ``ratings.raters``, ``ratings.categories`` and so on.
+
+        Returns
+        -------
+        PointEstimate
+            With `bits_per_rating` and the log-likelihood there, `items`, `raters` and quantities.
+
+        Raises
+        ------
+        ValueError
+            A parameter is missing, unknown, or out of its range, or has another shape.
+        RatingsError
+            The ratings do not suit the model.
+        """
+        check_kind(self, ratings)
+        ratings = as_counted(self, ratings)
+        problem: P = problem_of(self, ratings)
+        declared = self.declared(problem)
+        point = given_point(parameters, declared, problem, self)
+        return PointEstimate(
+            self,
+            ratings,
+            labelled_point(point, declared, problem),
+            self.log_likelihood(point, problem),
+            (),
+            True,
+            problem,
+        )
+
+    @abstractmethod
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
         """Reported quantities, draw by draw.
 
@@ -144,7 +204,9 @@ class RatingModel(OptionalResults[P], ABC):
         """
 
     @abstractmethod
-    def items(self, posterior: Posterior[P], prob: float, rng: np.random.Generator) -> pd.DataFrame:
+    def items(
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+    ) -> pd.DataFrame:
         """Estimates for each item.
 
         Parameters
@@ -164,7 +226,7 @@ class RatingModel(OptionalResults[P], ABC):
 
     @abstractmethod
     def raters(
-        self, posterior: Posterior[P], prob: float, rng: np.random.Generator
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame:
         """Estimates for each rater.
 

@@ -74,6 +74,12 @@ class IntegratedScores:
         """Log-probability (D,) of the ratings of each distinct item, as the program computes it."""
         return _pair(model, point, problem).log_probability()
 
+    def expected_effects(
+        self, model: PooledScoreModel, point: Point, items: slice, problem: PooledProblem
+    ) -> Array:
+        """Effects (d, 2) of some distinct items, expected over both scores."""
+        return np.asarray(point["sd_item"] * _pair(model, point, problem).expected(items))
+
     def drawn_effects(
         self,
         model: PooledScoreModel,
@@ -166,6 +172,15 @@ class SampledScores:
         at = model.effects(point, problem), root_of(point), model.cut(point), model.link, number
         parts = PooledCategories.in_parts(problem.mixture.counts, problem.pool, number)
         return np.concatenate([part.log_probability(*at) for part in parts])
+
+    def expected_effects(
+        self, model: PooledScoreModel, point: Point, items: slice, problem: PooledProblem
+    ) -> Array:
+        """Effects (d, G) of some items at the mode of their scores."""
+        ratings = PooledCategories.of(problem.mixture.counts[items], problem.pool)
+        root = root_of(point)
+        score, _ = ratings.modes(model.effects(point, problem), root, model.cut(point), model.link)
+        return np.asarray(score @ root.T)
 
     def drawn_effects(
         self,
