@@ -92,6 +92,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
     adapts_metric: ClassVar[bool] = True
     target_acceptance: ClassVar[float] = 0.98
     crowd_acceptance: ClassVar[float] = 0.6
+    guess: ClassVar[str] = "p"
 
     difficulty: bool = True
     nodes: int | None = None

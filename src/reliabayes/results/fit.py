@@ -91,7 +91,11 @@ class Fit(FittedItems):
             mean, sd, median, lower_90 and upper_90. Models of true categories: medians, the worst
             rater first. information_lost is how many bits less a rating tells than one by a typical
             rater, the median of all; pr_poor the probability that it tells less than half of that;
-            most_used the category that the rater gives most, share_most_used its proportion.
+            most_used the category that the rater gives most, share_most_used its proportion. With
+            up to four categories: ``accuracy[k]``, how often a rating is correct if k is true;
+            ``rate[k]``, the proportion of the rater's ratings that are k; ``bias[k]``, how much
+            more often the rater guesses k than it is true (p - t), where raters guess and the
+            prevalence is estimated. Of two categories rate and bias are those of the second.
             ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
         rng = np.random.default_rng(self.settings.seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,51 @@ from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.results.summaries import interval_bounds
 
 LOW = 0.5  # proportion of a typical rater's information below which a rater is called poor
+FEW_CATEGORIES = 4  # that have columns of their own; with more these would hide the others
+
+
+def draws_by_rater(quantities: xr.Dataset, guess: str | None) -> dict[str, Array]:
+    """Draws (S, R) of what each rater has, by column: quantities, and those of few categories.
+
+    Parameters
+    ----------
+    quantities : Dataset
+        What a model reports, dims (chain, draw, ...).
+    guess : str or None
+        Name of the probabilities of guesses; None if raters have no guesses of their own.
+
+    Returns
+    -------
+    dict of str to array
+        Quantities with a value for each rater. With few categories also ``accuracy[k]``, the
+        probability of a correct rating if the true category is k (the diagonal of ``confusion``),
+        and, if there is a prevalence, ``bias[k]``, how much more often k is guessed than true.
+    """
+    found = {str(name): x for name, x in quantities.items() if x.dims[2:] == ("rater",)}
+    confusion = quantities.get("confusion")
+    if confusion is not None and "rater" in confusion.dims:
+        for position, category in enumerate(_few(confusion.indexes["category"])):
+            right = confusion.isel(true_category=position, category=position)
+            found[f"accuracy[{category}]"] = right
+    if guess is not None and "prevalence" in quantities:
+        for category in _reported(quantities.indexes["category"]):
+            guessed = quantities[guess].sel(category=category, drop=True)
+            true = quantities["prevalence"].sel(true_category=category, drop=True)
+            found[f"bias[{category}]"] = guessed - true
+    return {
+        name: x.transpose("chain", "draw", "rater").values.reshape(-1, x.sizes["rater"])
+        for name, x in found.items()
+    }
+
+
+def _few(categories: pd.Index[Any]) -> pd.Index[Any]:
+    """Categories, unless there are many."""
+    return categories if len(categories) <= FEW_CATEGORIES else categories[:0]
+
+
+def _reported(categories: pd.Index[Any]) -> pd.Index[Any]:
+    """The second of two categories, which says all, or each of few."""
+    return categories[1:] if len(categories) == 2 else _few(categories)
 
 
 def rater_quality(
@@ -53,7 +99,10 @@ def rater_quality(
             table["pr_poor"] = (information < LOW * typical).mean(axis=0)
         counts = ratings_by_category(ratings)
         table["most_used"] = ratings.categories[counts.argmax(axis=1)]
-        table["share_most_used"] = counts.max(axis=1) / counts.sum(axis=1)
+        share = counts / counts.sum(axis=1, keepdims=True)
+        table["share_most_used"] = share.max(axis=1)
+        for category in _reported(ratings.categories):
+            table[f"rate[{category}]"] = share[:, ratings.categories.get_loc(category)]
     return table
 
 

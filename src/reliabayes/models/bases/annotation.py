@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from reliabayes.results.label_table import label_table
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
-from reliabayes.results.rater_quality import rater_quality
+from reliabayes.results.rater_quality import draws_by_rater, rater_quality
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
@@ -55,6 +55,8 @@ class AnnotationModel(TrueCategoryModel[P]):
     A subclass defines which confusion matrices its parameters amount to (`confusion`), or computes
     table and weights itself.
     """
+
+    guess: ClassVar[str | None] = None  # name of the probabilities of each rater's guesses
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -312,11 +314,7 @@ class AnnotationModel(TrueCategoryModel[P]):
         """
         known = posterior.quantities
         quantities = self.quantities(posterior) if known is None else known
-        own = {
-            str(name): draws.values.reshape(posterior.n_draws, -1)
-            for name, draws in quantities.items()
-            if draws.dims == ("chain", "draw", "rater")
-        }
+        own = draws_by_rater(quantities, self.guess)
         return rater_quality(own, posterior.ratings, prob)
 
     # Simulation.
