@@ -46,6 +46,7 @@ from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
+from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
 
 SdPrior = HalfNormal | HalfStudentT
@@ -262,6 +263,24 @@ class GStudy(RandomEffectsModel):
         return xr.Dataset(
             {name: every[name] for name in self.reports if name in every}
         ).assign_coords(posterior.draws.coords)
+
+    def new_rater(
+        self,
+        posterior: Posterior[NormalEffectsProblem],
+        covariates: Array,
+        rng: np.random.Generator,
+    ) -> dict[str, Array] | None:
+        """Effect of one drawn from their population, with that of what they are nested in.
+
+        None if the same raters are in every measurement.
+        """
+        if "rater" in self.fixed:
+            return None
+        effects = posterior.problem.effects
+        whole = self.check_kept(effects, "rater")
+        within = [k for k, source in enumerate(effects.sources[:-1]) if source.facets <= whole]
+        variance = (posterior.draws["sd"].isel(source=within) ** 2).sum("source")
+        return drawn_effect(variance**0.5, rng)
 
     def items_by_part(
         self,

@@ -43,6 +43,7 @@ from reliabayes.models.bases.rater_effects import RaterEffectsModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.models.similar_raters import named_by_prior, point_of_similar_raters
 from reliabayes.ratings import Ratings
+from reliabayes.results.posterior import Posterior
 
 # Proportion of the information that known true categories would give, from which the curvature at
 # the mode is a good guide to the posterior.
@@ -63,6 +64,7 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
     with the confusion matrices pi of raters j, whose rows are true categories. Dawid-Skene
     estimates each matrix by itself; here the estimate for a rater with few ratings also uses those
     of the other raters (partial pooling). An error is a true category h with a wrong one k.
+    `Fit.new_rater` has the accuracy of another rater.
 
     Quantities: ``prevalence`` (K,); ``typical_confusion`` (K, K), of a rater whose log odds are the
     mean ones, ``location``, and ``spread``, the standard deviation of log odds between raters, both
@@ -154,6 +156,16 @@ class HierarchicalDawidSkene(RaterEffectsModel[HierarchicalProblem]):
         """Probabilities of ratings (..., R, K, K) by true category."""
         n_categories = point["prevalence"].shape[-1]
         return confusion_matrices(log_odds_at(point), n_categories)
+
+    def new_rater(
+        self,
+        posterior: Posterior[HierarchicalProblem],
+        covariates: Array,
+        rng: np.random.Generator,
+    ) -> dict[str, Array]:
+        """One whose log odds of errors are normal around the location, with its spread."""
+        effect = rng.standard_normal(posterior.draws["location"].shape)
+        return self.of_one_rater(posterior, {"effect": effect[..., None]})
 
     def table(self, point: Point, problem: HierarchicalProblem) -> Array:
         """Log-probabilities (..., K, V) of a rating, even where too small to differ from 0."""

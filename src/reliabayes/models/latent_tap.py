@@ -51,13 +51,15 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
     A rater who does not know the true category guesses it with the probabilities p. Accuracies
     alpha are normal among raters, guesses Dirichlet(1 + ``concentration`` times ``mean_p``), and
     difficulties delta normal among items and integrated out by quadrature. The model leaves out a
-    discrimination of each item, about which its few ratings say next to nothing.
+    discrimination of each item, about which its few ratings say next to nothing. A guess is right
+    with the chance q that its rater's p gives to the true category (for two categories p or 1 - p),
+    and not with a free chance of each item. `Fit.new_rater` has the accuracy of another rater.
 
     Quantities: ``prevalence`` (K,), ``mean_alpha``, ``sd_alpha``, ``sd_delta`` in log odds,
     ``eta``, ``mean_p`` (K,), ``concentration``; of each rater ``confusion`` (K, K), ``accuracy``
-    and ``random_share`` on an item drawn at random, ``informativeness`` in bits, ``alpha`` and
-    ``p``; ``log_likelihood`` in nats and ``bits_per_rating``, with true categories and difficulties
-    marginalised.
+    and ``random_share`` on an item drawn at random, ``informativeness`` in bits, ``alpha`` and,
+    with its covariates, ``a`` on an item of average difficulty, and ``p``; ``log_likelihood`` in
+    nats and ``bits_per_rating``, with true categories and difficulties marginalised.
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
     summary: ClassVar[str] = "accuracy of raters, less the difficulty of the item, in log odds"
     reports: ClassVar[tuple[str, ...]] = (
         *("prevalence", "mean_alpha", "sd_alpha", "sd_delta", "eta", "mean_p", "concentration"),
-        *("confusion", "accuracy", "informativeness", "random_share", "alpha", "p"),
+        *("confusion", "accuracy", "informativeness", "random_share", "alpha", "a", "p"),
         *("log_likelihood", "bits_per_rating"),
     )
 
@@ -192,6 +194,27 @@ class LatentTAP(RaterEffectsModel[LatentTAPProblem]):
         for node, weight in enumerate(problem.nodes.weight):
             known += weight * odds / (odds + hard[..., node, None])
         return known_or_guessed(known, point["p"])
+
+    def more_quantities(
+        self, point: Point, problem: LatentTAPProblem
+    ) -> dict[str, tuple[tuple[str, ...], Array]]:
+        """Probability that a rater knows the true category of an item of average difficulty."""
+        return {"a": (("rater",), expit(self.accuracy(point, problem)))}
+
+    def new_rater(
+        self, posterior: Posterior[LatentTAPProblem], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array]:
+        """One with a normal accuracy in log odds, and guesses from the Dirichlet distribution."""
+        point = posterior.arrays()
+        mean, sd = point["mean_alpha"], point["sd_alpha"]
+        counts = 1 + point["concentration"][..., None] * point["mean_p"]
+        p = rng.standard_gamma(counts)
+        drawn = {
+            "alpha": (mean + sd * rng.standard_normal(mean.shape))[..., None],
+            "p": (p / p.sum(axis=-1, keepdims=True))[..., None, :],
+        }
+        problem = replace(posterior.problem, covariate=covariates[None])
+        return self.of_one_rater(replace(posterior, problem=problem), drawn)
 
     def draw_from_prior(
         self, problem: LatentTAPProblem, rng: np.random.Generator, given: Point

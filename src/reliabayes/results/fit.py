@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -19,6 +20,7 @@ from reliabayes.results.fitted_items import FittedItems
 from reliabayes.results.ignored_facets import ignored_facets
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
 from reliabayes.results.model import problem_of
+from reliabayes.results.new_rater import covariates_of_new_rater, table_of_new_rater
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.rater_variance import raters_outweigh_items
 from reliabayes.results.saved_file import check_model
@@ -107,6 +109,49 @@ class Fit(FittedItems):
         if "information_lost" in table:
             table = table.sort_values("information_lost", ascending=False, kind="stable")
         table.attrs = {"draws": posterior.n_draws, **table.attrs}
+        table.attrs["caution"] = self._caution
+        return table
+
+    def new_rater(
+        self, prob: float = 0.9, covariates: Mapping[str, float] | None = None
+    ) -> pd.DataFrame:
+        """Quantities of a rater who has not rated yet, drawn from the population of raters.
+
+        At each posterior draw the parameters of a rater are drawn from what the model says of all
+        raters there, so that the intervals cover both how much raters differ and how far that is
+        unknown.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+        covariates : mapping of str to float, optional
+            Those of the rater by name, for a model that has covariates of raters.
+
+        Returns
+        -------
+        DataFrame
+            A row for each quantity that `raters` has of a rater, such as accuracy, or the effect
+            of models of scores, for several pools one of each; columns median, mean, sd, lower_90
+            and upper_90. ``attrs["caution"]`` as of `summary`.
+
+        Raises
+        ------
+        AttributeError
+            Raters of the model are not drawn from a population whose distribution is estimated.
+        ValueError
+            ``covariates`` are not those of the model, or ``prob`` is out of range.
+        """
+        given = covariates_of_new_rater(self.model.covariates, covariates)
+        rng = np.random.default_rng(self.settings.seed)
+        drawn = self.model.new_rater(self._draws(), given, rng)
+        if drawn is None:
+            raise AttributeError(
+                f"{type(self.model).__name__} estimates no population of raters, so that its "
+                "ratings say nothing of a rater who gave none. Fit a model that does: "
+                "HierarchicalDawidSkene or LatentTAP for categories, or one of scores."
+            )
+        table = table_of_new_rater(drawn, prob)
         table.attrs["caution"] = self._caution
         return table
 

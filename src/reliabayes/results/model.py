@@ -43,6 +43,9 @@ class Model(Protocol):
     @property
     def repeats(self) -> Repeats: ...
 
+    @property
+    def covariates(self) -> Any: ...
+
     def problem(self, ratings: Ratings) -> Problem: ...
 
     def problem_of_parts(self, dataset: RatingsDataset) -> Problem | None: ...
@@ -62,6 +65,10 @@ class Model(Protocol):
     def raters(
         self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame: ...
+
+    def new_rater(
+        self, posterior: Posterior[Any], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array] | None: ...
 
     def items_by_part(
         self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator

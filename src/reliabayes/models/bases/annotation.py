@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -210,16 +211,20 @@ class AnnotationModel(TrueCategoryModel[P]):
 
     def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
         """Parameters and what follows from them, draw by draw."""
-        draws = posterior.draws
-        derived = self._derived(posterior)
-        names = [name for name in self.dims() if name in draws and name not in derived]
-        found = xr.Dataset({name: _squeezed(draws[name]) for name in names}).merge(derived)
+        found = self._of_parameters(posterior)
         log_likelihood = self.log_likelihoods(posterior)
         found["log_likelihood"] = log_likelihood
         n_ratings = len(posterior.ratings)
         found["bits_per_rating"] = quantities.bits_per_rating(log_likelihood, n_ratings)
         reports = (*self.reports, *(parameter.name for parameter in self.shared_parameters))
         return found[[name for name in reports if name in found]]
+
+    def _of_parameters(self, posterior: Posterior[P]) -> xr.Dataset:
+        """Parameters and what follows from them without the ratings, draw by draw."""
+        draws = posterior.draws
+        derived = self._derived(posterior)
+        names = [name for name in self.dims() if name in draws and name not in derived]
+        return xr.Dataset({name: _squeezed(draws[name]) for name in names}).merge(derived)
 
     def _derived(self, posterior: Posterior[P]) -> xr.Dataset:
         """Confusion matrices and what follows from them, and what else the model reports."""
@@ -316,6 +321,27 @@ class AnnotationModel(TrueCategoryModel[P]):
         quantities = self.quantities(posterior) if known is None else known
         own = draws_by_rater(quantities, self.guess)
         return rater_quality(own, posterior.ratings, prob)
+
+    def of_one_rater(self, posterior: Posterior[P], drawn: Point) -> dict[str, Array]:
+        """Draws (S,) of what a single rater has, whose parameters are given in place of others.
+
+        Parameters
+        ----------
+        posterior : Posterior
+            Draws of what raters share, besides parameters of those who rated.
+        drawn : mapping of str to array
+            Draws (chains, draws, ...) of all parameters of raters, for one rater.
+        """
+        one = {name: (("chain", "draw", *self.dims()[name]), x) for name, x in drawn.items()}
+        coords = {**posterior.problem.coords, "rater": pd.Index(["new rater"])}
+        of_one = Posterior(
+            posterior.draws.drop_dims("rater").assign(one),
+            posterior.ratings,
+            replace(posterior.problem, coords=coords),
+        )
+        found = self._of_parameters(of_one)
+        reported = found[[name for name in self.reports if name in found]]
+        return {name: x[:, 0] for name, x in draws_by_rater(reported, self.guess).items()}
 
     # Simulation.
 

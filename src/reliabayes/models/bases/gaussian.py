@@ -28,6 +28,7 @@ from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
+from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
 
 Point = Mapping[str, Any]
@@ -132,6 +133,12 @@ class GaussianModel(RatingModel[P]):
         items = NormalItems.of(ratings, self.pool_of_raters(ratings))
         for level, at in self._drawn(posterior, rng):
             yield items.draw(level, at, rng)
+
+    def new_rater(
+        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array]:
+        """Effect of one who is drawn from their population, or of one of each pool."""
+        return drawn_effect(posterior.draws["sd_rater"], rng)
 
     def _drawn(
         self, posterior: Posterior[P], rng: np.random.Generator

@@ -33,6 +33,7 @@ from reliabayes.models.bases.score_units import in_better_units
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
+from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import describe, describe_in_blocks
@@ -294,6 +295,12 @@ class LatentScoreModel(HiddenStateModel[P]):
         point = {name: posterior.draws[name].values for name in ("mean", "level")}
         effects = self.effects(point, posterior.problem).reshape(posterior.n_draws, -1)
         return pd.DataFrame(describe(effects, prob), index=posterior.ratings.raters.rename("rater"))
+
+    def new_rater(
+        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array]:
+        """Effect of one who is drawn from their population, or of one of each pool."""
+        return drawn_effect(posterior.draws["sd_rater"], rng)
 
     def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
         """How raters rate at each draw; None where scores are sampled."""

@@ -39,6 +39,7 @@ class OptionalResults(Generic[P]):
     takes_parts: ClassVar[bool] = False  # whether ratings may be a `RatingsDataset`
     samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
     repeats: Repeats = "independent"  # what several ratings of an item by one rater count as
+    covariates: Any = None  # of raters
 
     def problem_of_parts(self, dataset: RatingsDataset) -> P | None:
         """As `problem`, of ratings in parts; None unless the model takes them."""
@@ -79,6 +80,12 @@ class OptionalResults(Generic[P]):
 
     def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
         """Number (S, R) of each rater's correct ratings; None if items have no true category."""
+        return None
+
+    def new_rater(
+        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array] | None:
+        """Draws (S,) of what a rater drawn from their population has; None if there is none."""
         return None
 
     def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
