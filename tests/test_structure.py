@@ -43,6 +43,7 @@ DOORS = {
     ("ratings.ratings", "agreement"),
     ("partitions.dataset", "agreement"),
     ("results.fit", "html_report"),
+    ("results.fit", "models.cmdstan_fit"),
     ("results.fit", "models.saved_classes"),
 }
 

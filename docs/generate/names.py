@@ -22,7 +22,10 @@ MODULES: Mapping[str, ModuleType] = {
     "guidelines": rb.guidelines,
     "datasets": rb.datasets,
 }
-OF_ALL_MODELS = ("fit", "em", "simulate", "draw_parameters")  # documented once, for all models
+OF_ALL_MODELS = (  # documented once, for all models
+    *("fit", "em", "simulate", "draw_parameters"),
+    *("stan_data", "cmdstan_model", "inits", "sample_arguments"),
+)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference.stan_csv import numbers_beside
 
 MAX_DENSE = 80  # parameters up to which the sampler adapts a dense metric
+ALL_DIGITS = 17  # with which numbers are written exactly
 MESSAGES = 100  # of the progress of a chain
 # Trajectories in a nearly normal posterior, in radians around its ellipses: after a quarter of a
 # turn a draw of a normal one is independent of that before. Those of one length may come back.
@@ -63,6 +64,11 @@ class Geometry(NamedTuple):
             max_tree_depth=max(self.max_tree_depth, depth),
         )
 
+    def first_metric(self, *, adapted: bool) -> Array:
+        """Variances or covariances that the sampler starts with; with few it adapts covariances."""
+        metric = self.inverse_metric
+        return np.diag(metric) if self.adapt and adapted and self.has_few_variances else metric
+
     @property
     def has_few_variances(self) -> bool:
         """Whether variances are all that is known of so few parameters that NUTS adapts more."""
@@ -109,7 +115,11 @@ def sampler_commands(
         Program and arguments of each chain.
     """
     words = ["data", f"file={_written(inputs / 'data.json', data)}", "random", f"seed={seed}"]
-    words += ["output", "sig_figs=17", f"refresh={max(MESSAGES, (warmup + draws) // MESSAGES)}"]
+    words += [
+        "output",
+        f"sig_figs={ALL_DIGITS}",
+        f"refresh={max(MESSAGES, (warmup + draws) // MESSAGES)}",
+    ]
     method = ["method=sample", f"num_samples={draws}", f"num_warmup={warmup}", f"thin={thinning}"]
     method += ["algorithm=hmc"]
     method += _metric(inputs, geometry, rough, adapted=warmup > 0)
@@ -134,10 +144,7 @@ def _metric(
     """Arguments that start from a known metric."""
     if geometry is None:
         return []
-    metric = geometry.inverse_metric
-    # With few parameters the sampler can adapt their covariances, too.
-    if geometry.adapt and adapted and geometry.has_few_variances:
-        metric = np.diag(metric)
+    metric = geometry.first_metric(adapted=adapted)
     kind = "diag_e" if metric.ndim == 1 else "dense_e"
     if geometry.mean is None:
         known = {"inv_metric": metric}
@@ -162,6 +169,38 @@ def _adaptation(geometry: Geometry | None, acceptance: float, *, adapted: bool) 
         words += STEP_SIZE_ONLY
     if geometry is not None and geometry.mean is not None:
         words.append(f"gamma={TURN_SHRINKAGE}")
+    return words
+
+
+def cmdstanpy_arguments(
+    data: Mapping[str, Any],
+    inits: Sequence[Mapping[str, Any]],
+    *,
+    chains: int,
+    warmup: int,
+    draws: int,
+    seed: int,
+    geometry: Geometry | None,
+    acceptance: float,
+    thinning: int,
+) -> dict[str, Any]:
+    """Arguments with which ``sample`` of cmdstanpy draws by NUTS as `sampler_commands` say."""
+    words: dict[str, Any] = {
+        **{"data": dict(data), "inits": [dict(init) for init in inits], "chains": chains},
+        **{"seed": seed, "iter_warmup": warmup, "iter_sampling": draws * thinning},
+        **{"thin": thinning, "adapt_engaged": warmup > 0, "sig_figs": ALL_DIGITS},
+    }
+    if warmup > 0:
+        words["adapt_delta"] = acceptance
+    if geometry is None:
+        return words
+    metric = geometry.first_metric(adapted=warmup > 0)
+    words["metric"] = "diag_e" if metric.ndim == 1 else "dense_e"
+    words["inv_metric"] = metric
+    words["step_size"] = float(geometry.step_size)
+    words["max_treedepth"] = geometry.max_tree_depth
+    if warmup > 0 and not geometry.adapt:
+        words |= {"adapt_init_phase": 0, "adapt_metric_window": 0, "adapt_step_size": 0}
     return words
 
 

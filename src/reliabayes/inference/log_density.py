@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
@@ -46,21 +47,39 @@ def log_gradients(program: str, data: Mapping[str, Any], points: Array) -> tuple
     SamplingError
         The program failed.
     """
+    table = _evaluated(program, data, "unconstrained_params", [{"params_r": points}])
+    return table[:, 0], table[:, 1:]
+
+
+def log_gradients_at(
+    program: str, data: Mapping[str, Any], points: Sequence[Mapping[str, Any]]
+) -> tuple[Array, Array]:
+    """The same at points (N,) of the parameters as the program declares them, by name."""
+    table = _evaluated(program, data, "constrained_params", points)
+    return table[:, 0], table[:, 1:]
+
+
+def _evaluated(
+    program: str, data: Mapping[str, Any], kind: str, inputs: Sequence[Mapping[str, Any]]
+) -> Array:
+    """Log density and gradient at each point, a command for each of the inputs."""
     executable, where = stan.executable_of(program), None
     try:
         with temporary_folder() as where:
-            output, log = where / "output.csv", where / "log.txt"
             write_json(where / "data.json", data)
-            write_json(where / "points.json", {"params_r": points})
-            command = [str(executable), "log_prob"]
-            command += [f"unconstrained_params={where}/points.json"]
-            command += ["data", f"file={where}/data.json"]
-            command += ["output", f"file={output}", "sig_figs=17"]
-            status = run_all([command], [log], at_once=1, seconds=seconds_left())
+            outputs = [where / f"output_{at}.csv" for at in range(len(inputs))]
+            logs = [where / f"log_{at}.txt" for at in range(len(inputs))]
+            commands = []
+            for at, (values, output) in enumerate(zip(inputs, outputs, strict=True)):
+                write_json(where / f"points_{at}.json", values)
+                command = [str(executable), "log_prob", f"{kind}={where}/points_{at}.json"]
+                command += ["data", f"file={where}/data.json"]
+                commands.append([*command, "output", f"file={output}", "sig_figs=17"])
+            status = run_all(commands, logs, at_once=1, seconds=seconds_left())
             if any(status):
-                raise SamplingError(f"{program}: log_prob: {failure(status, [log], where)}")
-            table = pd.read_csv(output, comment="#").to_numpy(float)
-            return table[:, 0], table[:, 1:]
+                raise SamplingError(f"{program}: log_prob: {failure(status, logs, where)}")
+            tables = [pd.read_csv(output, comment="#").to_numpy(float) for output in outputs]
+            return np.concatenate(tables)
     except TimeoutError:  # the fit's, which says so
         raise
     except OSError as error:

@@ -30,7 +30,7 @@ from reliabayes.progress import progress_bar
 if TYPE_CHECKING:
     import cmdstanpy
 
-__all__ = ["Draws", "Geometry", "executable_of", "folder", "load", "sample"]
+__all__ = ["Draws", "Geometry", "draws_of", "executable_of", "folder", "load", "sample"]
 
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",
@@ -167,7 +167,7 @@ def sample(
                 )
             if any(status):
                 raise SamplingError(f"{program}: {failure(status, logs, where)}")
-            return _read(tables)
+            return draws_of(read_variables(tables), read_settings(tables[0]))
     except TimeoutError as error:
         raise SamplingError(f"{program}: {TOO_LONG}") from error
     except OSError as error:
@@ -182,8 +182,8 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _read(tables: Sequence[Path]) -> Draws:
-    variables, settings = read_variables(tables), read_settings(tables[0])
+def draws_of(variables: Mapping[str, Array], settings: Mapping[str, str]) -> Draws:
+    """Draws by the names in Stan's tables, whose settings are those at their heads."""
     return Draws(
         parameters={name: x for name, x in variables.items() if not name.endswith("__")},
         statistics={

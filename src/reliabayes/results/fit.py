@@ -15,6 +15,7 @@ import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Codes
+from reliabayes.partitions import AnyRatings
 from reliabayes.results import arviz_bridge, storage
 from reliabayes.results.fitted_items import FittedItems
 from reliabayes.results.ignored_facets import ignored_facets
@@ -373,6 +374,53 @@ class Fit(FittedItems):
             vars(fit)["problem"] = problem  # the cached property, already known
             check_model(saved.model, fit._draws(), saved.draws, saved.parameters)
             return fit
+
+    @classmethod
+    def from_cmdstan(cls, mcmc: Any, model: Any, ratings: AnyRatings) -> Fit:
+        """The fit that draws by cmdstanpy make, with all results.
+
+        The draws must be of the model's program given these ratings: name, shapes, and the log
+        density at some of the draws are compared.
+
+        Parameters
+        ----------
+        mcmc : cmdstanpy.CmdStanMCMC, path-like, or sequence of path-like
+            What ``sample`` returned, or the tables (CSV) of its chains.
+        model : RatingModel
+            The model whose `cmdstan_model` made the draws.
+        ratings : Ratings or RatingsDataset
+            The data that `stan_data` of the model was made from.
+
+        Returns
+        -------
+        Fit
+            Warm-up, seed, sampler and version of Stan are those that the tables state.
+
+        Raises
+        ------
+        ValueError
+            The draws are by another program, of other dimensions, or given other ratings or priors;
+            or they are too few, or not by Stan's sampler.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The chains disagree, are too short, or diverged.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_wide(np.array([[1, 2], [4, 4], [2, 3]]))
+        >>> model = rb.GaussianICC()
+        >>> arguments = model.sample_arguments(ratings, seed=1)
+        >>> mcmc = model.cmdstan_model(ratings).sample(**arguments, show_progress=False)
+        >>> rb.Fit.from_cmdstan(mcmc, model, ratings).settings.seed
+        1
+        """
+        from reliabayes.models.cmdstan_fit import fit_of_cmdstan
+
+        return fit_of_cmdstan(mcmc, model, ratings)
 
     @property
     def _everything(self) -> xr.Dataset:

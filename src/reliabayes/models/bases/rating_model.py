@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,16 +18,17 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Sampler
+from reliabayes.inference.commands import cmdstanpy_arguments
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart, stan_data
-from reliabayes.inference.stan import Draws
+from reliabayes.inference.stan import Draws, load
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.better_draws import mixed_well
 from reliabayes.models.bases.given_point import given_point, labelled_point
 from reliabayes.models.bases.optional_results import OptionalResults
-from reliabayes.models.bases.runs import all_runs
+from reliabayes.models.bases.runs import all_runs, program_arguments
 from reliabayes.models.bases.sampling import (
     AS_USUAL,
     Care,
@@ -39,7 +40,7 @@ from reliabayes.models.bases.sampling import (
     own_sampler,
     sampler_of_program,
 )
-from reliabayes.partitions import AnyRatings, in_memory
+from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
 from reliabayes.results.model import as_counted, problem_of
@@ -47,6 +48,9 @@ from reliabayes.results.modes import Combined
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
+
+if TYPE_CHECKING:
+    import cmdstanpy
 
 P = TypeVar("P", bound=Problem, default=Any)
 
@@ -283,11 +287,39 @@ class RatingModel(OptionalResults[P], ABC):
 
     # Fitting.
 
-    def stan_data(self, ratings: Ratings) -> dict[str, Any]:
-        """Data of the Stan program for these ratings, by the names of its data block."""
-        problem: P = self.problem(in_memory(as_counted(self, ratings), "stan_data"))
-        centring = self.start(problem).centring
-        return stan_data(self.settled(problem, centring), centring)
+    def prepared(self, ratings: AnyRatings) -> tuple[P, Sequence[WarmStart]]:
+        """The problem as the program takes it, and a start at each mode, by one run of EM."""
+        with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
+            problem: P = problem_of(self, ratings)
+            modes = self.starts(problem)
+            return self.settled(problem, modes[0].centring), modes
+
+    def fit_of_runs(
+        self,
+        ratings: AnyRatings,
+        problem: P,
+        modes: Sequence[WarmStart],
+        runs: Sequence[Draws],
+        settings: Settings,
+    ) -> Fit:
+        """The fit that runs of the sampler make, from each of some modes or from one."""
+        drawn = self.combine(modes, runs, problem, settings)
+        fit = Fit(
+            self,
+            ratings,
+            self.labelled(drawn.parameters, problem),
+            self.labelled(drawn.statistics, problem),
+            replace(
+                settings,
+                max_tree_depth=runs[0].max_tree_depth,
+                stan_version=runs[0].stan_version,
+                relabelled=drawn.relabelled,
+                modes=drawn.modes,
+            ),
+            modes[0].centring,
+        )
+        vars(fit)["problem"] = problem  # the cached property, already known
+        return fit
 
     def labelled(self, drawn: Mapping[str, Array], problem: Problem) -> xr.Dataset:
         """Draws (chains, draws, ...) by name, with dims and the user's ids as coords."""
@@ -372,10 +404,8 @@ class RatingModel(OptionalResults[P], ABC):
         check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
         ratings = as_counted(self, ratings)
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
-        with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
-            problem: P = problem_of(self, ratings)
-            modes = self.starts(problem)
-            problem = self.settled(problem, modes[0].centring)
+        with threadpool_limits(limits=1, user_api="blas"):
+            problem, modes = self.prepared(ratings)
             own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
             by_program = sampler_of_program(self, sampler, starts, output_dir)
@@ -388,25 +418,147 @@ class RatingModel(OptionalResults[P], ABC):
             options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": shown}
             how = own, chosen, output_dir, care, earlier
             runs = all_runs(self, problem, [*zip(starts, modes, strict=False)], *how, **options)
-            drawn = self.combine(modes, runs, problem, chosen)
-            fit = Fit(
-                self,
-                ratings,
-                self.labelled(drawn.parameters, problem),
-                self.labelled(drawn.statistics, problem),
-                replace(
-                    chosen,
-                    max_tree_depth=runs[0].max_tree_depth,
-                    stan_version=runs[0].stan_version,
-                    relabelled=drawn.relabelled,
-                    modes=drawn.modes,
-                ),
-                modes[0].centring,
-            )
-            vars(fit)["problem"] = problem  # the cached property, already known
-            return fit
+            return self.fit_of_runs(ratings, problem, modes, runs, chosen)
 
         may_change = sampler == "auto" and output_dir is None
         fit = mixed_well(own, settings, sample) if may_change else sample(own, AS_USUAL)
         fit.warn_if_unreliable()
         return fit
+
+    # For users of Stan.
+
+    def stan_data(self, ratings: AnyRatings) -> dict[str, Any]:
+        """Data of the model's Stan program for these ratings.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data; in parts if the model takes them, and NUTS can sample its posterior of them.
+
+        Returns
+        -------
+        dict
+            Values by the names of the program's data block: the ratings, reduced to what the
+            likelihood needs, with positions counted from 1; the numbers of the priors; and in some
+            programs the centre and scale of what they sample, found by one run of EM.
+
+        Raises
+        ------
+        RatingsError
+            The ratings do not suit the model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_wide(np.array([[1, 2], [4, 4], [2, 3]]))
+        >>> data = rb.GaussianICC().stan_data(ratings)
+        >>> data["N"], data["J"]  # ratings, and raters
+        (6, 2)
+        """
+        check_kind(self, ratings)
+        problem, modes = self.prepared(as_counted(self, ratings))
+        return stan_data(problem, modes[0].centring)
+
+    def cmdstan_model(self, ratings: AnyRatings) -> cmdstanpy.CmdStanModel:
+        """The compiled Stan program that is fitted to these ratings.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data: some models have one program for few raters, and another for many.
+
+        Returns
+        -------
+        cmdstanpy.CmdStanModel
+            With the methods ``sample``, ``log_prob`` and ``diagnose``; with all that CmdStan has
+            where ``RELIABAYES_CMDSTAN`` asks for a program that it compiles.
+
+        Raises
+        ------
+        SamplingError
+            There is no compiled program, as in a browser.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_wide(np.array([[1, 2], [4, 4], [2, 3]]))
+        >>> rb.GaussianICC().cmdstan_model(ratings).name
+        'gaussian_icc'
+        """
+        check_kind(self, ratings)
+        return load(self.program(problem_of(self, as_counted(self, ratings))))
+
+    def inits(self, ratings: AnyRatings, *, chains: int = 4, seed: int = 1) -> list[dict[str, Any]]:
+        """Starting points of the program's parameters, as ``sample`` of cmdstanpy takes them.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data.
+        chains : int, default 4
+            Markov chains.
+        seed : int, default 1
+            Seed of the points, from 0 to 2**31 - 1.
+
+        Returns
+        -------
+        list of dict
+            Of each chain: values by the names in the program's parameters block, dispersed around
+            the heaviest mode more widely than the posterior.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_wide(np.array([[1, 2], [4, 4], [2, 3]]))
+        >>> [sorted(init) for init in rb.GaussianICC().inits(ratings, chains=1)]
+        [['sd_item', 'sd_rater', 'sd_residual']]
+        """
+        return list(self.sample_arguments(ratings, chains=chains, seed=seed)["inits"])
+
+    def sample_arguments(
+        self,
+        ratings: AnyRatings,
+        *,
+        chains: int = 4,
+        warmup: int | None = None,
+        draws: int | None = None,
+        seed: int | None = None,
+        warm_start: bool = True,
+    ) -> dict[str, Any]:
+        """Arguments with which ``sample`` of cmdstanpy makes the draws of ``fit(sampler="nuts")``.
+
+        Draws are equal to the bit to those of a fit with the same arguments. A fit whose posterior
+        has several modes combines such runs from each of them, of which this is the first.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data.
+        chains, warmup, draws, seed, warm_start
+            As of `fit`.
+
+        Returns
+        -------
+        dict
+            By the names that cmdstanpy has for them: what `stan_data` and `inits` return, from one
+            run of EM; chains, seed and iterations; acceptance rate, and if they are known metric,
+            step size and depth of trees; ``sig_figs`` for all digits.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_wide(np.array([[1, 2], [4, 4], [2, 3]]))
+        >>> arguments = rb.GaussianICC().sample_arguments(ratings, draws=500, seed=1)
+        >>> arguments["iter_sampling"], arguments["sig_figs"]
+        (500, 17)
+        """
+        check_kind(self, ratings)
+        settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
+        problem, modes = self.prepared(as_counted(self, ratings))
+        start = modes[0] if warm_start else self.cold_start(problem, modes[0].centring)
+        chosen = chosen_settings(settings, None, [start], warmup, draws, AS_USUAL, [])
+        return cmdstanpy_arguments(**program_arguments(self, problem, modes[0], start, chosen))

@@ -20,7 +20,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart
-from reliabayes.models.bases.sampling import Care, Own, SampledModel, geometry_of
+from reliabayes.models.bases.sampling import AS_USUAL, Care, Own, SampledModel, geometry_of
 from reliabayes.results.settings import Settings
 
 # Of chains that go on where those in doubt ended, times the sweeps up to which earlier draws are
@@ -113,32 +113,49 @@ def _sampled(
     }
     if isinstance(own, NearNormal):
         return independence.sample(own, **chains, **options)
-    points = start.create_inits(seed=settings.seed, chains=settings.chains)
     if own is None or isinstance(own, Conjugate):
         options = {**options, "first_chain": number * settings.chains}
-    if isinstance(own, Conjugate) and earlier is not None:
-        points, options = _last_of(earlier), {**options, "goes_on": goes_on}
     if own is not None:
+        points = start.create_inits(seed=settings.seed, chains=settings.chains)
+        if isinstance(own, Conjugate) and earlier is not None:
+            points, options = _last_of(earlier), {**options, "goes_on": goes_on}
         by_gibbs: Any = BY_GIBBS[type(own)]
         run = by_gibbs.sample(own, inits=points, **chains, **options)
         return model.as_by_program(run, mode.centring)
-    acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    if settings.sampler == "hmc":
-        acceptance = TURN_ACCEPTANCE
-    rough = mode.rough
     run = stan.sample(
         model.program(problem),
-        stan_data(problem, mode.centring),
-        inits=[model.for_program(point, mode.centring) for point in points],
-        geometry=geometry_of(start, settings.sampler, care),
-        rough=None if rough is None else stan_data(rough, mode.centring),
-        acceptance=max(acceptance, care.acceptance),
-        thinning=max(mode.thinning, care.thinning),
+        **program_arguments(model, problem, mode, start, settings, care),
+        rough=None if mode.rough is None else stan_data(mode.rough, mode.centring),
         output_dir=output_dir,
-        **chains,
         **options,
     )
     return model.from_program(run, mode.centring)
+
+
+def program_arguments(
+    model: SampledModel,
+    problem: Any,
+    mode: WarmStart,
+    start: Start,
+    settings: Settings,
+    care: Care = AS_USUAL,
+) -> dict[str, Any]:
+    """What the program of a model reads, and how to sample from it, from a start around a mode."""
+    points = start.create_inits(seed=settings.seed, chains=settings.chains)
+    acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
+    if settings.sampler == "hmc":
+        acceptance = TURN_ACCEPTANCE
+    return {
+        "data": stan_data(problem, mode.centring),
+        "inits": [model.for_program(point, mode.centring) for point in points],
+        "chains": settings.chains,
+        "warmup": settings.warmup,
+        "draws": settings.draws,
+        "seed": settings.seed,
+        "geometry": geometry_of(start, settings.sampler, care),
+        "acceptance": max(acceptance, care.acceptance),
+        "thinning": max(mode.thinning, care.thinning),
+    }
 
 
 def _draws_of(runs: Sequence[Draws]) -> int:
