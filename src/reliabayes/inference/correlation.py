@@ -46,6 +46,26 @@ def size(free: Array) -> int:
     return (1 + math.isqrt(1 + 8 * len(free))) // 2
 
 
+def parts(root: Array) -> tuple[Array, Array]:
+    """Standard deviations, and factor of the correlations, of a lower root of a covariance.
+
+    Parameters
+    ----------
+    root : array of float, shape (D, D)
+        Lower triangular, its diagonal of either sign; the covariance may be singular.
+
+    Returns
+    -------
+    tuple of arrays of float, shapes (D,) and (D, D)
+        Where a standard deviation is 0, its variable is uncorrelated with others.
+    """
+    root = root * np.where(np.diag(root) < 0, -1.0, 1.0)
+    sd = np.sqrt(np.square(root).sum(axis=1))
+    none = sd == 0
+    factor = np.where(none[:, None], np.eye(len(root)), root / np.where(none, 1.0, sd)[:, None])
+    return sd, factor
+
+
 def draw(size: int, shape: float, rng: np.random.Generator) -> Array:
     """Draw the Cholesky factor of a correlation matrix from an LKJ distribution.
 

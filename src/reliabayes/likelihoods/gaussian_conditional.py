@@ -42,6 +42,10 @@ class Marginal(NamedTuple):
     mean: Any
     sd_mean: Any
 
+    def criterion(self, *, restricted: bool) -> float:
+        """Log-likelihood at the most likely mean, or restricted, if the mean's prior was flat."""
+        return float(self.log_density) if restricted else self.at_mean(self.mean)
+
     def at_mean(self, mean: Any) -> float:
         """Log density of the ratings given the mean, if its prior was flat."""
         away = (mean - self.mean) / self.sd_mean

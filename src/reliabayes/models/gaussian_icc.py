@@ -20,6 +20,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
@@ -33,6 +34,7 @@ from reliabayes.models.bases.gaussian import (
     check_mean,
     check_residual,
     check_sd,
+    log_prior_of_sds,
     moments_of,
 )
 from reliabayes.models.bases.gaussian_crossed import CrossedProblem, sums_of
@@ -45,6 +47,7 @@ from reliabayes.models.bases.gaussian_parts import (
     suits_sums,
     sums_of_parts,
 )
+from reliabayes.models.bases.likelihood_model import Criterion, Search
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
@@ -205,6 +208,28 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         if isinstance(problem.sums, CrowdSums):
             mode["score"] = sd["score"] = np.zeros(problem.size("column"))  # all chains start at 0
         return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
+
+    def search(self, problem: CrossedProblem, criterion: Criterion) -> Search:
+        """Standard deviations of items and raters, and the log of that of residuals, in units."""
+        unit, within = problem.equal_sd, problem if criterion == "posterior" else problem.flat
+
+        def sds(x: Array) -> dict[str, Any]:
+            return dict(zip(SDS, unit * np.append(np.abs(x[:2]), math.exp(x[2])), strict=True))
+
+        def marginal(x: Array) -> Marginal:
+            return within.marginal(problem.deviations(sds(x)))
+
+        def log_density(x: Array) -> float:
+            found = marginal(x)
+            if criterion == "posterior":
+                sd = problem.deviations(sds(x)).swap(problem.swapped)
+                return float(found.log_density) + log_prior_of_sds(sd, problem)
+            return found.criterion(restricted=criterion == "restricted")
+
+        def point(x: Array) -> dict[str, Any]:
+            return {"mean": problem.center + marginal(x).mean, **sds(x)}
+
+        return Search(log_density, np.array([1.0, 1.0, 0.0]), np.arange(3) < 2, point)
 
     def log_likelihood(self, point: Point, problem: CrossedProblem) -> float:
         """Log density of all ratings, with all effects integrated out."""

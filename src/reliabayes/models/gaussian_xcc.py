@@ -14,7 +14,6 @@ import xarray as xr
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import correlation
-from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature, repeat_em
 from reliabayes.likelihoods.gaussian_pools import PooledSums
@@ -28,6 +27,7 @@ from reliabayes.models.bases.gaussian import (
     check_mean,
     check_residual,
     check_sd,
+    log_prior_of_sds,
     moments_by_pool,
 )
 from reliabayes.models.bases.gaussian_parts import leading, moments_of_parts, sums_of_parts
@@ -43,6 +43,7 @@ from reliabayes.models.bases.gaussian_pools import (
     pooled_effects_of_part,
     table_of_effects,
 )
+from reliabayes.models.bases.likelihood_model import Criterion, Search
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
@@ -209,12 +210,8 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         )
 
         def log_posterior(x: Array) -> float:
-            point = by_name(x, problem)
-            log_sd = np.concatenate([point[name] for name in SDS])
-            priors = (log_half_t(np.exp(point[name]), problem.priors[name]).sum() for name in SDS)
-            lkj = correlation.log_lkj(point["factor_item"], pools, self.prior_lkj)
-            likelihood = sums.log_likelihood(components(constrain(point, pools)), prior)
-            return likelihood + float(sum(priors) + log_sd.sum()) + lkj
+            here = components(constrain(by_name(x, problem), pools))
+            return sums.log_likelihood(here, prior) + self._log_prior(x, problem)
 
         mode, covariance = curvature(log_posterior, free(best, problem))
         sd = np.sqrt(np.diag(covariance))
@@ -250,6 +247,54 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
             constrain=lambda point: constrain(point, pools),
             target_acceptance=SMALL_DESIGN_ACCEPTANCE,
         )
+
+    def search(self, problem: PooledGaussianProblem, criterion: Criterion) -> Search:
+        """Lower root of the covariance of items, sds of raters, and logs of those of residuals."""
+        unit, pools, sums = problem.equal_sd, problem.n_pools, problem.pooled
+        prior = (problem if criterion == "posterior" else problem.flat).mean_prior
+        lower = np.tril_indices(pools)
+        ends = np.array([len(lower[0]), len(lower[0]) + pools])
+
+        def at(x: Array) -> Components:
+            (of_items, rater, residual), root = np.split(x, ends), np.zeros((pools, pools))
+            root[lower] = of_items
+            sd = np.broadcast_to(np.exp(residual), pools)
+            return problem.above_zero(Components(unit * root, unit * np.abs(rater), unit * sd))
+
+        def log_density(x: Array) -> float:
+            here = at(x)
+            found = sums.log_likelihood(here, prior)
+            if criterion == "posterior":
+                return found + self._log_prior(free(here, problem), problem)
+            if criterion == "restricted":
+                return found
+            given = sums.given(here, prior)
+            return found + given.log_density_of(given.mean[-pools:])
+
+        def point(x: Array) -> dict[str, Any]:
+            here = at(x)
+            sd, factor = correlation.parts(here.root)
+            return {
+                "mean": problem.center + sums.given(here, prior).mean[-pools:],
+                "sd_item": sd,
+                "sd_rater": unit * np.abs(x[ends[0] : ends[1]]),
+                "sd_residual": unit * np.exp(x[ends[1] :]),
+                "factor_item": factor,
+            }
+
+        halfway = correlation.factor(np.full(correlation.n_free(pools), 0.5), pools)[lower]
+        start = np.concatenate([halfway, np.ones(pools), np.zeros(problem.n_residuals)])
+        may_be_zero = np.concatenate(
+            [lower[0] == lower[1], np.ones(pools, bool), np.zeros(problem.n_residuals, bool)]
+        )
+        return Search(log_density, start, may_be_zero, point)
+
+    def _log_prior(self, x: Array, problem: PooledGaussianProblem) -> float:
+        """Log density of the priors on Stan's unconstrained scale."""
+        point = by_name(x, problem)
+        sds = (np.exp(point[name]) for name in SDS)
+        lkj = correlation.log_lkj(point["factor_item"], problem.n_pools, self.prior_lkj)
+        return log_prior_of_sds(sds, problem) + lkj
 
     def log_likelihood(self, point: Point, problem: PooledGaussianProblem) -> float:
         """Log density of all ratings, with all effects integrated out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,13 +16,13 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.inference.densities import half_t
+from reliabayes.inference.densities import half_t, log_half_t
 from reliabayes.inference.parameters import Parameter, Support
 from reliabayes.inference.problem import Problem
 from reliabayes.likelihoods.gaussian_items import NormalItems
 from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.likelihoods.moments import Moments
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.bases.likelihood_model import LikelihoodModel
 from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings
@@ -42,7 +42,7 @@ P = TypeVar("P", bound=Problem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianModel(RatingModel[P]):
+class GaussianModel(LikelihoodModel[P]):
     """A model of Gaussian ratings: an item's effect in a pool, plus a rater's level, plus residual.
 
     A subclass defines who is in which pool (`pool_of_raters`), which shapes its parameters have
@@ -51,6 +51,7 @@ class GaussianModel(RatingModel[P]):
     """
 
     continuous: ClassVar[bool] = True
+    has_restricted_likelihood: ClassVar[bool] = True
 
     prior_mean: Normal | None = None
     prior_sd_item: HalfNormal | HalfStudentT | None = None
@@ -221,6 +222,12 @@ class GaussianModel(RatingModel[P]):
 def _blank(design: pd.DataFrame | Ratings) -> Ratings:
     """Ratings of a design, with arbitrary numbers."""
     return rated(design, np.arange(float(len(design))))
+
+
+def log_prior_of_sds(sds: Iterable[Any], problem: Problem) -> float:
+    """Log density of the priors of the standard deviations, on the scale of their logs."""
+    pairs = zip(SDS, sds, strict=True)
+    return float(sum(np.sum(log_half_t(x, problem.priors[name]) + np.log(x)) for name, x in pairs))
 
 
 def moments_of(values: Array) -> Moments:

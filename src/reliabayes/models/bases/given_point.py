@@ -66,7 +66,7 @@ def labelled_point(
     point: Mapping[str, Array], parameters: Sequence[Parameter], problem: Problem
 ) -> xr.Dataset:
     """A point with the user's ids, parameter by parameter."""
-    found = {each.name: (each.dims, point[each.name]) for each in parameters}
+    found = {each.name: (each.dims, np.asarray(point[each.name])) for each in parameters}
     return with_ids(xr.Dataset({name: x for name, x in found.items() if x[1].size}), problem)
 
 

@@ -18,12 +18,12 @@ from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart, curvature
-from reliabayes.likelihoods.gaussian_conditional import above_zero
+from reliabayes.likelihoods.gaussian_conditional import Marginal, above_zero
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.models.bases.effects_in_parts import EffectsInParts, ids_of, levels_known
 from reliabayes.models.bases.effects_problem import NormalEffectsProblem
-from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.models.bases.likelihood_model import Criterion, LikelihoodModel, Search
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
@@ -36,13 +36,14 @@ QUICK_THINNING, QUICK_BLOCK = 4, 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
+class RandomEffectsModel(LikelihoodModel[NormalEffectsProblem]):
     """A model of ratings that are sums of a mean, normal effects by source, and residuals.
 
     A subclass has the design, and draws parameters from their priors (`point`).
     """
 
     continuous: ClassVar[bool] = True
+    has_restricted_likelihood: ClassVar[bool] = True
     has_facets: ClassVar[bool] = True
 
     design: str = field(default="item x rater", kw_only=False)
@@ -151,6 +152,30 @@ class RandomEffectsModel(RatingModel[NormalEffectsProblem]):
         """Log density of all ratings, with all effects integrated out."""
         found = problem.flat.density(above_zero(point["sd"], problem.sd) ** 2)
         return found.at_mean(point["mean"])
+
+    def search(self, problem: NormalEffectsProblem, criterion: Criterion) -> Search:
+        """Standard deviations relative to that of the ratings, the log of the residual's last."""
+        within = problem if criterion == "posterior" else problem.flat
+
+        def sds(x: Array) -> Array:
+            return problem.sd * np.append(np.abs(x[:-1]), math.exp(x[-1]))
+
+        def marginal(x: Array) -> Marginal:
+            return within.density(above_zero(sds(x), problem.sd) ** 2)
+
+        def log_density(x: Array) -> float:
+            found = marginal(x)
+            if criterion == "posterior":
+                log_sd = np.log(above_zero(sds(x), problem.sd))
+                return float(found.log_density + problem.log_prior(log_sd))
+            return found.criterion(restricted=criterion == "restricted")
+
+        start = np.exp(self._equal_parts(problem)) / problem.sd
+        start[-1] = math.log(start[-1])
+        may_be_zero = np.arange(len(start)) < len(start) - 1
+        return Search(
+            log_density, start, may_be_zero, lambda x: {"mean": marginal(x).mean, "sd": sds(x)}
+        )
 
     # Results.
 
