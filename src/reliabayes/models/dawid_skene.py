@@ -48,6 +48,21 @@ class DawidSkene(ItemsInParts[CategoricalProblem], ConjugateModel[CategoricalPro
     prior_misleading : Beta, optional
         Of the probability that an item misleads its raters; by default none does.
 
+    Notes
+    -----
+    How a rating comes about, for two categories. The first step is taken once for each item, the
+    second by each of its raters, with probabilities of their own:
+
+        item -+- w_1 --> true 1 -+- pi_11 --> rated 1
+              |                  '- pi_10 --> rated 0
+              |
+              '- w_0 --> true 0 -+- pi_01 --> rated 1
+                                 '- pi_00 --> rated 0
+
+    The probability of a path is the product along it. In `RaterTAP` the second step is itself a
+    choice: to give the true category, or else to guess. pi_00 and pi_11, the diagonal of a rater's
+    matrix, are the accuracies by true category in `Fit.raters`.
+
     References
     ----------
     Dawid & Skene (1979). https://doi.org/10.2307/2346806
