@@ -40,6 +40,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
         "errata",
         "errors",
         "install",
+        "reliability",
         pytest.param("large", marks=pytest.mark.slow),
         *(
             pytest.param(page, marks=pytest.mark.docs)
