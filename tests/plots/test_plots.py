@@ -565,6 +565,19 @@ def test_krr_curve_has_a_line_per_method(of: Any) -> None:
     ]
 
 
+def test_krr_curve_takes_methods_that_end_early(of: Any) -> None:
+    early = of.curve.copy()
+    early.iloc[-1, 0] = np.nan
+
+    ax: Any = plots.krr_curve(early, ax=fresh())
+
+    k, reliability = early.index[-2], early.iloc[-2, 0]
+    assert finding(ax) == (
+        f"Aggregates of {k} ratings per item reach a reliability of {reliability:.2f}"
+    )
+    assert all(np.isfinite(text.xy[1]) for text in ax.texts if hasattr(text, "xy"))
+
+
 def test_xcc_has_a_row_per_kind_and_states_the_normalized_one(of: Any) -> None:
     rows = of.pools.summary().loc[
         ["normalized_xcc[crowd, expert]", "unnormalized_xcc[crowd, expert]"]

@@ -103,7 +103,8 @@ def krr_curve(curve: pd.DataFrame | Ratings, *, ax: Axes | None = None) -> Axes:
     ----------
     curve : DataFrame or Ratings
         Result of `reliabayes.agreement.krr_curve`, or ratings of which it is computed with its
-        defaults.
+        defaults. A method may be missing (nan) for large k, such as two replications of few ratings
+        each.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
 
@@ -125,7 +126,7 @@ def krr_curve(curve: pd.DataFrame | Ratings, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     palette = Palette.of(ax)
     lowest = math.floor(10 * float(np.nanmin(curve.to_numpy())) - 0.5) / 10
-    heights = separated(curve.iloc[-1].to_numpy(), 2 * GAP * (1 - lowest), 1.0)
+    heights = separated(curve.ffill().iloc[-1].to_numpy(), 2 * GAP * (1 - lowest), 1.0)
     for number, (name, values) in enumerate(curve.items()):
         mark, line = STYLES[number % len(STYLES)]
         colour = palette.series_colour(number)
@@ -135,7 +136,8 @@ def krr_curve(curve: pd.DataFrame | Ratings, *, ax: Axes | None = None) -> Axes:
     ax.set(ylim=(lowest, 1.02), xlabel="k, aggregated ratings per item")
     ax.set_ylabel("k-rater reliability")
     integer_ticks(ax)
-    (method, found), k = next(iter(curve.items())), curve.index[-1]
+    method, found = next((name, values.dropna()) for name, values in curve.items())
+    k = found.index[-1]
     ratings = "Single ratings" if k == 1 else f"Aggregates of {k} ratings per item"
     finding = f"{ratings} reach a reliability of {found.iloc[-1]:.2f}"
     words = METHODS.get(str(method), str(method)).replace("\n", " ")
