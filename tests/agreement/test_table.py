@@ -26,7 +26,7 @@ LINEAR_AND_QUADRATIC = [
 ]  # fmt: skip
 UNWEIGHTED = [
     "percent agreement", "Fleiss' kappa", "Brennan & Prediger's S", "Gwet's AC1",
-    "alpha (nominal)",
+    "alpha (nominal)", "alpha (nominal), shares of votes",
 ]  # fmt: skip
 
 
@@ -238,6 +238,25 @@ def test_notebooks_show_a_finding_above_the_table(scale: Any, coefficient: str) 
     assert type(table.head(2)) is pd.DataFrame
     assert shown.startswith(f"<p>{finding}</p><table")
     assert f"<td>{value:.3f}</td>" in shown
+
+
+def test_shares_of_votes_agree_with_those_of_another_replication_as_their_row_says() -> None:
+    rng = np.random.default_rng(1)
+    chances = rng.dirichlet([1, 0.7, 0.5], 4000).cumsum(axis=1)[:, None, :]
+    one, other = ((rng.random((4000, 5, 1)) > chances).sum(axis=2) for _ in range(2))
+
+    row = (
+        Ratings.from_wide(one, scale="nominal").agreement().loc["alpha (nominal), shares of votes"]
+    )
+
+    shares = [(votes[:, :, None] == range(3)).mean(axis=1) for votes in (one, other)]
+    disagreement = ((shares[0] - shares[1]) ** 2).sum(axis=1).mean()
+    by_chance = 2 * np.concatenate(shares).var(axis=0, ddof=1).sum()
+    # Two estimates of one reliability, each with an error of that of the row
+    assert row["value"] == pytest.approx(
+        1 - disagreement / by_chance, abs=4 * np.sqrt(2) * row["standard_error"]
+    )
+    assert row["standard_error"] < 0.01
 
 
 @pytest.mark.parametrize(

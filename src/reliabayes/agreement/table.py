@@ -18,6 +18,7 @@ from reliabayes.agreement.cohen import cohen_kappa
 from reliabayes.agreement.conger import conger_kappa
 from reliabayes.agreement.fleiss import fleiss_kappa
 from reliabayes.agreement.gwet import brennan_prediger, gwet_ac1, gwet_ac2
+from reliabayes.agreement.icc_between_raters import raters_averaged
 from reliabayes.agreement.icc_names import IccName
 from reliabayes.agreement.information import information_agreement
 from reliabayes.agreement.interval import Interval, check_interval_options
@@ -26,6 +27,7 @@ from reliabayes.agreement.joint_bootstrap import percentile_intervals
 from reliabayes.agreement.over_parts import Several, coefficients_of
 from reliabayes.agreement.percent import percent_agreement
 from reliabayes.agreement.rater_pools import pool_by_rater, require_resamplable
+from reliabayes.agreement.spearman_brown import step_up
 from reliabayes.agreement.whole import Whole, ratings_in_memory, whole_of
 from reliabayes.agreement.within_raters import WITHIN, pairs_in_words, within_raters
 from reliabayes.agreement.xrr import kappa_x, normalized_kappa_x
@@ -39,6 +41,8 @@ from reliabayes.ratings.few_categories import require_few_categories
 from reliabayes.ratings.likely_scale import likely_scale, whole_numbers
 
 UNCORRECTED = "percent agreement"  # for chance; begins the labels of such coefficients
+SHARES = "alpha (nominal), shares of votes"
+OF_SEVERAL = (SHARES, "ICC(1,k)")  # reliability of aggregates, of which one rater has none
 WITHIN_IN_PARTS = "Agreement within raters needs all ratings in memory and is left out."
 Functions = Mapping[str, Callable[[Ratings], Coefficient]]
 Argument = TypeVar("Argument")
@@ -198,7 +202,7 @@ def _within_raters(ratings: Ratings) -> dict[str, Coefficient]:
         f"{label}{WITHIN}": function
         for scale in _views(ratings)
         for label, function in FOR_ANY_RATERS[scale].items()
-        if label != "ICC(1,k)"
+        if label not in OF_SEVERAL
     }
     return _apply_where_possible(
         functions, lambda function: within_raters(ratings, function), "left out"
@@ -243,6 +247,20 @@ def _two_way_icc(ratings: Ratings, name: IccName, bootstrapped: bool) -> Coeffic
     return icc(ratings, name)
 
 
+def _alpha_of_shares(ratings: Ratings) -> Coefficient:
+    """Reliability of the shares of an item's votes for each category: alpha, stepped up.
+
+    Nominal alpha is an ICC of votes as vectors of 0 and 1, of which the shares are the mean.
+    """
+    single, k = krippendorff_alpha(ratings, "nominal"), raters_averaged(ratings)
+    return replace(
+        single,
+        formula=lambda sums: step_up(single.formula(sums), k),
+        parts={},
+        undefined="alpha is undefined, or so far below 0 that shares would have no variance",
+    )
+
+
 FOR_ANY_RATERS: Mapping[Scale, Functions] = {
     "nominal": {
         "percent agreement": percent_agreement,
@@ -250,6 +268,7 @@ FOR_ANY_RATERS: Mapping[Scale, Functions] = {
         "Brennan & Prediger's S": brennan_prediger,
         "Gwet's AC1": gwet_ac1,
         "alpha (nominal)": partial(krippendorff_alpha, metric="nominal"),
+        SHARES: _alpha_of_shares,
     },
     "ordered": {
         "percent agreement": percent_agreement,

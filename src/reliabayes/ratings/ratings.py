@@ -129,7 +129,8 @@ class Ratings(RatingsFromTables):
         """Return the classical coefficients that suit the scale and the design, with intervals.
 
         For nominal ratings: percent agreement, Fleiss' kappa (Scott's pi for two raters), the
-        kappa of Brennan and Prediger, AC1 and alpha; also Cohen's kappa and P_I for two raters, and
+        kappa of Brennan and Prediger, AC1 and alpha, of single ratings and, by the Spearman-Brown
+        formula, of the shares of an item's votes; also Cohen's kappa and P_I for two raters, and
         Conger's kappa for more. For ordered ratings: kappas with linear and quadratic weights, AC2
         and ordinal alpha. For numeric ratings: interval alpha and ICCs. If raters are anonymous,
         coefficients that need to know them are left out. With two pools, kappa_x and normalized
