@@ -19,6 +19,7 @@ from reliabayes.agreement.intraclass import icc
 from reliabayes.agreement.k_raters import krr, krr_bootstrap, krr_curve
 from reliabayes.agreement.replications import Aggregate, Replication
 from reliabayes.agreement.spearman_brown import spearman_brown
+from reliabayes.arrays import Array
 
 Load = Callable[[str], pd.DataFrame]
 
@@ -89,6 +90,43 @@ def test_spearman_brown_is_undefined_if_means_have_no_variance() -> None:
 def test_spearman_brown_needs_a_positive_number_of_ratings() -> None:
     with pytest.raises(ValueError, match="k must be above 0; found -1"):
         spearman_brown(0.5, np.array([2, -1]))
+
+
+@pytest.mark.parametrize("form", [1, 2, 3])
+def test_spearman_brown_of_icc_1_is_icc_k(form: int) -> None:
+    ratings, _ = replications(seed=5, raters=4)
+    single, mean = (icc(ratings, f"ICC({form},{k})") for k in ("1", "k"))  # type: ignore[arg-type]
+
+    found = spearman_brown(float(single), 4)
+
+    assert found == pytest.approx(float(mean))
+    assert found == pytest.approx(by_mean_squares(ratings.values.reshape(40, 4))[form])
+
+
+def test_kuder_richardson_20_is_icc_3_k_of_answers_that_are_0_or_1() -> None:
+    ratings, _ = replications(seed=6, raters=5, categories=2)
+    answers = ratings.values.reshape(40, 5)
+    p, total = answers.mean(axis=0), answers.sum(axis=1)
+
+    kr_20 = 5 / 4 * (1 - (p * (1 - p)).sum() / total.var())
+
+    assert float(icc(ratings, "ICC(3,k)")) == pytest.approx(kr_20)
+
+
+def test_fixed_raters_with_an_interaction_are_the_exception_to_spearman_brown() -> None:
+    """Warrens (2017): the mean of all raters has no interaction, which a single rating has."""
+    item, interaction, residual, k = 1.0, 0.3, 0.6, 4
+    single = (item - interaction / (k - 1)) / (item + interaction + residual)
+    rng = np.random.default_rng(1)
+    effects = rng.normal(0, math.sqrt(interaction * k / (k - 1)), (200_000, k))
+    merit = rng.normal(0, math.sqrt(item), (200_000, 1)) + effects - effects.mean(axis=1)[:, None]
+    one, other = (
+        (merit + rng.normal(0, math.sqrt(residual), merit.shape)).mean(axis=1) for _ in range(2)
+    )
+
+    # Four standard errors of the correlation of 200,000 pairs
+    assert np.corrcoef(one, other)[0, 1] == pytest.approx(1 / 1.15, abs=4 * (1 - 0.87**2) / 447)
+    assert spearman_brown(single, k) == pytest.approx(0.783, abs=5e-4)
 
 
 def test_krr_is_the_alpha_of_the_means() -> None:
@@ -294,3 +332,18 @@ def replications(
         for table in tables
     )
     return one, other
+
+
+def by_mean_squares(table: Array) -> dict[int, float]:
+    """ICC(1,k), ICC(2,k) and ICC(3,k) as Shrout & Fleiss (1979) write them."""
+    n, k = table.shape
+    grand, items, raters = table.mean(), table.mean(axis=1), table.mean(axis=0)
+    between = k * ((items - grand) ** 2).sum() / (n - 1)
+    within = ((table - items[:, None]) ** 2).sum() / (n * (k - 1))
+    of_raters = n * ((raters - grand) ** 2).sum() / (k - 1)
+    error = ((table - items[:, None] - raters + grand) ** 2).sum() / ((n - 1) * (k - 1))
+    return {
+        1: (between - within) / between,
+        2: (between - error) / (between + (of_raters - error) / n),
+        3: (between - error) / between,
+    }
