@@ -543,6 +543,20 @@ def test_the_report_says_in_words_that_raters_agree_less_than_by_chance() -> Non
 
 
 @pytest.mark.usefixtures("quick")
+def test_the_method_says_which_reliabilities_to_report(made: Callable[..., Page]) -> None:
+    fit = numbers()
+
+    page = made(fit)
+
+    facts = dict(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    assert facts["reliability to report"] == (
+        f"{quantiles(fit.quantities['icc'], '.2f')} for a single rating (inter-rater reliability, "
+        f"IRR) and {quantiles(fit.icc_k(4), '.2f')} for the mean of 4 ratings (k-rater "
+        "reliability, kRR)"
+    )
+
+
+@pytest.mark.usefixtures("quick")
 def test_items_whose_true_categories_are_all_known_have_no_section(
     made: Callable[..., Page],
 ) -> None:

@@ -96,7 +96,7 @@ def report(
         predictive_checks(ordered),
         diagnostics(ordered),
         data(ratings, source or {}, prob),
-        method(ordered, command),
+        method(ordered, command, prob),
     ]
     html = _page(
         title=title,

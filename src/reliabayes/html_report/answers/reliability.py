@@ -54,7 +54,7 @@ def reliability_answer(
     Answer
     """
     scale = observed_suffix(fit)
-    icc, severity = (scalar_draws(fit, name + scale) for name in ("icc", "labeler_icc"))
+    icc, severity = _icc_and_severity(fit)
     enough = quantities.raters_needed(icc, reliability)
     needed, needed_interval = split_whole(enough, prob)
     signal, signal_interval = split_percentage(icc, prob)
@@ -95,6 +95,36 @@ def reliability_answer(
         ),
         tuple(sentences),
     )
+
+
+def reliability_to_report(fit: Fit, prob: float) -> str:
+    """The reliability of a single rating and of an item's mean, as papers should report both.
+
+    Parameters
+    ----------
+    fit : Fit
+        Fit of a model with an ICC and without pools.
+    prob : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    str
+    """
+    icc, severity = _icc_and_severity(fit)
+    typical = TypicalItem.of(fit.ratings)
+    mean = _reached(icc, severity, typical)
+    return (
+        f"{estimate_text(icc, prob)} for a single rating (inter-rater reliability, IRR) and "
+        f"{estimate_text(mean, prob)} for the mean of {number_of_ratings(str(typical.ratings))} "
+        f"(k-rater reliability, kRR)"
+    )
+
+
+def _icc_and_severity(fit: Fit) -> tuple[Array, Array]:
+    """Draws of the proportions of the variance of a rating that items and raters account for."""
+    scale = observed_suffix(fit)
+    return scalar_draws(fit, "icc" + scale), scalar_draws(fit, "labeler_icc" + scale)
 
 
 def _reached(icc: Array, severity: Array, typical: TypicalItem) -> Array:

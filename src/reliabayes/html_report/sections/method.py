@@ -9,6 +9,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
+from reliabayes.html_report.answers.reliability import reliability_to_report
 from reliabayes.html_report.blocks import Block, Code, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import ReportFit
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "scipy", "pandas", "xarray", "arviz")
 
 
-def method(fits: Sequence[ReportFit], command: str) -> Section:
+def method(fits: Sequence[ReportFit], command: str, prob: float) -> Section:
     """Models with their priors, sampler settings and versions, and how to reproduce the page.
 
     Parameters
@@ -27,6 +28,8 @@ def method(fits: Sequence[ReportFit], command: str) -> Section:
         All fits of the report.
     command : str
         Command that makes the page; if empty, Python code that does is shown.
+    prob : float
+        Probability of the intervals.
 
     Returns
     -------
@@ -36,7 +39,9 @@ def method(fits: Sequence[ReportFit], command: str) -> Section:
     for each in fits:
         if len(fits) > 1:
             blocks.append(Heading(each.name, f"method-of-{each.number}"))
-        blocks.append(Facts([*_settings(each.fit), *_priors(each.fit)]))
+        blocks.append(
+            Facts([*_settings(each.fit), *_priors(each.fit), *_reliability(each.fit, prob)])
+        )
     blocks += [
         Heading("Versions", "versions"),
         Facts(_versions(fits[0].fit)),
@@ -66,6 +71,12 @@ def _priors(fit: Fit) -> Iterator[tuple[str, str]]:
     model: Any = fit.model
     for name, prior in model.priors(fit.ratings).items():
         yield f"prior of {name}", _prior_text(prior)
+
+
+def _reliability(fit: Fit, prob: float) -> Iterator[tuple[str, str]]:
+    """What to report of the reliability, if the model has one for all raters."""
+    if "icc" in fit.quantities and fit.quantities["icc"].ndim == 2:
+        yield "reliability to report", reliability_to_report(fit, prob)
 
 
 def _prior_text(value: Any, package: str = "") -> str:
