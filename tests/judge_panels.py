@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 import reliabayes as rb
-from reliabayes.html_report import answer
+from reliabayes.html_report.answers import answer
 
 N_ANSWERS, N_BY_PEOPLE = 500, 100
 GOOD = 0.7  # proportion of the answers that are good

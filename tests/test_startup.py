@@ -38,13 +38,22 @@ for command in (
     except SystemExit as end:
         assert not end.code, command
 """
-FIT = """
+OPTIONS = "--item item --rater rater --rating rating --replicates keep --model dawid-skene"
+FITS = f"""
 import sys
 sys.modules["dask"] = None  # which xarray imports, with others, where it is installed
+from reliabayes.cli import main
+file = {str(ROOT / "src/reliabayes/data/dawid_skene_1979.csv")!r}
+sys.argv = ["reliabayes", "fit", file, *"{OPTIONS}".split()]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+assert "scipy.optimize" not in sys.modules
 import reliabayes as rb
 table = rb.datasets.load("shrout_fleiss_1979")
 fit = rb.GaussianICC().fit(rb.Ratings.from_frame(table), seed=1)
-fit.summary(), fit.diagnostics(), fit.items(), fit.raters()
+fit.summary(), fit.diagnostics(), fit.items(), fit.raters(), str(fit)
 """
 
 
@@ -61,10 +70,14 @@ def test_help_of_no_command_imports_what_computes() -> None:
 
 
 @pytest.mark.slow
-def test_a_fit_imports_neither_plots_nor_arviz() -> None:
-    slow = ("arviz", "duckdb", "jinja2", "matplotlib", "polars", "pooch", "scipy.stats")
+def test_fits_import_neither_plots_nor_arviz_nor_coefficients() -> None:
+    slow = (
+        *("arviz", "cmdstanpy", "duckdb", "jinja2", "matplotlib", "polars", "pooch"),
+        *("scipy.interpolate", "scipy.stats"),
+        *("reliabayes.agreement", "reliabayes.html_report.page", "reliabayes.plots"),
+    )
 
-    assert imported_by(FIT, slow) == set()
+    assert imported_by(FITS, slow) == set()
 
 
 def test_type_checkers_see_the_names_of_the_package() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.errors import ConvergenceWarning as ConvergenceWarning
     from reliabayes.errors import RatingsError as RatingsError
     from reliabayes.errors import SamplingError as SamplingError
-    from reliabayes.html_report import report as report
+    from reliabayes.html_report.page import report as report
     from reliabayes.models import *  # noqa: F403
     from reliabayes.partitions.dataset import RatingsDataset as RatingsDataset
     from reliabayes.partitions.scanning import partition as partition
@@ -64,7 +64,7 @@ else:
         "partition": "reliabayes.partitions.scanning",
         "recommend": "reliabayes.recommendation",
         "read_ratings": "reliabayes.ratings.reading",
-        "report": "reliabayes.html_report",
+        "report": "reliabayes.html_report.page",
         "scan_ratings": "reliabayes.partitions.scanning",
     }
 

@@ -15,7 +15,8 @@ from reliabayes.app.given import Given
 from reliabayes.app.jobs import Job
 from reliabayes.app.reading import Reading, guessed_reading
 from reliabayes.errors import RatingsError
-from reliabayes.html_report import answer, fragment_style
+from reliabayes.html_report.answers import answer
+from reliabayes.html_report.fragment import fragment_style
 from tests.app.tables import FAULTY, IMAGE, SCRIPT, SHROUT_FLEISS
 from tests.plots.test_plots import rated
 

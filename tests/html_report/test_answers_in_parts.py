@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes.html_report import answer
+from reliabayes.html_report.answers import answer
 from reliabayes.html_report.answers.labels import Labels
 from reliabayes.html_report.answers.typical_item import TypicalItem
 from tests.partitions.in_memory import in_parts

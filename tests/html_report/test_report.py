@@ -23,7 +23,8 @@ from typer.testing import CliRunner
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.cli.app import app
-from reliabayes.html_report import answer, pictures
+from reliabayes.html_report import pictures
+from reliabayes.html_report.answers import answer
 from reliabayes.html_report.blocks import Picture, Text
 from reliabayes.html_report.fits import Options, report_fits
 from reliabayes.html_report.sections.data import data

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 import reliabayes as rb
-from reliabayes.html_report import answer
+from reliabayes.html_report.answers import answer
 from reliabayes.results.rater_variance import raters_outweigh_items
 from tests.html_report.test_report import numbers, with_statistics
 from tests.plots.test_plots import around, made_of, of_pools, rated

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import reliabayes as rb
-from reliabayes.html_report import answer
+from reliabayes.html_report.answers import answer
 from reliabayes.results.shared_errors import LeadingRaters, leading_raters, shared_errors
 from tests.judge_panels import panel
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy.optimize
+import scipy
 from scipy.special import chdtri, fdtrc, fdtri
 
 from reliabayes.agreement.arithmetic import ratio

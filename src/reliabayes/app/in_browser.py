@@ -17,8 +17,8 @@ from reliabayes.app.reading import Reading
 from reliabayes.app.tasks import Answered
 from reliabayes.app.where_it_runs import privacy, refusal
 from reliabayes.app.worker import outcome
-from reliabayes.html_report import blocks_fragment
 from reliabayes.html_report.blocks import Block, Text
+from reliabayes.html_report.fragment import blocks_fragment
 from reliabayes.html_report.tables import table
 
 MOST_RATINGS = 20_000  # that a browser computes with in seconds

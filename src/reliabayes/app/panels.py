@@ -12,9 +12,9 @@ import pandas as pd
 from reliabayes.app.faults import ShownFault, with_controls
 from reliabayes.app.jobs import Job
 from reliabayes.app.tasks import Answered
-from reliabayes.html_report import answer_fragment, blocks_fragment, fragment_style
 from reliabayes.html_report.blocks import Code, Facts, Heading, Section, Text
 from reliabayes.html_report.fits import ReportFit
+from reliabayes.html_report.fragment import answer_fragment, blocks_fragment, fragment_style
 from reliabayes.html_report.sections.data import facts
 from reliabayes.html_report.sections.diagnostics import diagnostics
 from reliabayes.html_report.sections.method import python_code

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.app.where_it_runs import runs_stan
-from reliabayes.html_report import blocks_fragment
 from reliabayes.html_report.blocks import Heading
+from reliabayes.html_report.fragment import blocks_fragment
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.sections.data import coefficients
 from reliabayes.html_report.tables import table

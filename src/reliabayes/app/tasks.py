@@ -8,9 +8,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from reliabayes.html_report import blocks_fragment, report
 from reliabayes.html_report.blocks import Heading
 from reliabayes.html_report.fits import Options, ReportFit, report_fits
+from reliabayes.html_report.fragment import blocks_fragment
+from reliabayes.html_report.page import report
 from reliabayes.html_report.sections.data import coefficients
 
 if TYPE_CHECKING:

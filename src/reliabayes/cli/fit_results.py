@@ -94,7 +94,7 @@ def print_verdict(fitted: rb.Fit, prob: float) -> None:
     prob : float
         Probability of the intervals.
     """
-    from reliabayes.html_report import answer
+    from reliabayes.html_report.answers import answer
 
     with while_computing("the answer"):
         found = answer(fitted, prob=prob)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-import scipy.optimize
+import scipy
 
 from reliabayes.arrays import Array
 from reliabayes.inference.commands import Geometry

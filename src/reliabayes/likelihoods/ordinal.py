@@ -10,7 +10,7 @@ import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.optimize
+import scipy
 from scipy.special import expit, ndtr, ndtri, owens_t
 
 from reliabayes.arrays import Array, Codes, blocks

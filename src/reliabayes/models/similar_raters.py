@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import softmax
 
 from reliabayes.arrays import Array
@@ -15,6 +14,7 @@ from reliabayes.inference.log_odds import error_matrices, shared_log_odds
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases.annotation import by_rater
 from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.bases.modes import best_assignment
 from reliabayes.models.bases.multimodal import NO_SHARE
 from reliabayes.models.dawid_skene import DawidSkene
 
@@ -96,8 +96,8 @@ def named_by_prior(point: Point, confusion: Array, problem: CategoricalProblem) 
     location = log - log.T[..., None]  # by name, row that takes it, and rating
     gain = log_normal(location, *problem.priors["location"]).sum(axis=-1)
     gain += np.outer(problem.priors["prevalence"], np.log(np.maximum(point["prevalence"], tiny)))
-    names, order = linear_sum_assignment(gain, maximize=True)
-    if gain[names, order].sum() - gain.trace() <= NO_SHARE:
+    order = best_assignment(gain)
+    if gain[np.arange(len(gain)), order].sum() - gain.trace() <= NO_SHARE:
         return point
     renamed = {"prevalence": point["prevalence"][order], **shared_log_odds(confusion[:, order])}
     return {**point, **renamed}

@@ -57,7 +57,7 @@ class Fit(FittedItems):
         return "\n".join([*first, f"{self!r}", rounded(self.summary()).to_string()])
 
     def _repr_html_(self) -> str:
-        from reliabayes.html_report import answer
+        from reliabayes.html_report.answers import answer
 
         table = rounded(self.summary()).rename_axis(None).to_html()
         first = [
@@ -295,7 +295,7 @@ class Fit(FittedItems):
         **options : Any
             As for `reliabayes.report`, which also takes several fits.
         """
-        from reliabayes.html_report import report
+        from reliabayes.html_report.page import report
 
         report(self.ratings, self, path, **options)
 

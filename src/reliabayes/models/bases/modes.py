@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.em import Climb, Point
@@ -178,7 +178,15 @@ def _mode(model: AnnotationModel, problem: CategoricalProblem, climb: Climb) -> 
 def matched(known: Array, state: Array, problem: CategoricalProblem) -> Codes:
     """Which columns of states (D, K) come closest to each of the columns of others."""
     overlap = np.asarray(known.T @ (problem.mixture.multiplicity[:, None] * state))
-    return linear_sum_assignment(overlap, maximize=True)[1].astype(np.int32)
+    return best_assignment(overlap)
+
+
+def best_assignment(gain: Array) -> Codes:
+    """Which column of gains (K, K) each row takes, so that their sum is largest."""
+    same = np.arange(len(gain), dtype=np.int32)
+    if (gain.argmax(axis=1) == same).all():  # the usual case, without the import of an optimiser
+        return same
+    return scipy.optimize.linear_sum_assignment(gain, maximize=True)[1].astype(np.int32)
 
 
 def states_at(model: AnnotationModel, point: Point, problem: CategoricalProblem) -> Array:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
@@ -18,7 +17,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.annotation import AnnotationModel
 from reliabayes.models.bases.combination import combine, not_weighed, pass_between
 from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.modes import find_modes, matched, nearest, states_at
+from reliabayes.models.bases.modes import best_assignment, find_modes, matched, nearest, states_at
 from reliabayes.results.modes import Combined
 from reliabayes.results.settings import Settings
 
@@ -105,9 +104,9 @@ class MultimodalModel(AnnotationModel[P]):
         prior = np.broadcast_to(problem.priors["confusion"], confusion.shape[1:])
         gain = np.einsum("rgk,rhk->gh", prior, np.log(confusion).mean(axis=0))
         gain += np.outer(problem.priors["prevalence"], np.log(drawn["prevalence"]).mean(axis=0))
-        _, order = linear_sum_assignment(gain, maximize=True)
+        order = best_assignment(gain)
         gained = gain[same, order].sum() - gain.trace()
-        return order.astype(np.int32) if gained > NO_SHARE else same
+        return order if gained > NO_SHARE else same
 
     def _is_exchangeable(self, problem: P) -> bool:
         """Whether nothing tells true categories apart: no gold, and the same priors of all."""

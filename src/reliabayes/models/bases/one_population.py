@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import scipy.optimize
+import scipy
 from scipy.special import expit, logit, ndtri
 
 from reliabayes.arrays import Array, Codes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.optimize
+import scipy
 
 from reliabayes.inference.em import Climb
 
