@@ -74,6 +74,7 @@ class DawidSkene(ItemsInParts[CategoricalProblem], ConjugateModel[CategoricalPro
         *CONFUSION_QUANTITIES,
     )
     permutable: ClassVar[bool] = True
+    has_tables_of_many: ClassVar[bool] = True
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_confusion: DiagonalDirichlet | Dirichlet | DirichletRows = DiagonalDirichlet()

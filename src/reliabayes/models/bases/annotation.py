@@ -25,7 +25,7 @@ from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.sampling import check_kind
 from reliabayes.models.bases.simulation import drawn_categories
-from reliabayes.models.bases.true_categories import TrueCategoryModel
+from reliabayes.models.bases.true_categories import BLOCK, TrueCategoryModel
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
@@ -46,7 +46,6 @@ CONFUSION_QUANTITIES = (  # by models that have confusion matrices
     "log_likelihood",
     "bits_per_rating",
 )
-BLOCK = 80_000  # probabilities of ratings at a time, which fit into the processor's cache
 SHARED = "all"  # dimension of size 1: one value for all, where each might have its own
 
 
@@ -73,11 +72,12 @@ class AnnotationModel(TrueCategoryModel[P]):
         return None
 
     def table(self, point: Point, problem: P) -> Array:
-        """Log-probabilities (H, V) of a rating, by state of the item and cell of the rating."""
+        """Log-probabilities (..., H, V) of a rating, by state of the item and cell."""
         confusion = self.confusion(point)
         assert confusion is not None
         if not self.exchangeable_raters:
-            confusion = confusion.transpose(1, 2, 0).reshape(problem.n_categories, -1)
+            last = np.moveaxis(confusion, -3, -1)
+            confusion = last.reshape(*last.shape[:-2], -1)
         with np.errstate(divide="ignore"):
             return np.log(confusion)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 from typing_extensions import TypeVar
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
@@ -23,6 +24,8 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
+
+BLOCK = 80_000  # probabilities at a time, which fit into the processor's cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +137,8 @@ class TrueCategoryModel(EMModel[P]):
         """Probability (I, K) of each true category of each item, averaged over draws."""
         problem, ratings = posterior.problem, posterior.ratings
         total = np.zeros((len(problem.mixture.multiplicity), problem.n_categories))
-        for point in posterior.points():
-            total += self._true_categories(point, problem)
+        for found in self._true_categories(posterior):
+            total += found.sum(axis=0)
         return pd.DataFrame(
             (total / posterior.n_draws)[problem.mixture.distinct],
             index=ratings.items.rename("item"),
@@ -144,20 +147,24 @@ class TrueCategoryModel(EMModel[P]):
 
     def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array:
         """Number (S, R) of each rater's ratings that equal true categories drawn with the draws."""
-        ratings, problem = posterior.ratings, posterior.problem
-        distinct = problem.mixture.distinct
+        ratings, distinct = posterior.ratings, posterior.problem.mixture.distinct
         found = np.empty((posterior.n_draws, ratings.n_raters))
-        for row, point in zip(found, posterior.points(), strict=True):
-            drawn = drawn_categories(self._true_categories(point, problem)[distinct], rng)
+        of_draws = (each for some in self._true_categories(posterior) for each in some)
+        for row, probability in zip(found, of_draws, strict=True):
+            drawn = drawn_categories(probability[distinct], rng)
             is_correct = drawn[ratings.item] == ratings.category
             row[:] = np.bincount(ratings.rater, is_correct, minlength=ratings.n_raters)
         return found
 
-    def _true_categories(self, point: Point, problem: P) -> Array:
-        """Probabilities (D, K) of the true categories of distinct items, given all there is."""
+    def _true_categories(self, posterior: Posterior[P]) -> Iterator[Array]:
+        """Probabilities (B, D, K) of distinct items' true categories, for some draws at a time."""
+        problem, draws = posterior.problem, posterior.stacked()
         mixture = problem.mixture
-        state = mixture.posterior(*self.columns(point, problem))[1]
-        found = state @ self.truth_given_state(point, problem)
         known = mixture.kind > 0
-        found[known] = np.eye(problem.n_categories)[mixture.kind[known] - 1]
-        return np.asarray(found)
+        size = BLOCK // (len(known) * problem.n_categories)
+        for some in blocks(posterior.n_draws, size):
+            points = {name: values[some] for name, values in draws.items()}
+            state = mixture.posterior(*self.columns_of_each(points, problem))[1]
+            found = state @ self.truth_given_state(points, problem)
+            found[:, known] = np.eye(problem.n_categories)[mixture.kind[known] - 1]
+            yield found
