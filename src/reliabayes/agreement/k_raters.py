@@ -192,7 +192,8 @@ def krr_curve(
     DataFrame
         Index k. Columns empirical (see `krr`), if there is another replication; bootstrap (see
         `krr_bootstrap`); and for means icc_k and spearman_brown, which step up to k the ICC(1,1)
-        of all ratings, and that of only two ratings of each item.
+        of all ratings, and that of only two ratings of each item. An ICC of only k of the ratings
+        would estimate the same with a larger error, and would not exist for k = 1.
 
     Raises
     ------

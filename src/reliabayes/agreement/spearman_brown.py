@@ -16,9 +16,11 @@ def spearman_brown(reliability: Any, k: Any) -> Any:
 
     .. math:: \rho_k = k \rho / (1 + (k - 1) \rho)
 
-    The formula holds for intraclass correlations. With k below 1 it leads from the reliability of
-    a mean back to that of fewer ratings. Not to be confused with `krr`, which needs neither a
-    formula nor an ICC, but more ratings.
+    The formula holds for intraclass correlations: of ICC(., 1) it gives ICC(., k), and of nominal
+    alpha the reliability of the shares of k votes. It is too low for the mean of fixed raters who
+    interact with items (Warrens 2017), and does not hold for majorities. With k below 1 it leads
+    from the reliability of a mean back to that of fewer ratings. Not to be confused with `krr`,
+    which needs neither a formula nor an ICC, but more ratings.
 
     Parameters
     ----------
@@ -41,7 +43,8 @@ def spearman_brown(reliability: Any, k: Any) -> Any:
     References
     ----------
     Spearman (1910), https://doi.org/10.1111/j.2044-8295.1910.tb00206.x; Brown (1910),
-    https://doi.org/10.1111/j.2044-8295.1910.tb00207.x
+    https://doi.org/10.1111/j.2044-8295.1910.tb00207.x; Warrens (2017), Journal of Clinical
+    Epidemiology 85, 14-16.
 
     Examples
     --------
