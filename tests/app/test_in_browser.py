@@ -331,6 +331,19 @@ def test_agreement_truth_and_simulations_have_their_answers(opened: Callable[...
     page.get_by_text("True parameters of the simulation").wait_for()
 
 
+def test_ones_own_coefficient_is_shown_among_simulated_ones(opened: Callable[..., Page]) -> None:
+    page = opened()
+    go_to(page, "Simulate")
+    page.get_by_role("textbox", name="Your coefficient").fill("0.4")
+    page.get_by_label("Response distribution").fill("0.1, 0.1, 0.8")
+    press(page, "Simulate all agreements")
+    page.get_by_text("ICC(1,1) of 0.40 corresponds to agreement on").wait_for()
+    page.get_by_role("textbox", name="Ratings per item").fill("7")
+    press(page, "Simulate all agreements")
+
+    page.get_by_text("ratings_per_item must lie between 2 and 6; found 7").wait_for()
+
+
 @pytest.mark.parametrize(
     ("scheme", "width"), [("light", 1000), ("dark", 1000), ("light", 390), ("dark", 390)]
 )

@@ -72,6 +72,14 @@ def test_true_categories_are_estimated_by_em(page: StaticPage) -> None:
     assert html.count("<table") == 3
 
 
+@pytest.mark.slow
+def test_simulations_say_to_which_agreement_ones_own_icc_corresponds(page: StaticPage) -> None:
+    html = page.study({"items": 50, "distribution": "0.2, 0.3, 0.5"}, {"coefficient": 0.5})
+
+    assert "45 simulated matrices" in html
+    assert "ICC(1,1) of 0.50 corresponds to agreement on" in html
+
+
 def test_faults_are_shown_with_the_lines_concerned(page: StaticPage) -> None:
     found = page.paste("item,rater,rating\n1,Ann,4\n1,Bob,\n2,Ann,2\n2,Bob,3\n3,Bob,1\n")
 

@@ -121,8 +121,8 @@ def test_the_same_stream_gives_the_same_matrix() -> None:
         ({"raters": 1}, "raters must be 2 or more; found 1"),
         ({"ratings_per_item": 7}, "ratings_per_item must lie between 2 and 6; found 7"),
         ({"categories": 1}, "categories must be 2 or more; found 1"),
-        ({"distribution": [1, 2]}, "distribution must be 3 weights"),
-        ({"distribution": [1, -2, 3]}, "distribution must be 3 weights"),
+        ({"distribution": [1, 2]}, "distribution must be 3 finite weights"),
+        ({"distribution": [1, -2, 3]}, "distribution must be 3 finite weights"),
         ({"match": "seen"}, "match must be 'observed' or None; found 'seen'"),
         (
             {"distribution": [1, 0, 0], "match": "observed"},

@@ -140,10 +140,10 @@ class StaticPage:
         """Coefficients of a simulated matrix."""
         return simulations.matrix_coefficients(simulations.MatrixDesign(**design))
 
-    def study(self, design: Mapping[str, Any]) -> str:
+    def study(self, design: Mapping[str, Any], own: Mapping[str, Any]) -> str:
         """Regression of a coefficient on the agreement of simulated matrices."""
-        chosen = simulations.MatrixDesign(**design)
-        return simulations.study_picture(chosen, "ICC(1,1)", "linear", matrices=5)
+        chosen, found = simulations.MatrixDesign(**design), simulations.OwnResult(**own)
+        return simulations.study_picture(chosen, "ICC(1,1)", "linear", found, matrices=5)
 
     def tap(self, design: Mapping[str, Any]) -> str:
         """Parameters of simulated t-a-p ratings, and what comes back."""

@@ -7,9 +7,11 @@ from typing import Any, get_args
 
 import marimo as mo
 
-from reliabayes.app.simulations import MatrixDesign, TAPDesign
+from reliabayes.app.simulations import MatrixDesign, OwnResult, TAPDesign
 from reliabayes.simulate import COEFFICIENTS
 from reliabayes.simulate.regression import Curve
+
+WHOLE = ("items", "raters", "ratings_per_item", "categories", "seed")
 
 
 def matrix_form() -> mo.ui.dictionary:
@@ -25,11 +27,12 @@ def matrix_form() -> mo.ui.dictionary:
                 0.0, 1.0, 0.05, value=0.6, show_value=True, label="Agreement of the matrix"
             ),
             "items": mo.ui.number(5, 2000, 1, value=100, label="Items"),
-            "raters": mo.ui.number(2, 50, 1, value=4, label="Raters"),
-            "missing": mo.ui.slider(
-                0.0, 0.9, 0.05, value=0.0, show_value=True, label="Missing proportion"
-            ),
+            "raters": mo.ui.number(2, 50, 1, value=6, label="Raters (k)"),
+            "ratings_per_item": mo.ui.number(2, 50, 1, value=2, label="Ratings per item (k_m)"),
             "categories": mo.ui.number(2, 10, 1, value=3, label="Categories"),
+            "distribution": mo.ui.text(
+                label="Response distribution", placeholder="equal, or e.g. 0.1, 0.1, 0.8"
+            ),
             "coefficient": mo.ui.dropdown(
                 list(COEFFICIENTS), value="ICC(1,1)", label="Coefficient", allow_select_none=False
             ),
@@ -37,11 +40,14 @@ def matrix_form() -> mo.ui.dictionary:
                 list(get_args(Curve)), value="quadratic", label="Curve", allow_select_none=False
             ),
             "seed": mo.ui.number(0, 10**6, 1, value=1, label="Seed"),
+            # Without bounds, which marimo would fill in
+            "own_coefficient": mo.ui.number(step=0.01, label="Your coefficient (optional)"),
+            "own_agreement": mo.ui.number(step=0.01, label="Your agreement (optional)"),
         }
     )
 
 
-def matrix_design(value: Mapping[str, Any]) -> tuple[MatrixDesign, str, Curve]:
+def matrix_design(value: Mapping[str, Any]) -> tuple[MatrixDesign, str, Curve, OwnResult]:
     """What the form of matrices says.
 
     Parameters
@@ -54,10 +60,15 @@ def matrix_design(value: Mapping[str, Any]) -> tuple[MatrixDesign, str, Curve]:
     design : MatrixDesign
     coefficient : str
     curve : {"linear", "quadratic", "loess"}
+    own : OwnResult
     """
     given = dict(value)
-    coefficient, curve = given.pop("coefficient"), given.pop("curve")
-    return MatrixDesign(**_whole(given)), coefficient, curve
+    coefficient, curve, distribution = (
+        given.pop(name) for name in ("coefficient", "curve", "distribution")
+    )
+    own = OwnResult(given.pop("own_coefficient"), given.pop("own_agreement"))
+    design = MatrixDesign(**_whole(given), distribution=distribution)
+    return design, coefficient, curve, own
 
 
 def tap_form() -> mo.ui.dictionary:
@@ -113,8 +124,12 @@ def in_rows(form: mo.ui.dictionary) -> mo.Html:
 
 
 def _whole(given: dict[str, Any]) -> dict[str, Any]:
-    """Numbers of things and seeds as whole numbers, as which the page sends them or not."""
+    """Numbers of things and seeds as whole numbers, as which the page sends them or not.
+
+    Fields that were emptied are left out, so that they have their default.
+    """
     return {
-        name: int(value) if name in ("items", "raters", "categories", "seed") else float(value)
+        name: int(value) if name in WHOLE else float(value)
         for name, value in given.items()
+        if value is not None
     }

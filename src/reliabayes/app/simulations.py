@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from reliabayes.app.where_it_runs import runs_stan
-from reliabayes.html_report.blocks import Heading
+from reliabayes.html_report.blocks import Heading, Text
 from reliabayes.html_report.fragment import blocks_fragment
 from reliabayes.html_report.pictures import picture
 from reliabayes.html_report.sections.data import coefficients
@@ -18,6 +21,7 @@ from reliabayes.models import TAP
 from reliabayes.ratings import Ratings
 from reliabayes.simulate import (
     COEFFICIENTS,
+    AgreementRegression,
     agreement_regression,
     crossed,
     rating_matrix,
@@ -34,30 +38,67 @@ class MatrixDesign:
     ----------
     agreement : float
         Probability that the raters of an item agree other than by chance.
-    items, raters, categories : int
+    items, raters, ratings_per_item, categories : int
         Numbers of them.
-    missing : float
-        Proportion of cells of the matrix that stay empty.
+    distribution : str
+        Weights of the categories, with commas, semicolons or spaces between them; empty for equal
+        weights.
     seed : int
         Seed of all random numbers.
     """
 
     agreement: float = 0.6
     items: int = 100
-    raters: int = 4
+    raters: int = 6
+    ratings_per_item: int = 2
     categories: int = 3
-    missing: float = 0.0
+    distribution: str = ""
     seed: int = 1
 
     @property
-    def ratings_per_item(self) -> int:
-        """Ratings of an item, at least two, that leave about the wanted proportion of cells empty.
+    def weights(self) -> tuple[float, ...] | None:
+        """Weights of the categories; None for equal ones."""
+        given = self.distribution.strip(",; ")
+        try:
+            return tuple(map(float, re.split(r"[,; ]+", given))) if given else None
+        except ValueError as error:
+            raise ValueError(
+                f"The response distribution must be numbers with commas between them, one for each "
+                f"of the {self.categories} categories; found {self.distribution!r}. Leave it empty "
+                "for equal weights."
+            ) from error
 
-        Returns
-        -------
-        int
-        """
-        return max(2, round(self.raters * (1 - self.missing)))
+
+@dataclass(frozen=True)
+class OwnResult:
+    """What somebody found in ratings of the same design, to compare with simulated ones.
+
+    Attributes
+    ----------
+    coefficient : float or None
+        Value of the coefficient.
+    agreement : float or None
+        Proportion of items whose ratings are unanimous.
+    """
+
+    coefficient: float | None = None
+    agreement: float | None = None
+
+    def check(self) -> None:
+        """Raise a ValueError if a value is out of range."""
+        if self.coefficient is not None and not self.coefficient <= 1:
+            raise ValueError(
+                f"Your coefficient must be at most 1; found {self.coefficient:g}. Change it, or "
+                "leave it empty."
+            )
+        if self.agreement is not None and not 0 <= self.agreement <= 1:
+            raise ValueError(
+                f"Your agreement must lie between 0 and 1; found {self.agreement:g}. Change it, or "
+                "leave it empty."
+            )
+
+
+NOTHING_FOUND = OwnResult()
 
 
 def matrix(design: MatrixDesign) -> Ratings:
@@ -79,6 +120,7 @@ def matrix(design: MatrixDesign) -> Ratings:
         raters=design.raters,
         ratings_per_item=design.ratings_per_item,
         categories=design.categories,
+        distribution=design.weights,
     )
 
 
@@ -98,7 +140,13 @@ def matrix_coefficients(design: MatrixDesign) -> str:
     return blocks_fragment([Heading(finding, "matrix-finding"), *blocks])
 
 
-def study_picture(design: MatrixDesign, coefficient: str, curve: Curve, matrices: int = 20) -> str:
+def study_picture(
+    design: MatrixDesign,
+    coefficient: str,
+    curve: Curve,
+    own: OwnResult = NOTHING_FOUND,
+    matrices: int = 20,
+) -> str:
     """Regression of a coefficient on the agreement of many matrices, as HTML.
 
     Parameters
@@ -109,6 +157,8 @@ def study_picture(design: MatrixDesign, coefficient: str, curve: Curve, matrices
         One of `COEFFICIENTS`.
     curve : {"linear", "quadratic", "loess"}
         Kind of curve.
+    own : OwnResult
+        What to mark on the curve.
     matrices : int, default 20
         Matrices of each agreement.
 
@@ -116,17 +166,69 @@ def study_picture(design: MatrixDesign, coefficient: str, curve: Curve, matrices
     -------
     str
     """
+    own.check()
+    matrix(design)  # says what is wrong with the design, where a study would skip it
     study = reliability_study(
         categories=[design.categories],
         raters=[design.raters],
         ratings_per_item=[design.ratings_per_item],
         items=[design.items],
+        distributions={"wanted": design.weights},
         matrices=matrices,
         coefficients={coefficient: COEFFICIENTS[coefficient]},
         seed=design.seed,
         progress=False,
     )
-    return blocks_fragment([picture(agreement_regression(study, coefficient, curve).plot)])
+    regression = agreement_regression(study, coefficient, curve)
+    drawn = picture(partial(regression.plot, at=_agreements(regression, own)))
+    return blocks_fragment([drawn, *map(Text, correspondences(regression, own))])
+
+
+def correspondences(regression: AgreementRegression, own: OwnResult) -> list[str]:
+    """Which agreement a coefficient corresponds to, and the reverse.
+
+    Parameters
+    ----------
+    regression : AgreementRegression
+        Of simulated matrices.
+    own : OwnResult
+        What was found in other ratings.
+
+    Returns
+    -------
+    list of str
+        A sentence for each value that was found.
+    """
+    name, scatter = regression.coefficient, regression.residual_standard_error
+    low, high = regression.agreement[[0, -1]]
+    simulated = f"simulated matrices agree on {low:.0%} to {high:.0%} of the items"
+    sentences = []
+    if own.coefficient is not None:
+        found = regression.agreement_at([own.coefficient]).item()
+        value = f"{name} of {own.coefficient:.2f}"
+        sentences.append(
+            f"The curve does not reach {value}: {simulated}."
+            if math.isnan(found)
+            else f"{value} corresponds to agreement on {found:.0%} of items."
+        )
+    if own.agreement is not None:
+        [mean] = regression.predict([own.agreement])["mean"]
+        value = f"greement on {own.agreement:.0%} of items"
+        sentences.append(
+            f"A{value} corresponds to {name} of {mean:.2f}; that of single matrices has a standard "
+            f"deviation of {scatter:.2f} around the curve."
+            if low <= own.agreement <= high
+            else f"The curve does not reach a{value}: {simulated}."
+        )
+    return sentences
+
+
+def _agreements(regression: AgreementRegression, own: OwnResult) -> list[float]:
+    """Agreements to mark on the curve, all within its range."""
+    values = [] if own.coefficient is None else [own.coefficient]
+    low, high = regression.agreement[[0, -1]]
+    is_inside = own.agreement is not None and low <= own.agreement <= high
+    return [*regression.agreement_at(values).dropna(), *([own.agreement] if is_inside else [])]
 
 
 @dataclass(frozen=True)

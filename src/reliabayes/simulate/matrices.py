@@ -128,8 +128,8 @@ class MatrixPlan:
             "ratings_per_item": (2 <= k <= self.raters, f"lie between 2 and {self.raters}", k),
             "categories": (self.categories >= 2, "be 2 or more", self.categories),
             "distribution": (
-                len(weights) == self.categories and min(weights) >= 0 and sum(weights) > 0,
-                f"be {self.categories} weights of 0 or more, one for each category",
+                len(weights) == self.categories and min(weights) >= 0 and 0 < sum(weights) < np.inf,
+                f"be {self.categories} finite weights of 0 or more, one for each category",
                 self.distribution,
             ),
             "match": (self.match in (None, "observed"), "be 'observed' or None", self.match),

@@ -290,15 +290,17 @@ class AgreementRegression:
         )  # fmt: skip
         ax.fill_between(grid, lower, upper, color=colour, alpha=0.25, linewidth=0)
         ax.plot(grid, mean, color=colour, linewidth=1.8)
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
         for place, value in zip(at, self.predict(at)["mean"], strict=True):
             ax.plot(
-                [place, place, 0], [0, value, value],
-                color=palette.text, linestyle=":", linewidth=1, scalex=False, scaley=False,
+                [place, place, left], [bottom, value, value],
+                color=palette.text, linestyle=":", linewidth=1,
             )  # fmt: skip
             ax.annotate(
-                f"{place:.0%}: {value:.2f}", (place, value), xytext=(-4, 4),
-                textcoords="offset points", horizontalalignment="right",
+                f"{place:.0%}: {value:.2f}", (place, value), xytext=(-4, 4), color=palette.text,
+                textcoords="offset points", horizontalalignment="right", fontsize="small",
             )  # fmt: skip
+        ax.set(xlim=(left, right), ylim=(bottom, top))
         percent_ticks(ax)
         ax.set(xlabel="a, proportion of items with unanimous ratings", ylabel=self.coefficient)
         note = f"{self._equation}{len(self.points):,} simulated matrices, {100 * prob:g}% band"

@@ -183,18 +183,19 @@ find("#part").onchange = shown;
 find("#agree").onclick = () => answer(found("agreement"), "Computing", "agreement");
 find("#estimate").onclick = () => answer(found("truth"), "Estimating", "estimate", find("#truth-model").value);
 
-function numbers(form) {
-  return Object.fromEntries([...new FormData(find(form))].map(([name, text]) => [name, Number(text)]));
+function values(form) {
+  const filled = [...find(form).elements].filter(({ value }) => value !== "");
+  return Object.fromEntries(filled.map(({ name, type, value }) => [name, type === "number" ? Number(value) : value]));
 }
 
-function simulate(name, form, place) {
+function simulate(name, place, ...forms) {
   find(`#${name}`).onclick = () => {
-    if (find(form).reportValidity()) answer(find(place), "Simulating", name, numbers(form));
+    if (forms.every((form) => find(form).reportValidity())) answer(find(place), "Simulating", name, ...forms.map(values));
   };
 }
-simulate("matrix", "#matrix-form", "#matrix-found");
-simulate("study", "#matrix-form", "#matrix-found");
-simulate("tap", "#tap-form", "#tap-found");
+simulate("matrix", "#matrix-found", "#matrix-form");
+simulate("study", "#matrix-found", "#matrix-form", "#own-form");
+simulate("tap", "#tap-found", "#tap-form");
 
 find("#write").onclick = () => {
   ask("Writing", "report", goal()).then(({ code, page }) => {
