@@ -80,9 +80,9 @@ def test_ones_own_coefficient_has_its_agreement_and_the_reverse(
     [
         (
             OwnResult(coefficient=-0.9),
-            r"does not reach ICC\(1,1\) of -0\.90: .* agree on 2\d% to 9\d%",
+            r"ICC\(1,1\) of -0\.90 is beyond .* agree on 2\d% to 9\d%",
         ),
-        (OwnResult(agreement=0.05), r"does not reach agreement on 5% of items: .* 2\d% to 9\d%"),
+        (OwnResult(agreement=0.05), r"Agreement on 5% of items is beyond .* 2\d% to 9\d%"),
     ],
 )
 def test_what_no_matrix_reaches_is_said(

@@ -204,21 +204,19 @@ def correspondences(regression: AgreementRegression, own: OwnResult) -> list[str
     simulated = f"simulated matrices agree on {low:.0%} to {high:.0%} of the items"
     sentences = []
     if own.coefficient is not None:
-        found = regression.agreement_at([own.coefficient]).item()
-        value = f"{name} of {own.coefficient:.2f}"
+        found, value = regression.agreement_at([own.coefficient]).item(), own.coefficient
         sentences.append(
-            f"The curve does not reach {value}: {simulated}."
+            f"{name} of {value:.2f} is beyond the curve: {simulated}."
             if math.isnan(found)
-            else f"{value} corresponds to agreement on {found:.0%} of items."
+            else f"{name} of {value:.2f} corresponds to agreement on {found:.0%} of items."
         )
     if own.agreement is not None:
         [mean] = regression.predict([own.agreement])["mean"]
-        value = f"greement on {own.agreement:.0%} of items"
         sentences.append(
-            f"A{value} corresponds to {name} of {mean:.2f}; that of single matrices has a standard "
-            f"deviation of {scatter:.2f} around the curve."
+            f"Agreement on {own.agreement:.0%} of items corresponds to {name} of {mean:.2f}; that "
+            f"of single matrices has a standard deviation of {scatter:.2f} around the curve."
             if low <= own.agreement <= high
-            else f"The curve does not reach a{value}: {simulated}."
+            else f"Agreement on {own.agreement:.0%} of items is beyond the curve: {simulated}."
         )
     return sentences
 

@@ -300,7 +300,7 @@ class AgreementRegression:
                 f"{place:.0%}: {value:.2f}", (place, value), xytext=(-4, 4), color=palette.text,
                 textcoords="offset points", horizontalalignment="right", fontsize="small",
             )  # fmt: skip
-        ax.set(xlim=(left, right), ylim=(bottom, top))
+            ax.set(xlim=(left, right), ylim=(bottom, top))
         percent_ticks(ax)
         ax.set(xlabel="a, proportion of items with unanimous ratings", ylabel=self.coefficient)
         note = f"{self._equation}{len(self.points):,} simulated matrices, {100 * prob:g}% band"
