@@ -61,6 +61,7 @@ CALLS: Mapping[str, str] = {
 )""",
     "krr_curve": 'rb.plots.krr_curve(rb.agreement.krr_curve(pools.subset(pools=["crowd"])))',
     "xcc": "rb.plots.xcc(of_pools)",
+    "rates": 'rb.plots.rates(labels, "yes")',
     "contrast": 'rb.plots.contrast(of_pools.contrast("icc", "expert", "crowd"))',
     "raters": "rb.plots.raters(of_categories)",
     "pools": "rb.plots.pools(of_vendors)",

@@ -62,6 +62,7 @@ PLOTS: Mapping[str, Callable[[Any], Any]] = {
     "raters": lambda of: plots.raters(of.categories),
     "raters_in_pools": lambda of: plots.raters(of.pools),
     "pools": lambda of: plots.pools(of_vendors(of)),
+    "rates": lambda of: plots.rates(by_vendors(of), "rude"),
     "items_many": lambda of: plots.items(of.uneven),
     "raters_many": lambda of: plots.raters(of.crowd),
     "items": lambda of: plots.items(of.categories),
@@ -174,15 +175,19 @@ def of_two_categories(confusion: list[list[float]]) -> rb.Fit:
 PANEL = {"0": "north", "1": "south", "2": "north", "3": "south", "4": "south", "5": "north"}
 
 
-def of_vendors(of: Any) -> rb.Fit:
-    """The fit of categories, with two vendors as the pools of its raters."""
+def by_vendors(of: Any) -> rb.Ratings:
+    """The ratings in categories, with two vendors as the pools of their raters."""
     frame = of.categories.ratings.to_frame()
     pools = frame.assign(pool=frame["rater"].map(PANEL))
-    ratings = rb.Ratings.from_frame(pools, pool="pool", scale="nominal")
+    return rb.Ratings.from_frame(pools, pool="pool", scale="nominal")
+
+
+def of_vendors(of: Any) -> rb.Fit:
+    """The fit of categories, with two vendors as the pools of its raters."""
     posterior = of.categories.posterior
     return made_of(
         rb.DawidSkene(),
-        ratings,
+        by_vendors(of),
         prevalence=posterior["prevalence"].values.reshape(400, 3),
         confusion=posterior["confusion"].values.reshape(400, 6, 3, 3),
     )
@@ -397,6 +402,47 @@ def test_plots_reject_models_without_the_quantity(of: Any) -> None:
         plots.raters(of.categories, "severity", ax=fresh())
     with pytest.raises(ValueError, match="must have 3 common items"):
         plots.agreement(rb.Ratings.from_wide(np.array([[1, 2], [3, 5]])), ax=fresh())
+
+
+def test_bars_of_rates_are_the_proportions_of_ratings_with_intervals(of: Any) -> None:
+    ratings = by_vendors(of)
+    rude = (ratings.to_frame().set_index("pool")["rating"] == "rude").groupby("pool", observed=True)
+
+    ax: Any = plots.rates(ratings, "rude", ax=fresh())
+
+    rate = rude.mean()
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(rate.tolist())
+    assert finding(ax) == (
+        f"Pool {rate.idxmax()} gives rude most often ({rate.max():.0%} of ratings), "
+        f"pool {rate.idxmin()} least ({rate.min():.0%})"
+    )
+    # Items and raters only add variance to that of independent ratings.
+    least = 1.96 * np.sqrt(rate * (1 - rate) / rude.size())
+    half = [np.diff(line.get_xdata()).item() / 2 for line in ax.lines]
+    assert (half > 0.8 * least).all()
+    assert (half < 5 * least).all()
+
+
+def test_the_rate_of_a_category_that_a_pool_never_gives_has_an_interval_from_0() -> None:
+    wide = np.array([["no", "no", "no", "yes"], ["no", "no", "no", "no"], ["no", "no", "no", "no"]])
+    ratings = rb.Ratings.from_wide(wide, pool={0: "a", 1: "a", 2: "a", 3: "b"})
+
+    ax: Any = plots.rates(ratings, ax=fresh())
+
+    lower, upper = ax.lines[0].get_xdata()
+    assert ax.patches[0].get_width() == lower == 0
+    assert 0 < upper < 1
+
+
+def test_rates_are_of_a_category_and_pools_that_exist(of: Any) -> None:
+    ratings = by_vendors(of)
+
+    with pytest.raises(ValueError, match="it must be one of 'fine', 'rude', 'threat'; found none"):
+        plots.rates(ratings)
+    with pytest.raises(ValueError, match="found 'kind'"):
+        plots.rates(ratings, "kind")
+    with pytest.raises(ValueError, match="the ratings have no pools"):
+        plots.rates(of.categories.ratings, "rude")
 
 
 def test_bars_of_variance_shares_are_the_medians_beside_them(of: Any) -> None:

@@ -16,6 +16,7 @@ from reliabayes.plots.model_comparison import compare
 from reliabayes.plots.pool_agreement import contrast, xcc
 from reliabayes.plots.predictive_checks import check
 from reliabayes.plots.rater_agreement import agreement
+from reliabayes.plots.rates import rates
 from reliabayes.plots.reliability import icc, variance_shares
 from reliabayes.plots.true_categories import entropies, items
 
@@ -36,6 +37,7 @@ __all__ = [
     "pools",
     "rank",
     "raters",
+    "rates",
     "trace",
     "variance_shares",
     "xcc",
