@@ -235,7 +235,7 @@ def test_arviz_takes_the_fit(fit: rb.Fit) -> None:
     data = fit.to_arviz()
 
     assert {"icc", "sd_item"} <= set(data["posterior"].data_vars)
-    assert "diverging" in data["sample_stats"]
+    assert data["sample_stats"]["diverging"].dtype == bool  # by which arviz selects draws
     assert "icc" in az.summary(data, var_names=["icc"]).index
 
 
@@ -247,6 +247,24 @@ def test_arviz_takes_the_log_likelihood_of_items(of_categories: rb.Fit) -> None:
     assert by_item["item"].values.tolist() == of_categories.ratings.items.tolist()
     xr.testing.assert_equal(by_item["draw"], of_categories.posterior["draw"])
     assert not hasattr(of_categories.to_arviz(), "log_likelihood")
+
+
+@pytest.mark.parametrize("name", ["fit", "of_categories"])
+def test_arviz_takes_replicates_beside_the_ratings(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    fit: rb.Fit = request.getfixturevalue(name)
+
+    data = fit.to_arviz(posterior_predictive=8)
+
+    drawn, observed = (data[x]["ratings"] for x in ("posterior_predictive", "observed_data"))
+    assert drawn.dims == ("chain", "draw", "rating")
+    assert drawn.shape == (fit.settings.chains, 8 // fit.settings.chains, len(fit.ratings))
+    numeric = fit.model.continuous
+    np.testing.assert_array_equal(observed, fit.ratings.values if numeric else fit.ratings.category)
+    # As in the check: as many raters rate, so that each category or mean is about as frequent.
+    assert float(drawn.mean()) == pytest.approx(float(observed.mean()), abs=float(observed.std()))
+    assert not hasattr(fit.to_arviz(), "posterior_predictive")
 
 
 def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:

@@ -184,12 +184,12 @@ def _made(folder: Path) -> Path:
 
 def draws_of(variables: Mapping[str, Array], settings: Mapping[str, str]) -> Draws:
     """Draws by the names in Stan's tables, whose settings are those at their heads."""
+    known = {name: column for column, name in SAMPLER_COLUMNS.items() if column in variables}
     return Draws(
         parameters={name: x for name, x in variables.items() if not name.endswith("__")},
         statistics={
-            name: variables[column]
-            for column, name in SAMPLER_COLUMNS.items()
-            if column in variables
+            name: variables[column].astype(bool if name == "diverging" else float, copy=False)
+            for name, column in known.items()  # arviz selects draws by what diverges
         },
         max_tree_depth=int(settings.get("max_depth", 0)),
         stan_version=".".join(

@@ -263,7 +263,7 @@ class Fit(FittedItems):
             for at in [dict(sample=rng.integers(self._flat.sizes["sample"]))]
         ]
 
-    def to_arviz(self, *, log_likelihood: bool = False) -> Any:
+    def to_arviz(self, *, log_likelihood: bool = False, posterior_predictive: int = 0) -> Any:
         """The draws as arviz keeps them: InferenceData (0.x) or DataTree (1.x).
 
         Groups posterior (parameters and quantities) and sample_stats.
@@ -275,6 +275,10 @@ class Fit(FittedItems):
             (chain, draw, item), the log-probability of all ratings of an item. It takes 8 bytes
             for each item and draw: 1.3 GB for 40,000 items and 4000 draws. `Fit.loo` and `compare`
             need less.
+        posterior_predictive : int, default 0
+            Add a group of that name for posterior predictive plots, and observed_data: the variable
+            ratings (chain, draw, rating), replicates as of `check` for so many draws, spread evenly
+            over the chains. Categories are their positions, from 0.
 
         Returns
         -------
@@ -283,7 +287,21 @@ class Fit(FittedItems):
         groups = {"posterior": self._everything, "sample_stats": self.sample_stats}
         if log_likelihood:
             groups["log_likelihood"] = self.log_likelihood().to_dataset(name="ratings")
+        if posterior_predictive:
+            groups |= self._predictive(posterior_predictive)
         return arviz_bridge.for_arviz(groups)
+
+    def _predictive(self, draws: int) -> dict[str, xr.Dataset]:
+        """Replicates at some draws, and the ratings, by the names that arviz has for them."""
+        posterior = self._draws(whole_number("posterior_predictive", draws, least=1))
+        ratings, rng = self._in_memory("to_arviz"), np.random.default_rng(self.settings.seed)
+        drawn = np.array([*self.model.replicates(posterior, rng)]).reshape(*posterior.shape, -1)
+        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
+        observed = ratings.values if self.model.continuous else ratings.category
+        return {
+            "posterior_predictive": xr.Dataset({"ratings": ((*coords, "rating"), drawn)}, coords),
+            "observed_data": xr.Dataset({"ratings": ("rating", observed)}),
+        }
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write an HTML report of the fit, the answer first.
