@@ -18,8 +18,14 @@ LOW = 0.5  # proportion of a typical rater's information below which a rater is 
 FEW_CATEGORIES = 4  # that have columns of their own; with more these would hide the others
 
 
-def draws_by_rater(quantities: xr.Dataset, guess: str | None) -> dict[str, Array]:
-    """Draws (S, R) of what each rater has, by column: quantities, and those of few categories.
+def draws_by_rater(quantities: xr.Dataset) -> dict[str, Array]:
+    """Draws (S, R) of the quantities with a value for each rater, of dims (chain, draw, ...)."""
+    own = {str(name): x for name, x in quantities.items() if x.dims[2:] == ("rater",)}
+    return {name: _stacked(x) for name, x in own.items()}
+
+
+def draws_by_category(quantities: xr.Dataset, guess: str | None) -> dict[str, Array]:
+    """Draws (S, R) of what each rater has for each of few categories, by column.
 
     Parameters
     ----------
@@ -31,11 +37,11 @@ def draws_by_rater(quantities: xr.Dataset, guess: str | None) -> dict[str, Array
     Returns
     -------
     dict of str to array
-        Quantities with a value for each rater. With few categories also ``accuracy[k]``, the
-        probability of a correct rating if the true category is k (the diagonal of ``confusion``),
-        and, if there is a prevalence, ``bias[k]``, how much more often k is guessed than true.
+        ``accuracy[k]``, the probability of a correct rating if the true category is k (the diagonal
+        of ``confusion``), and, if there is a prevalence, ``bias[k]``, how much more often k is
+        guessed than true.
     """
-    found = {str(name): x for name, x in quantities.items() if x.dims[2:] == ("rater",)}
+    found = {}
     confusion = quantities.get("confusion")
     if confusion is not None and "rater" in confusion.dims:
         for position, category in enumerate(_few(confusion.indexes["category"])):
@@ -46,10 +52,13 @@ def draws_by_rater(quantities: xr.Dataset, guess: str | None) -> dict[str, Array
             guessed = quantities[guess].sel(category=category, drop=True)
             true = quantities["prevalence"].sel(true_category=category, drop=True)
             found[f"bias[{category}]"] = guessed - true
-    return {
-        name: x.transpose("chain", "draw", "rater").values.reshape(-1, x.sizes["rater"])
-        for name, x in found.items()
-    }
+    return {name: _stacked(x) for name, x in found.items()}
+
+
+def _stacked(values: xr.DataArray) -> Array:
+    """Draws (S, R), chain by chain."""
+    ordered = values.transpose("chain", "draw", "rater").values
+    return np.asarray(ordered.reshape(-1, values.sizes["rater"]))
 
 
 def _few(categories: pd.Index[Any]) -> pd.Index[Any]:
@@ -63,14 +72,17 @@ def _reported(categories: pd.Index[Any]) -> pd.Index[Any]:
 
 
 def rater_quality(
-    own: Mapping[str, Array], ratings: AnyRatings, prob: float | None
+    own: Mapping[str, Array],
+    by_category: Mapping[str, Array],
+    ratings: AnyRatings,
+    prob: float | None,
 ) -> pd.DataFrame:
     """Table of raters: medians of their quantities, information lost, and most used category.
 
     Parameters
     ----------
-    own : mapping of str to array of shape (S, R)
-        Draws of each rater's quantities by name.
+    own, by_category : mapping of str to array of shape (S, R)
+        Draws of each rater's quantities by name, and of those for each category, which come last.
     ratings : Ratings or RatingsDataset
         The ratings.
     prob : float or None
@@ -103,7 +115,7 @@ def rater_quality(
         table["share_most_used"] = share.max(axis=1)
         for category in _reported(ratings.categories):
             table[f"rate[{category}]"] = share[:, ratings.categories.get_loc(category)]
-    return table
+    return table.assign(**{name: np.median(x, axis=0) for name, x in by_category.items()})
 
 
 def ratings_by_category(ratings: AnyRatings) -> NDArray[np.int64]:

@@ -33,7 +33,7 @@ from reliabayes.results.label_table import label_table
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
-from reliabayes.results.rater_quality import draws_by_rater, rater_quality
+from reliabayes.results.rater_quality import draws_by_category, draws_by_rater, rater_quality
 from reliabayes.results.rating_probabilities import RatingProbabilities
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
@@ -319,8 +319,8 @@ class AnnotationModel(TrueCategoryModel[P]):
         """
         known = posterior.quantities
         quantities = self.quantities(posterior) if known is None else known
-        own = draws_by_rater(quantities, self.guess)
-        return rater_quality(own, posterior.ratings, prob)
+        own, by_category = draws_by_rater(quantities), draws_by_category(quantities, self.guess)
+        return rater_quality(own, by_category, posterior.ratings, prob)
 
     def of_one_rater(self, posterior: Posterior[P], drawn: Point) -> dict[str, Array]:
         """Draws (S,) of what a single rater has, whose parameters are given in place of others.
@@ -341,7 +341,8 @@ class AnnotationModel(TrueCategoryModel[P]):
         )
         found = self._of_parameters(of_one)
         reported = found[[name for name in self.reports if name in found]]
-        return {name: x[:, 0] for name, x in draws_by_rater(reported, self.guess).items()}
+        every = draws_by_rater(reported) | draws_by_category(reported, self.guess)
+        return {name: x[:, 0] for name, x in every.items()}
 
     # Simulation.
 
