@@ -74,15 +74,8 @@ class ItemMixture:
         shape = (len(kind), n_cells)
         counts = sp.csr_array((np.ones(len(item)), (item, cell)), shape=shape)
         counts.sum_duplicates()
-        _, example, distinct, multiplicity = np.unique(
-            _hash(counts, kind), return_index=True, return_inverse=True, return_counts=True
-        )
-        return cls(
-            counts[example],
-            multiplicity.astype(float),
-            kind[example],
-            distinct.ravel().astype(np.int32),
-        )
+        example, distinct = _distinct(counts, kind)
+        return cls(counts[example], np.bincount(distinct).astype(float), kind[example], distinct)
 
     @classmethod
     def unmerged(cls, item: Codes, cell: Codes, n_cells: int, kind: Codes) -> ItemMixture:
@@ -101,15 +94,9 @@ class ItemMixture:
         counts = sp.csr_array(sp.vstack([each.counts for each in several]))
         kind = np.concatenate([each.kind for each in several])
         multiplicity = np.concatenate([each.multiplicity for each in several])
-        _, example, distinct = np.unique(
-            _hash(counts, kind), return_index=True, return_inverse=True
-        )
-        return cls(
-            counts[example],
-            np.bincount(distinct.ravel(), multiplicity).astype(float),
-            kind[example],
-            np.empty(0, np.int32),
-        )
+        example, distinct = _distinct(counts, kind)
+        total = np.bincount(distinct, multiplicity).astype(float)
+        return cls(counts[example], total, kind[example], np.empty(0, np.int32))
 
     def stan_data(self) -> StanData:
         """Data for the Stan programs."""
@@ -191,14 +178,25 @@ class ItemMixture:
         return self.counts.T
 
 
-def _hash(counts: sp.csr_array, kind: Codes) -> NDArray[np.void]:
-    """Hash of each row, of 128 bits: two different rows collide with probability 2^-126."""
+def _distinct(counts: sp.csr_array, kind: Codes) -> tuple[NDArray[np.intp], Codes]:
+    """Example of each distinct row, the first one, and position of each row among these."""
+    hashes = _hash(counts, kind)
+    order = np.lexsort(hashes)  # many times as fast as np.unique of pairs
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (np.diff(hashes[:, order]) != 0).any(axis=0)
+    distinct = np.empty(len(order), np.int32)
+    distinct[order] = is_new.cumsum() - 1
+    return order[is_new], distinct
+
+
+def _hash(counts: sp.csr_array, kind: Codes) -> NDArray[np.uint64]:
+    """Hash (2, I) of each row, of 128 bits: two different rows collide with probability 2^-126."""
     random = np.random.default_rng(1979)
-    hashes = np.empty((counts.shape[0], 2), np.uint64)
-    for half in hashes.T:
+    hashes = np.empty((2, counts.shape[0]), np.uint64)
+    for half in hashes[::-1]:  # the order of rows is by the last one
         of_cell = random.integers(0, 2**64, counts.shape[1], np.uint64)
         of_kind = random.integers(0, 2**64, int(kind.max()) + 1, np.uint64)
         terms = of_cell[counts.indices] * counts.data.astype(np.uint64)
         until = np.append(np.uint64(0), np.cumsum(terms))  # modulo 2^64
         half[:] = until[counts.indptr[1:]] - until[counts.indptr[:-1]] + of_kind[kind]
-    return hashes.view([("", np.uint64), ("", np.uint64)])[:, 0]
+    return hashes
