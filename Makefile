@@ -12,6 +12,9 @@ SOURCES := pyproject.toml hatch_build.py $(shell find stan -type f)
 DEMO := gaussian_icc gaussian_xcc
 INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 
+# What Python has compiled is kept, or each command would compile hundreds of modules anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Larger public data sets, where they lie beside the checkout; without them their tests skip.
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
