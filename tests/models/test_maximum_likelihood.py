@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 from scipy.optimize import minimize
-from scipy.stats import multivariate_normal
+from scipy.special import expit, logsumexp
+from scipy.stats import multivariate_normal, norm
 
 import reliabayes as rb
 from reliabayes.arrays import Array
@@ -154,7 +155,7 @@ def test_estimates_of_pools_maximise_the_density_of_a_normal_distribution() -> N
 
     found = rb.GaussianXCC().em(ratings)
 
-    start = np.array([0.0, 1.0, 0, 0, -1, -1, -1, 0.3])
+    start = [0.0, 1.0, 0.0, 0.0, -1.0, -1.0, -1.0, 0.3]
     best = minimize(lambda x: -density_of_pools(ratings, x), start, method="BFGS")
     at = found.parameters
     assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-4)
@@ -224,6 +225,130 @@ def test_bits_and_summary_are_those_of_a_point_estimate() -> None:
     assert list(found.summary().index[:3]) == ["icc", "icc_consistency", "labeler_icc"]
     assert list(found.items()) == list(found.raters()) == ["ratings", "mean"]
     assert "converged after" in repr(found)
+
+
+# Categories: likelihoods without closed form, against sums over dense grids.
+
+
+def two_raters(categories: int) -> tuple[rb.Ratings, Array]:
+    """Ratings of sixty items by two raters, and the table of their categories."""
+    rng = np.random.default_rng(3)
+    score = rng.normal(0, 1.5, (60, 1)) + np.array([-0.6, 0.6]) + rng.logistic(size=(60, 2))
+    cut = np.array([-0.3, 1.2])[: categories - 1]
+    table = (score[..., None] > cut).sum(axis=2)
+    return rb.Ratings.from_wide(table, scale="ordered", categories=range(categories)), table
+
+
+def exact_log_likelihood(table: Array, x: Array) -> float:
+    """Of complete ratings by two raters: effects of items and of raters on dense grids."""
+    (node, weight), (one, of_one) = (
+        (grid, norm.pdf(grid) * (grid[1] - grid[0]))
+        for grid in (np.linspace(-6, 6, 41), np.linspace(-5, 5, 51))
+    )
+    cut = x[2] + np.append(0.0, np.exp(x[3:]).cumsum())
+    score = x[0] * node[:, None, None] + x[1] * one[:, None]
+    below = expit(np.concatenate([[-np.inf], cut, [np.inf]]) - score)
+    p = np.diff(below)  # by item, rater and category
+    total = np.zeros((51, 51))
+    for (first, second), number in zip(*np.unique(table, axis=0, return_counts=True), strict=True):
+        total += number * np.log((weight * p[..., first].T) @ p[..., second])
+    return float(logsumexp(total + np.log(of_one)[:, None] + np.log(of_one)))
+
+
+@pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=lambda x: x.name())
+def test_estimates_of_categories_maximise_the_exact_likelihood(model: Any) -> None:
+    categories = 2 if isinstance(model, rb.LogitICC) else 3
+    ratings, table = two_raters(categories)
+
+    found = model.em(ratings)
+
+    start = [1.0, 0.5, 0.0, 0.0][: categories + 1]
+    best = minimize(lambda x: -exact_log_likelihood(table, x), start, method="BFGS")
+    at = found.parameters
+    estimates = [float(at["sd_item"]), float(at["sd_rater"]), -float(at["mean"])]
+    if categories == 3:
+        estimates.append(float(np.log(at["step"][0])))
+    # Only raters, with sixty ratings each, are integrated out by Laplace's approximation.
+    assert estimates == pytest.approx([*np.abs(best.x[:2]), *best.x[2:]], abs=0.02)
+    assert found.path[-1] == pytest.approx(-best.fun, abs=0.02)
+    assert found.converged
+
+
+def test_likelihood_of_a_graded_study_is_that_of_laplace() -> None:
+    ratings, table = two_raters(3)
+    sd, cut = np.array([1.4, 0.7]), np.array([-0.4, 1.1])
+    item, rater = (codes.ravel() for codes in np.mgrid[:60, :2])
+    design = np.hstack([sd[0] * incidence(item), sd[1] * incidence(rater)])
+    ends = np.concatenate([[-np.inf], cut, [np.inf]])
+
+    def negative(effect: Array) -> float:
+        score = (design @ effect)[:, None]
+        p = np.diff(expit(ends - score))[np.arange(120), table.ravel()]
+        return float(0.5 * effect @ effect - np.log(p).sum())
+
+    mode = minimize(negative, [0.0] * 62, method="BFGS", options={"gtol": 1e-6})
+    score = design @ mode.x
+    upper, lower = (expit(ends - score[:, None])[np.arange(120), table.ravel() + k] for k in (1, 0))
+    information = upper * (1 - upper) + lower * (1 - lower)  # of logistic ratings, the observed
+    hessian = np.eye(62) + design.T @ (information[:, None] * design)
+    expected = -mode.fun - 0.5 * np.linalg.slogdet(hessian)[1]
+
+    found = rb.GStudy(family="ordinal").at(ratings, {"cut": cut, "sd": sd})
+
+    assert found.log_likelihood == pytest.approx(expected, abs=1e-6)
+    effects = np.repeat(sd, [60, 2]) * mode.x
+    assert found.items()["mean"].tolist() == pytest.approx(effects[:60].tolist(), abs=1e-4)
+    assert found.raters()["mean"].tolist() == pytest.approx(effects[60:].tolist(), abs=1e-4)
+
+
+def test_estimates_of_a_graded_study_are_at_the_maximum_of_its_likelihood() -> None:
+    ratings, _ = two_raters(3)
+    model = rb.GStudy(family="ordinal")
+
+    found = model.em(ratings)
+
+    at = {name: x.values for name, x in found.parameters.items()}
+    assert found.log_likelihood == pytest.approx(found.path[-1])
+    for name, value in at.items():
+        for k in range(len(value)):
+            for move in (-0.02, 0.02):
+                moved = np.where(np.arange(len(value)) == k, value + move, value)
+                assert model.at(ratings, at | {name: moved}).log_likelihood < found.log_likelihood
+    assert list(found.quantities)[:3] == ["g", "phi", "phi_observed"]
+    assert found.quantities.sizes["estimated"] == 2
+
+
+def test_raters_that_do_not_differ_have_a_standard_deviation_of_0() -> None:
+    rng = np.random.default_rng(8)
+    score = rng.normal(0, 1.5, (60, 1))
+    table = rng.random((60, 4)) < expit(score)
+    balanced = np.vstack([np.roll(table, k, axis=1) for k in range(4)])  # raters are alike
+
+    found = rb.LogitICC().em(rb.Ratings.from_wide(balanced))
+
+    assert float(found.parameters["sd_rater"]) == 0
+    assert found.raters()["mean"].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.slow
+def test_pools_of_one_population_have_its_estimates() -> None:
+    ratings, _ = two_raters(2)
+    frame = pd.concat([ratings.to_frame().assign(pool=pool) for pool in "ab"])
+    frame["rater"] = frame["rater"].astype(str) + frame["pool"]
+    twice = rb.Ratings.from_frame(frame, pool="pool", scale="ordered")
+
+    found = rb.LogitXCC().em(twice).parameters
+
+    # Both pools have the same ratings: items differ in one way, and estimates are equal.
+    assert float(found["factor_item"][1, 0]) == pytest.approx(1.0, abs=1e-3)
+    for name in ("sd_item", "sd_rater", "mean"):
+        one, other = found[name].values
+        assert one == pytest.approx(other, abs=1e-3)
+
+
+def test_restricted_likelihood_is_for_numbers() -> None:
+    with pytest.raises(ValueError, match="reml=True must not be passed for LogitICC"):
+        rb.LogitICC().em(two_raters(2)[0], reml=True)
 
 
 # What the ratings do not tell, and wrong arguments.

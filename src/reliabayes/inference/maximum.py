@@ -22,7 +22,8 @@ STEP = 0.005  # of finite differences, in standard deviations by the curvature
 FIRST_SD, LEAST_SD, LARGEST_SD = 0.1, 1e-5, 1.0  # before the curvature is known, and within limits
 CONVEX = 1e-3  # curvature in these units, above which a point is a saddle or a minimum
 FLAT = 1e-5  # the same times -1, below which a density is level
-HALVINGS = 40  # of a step that does not help
+HALVINGS = 12  # of a step that does not help
+ROUNDING = 1e-5  # nats that may be expected of a step that gains nothing, at a maximum
 NEAR_ZERO = 0.01  # numbers that are 0 if that costs nothing
 
 
@@ -101,6 +102,7 @@ def maximise(
             move = move / 2
         path.append(value)
         if path[-1] == path[-2]:
+            gain = gain if gain > ROUNDING else 0.0
             break
     for k in np.flatnonzero(may_be_zero & (np.abs(at) < NEAR_ZERO)):
         without = np.where(np.arange(len(at)) == k, 0.0, at)

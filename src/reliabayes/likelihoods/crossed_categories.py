@@ -161,22 +161,8 @@ class CrossedCategories(NamedTuple):
     def rated(self, location: Array, cut: Array) -> Rated:
         """Ratings at locations (N,) and cut points (K - 1,)."""
         ends = np.concatenate([[-np.inf], cut, [np.inf]])
-        sides = [location - ends[self.category + side] for side in (0, 1)]
-        beyond = sides[1] > 0  # take the tails, whose differences lose no digits
-        near, far = (np.where(beyond, -x, x) for x in sides)
-        cdf = CDF[self.link]
-        tails = cdf(near), cdf(far)
-        probability = np.maximum(np.abs(tails[0] - tails[1]), TINY)
-        lower, upper = (self._density(x) / probability for x in sides)
-        finite = (np.where(np.isfinite(x), x, 0) for x in sides)
-        # Derivatives of log densities.
-        bends = [-np.tanh(x / 2) if self.link == "logit" else -x for x in finite]
-        return Rated(upper, lower, upper * (upper + bends[1]), lower * (lower - bends[0]))
-
-    def _density(self, x: Array) -> Array:
-        if self.link == "logit":
-            return np.asarray(expit(x) * expit(-x))
-        return normal_density(x)
+        lower, upper = (location - ends[self.category + side] for side in (0, 1))
+        return rated(lower, upper, self.link)
 
     def _sums(self, unit: Codes, rated: Rated) -> tuple[Array, Array]:
         """Sums over the ratings of each item or rater: derivatives, and information."""
@@ -205,3 +191,29 @@ class CrossedCategories(NamedTuple):
         step = np.linalg.solve(information, slope)
         shrinkage = np.max(-np.diff(step) / apart, initial=0.0)
         return np.asarray(step / max(1.0, shrinkage / MOST_SHRINKAGE))
+
+
+def rated(lower: Array, upper: Array, link: Link) -> Rated:
+    """Ratings whose locations are above the lower cut points by so much, and above the upper."""
+    probability = np.exp(log_probability(lower, upper, link))
+    of_lower, of_upper = (_density(x, link) / probability for x in (lower, upper))
+    finite = (np.where(np.isfinite(x), x, 0) for x in (lower, upper))
+    # Derivatives of log densities.
+    bends = [-np.tanh(x / 2) if link == "logit" else -x for x in finite]
+    return Rated(
+        of_upper, of_lower, of_upper * (of_upper + bends[1]), of_lower * (of_lower - bends[0])
+    )
+
+
+def log_probability(lower: Array, upper: Array, link: Link) -> Array:
+    """Log-probabilities (N,) of the same ratings."""
+    beyond = upper > 0  # take the tails, whose differences lose no digits
+    near, far = (np.where(beyond, -x, x) for x in (lower, upper))
+    cdf = CDF[link]
+    return np.asarray(np.log(np.maximum(np.abs(cdf(near) - cdf(far)), TINY)))
+
+
+def _density(x: Array, link: Link) -> Array:
+    if link == "logit":
+        return np.asarray(expit(x) * expit(-x))
+    return normal_density(x)

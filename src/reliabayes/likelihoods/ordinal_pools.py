@@ -128,9 +128,18 @@ class PooledCategories(NamedTuple):
             total = logsumexp(joint, axis=-1)
         return np.asarray(total[:, 0] + np.log(scale.diagonal(axis1=1, axis2=2)).sum(axis=1))
 
-    def modes(self, level: Array, root: Array, cut: Array, link: Link) -> tuple[Array, Array]:
+    def modes(
+        self,
+        level: Array,
+        root: Array,
+        cut: Array,
+        link: Link,
+        start: Array | None = None,
+        last_step: float = LAST_STEP,
+    ) -> tuple[Array, Array]:
         """Modes (I, G) of the scores, and lower roots (I, G, G) of their covariances there."""
-        score, here = np.zeros(self.shape), np.arange(len(self.item))
+        score = np.zeros(self.shape) if start is None else start.copy()
+        here = np.arange(len(self.item))
         cell = self.item * self.shape[1] + self.pool
         for _ in range(MAX_NEWTON_STEPS):
             location = level[self.rater] + (score @ root.T)[self.item, self.pool]
@@ -144,7 +153,7 @@ class PooledCategories(NamedTuple):
             step = np.linalg.solve(precision, (slope @ root - score)[..., None])[..., 0]
             longest = np.abs(step @ root.T).max(axis=1, keepdims=True)
             score += step / np.maximum(longest / LARGEST_STEP, 1)
-            if longest.max() < LAST_STEP:
+            if longest.max() < last_step:
                 break
         return score, np.linalg.cholesky(np.linalg.inv(precision))
 

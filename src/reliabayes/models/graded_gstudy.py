@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -14,8 +15,10 @@ import xarray as xr
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import COEFFICIENTS, Effects, MeasurementDesign, Source
-from reliabayes.inference.densities import half_t
+from reliabayes.inference.densities import half_t, log_normal
 from reliabayes.inference.effect_centring import EffectCentring
+from reliabayes.inference.no_noise import NoNoise
+from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.graded_items import GradedItems
@@ -25,7 +28,9 @@ from reliabayes.models.bases import graded_mode
 from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.latent_score import require_ordered
+from reliabayes.models.bases.likelihood_model import Criterion, Search
 from reliabayes.models.bases.random_effects import fresh_effects
+from reliabayes.models.bases.score_numbers import first_cuts
 from reliabayes.models.bases.simulation import drawn_categories, rated, require_known
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
@@ -49,6 +54,7 @@ class GradedGStudy(GStudy):
 
     families: ClassVar[tuple[str, ...]] = ("logit", "ordinal")
     continuous: ClassVar[bool] = False
+    has_restricted_likelihood: ClassVar[bool] = False
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "phi_observed", "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:],
         *OF_SOURCES, "mean", "cut", "rate",
@@ -139,19 +145,46 @@ class GradedGStudy(GStudy):
         own = {"spread": ("estimated",), "step": ("between",), "cut": ("below",)}
         return {"sd": ("source",), **own}
 
-    def log_likelihood(self, point: Mapping[str, Any], problem: Any) -> NoReturn:
-        """Refuse: the effects are not integrated out."""
-        raise ValueError(f"family={self.family!r} has no likelihood without effects; call fit.")
+    def declared(self, problem: Any) -> tuple[Parameter, ...]:
+        """Cut points, and standard deviations of the sources without the residual."""
+        return Parameter("cut", "real", ("below",)), Parameter("sd", "positive", ("estimated",))
+
+    def log_likelihood(self, point: Mapping[str, Any], problem: Any) -> float:
+        """Log-probability of all ratings, with effects integrated out by Laplace's method."""
+        return problem.at_mode(point["cut"], point["sd"]).log_likelihood
+
+    def search(self, problem: Any, criterion: Criterion) -> Search:
+        """Standard deviations of the sources, the first cut point, and roots of steps."""
+        size = len(problem.effects.sizes)
+        first = first_cuts(problem.by_category)
+        last = [np.zeros(len(problem.source))]  # where the next search for the mode starts
+
+        def point(x: Array) -> dict[str, Array]:
+            step = np.append(0.0, np.square(x[size + 1 :]).cumsum())
+            return {"cut": x[size] + step, "sd": np.abs(x[:size])}
+
+        def log_density(x: Array) -> float:
+            at = point(x)
+            found = problem.at_mode(at["cut"], at["sd"], last[0])
+            last[0] = found.effect
+            if criterion != "posterior":
+                return found.log_likelihood
+            mean, sd = problem.priors["cut"]
+            prior = log_normal(at["cut"], mean, sd).sum() + np.log(np.diff(at["cut"])).sum()
+            return float(found.log_likelihood + prior + problem.log_prior(np.log(at["sd"])))
+
+        start = np.concatenate([np.ones(size), first[:1], np.sqrt(np.diff(first))])
+        may_be_zero = np.arange(len(start)) != size
+        return Search(log_density, start, may_be_zero, point)
 
     # Results.
 
     def quantities(self, posterior: Posterior[Any]) -> xr.Dataset:
         """As of `GStudy`, on the latent scale, and what follows for the ratings themselves."""
-        draws = posterior.draws
+        draws = _with_residual(posterior.draws)
         mean = -draws["cut"].isel(below=0, drop=True)
-        of_scores = super().quantities(Posterior(
-            draws.assign(mean=mean), posterior.ratings, posterior.problem
-        ))  # fmt: skip
+        posterior = Posterior(draws.assign(mean=mean), posterior.ratings, posterior.problem)
+        of_scores = super().quantities(posterior)
         single = self.decision(posterior)
         others = single.absolute - RESIDUAL["logit"]
         observed = Observed.of(
@@ -196,6 +229,11 @@ class GradedGStudy(GStudy):
         self, posterior: Posterior[Any], rng: np.random.Generator
     ) -> Iterator[tuple[Array, tuple[list[Array], float]]]:
         """Variances (K,), and effects by source and a mean of 0, by draw: all were sampled."""
+        if isinstance(rng, NoNoise):  # no effects were sampled
+            for at in posterior.points():
+                mode = posterior.problem.at_mode(at["cut"], at["sd"])
+                yield at["sd"] ** 2, (posterior.problem.effects_of(mode, at["sd"]), 0.0)
+            return
         for _, variance, drawn in self._sampled(posterior):
             yield variance, drawn
 
@@ -284,6 +322,16 @@ class GradedGStudy(GStudy):
             mean, sd = self._location_prior.stan
             point["cut"] = np.sort(rng.normal(-mean, sd, n_categories - 1))
         return {"cut": point["cut"], "sd": np.broadcast_to(point["sd"], len(effects.level))}
+
+
+def _with_residual(draws: xr.Dataset) -> xr.Dataset:
+    """Draws with the sd of the residual, as the program has them, beside those estimated."""
+    if "estimated" not in draws["sd"].dims:
+        return draws
+    residual = xr.full_like(draws["sd"].isel(estimated=[0]), math.sqrt(RESIDUAL["logit"]))
+    residual = residual.assign_coords(estimated=["residual"])
+    sd = xr.concat([draws["sd"], residual], "estimated").rename(estimated="source")
+    return draws.drop_vars(["sd", "estimated"]).assign(sd=sd)
 
 
 # There is one model for users: its family is an argument.

@@ -76,6 +76,11 @@ class CrowdModel(OnePopulationModel):
             covariance=None,
         )
 
+    def expected_effects(self, point: Point, items: slice, problem: ScoreProblem) -> Array:
+        """Effects (d,) of some distinct items, expected given their ratings and a point."""
+        with_nodes = self.problem_of(problem) if isinstance(problem, CrowdProblem) else problem
+        return super().expected_effects(point, items, with_nodes)
+
     def drawn_effects(
         self,
         point: Point,

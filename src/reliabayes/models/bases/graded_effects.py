@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
+from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData
+from reliabayes.likelihoods.laplace import AtMode, GradedRatings
 from reliabayes.models.bases.dependent_effects import Blocks, blocks_of
 
 MOST_CORE = 60  # effects that are scaled together
@@ -81,6 +84,29 @@ class GradedProblem(Problem):
         """Effects besides the core that depend on each other."""
         order, n_core = self.order
         return blocks_of(self.effects, order[n_core:])
+
+    @cached_property
+    def ratings(self) -> GradedRatings:
+        """Ratings, with effects that can be integrated out."""
+        n, size = self.has.shape
+        ones, starts = np.ones(n * size), np.arange(n + 1) * size
+        incidence = sp.csr_array((ones, self.has.ravel(), starts), (n, len(self.source)))
+        return GradedRatings(self.rating, incidence, "logit")
+
+    def at_mode(self, cut: Array, sd: Array, start: Array | None = None) -> AtMode:
+        """Likelihood and mode of standard effects, at cut points (K - 1,) and sds (S,)."""
+        first = np.zeros(len(self.source)) if start is None else start
+        return self.ratings.at_mode(sd[self.source], cut, first)
+
+    def effects_of(self, mode: AtMode, sd: Array) -> list[Array]:
+        """Effects of each source at their mode."""
+        effect = sd[self.source] * mode.effect
+        return [effect[self.source == k] for k in range(len(self.effects.sizes))]
+
+    def log_prior(self, log_sd: Array) -> float:
+        """Log density of log standard deviations (S,), up to a constant."""
+        pairs = zip(np.exp(log_sd), self.priors["sd"], strict=True)
+        return float(sum(log_half_t(*each) for each in pairs) + log_sd.sum())
 
     def by_source(self, core: Array, others: Array) -> list[Array]:
         """Effects (..., levels) of each source, of those of the core and the others."""

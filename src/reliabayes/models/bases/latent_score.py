@@ -16,18 +16,23 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.inference import correlation
+from reliabayes.inference.densities import log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.inference.widening import WIDENING
+from reliabayes.likelihoods.laplace import AtMode
 from reliabayes.likelihoods.ordinal import CHUNK, RESIDUAL, CategoryProbabilities, Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.core_centring import ADDED, SDS, ScoresOfCore
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
+from reliabayes.models.bases.likelihood_model import Criterion, LikelihoodModel, Search
 from reliabayes.models.bases.rater_tables import rater_tables
+from reliabayes.models.bases.score_numbers import Numbers, scored_ratings
 from reliabayes.models.bases.score_problem import ScoreProblem
 from reliabayes.models.bases.score_units import in_better_units
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
@@ -46,7 +51,7 @@ P = TypeVar("P", bound=ScoreProblem, default=Any)
 
 
 @dataclass(frozen=True, kw_only=True)
-class LatentScoreModel(HiddenStateModel[P]):
+class LatentScoreModel(HiddenStateModel[P], LikelihoodModel[P]):
     """A model of a latent score: item effect plus rater effect plus residual, cut into categories.
 
     A subclass defines which effects items have and how EM finds the mode (`run_em`). Parameters
@@ -104,6 +109,10 @@ class LatentScoreModel(HiddenStateModel[P]):
         """Parameters of the pools for each rater: (..., R), or (..., 1) for one population."""
 
     @abstractmethod
+    def of_pools(self, point: dict[str, Array]) -> Point:
+        """A point, of one with the parameters of each pool (G, ...) and their correlation."""
+
+    @abstractmethod
     def item_index(self, ratings: Ratings) -> pd.Index[Any]:
         """Labels of the effects of the items, those of an item side by side."""
 
@@ -145,6 +154,44 @@ class LatentScoreModel(HiddenStateModel[P]):
         item = self.by_rater(self.item_effects(point, self.states(problem)[0]), problem)
         cut = self.by_rater(self.cut(point).T, problem).T
         return CategoryProbabilities.of(item + self.effects(point, problem), cut, self.link)
+
+    # Maximum likelihood.
+
+    def search(self, problem: P, criterion: Criterion) -> Search:
+        """Lower root of the covariance of items, sds of raters, means, and roots of steps."""
+        ratings, own = scored_ratings(problem), Numbers.of(problem)
+        last = [np.zeros(problem.n_raters)]  # effects that the next search for their mode starts at
+
+        def at_mode(at: Mapping[str, Array]) -> AtMode:
+            found = ratings.at_mode(at["root"], at["sd_rater"], self.cut(at), last[0])
+            last[0] = found.effect
+            return found
+
+        def log_density(x: Array) -> float:
+            at = own.read(x)
+            found = at_mode(at).log_likelihood
+            return found + (self._log_prior(at, problem) if criterion == "posterior" else 0.0)
+
+        def point(x: Array) -> Point:
+            at = own.read(x)
+            sd_item, factor = correlation.parts(at["root"])
+            mean, sd_rater = (at[name][problem.pool] for name in ("mean", "sd_rater"))
+            found = {"level": mean + sd_rater * at_mode(at).effect, "factor_item": factor}
+            return self.of_pools({**at, **found, "sd_item": sd_item})
+
+        return Search(log_density, own.start, own.may_be_zero, point)
+
+    def _log_prior(self, at: Mapping[str, Array], problem: P) -> float:
+        """Log density of the priors of all but effects, on Stan's unconstrained scale."""
+        sd_item, factor = correlation.parts(at["root"])
+        total = log_normal(self.cut(at), self.cut_prior.mean, self.cut_prior.sd).sum()
+        total += np.log(at["step"]).sum()
+        for name, sd in (("sd_item", sd_item), ("sd_rater", at["sd_rater"])):
+            total += (log_half_t(sd, problem.priors[name]) + np.log(sd)).sum()
+        if "lkj" in problem.priors:
+            free, shape = correlation.free(factor), float(problem.priors["lkj"])
+            total += correlation.log_lkj(free, len(factor), shape)
+        return float(total)
 
     # Starting points.
 

@@ -216,6 +216,12 @@ class OnePopulationModel(LatentScoreModel[ScoreProblem], EMModel[ScoreProblem]):
         _, state = problem.mixture.part(items).posterior(*self.columns(point, problem))
         return self.item_effects(point, problem.nodes.node[drawn_categories(state, rng)])
 
+    def of_pools(self, point: dict[str, Array]) -> Point:
+        """The point of the only pool."""
+        own = {name: value[0] for name, value in point.items() if name != "level"}
+        known = {**own, "level": point["level"]}
+        return {parameter.name: known[parameter.name] for parameter in self.parameters()}
+
     def item_index(self, ratings: Ratings) -> pd.Index[str]:
         """The user's ids."""
         return ratings.items.rename("item")

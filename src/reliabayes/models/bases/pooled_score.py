@@ -189,6 +189,10 @@ class PooledScoreModel(LatentScoreModel[PooledProblem]):
         scores = self.scores(posterior.problem.n_pools)
         return scores.drawn_effects(self, point, items, posterior, rng)
 
+    def of_pools(self, point: dict[str, Array]) -> Point:
+        """The point."""
+        return {parameter.name: point[parameter.name] for parameter in self.parameters()}
+
     def item_index(self, ratings: Ratings) -> pd.MultiIndex:
         """Items and pools."""
         return pd.MultiIndex.from_product([ratings.items, ratings.pools], names=["item", "pool"])

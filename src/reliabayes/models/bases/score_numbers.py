@@ -1,0 +1,90 @@
+"""The numbers over which likelihoods of latent scores are maximised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logit
+
+from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.inference import correlation
+from reliabayes.likelihoods.laplace import ScoredRatings
+from reliabayes.likelihoods.ordinal_pools import PooledCategories
+from reliabayes.models.bases.score_problem import ScoreProblem
+
+WIDENING = 1.4  # of cut points by effects of a usual size
+LEAST_STEP = 0.05  # between cut points to start from
+
+
+def scored_ratings(problem: ScoreProblem) -> ScoredRatings:
+    """Ratings of distinct items, with effects that can be integrated out."""
+    mixture, pool = problem.mixture, problem.pool
+    ratings = PooledCategories.of(mixture.counts, pool)
+    return ScoredRatings(ratings, pool, mixture.multiplicity.astype(float), problem.link)
+
+
+def first_cuts(by_category: Array) -> Array:
+    """Cut points (..., K - 1) to start from, of numbers (..., K) of ratings."""
+    proportion = by_category + 0.5
+    above = proportion[..., ::-1].cumsum(axis=-1)[..., -2::-1]
+    return np.asarray(-WIDENING * logit(above / proportion.sum(axis=-1, keepdims=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Parameters of G pools, as numbers (P,) in one row.
+
+    Attributes
+    ----------
+    pools, steps : int
+        Numbers G of pools and K - 2 of steps between cut points.
+    cut : array of shape (G, K - 1)
+        Cut points to start from.
+    """
+
+    pools: int
+    steps: int
+    cut: Array
+
+    @classmethod
+    def of(cls, problem: ScoreProblem) -> Numbers:
+        """Those of a problem."""
+        mixture, cells, pools = problem.mixture, problem.cells, int(problem.pool.max()) + 1
+        by_cell = np.asarray(mixture.counts.T @ mixture.multiplicity, float)
+        shape = pools, problem.n_categories
+        at = problem.pool[cells.rater] * shape[1] + cells.category
+        by_category = np.bincount(at, by_cell, pools * shape[1]).reshape(shape)
+        return cls(pools, problem.n_categories - 2, first_cuts(by_category))
+
+    @property
+    def lower(self) -> tuple[Codes, Codes]:
+        """Places of the numbers of a lower root (G, G)."""
+        return np.tril_indices(self.pools)
+
+    @property
+    def start(self) -> Array:
+        """Standard deviations of 1, and correlations between 0 and 1."""
+        halfway = np.full(correlation.n_free(self.pools), 0.5)
+        factor = np.ones((1, 1)) if self.pools == 1 else correlation.factor(halfway, self.pools)
+        step = np.maximum(np.diff(self.cut), LEAST_STEP)
+        return np.concatenate(
+            [factor[self.lower], np.ones(self.pools), -self.cut[:, 0], np.sqrt(step).ravel()]
+        )
+
+    @property
+    def may_be_zero(self) -> Mask:
+        """The diagonal of the root, sds of raters, and steps, but not means."""
+        row, column = self.lower
+        rest = np.repeat([True, False, True], [self.pools, self.pools, self.pools * self.steps])
+        return np.concatenate([row == column, rest])
+
+    def read(self, x: Array) -> dict[str, Array]:
+        """Root (G, G), sds of raters and means (G,), and steps (G, K - 2)."""
+        row, column = self.lower
+        ends = len(row) + self.pools * np.arange(3)
+        of_items, sd_rater, mean, of_steps = np.split(x, ends)
+        root = np.zeros((self.pools, self.pools))
+        root[row, column] = of_items
+        step = np.square(of_steps).reshape(self.pools, self.steps)
+        return {"root": root, "sd_rater": np.abs(sd_rater), "mean": mean, "step": step}
