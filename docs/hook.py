@@ -23,12 +23,13 @@ from docs.generate import (
     notebooks,
     reference,
     reports,
+    texts,
 )
 
 FOLD = re.compile(r"(?:(?<=[_(=])|(?<=\))(?=\.))(?=[^<>]*</code>)")  # after ( or before .
 CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 WITH_FILES = (gallery, models, notebooks, reports)
-TEXTS = (models, reference, gallery, files, notebooks, reports)
+TEXTS = (models, reference, gallery, files, notebooks, reports, texts)
 
 
 def on_config(config: MkDocsConfig) -> None:

@@ -88,7 +88,7 @@ def test_readme_lists_every_notebook_by_its_question() -> None:
 
 @pytest.mark.notebooks
 @every_notebook
-def test_runs_within_a_minute_without_warnings(
+def test_runs_within_a_minute_without_warnings_and_opens_on_a_picture(
     path: Path, tmp_path: Path, dataset: Callable[[str], pd.DataFrame]
 ) -> None:
     notebook = read(path)
@@ -103,7 +103,9 @@ def test_runs_within_a_minute_without_warnings(
     written = [
         output["text"] for cell in outputs for output in cell if output.get("name") == "stderr"
     ]
+    shown = [output for cell in outputs for output in cell]
     assert written == []
+    assert "image/png" in shown[0].get("data", {})
 
 
 def read(path: Path) -> NotebookNode:
