@@ -165,7 +165,7 @@ def test_with_two_raters_per_pool_kappa_is_that_of_cohen() -> None:
 
 def test_the_reliability_within_pools_is_alpha_or_kappa() -> None:
     with pytest.raises(ValueError, match="irr must be one of alpha, kappa, not 'pi'"):
-        normalized_kappa_x(Table.simulated(2).pooled(), irr="pi")  # type: ignore[call-overload]
+        normalized_kappa_x(Table.simulated(2).pooled(), irr="pi")  # type: ignore[arg-type]
 
 
 def test_items_rated_by_one_pool_are_ignored() -> None:

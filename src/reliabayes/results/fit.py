@@ -68,8 +68,8 @@ class Fit(FittedItems):
     def _said_first(self, of_raters: str = "") -> dict[str, str]:
         """What to print above the results, by label.
 
-        The caution of models of scores is left out: it is a hint at other models. What it says
-        ``of_raters`` is in the verdict, too.
+        The caution of models of scores is left out: it is a hint at other models. What is to be
+        said ``of_raters`` is given where no verdict follows, which says it, too.
         """
         caution = self._caution
         if not self.model.has_true_categories:
