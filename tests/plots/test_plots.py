@@ -894,6 +894,19 @@ def test_confusion_does_not_rank_categories_that_the_model_takes_for_equally_wel
     )
 
 
+def test_confusion_names_categories_that_are_not_equally_well_known() -> None:
+    ratings = of_two_categories([[0.9, 0.1], [0.3, 0.7]]).ratings
+    assert isinstance(ratings, rb.Ratings)
+    model, half = rb.TAP(accuracy="by_category"), np.full((400, 2), 0.5)
+    a = np.broadcast_to([0.8, 0.4], (400, 2))
+
+    title = finding(
+        plots.confusion(made_of(model, ratings, prevalence=half, a=a, p=half[:, None]), ax=fresh())
+    )
+
+    assert title == ("On average, raters recognise no best (90% correct) and yes worst (70%)")
+
+
 def test_chains_disagree_only_beyond_what_chance_allows() -> None:
     table = pd.DataFrame({"r_hat": [1.02], "ess_bulk": [500.0]})
 

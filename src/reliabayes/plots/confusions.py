@@ -145,7 +145,8 @@ def _characters(inches: float) -> float:
 def _finding(fit: Fit) -> str:
     """The true categories that raters recognise best and worst, if the model lets them differ."""
     known = next((fit.quantities[each] for each in KNOWN if each in fit.quantities), None)
-    if known is not None and "category" not in known.dims:
+    has_difficulty = "sd_delta" in fit.quantities  # and known is that of an average item
+    if known is not None and "true_category" not in known.dims and not has_difficulty:
         each = (known.mean("rater") if "rater" in known.dims else known).median()
         return (
             f"On average, raters know the true category in {float(each):.0%} of cases, which "
