@@ -44,7 +44,7 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
         pytest.param("large", marks=pytest.mark.slow),
         *(
             pytest.param(page, marks=pytest.mark.docs)
-            for page in ("facets", "index", "quickstart", "words")
+            for page in ("facets", "index", "quickstart", "stan", "words")
         ),
     ],
 )
