@@ -146,9 +146,16 @@ class ScoredRatings:
             (given.multiplicity, (given.item, np.arange(len(given.item)))),
             (n_items, len(given.item)),
         )
-        own_sd = sd[self.pool]
+        own_sd, of_rating = sd[self.pool], weight[given.item]
+        # Rows of slopes by rater: of each item at each node, then of each item.
         place = given.item[:, None] * n_nodes + np.arange(n_nodes)
-        rater = np.broadcast_to(given.rater[:, None], place.shape)
+        order = np.append(
+            np.argsort(place, axis=None, kind="stable"), place.size + np.arange(len(place))
+        )
+        per_row = np.bincount(place.ravel()), np.bincount(given.item)
+        rows = np.append(0, np.concatenate(per_row).cumsum())
+        sign = np.repeat([-1.0, 1.0], [n_items * n_nodes, n_items])
+        columns = np.append(np.repeat(given.rater, n_nodes), given.rater)[order]
 
         last = [np.zeros(given.shape)]  # modes that the next search starts at
 
@@ -171,17 +178,16 @@ class ScoredRatings:
             slope = given.multiplicity[:, None] * here.slope
             information = given.multiplicity * (own * here.information).sum(axis=1)
             expected = (own * slope).sum(axis=1)
-            by_node, by_item = (
-                sp.csr_array((x.ravel(), (row.ravel(), column.ravel())), shape)
-                for x, row, column, shape in (
-                    (slope * np.sqrt(own), place, rater, (n_items * n_nodes, n_raters)),
-                    (expected, given.item, given.rater, (n_items, n_raters)),
-                )
+            slopes = np.append(
+                slope * np.sqrt(own * of_rating[:, None]), expected * np.sqrt(of_rating)
             )
-            by_node = by_node * np.sqrt(np.repeat(weight, n_nodes))[:, None]
-            by_item = by_item * np.sqrt(weight)[:, None]
-            curvature = (by_item.T @ by_item - by_node.T @ by_node).toarray()
-            per_rater = weight[given.item] * np.array([information, expected])
+            shape = len(rows) - 1, n_raters
+            by_rater = sp.csr_array((slopes[order], columns, rows), shape)
+            signed = sp.csr_array(
+                (np.repeat(sign, np.diff(rows)) * by_rater.data, columns, rows), shape
+            )
+            curvature = (by_rater.T @ signed).toarray()
+            per_rater = of_rating * np.array([information, expected])
             information, slope = (np.bincount(given.rater, x, n_raters) for x in per_rater)
             curvature[np.diag_indices(n_raters)] += information
             matrix = np.eye(n_raters) + own_sd[:, None] * curvature * own_sd

@@ -127,6 +127,8 @@ class LikelihoodModel(RatingModel[P]):
                 tolerance=tolerance,
                 may_be_zero=search.may_be_zero & (not priors),
             )
+            point = search.point(found.at)
+            log_likelihood = self.log_likelihood(point, problem)
         if not found.converged:
             reason = (
                 f"em had not converged after {len(found.path) - 1} iterations. Raise "
@@ -138,12 +140,11 @@ class LikelihoodModel(RatingModel[P]):
                     "pool: others are as likely. Call fit, or pass priors=True."
                 )
             warnings.warn(f"{type(self).__name__}: {reason}", ConvergenceWarning, stacklevel=2)
-        point = search.point(found.at)
         return PointEstimate(
             self,
             ratings,
             labelled_point(point, self.declared(problem), problem),
-            self.log_likelihood(point, problem),
+            log_likelihood,
             found.path,
             found.converged,
             problem,
