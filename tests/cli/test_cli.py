@@ -581,7 +581,6 @@ def test_all_faults_of_a_table_are_listed_with_options_as_remedies(tmp_path: Pat
         ([*FIT, "--json", "out", "--save", "./out"], "must name two files"),
         ([*FIT, "--json", JUDGES], "must not overwrite the ratings"),
         ([*FIT, "--items", "-"], "--items must name a file"),
-        ([*FIT, "--method", "em"], "gaussian-icc has no method em"),
         ([*EM, "--save", "out.nc"], "--save writes draws, and --method em has none"),
         (["compare", JUDGES, "--models", "tap"], "must name two or more models"),
         (["compare", JUDGES], "gaussian-icc suits these ratings, and no alternative to it"),

@@ -280,6 +280,8 @@ def test_variances_of_statsmodels_and_lme4() -> None:
     ]
     assert [*found.vcomp, found.scale] == pytest.approx(ours.to_numpy(), rel=1e-3)
     assert ours.to_numpy() == pytest.approx([2.555562838, 5.244450767, 1.019443365], rel=1e-5)
+    of_model = rb.GStudy().em(ratings, reml=True).quantities["variance"]
+    assert of_model.to_numpy() == pytest.approx(ours.to_numpy(), rel=1e-5)
 
 
 def test_iccs_and_kappa_of_psych() -> None:

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 NUMBERS = r"Weighted has Pareto k up to 1\.\d\d \(at most 0\.70\) in 1 of 8 items, worst in 3"
 
-MODELS_WITH_EM = [model() for model in rb.MODELS if hasattr(model, "em")]
+MODELS_WITH_EM = [model() for model in rb.MODELS if model.has_true_categories]
 LEVEL = [0.9, -1.2, 0.1, 0.4, -0.6, 0.3]
 BINARY: dict[str, Any] = {"mean": 0.3, "sd_item": 1.5, "sd_rater": 0.7, "level": LEVEL}
 TWO_BINARY_POOLS: dict[str, Any] = {

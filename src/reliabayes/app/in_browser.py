@@ -205,8 +205,6 @@ class StaticPage:
 
     def _choices(self, question: Any) -> dict[str, ModelChoice]:
         found = self._known().choices[question]
-        if question == "truth":
-            found = tuple(each for each in found if hasattr(each.model, "em"))
         return {type(each.model).__name__: each for each in found}
 
     def _known(self) -> tables.Table:

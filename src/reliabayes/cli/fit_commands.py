@@ -182,7 +182,5 @@ def _point_estimate(
     for name, path in of_draws.items():
         if path is not None:
             raise typer.BadParameter(f"--{name} writes draws, and --method em has none.")
-    if not hasattr(model, "em"):
-        raise typer.BadParameter(f"{model.name()} has no method em; use --method mcmc.")
     estimate: rb.PointEstimate = model.em(ratings)
     return estimate
