@@ -27,6 +27,13 @@ TYPED = (
     "gold standard",
     "spammer",
     "majority vote",
+    "golden data",
+    "labeler bias",
+    "cross-replication reliability",
+    "crosstab",
+    "k-rater reliability",
+    "justified true belief",
+    "percent rater agreement",
 )
 
 
