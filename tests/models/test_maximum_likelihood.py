@@ -156,7 +156,11 @@ def test_estimates_of_pools_maximise_the_density_of_a_normal_distribution() -> N
     found = rb.GaussianXCC().em(ratings)
 
     start = [0.0, 1.0, 0.0, 0.0, -1.0, -1.0, -1.0, 0.3]
-    best = minimize(lambda x: -density_of_pools(ratings, x), start, method="BFGS")
+
+    def negative(x: Array) -> float:
+        return -density_of_pools(ratings, x)
+
+    best = minimize(negative, start, method="BFGS")
     at = found.parameters
     assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-4)
     assert at["mean"].values.tolist() == pytest.approx(best.x[:2].tolist(), abs=1e-3)
@@ -263,7 +267,11 @@ def test_estimates_of_categories_maximise_the_exact_likelihood(model: Any) -> No
     found = model.em(ratings)
 
     start = [1.0, 0.5, 0.0, 0.0][: categories + 1]
-    best = minimize(lambda x: -exact_log_likelihood(table, x), start, method="BFGS")
+
+    def negative(x: Array) -> float:
+        return -exact_log_likelihood(table, x)
+
+    best = minimize(negative, start, method="BFGS")
     at = found.parameters
     estimates = [float(at["sd_item"]), float(at["sd_rater"]), -float(at["mean"])]
     if categories == 3:

@@ -188,13 +188,13 @@ class ScoredRatings:
             )
             curvature = (by_rater.T @ signed).toarray()
             per_rater = of_rating * np.array([information, expected])
-            information, slope = (np.bincount(given.rater, x, n_raters) for x in per_rater)
-            curvature[np.diag_indices(n_raters)] += information
+            known, uphill = (np.bincount(given.rater, x, n_raters) for x in per_rater)
+            curvature[np.diag_indices(n_raters)] += known
             matrix = np.eye(n_raters) + own_sd[:, None] * curvature * own_sd
             factor = cho_factor(matrix, lower=True)
             return Curved(
                 float(weight @ (of_each + volume) - 0.5 * effect @ effect),
-                own_sd * slope - effect,
+                own_sd * uphill - effect,
                 lambda right: np.asarray(cho_solve(factor, right)),
                 2 * float(np.log(np.diag(factor[0])).sum()),
             )

@@ -151,7 +151,7 @@ class GradedGStudy(GStudy):
 
     def log_likelihood(self, point: Mapping[str, Any], problem: Any) -> float:
         """Log-probability of all ratings, with effects integrated out by Laplace's method."""
-        return problem.at_mode(point["cut"], point["sd"]).log_likelihood
+        return float(problem.at_mode(point["cut"], point["sd"]).log_likelihood)
 
     def search(self, problem: Any, criterion: Criterion) -> Search:
         """Standard deviations of the sources, the first cut point, and roots of steps."""
@@ -168,7 +168,7 @@ class GradedGStudy(GStudy):
             found = problem.at_mode(at["cut"], at["sd"], last[0])
             last[0] = found.effect
             if criterion != "posterior":
-                return found.log_likelihood
+                return float(found.log_likelihood)
             mean, sd = problem.priors["cut"]
             prior = log_normal(at["cut"], mean, sd).sum() + np.log(np.diff(at["cut"])).sum()
             return float(found.log_likelihood + prior + problem.log_prior(np.log(at["sd"])))

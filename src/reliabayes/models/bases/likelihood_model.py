@@ -71,9 +71,10 @@ class LikelihoodModel(RatingModel[P]):
     ) -> PointEstimate:
         """Maximum likelihood estimate, as of mixed models, by Newton's method.
 
-        Effects of items and raters are integrated out: exactly if ratings are numbers, by Laplace's
-        approximation if they are categories. A source without variance has a standard deviation of
-        exactly 0, which other software calls a singular fit.
+        Effects of items and raters are integrated out: exactly if ratings are numbers; if they are
+        categories, those of items by adaptive quadrature and those of raters by Laplace's
+        approximation, which takes seconds, or minutes for 100,000 ratings. A source without
+        variance has a standard deviation of exactly 0, which other software calls a singular fit.
 
         Parameters
         ----------
@@ -93,7 +94,8 @@ class LikelihoodModel(RatingModel[P]):
         Returns
         -------
         PointEstimate
-            The last number of its ``path`` is what was maximised.
+            The last number of its ``path`` is what was maximised. Its log-likelihood, as all
+            results of models of categories, is given the effects of raters at their mode.
 
         Raises
         ------

@@ -138,6 +138,10 @@ class RatingModel(OptionalResults[P], ABC):
     # Results.
 
     @abstractmethod
+    def em(self, ratings: AnyRatings) -> PointEstimate:
+        """Maximum likelihood estimate, without sampling."""
+
+    @abstractmethod
     def log_likelihood(self, point: Point, problem: P) -> float:
         """Log density of all ratings at a point, effects of items and hidden states integrated out.
 

@@ -54,7 +54,7 @@ class Numbers:
         by_cell = np.asarray(mixture.counts.T @ mixture.multiplicity, float)
         shape = pools, problem.n_categories
         at = problem.pool[cells.rater] * shape[1] + cells.category
-        by_category = np.bincount(at, by_cell, pools * shape[1]).reshape(shape)
+        by_category = np.asarray(np.bincount(at, by_cell, pools * shape[1]).reshape(shape), float)
         return cls(pools, problem.n_categories - 2, first_cuts(by_category))
 
     @property
