@@ -31,6 +31,7 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenState
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
 from reliabayes.models.bases.likelihood_model import Criterion, LikelihoodModel, Search
+from reliabayes.models.bases.modes import ITERATIONS, TOLERANCE
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.score_numbers import Numbers, scored_ratings
 from reliabayes.models.bases.score_problem import ScoreProblem
@@ -179,7 +180,8 @@ class LatentScoreModel(HiddenStateModel[P], LikelihoodModel[P]):
             found = {"level": mean + sd_rater * at_mode(at).effect, "factor_item": factor}
             return self.of_pools({**at, **found, "sd_item": sd_item})
 
-        return Search(log_density, own.start, own.may_be_zero, point)
+        start = own.of_point(self.run_em(problem, None, ITERATIONS, TOLERANCE).point)
+        return Search(log_density, start, own.may_be_zero, point)
 
     def _log_prior(self, at: Mapping[str, Array], problem: P) -> float:
         """Log density of the priors of all but effects, on Stan's unconstrained scale."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import logit
 
 from reliabayes.arrays import Array, Codes, Mask
-from reliabayes.inference import correlation
 from reliabayes.likelihoods.laplace import ScoredRatings
 from reliabayes.likelihoods.ordinal_pools import PooledCategories
 from reliabayes.models.bases.score_problem import ScoreProblem
 
 WIDENING = 1.4  # of cut points by effects of a usual size
-LEAST_STEP = 0.05  # between cut points to start from
+LEAST_SD, LEAST_STEP = 0.1, 0.05  # of raters, and between cut points, to start from
 
 
 def scored_ratings(problem: ScoreProblem) -> ScoredRatings:
@@ -39,38 +39,28 @@ class Numbers:
     ----------
     pools, steps : int
         Numbers G of pools and K - 2 of steps between cut points.
-    cut : array of shape (G, K - 1)
-        Cut points to start from.
     """
 
     pools: int
     steps: int
-    cut: Array
 
     @classmethod
     def of(cls, problem: ScoreProblem) -> Numbers:
         """Those of a problem."""
-        mixture, cells, pools = problem.mixture, problem.cells, int(problem.pool.max()) + 1
-        by_cell = np.asarray(mixture.counts.T @ mixture.multiplicity, float)
-        shape = pools, problem.n_categories
-        at = problem.pool[cells.rater] * shape[1] + cells.category
-        by_category = np.asarray(np.bincount(at, by_cell, pools * shape[1]).reshape(shape), float)
-        return cls(pools, problem.n_categories - 2, first_cuts(by_category))
+        return cls(int(problem.pool.max()) + 1, problem.n_categories - 2)
 
     @property
     def lower(self) -> tuple[Codes, Codes]:
         """Places of the numbers of a lower root (G, G)."""
         return np.tril_indices(self.pools)
 
-    @property
-    def start(self) -> Array:
-        """Standard deviations of 1, and correlations between 0 and 1."""
-        halfway = np.full(correlation.n_free(self.pools), 0.5)
-        factor = np.ones((1, 1)) if self.pools == 1 else correlation.factor(halfway, self.pools)
-        step = np.maximum(np.diff(self.cut), LEAST_STEP)
-        return np.concatenate(
-            [factor[self.lower], np.ones(self.pools), -self.cut[:, 0], np.sqrt(step).ravel()]
-        )
+    def of_point(self, point: Mapping[str, Array]) -> Array:
+        """The numbers of parameters of pools, none of which is 0."""
+        factor = point.get("factor_item", np.eye(self.pools))
+        root = np.atleast_1d(point["sd_item"])[:, None] * factor
+        sd = np.maximum(np.atleast_1d(point["sd_rater"]), LEAST_SD)
+        step = np.maximum(np.ravel(point.get("step", [])), LEAST_STEP)
+        return np.concatenate([root[self.lower], sd, np.ravel(point["mean"]), np.sqrt(step)])
 
     @property
     def may_be_zero(self) -> Mask:
