@@ -2,9 +2,10 @@
 
 All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
 ``gibbs.cpp``, ``crossed_gibbs.cpp`` and ``hierarchy_em.cpp`` beside it into a library.
-Reading Stan's headers takes longer than compiling a program, so programs with the same densities of
-our own share a translation unit, the sums of a density are compiled by themselves, and where many
-units are new, g++ reads these headers once for all of them.
+Reading Stan's headers takes long, so packaged programs read ``stan/cpp/stan_language.hpp``, which
+has what they use; programs with the same densities of our own share a translation unit, the sums of
+a density are compiled by themselves, and where many units are new, g++ reads the headers once for
+all of them.
 
 ``python hatch_build.py [program ...]`` compiles into the cache and shows progress; installing the
 package then only links.
@@ -43,7 +44,9 @@ EXECUTABLE = "reliabayes-stan"  # the name of a chain in lists of processes
 LAUNCHER = '#!/bin/sh\nexec "${0%/*}/reliabayes-stan" NAME "$@"\n'
 MAX_PROGRAMS = 4  # of a translation unit, so that processors share the work
 MANY = 3  # new units of programs, for which reading Stan's headers once saves time
-ROOM = 2_000_000_000  # bytes on the disk; compiled headers take 800 MB
+ROOM = 2_000_000_000  # bytes on the disk; compiled headers take up to 800 MB
+OUR_LANGUAGE = '#include "stan_language.hpp"'
+WHOLE_LANGUAGE = "#include <stan/model/model_header.hpp>"
 
 # As CmdStan compiles; portable code, so no flag that names a processor.
 OPTIMISED = ("-O3", "-s")
@@ -189,10 +192,11 @@ def started(
     Units of programs then come last, because they wait for these headers.
     """
     waiting = [unit for unit in new if unit in of_programs]
+    languages = {unit.text.partition("\n")[0] for unit in waiting}
     has_room = shutil.disk_usage(folder).free > ROOM
-    if len(waiting) < MANY or not has_room or not tools.precompiles:
+    if len(waiting) < MANY or len(languages) > 1 or not has_room or not tools.precompiles:
         return [pool.submit(tools.compile, unit) for unit in new]
-    headers = pool.submit(tools.precompile, folder)
+    headers = pool.submit(tools.precompile, languages.pop(), folder)
     others = [pool.submit(tools.compile, unit) for unit in new if unit not in of_programs]
     return [*others, *(pool.submit(tools.compile, unit, headers) for unit in waiting)]
 
@@ -211,16 +215,22 @@ class Unit(NamedTuple):
 
 
 def units_of(paths: Sequence[Path], texts: Sequence[str]) -> Iterator[Unit]:
-    """Units of programs by their C++: programs with the same densities side by side."""
+    """Units of programs by their C++: programs that read the same headers side by side."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for position, path in enumerate(paths):
-        groups.setdefault(densities_of(path), []).append(position)
-    for densities, members in groups.items():
+        groups.setdefault(includes_of(path), []).append(position)
+    for includes, members in groups.items():
         number = -(-len(members) // MAX_PROGRAMS)
         for part in (members[start::number] for start in range(number)):
-            lines = [f'#include "{header}.hpp"' for header in (*densities, "program")]
-            lines += [registered(paths[k].stem, texts[k]) for k in part]
+            lines = [*includes, *(registered(paths[k].stem, texts[k]) for k in part)]
             yield Unit.of("-".join(paths[k].stem for k in part), "\n".join(lines))
+
+
+def includes_of(program: Path) -> tuple[str, ...]:
+    """Headers of a program's C++; one that is not packaged may use all of Stan's language."""
+    language = OUR_LANGUAGE if program.parent == STAN else WHOLE_LANGUAGE
+    ours = (*densities_of(program), "program")
+    return (language, *(f'#include "{name}.hpp"' for name in ours))
 
 
 def densities_of(program: Path) -> tuple[str, ...]:
@@ -332,10 +342,10 @@ class Toolchain(NamedTuple):
         """Whether the compiler is g++; others want other options for headers compiled before."""
         return "Free Software Foundation" in run(self.compiler, "--version")
 
-    def precompile(self, folder: Path) -> Path:
-        """Compile the header of all programs, into a file beside it."""
-        header = folder / "programs.hpp"
-        header.write_text("#include <stan/model/model_header.hpp>\n")
+    def precompile(self, language: str, folder: Path) -> Path:
+        """Compile the headers of Stan's language, into a file beside theirs."""
+        header = folder / "language.hpp"
+        header.write_text(f"{language}\n")
         run(self.compiler, *self.options, "-x", "c++-header", header, "-o", f"{header}.gch")
         return header
 

@@ -3,6 +3,8 @@
 //
 // Covered are the methods sample, log_prob and diagnose, and info. Anything else is refused by name.
 
+#include "stan_autodiff.hpp"  // before what reads Stan's headers
+
 #include "program.hpp"
 #include "runner/argument.hpp"
 #include "runner/command_line.hpp"

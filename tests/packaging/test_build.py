@@ -18,6 +18,7 @@ import pytest
 import hatch_build
 from hatch_build import (
     CPP,
+    STAN,
     BuildError,
     Toolchain,
     Unit,
@@ -108,6 +109,18 @@ def test_programs_with_the_same_densities_share_translation_units() -> None:
     assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 1]
 
 
+def test_only_packaged_programs_do_without_parts_of_the_language(tmp_path: Path) -> None:
+    own = tmp_path / "own.stan"
+    own.write_text("")
+
+    of_own, of_packaged = (
+        unit.text for path in (own, STAN / "tap.stan") for unit in units_of([path], [""])
+    )
+
+    assert of_own.startswith("#include <stan/model/model_header.hpp>\n")
+    assert of_packaged.startswith('#include "stan_language.hpp"\n')
+
+
 def test_many_programs_with_the_same_densities_make_several_units(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -152,8 +165,9 @@ class Compiler:
     def __init__(self) -> None:
         self.compiled: dict[str, Path | None] = {}
 
-    def precompile(self, folder: Path) -> Path:
-        return folder / "programs.hpp"
+    def precompile(self, language: str, folder: Path) -> Path:
+        assert language == hatch_build.OUR_LANGUAGE
+        return folder / "language.hpp"
 
     def compile(self, unit: Unit, headers: Future[Path] | None = None) -> None:
         self.compiled[unit.name] = None if headers is None else headers.result()
@@ -166,13 +180,13 @@ def test_headers_are_read_once_for_many_programs_if_there_is_room(
     number: int, free: float, once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
-    programs = [Unit.of(f"program {k}", "") for k in range(number)]
+    programs = [Unit.of(f"program {k}", hatch_build.OUR_LANGUAGE) for k in range(number)]
     tools: Any = Compiler()
 
     with ThreadPoolExecutor(1) as pool:
         jobs = started(pool, tools, [*programs, hatch_build.RUNNER], programs, tmp_path)
 
-    headers = tmp_path / "programs.hpp" if once else None
+    headers = tmp_path / "language.hpp" if once else None
     assert len(jobs) == number + 1
     assert tools.compiled == {unit.name: headers for unit in programs} | {"runner": None}
 
