@@ -8,8 +8,8 @@ PIP := $(BIN)/python -m pip install --quiet --no-compile
 INSTALL := $(PIP) --no-build-isolation --editable
 SHIM := build/engines/node_modules/@bjorn3/browser_wasi_shim
 SOURCES := pyproject.toml hatch_build.py $(shell find stan -type f)
-# Programs of one translation unit, one of which the demo runs.
-DEMO := gaussian_icc gaussian_xcc
+# The program of the demo, which is a translation unit by itself.
+DEMO := gaussian_icc
 INTERPRETERS ?= $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python)
 
 # What Python has compiled is kept, or each command would compile hundreds of modules anew.

@@ -3,9 +3,9 @@
 All programs are linked into one executable, with the command line of ``stan/cpp/runner.cpp``, and
 ``gibbs.cpp``, ``crossed_gibbs.cpp`` and ``hierarchy_em.cpp`` beside it into a library.
 Reading Stan's headers takes long, so packaged programs read ``stan/cpp/stan_language.hpp``, which
-has what they use; programs with the same densities of our own share a translation unit, the sums of
-a density are compiled by themselves, and where many units are new, g++ reads the headers once for
-all of them.
+has what they use; programs with the same data and densities of our own share a translation unit,
+the sums of a density are compiled by themselves, and where many units are new, g++ reads the
+headers once for all of them.
 
 ``python hatch_build.py [program ...]`` compiles into the cache and shows progress; installing the
 package then only links.
@@ -215,11 +215,13 @@ class Unit(NamedTuple):
 
 
 def units_of(paths: Sequence[Path], texts: Sequence[str]) -> Iterator[Unit]:
-    """Units of programs by their C++: programs that read the same headers side by side."""
-    groups: dict[tuple[str, ...], list[int]] = {}
+    """Units of programs by their C++; alike programs, which instantiate the same, side by side."""
+    groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for position, path in enumerate(paths):
-        groups.setdefault(includes_of(path), []).append(position)
-    for includes, members in groups.items():
+        shares_data = "#include data/" in path.read_text()
+        key = (includes_of(path), "" if shares_data else path.stem)
+        groups.setdefault(key, []).append(position)
+    for (includes, _), members in groups.items():
         number = -(-len(members) // MAX_PROGRAMS)
         for part in (members[start::number] for start in range(number)):
             lines = [*includes, *(registered(paths[k].stem, texts[k]) for k in part)]

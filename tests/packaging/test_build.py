@@ -96,14 +96,15 @@ def test_executable_lists_its_programs_if_given_an_unknown_one(
     assert result.stderr.startswith("Error: program=ecko: expected one of correlated, echo, ")
 
 
-def test_programs_with_the_same_densities_share_translation_units() -> None:
+def test_programs_with_the_same_data_and_densities_share_translation_units() -> None:
     programs = hatch_build.packaged([])
 
     units = [unit.name for unit in units_of(programs, [""] * len(programs))]
 
     assert {
-        "gaussian_icc-gaussian_xcc",
-        "gaussian_icc_crowd-gaussian_xcc_crowd",
+        "gaussian_icc",
+        "gaussian_xcc",
+        "groupthink-rater_groupthink",
         "ordinal_xcc",
     } < set(units)
     assert [len(unit.split("-")) for unit in units if "tap" in unit] == [4, 1]
@@ -121,7 +122,7 @@ def test_only_packaged_programs_do_without_parts_of_the_language(tmp_path: Path)
     assert of_packaged.startswith('#include "stan_language.hpp"\n')
 
 
-def test_many_programs_with_the_same_densities_make_several_units(
+def test_many_programs_with_the_same_data_and_densities_make_several_units(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hatch_build, "MAX_PROGRAMS", 3)
