@@ -195,7 +195,7 @@ def test_numeric_categories_are_read_as_numbers(tmp_path: Path) -> None:
         (["simulate", "--agreement", "1.5"], "must lie between 0 and 1; found 1.5"),
         ([*SIMULATE, "--raters", "1"], "raters must be 2 or more; found 1"),
         ([*SIMULATE, "--distribution", "a,b,c"], "must be numbers separated by commas"),
-        ([*SIMULATE, "--distribution", "1,2"], "must be 3 weights of 0 or more"),
+        ([*SIMULATE, "--distribution", "1,2"], "must be 3 finite weights of 0 or more"),
         ([*SIMULATE, "--match", "near"], "'near' is not"),
         ([*SIMULATE, "--out", "/absent/out.csv"], "cannot write /absent/out.csv"),
     ],

@@ -201,11 +201,11 @@ def endless_fit(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[
 def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
     with endless_fit(tmp_path) as (process, children):
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=120)
 
     assert process.returncode == -signal.SIGINT
     assert b"KeyboardInterrupt" in stderr
-    assert not psutil.wait_procs(children, timeout=5)[1]
+    assert not psutil.wait_procs(children, timeout=60)[1]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("reliabayes-")]
 
 
@@ -215,13 +215,13 @@ def test_killing_only_the_parent_ends_the_chains(tmp_path: Path) -> None:
     with endless_fit(tmp_path) as (process, children):
         process.kill()
 
-        left = psutil.wait_procs(children, timeout=5)[1]
+        left = psutil.wait_procs(children, timeout=60)[1]
 
     assert not left
 
 
 def wait_for_chains(pid: int) -> list[psutil.Process]:
-    for _ in range(200):
+    for _ in range(2400):  # two minutes, where many processes run
         if found := chains_below(pid):
             return found
         time.sleep(0.05)
