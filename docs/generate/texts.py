@@ -72,8 +72,10 @@ def pages() -> Iterator[tuple[str, str]]:
     """Path and text of the page."""
     texts = [read(name) for name in ORDER]
     count = Counter(row.state for text in texts for row in text.rows)
-    counted = ", ".join(f"{count[state]} {shown}" for state, shown in STATES.items())
-    summary = f"Of {count.total()} things, {counted}.\n"
+    summary = (
+        f"Of {count.total()} things, {count['here']} are here, {count['in part']} are in part, "
+        f"{count['differs']} differ on purpose, and {count['not here']} are not here.\n"
+    )
     yield "texts.md", "\n".join([OPENING, summary, *map(_section, texts)])
 
 
