@@ -56,7 +56,9 @@ def items(fits: Sequence[ReportFit]) -> Section:
 def _rater_blocks(each: ReportFit) -> Iterator[Block]:
     if each.fit.ratings.anonymous_raters:
         return
-    found = each.for_raters.raters(each.options.prob)
+    every = each.for_raters.raters(each.options.prob)
+    # Columns for each category would be wider than paper; confusion matrices show the same.
+    found = every[[name for name in every if not str(name).endswith("]")]]
     if list(found) == ["ratings"]:
         return
     prob, number, name = each.options.prob, each.number, each.name
@@ -67,7 +69,7 @@ def _rater_blocks(each: ReportFit) -> Iterator[Block]:
         note = (
             "The worst come first: information lost is how many bits less a rating tells than one "
             "by a typical rater, the median of all; Pr(poor) is the probability that it tells less "
-            "than half of that."
+            "than half of that. fit.raters() also has columns for each category."
         )
     else:
         note = _effects_note(each, "a rater rates") if "median" in found else ""

@@ -89,9 +89,9 @@ def _checked(value: Any, parameter: Parameter, problem: Problem) -> Array:
         )
     array = array.reshape(shape)
     if not _is_allowed(array, parameter):
+        shown = np.array2string(array, threshold=20, formatter={"float_kind": "{:.4g}".format})
         raise ValueError(
-            f"parameters: {parameter.name} must be {RANGES[parameter.support]}; found "
-            f"{np.array2string(array, threshold=20, precision=4)}."
+            f"parameters: {parameter.name} must be {RANGES[parameter.support]}; found {shown}."
         )
     return array
 
