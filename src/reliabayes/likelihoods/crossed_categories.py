@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.time_limit import check_time
-from reliabayes.likelihoods.ordinal import CDF, TINY, Link, normal_density
+from reliabayes.likelihoods.ordinal import Link, between, normal_density
 
 MOST_SWEEPS, LAST_CHANGE = 60, 2e-3  # of logs of sds and of cut points
 SHRINKAGE_STEPS = 50  # of the fixed point of a standard deviation
@@ -162,7 +162,7 @@ class CrossedCategories(NamedTuple):
         """Ratings at locations (N,) and cut points (K - 1,)."""
         ends = np.concatenate([[-np.inf], cut, [np.inf]])
         lower, upper = (location - ends[self.category + side] for side in (0, 1))
-        return rated(lower, upper, self.link)
+        return rated(lower, upper, between(lower, upper, self.link), self.link)
 
     def _sums(self, unit: Codes, rated: Rated) -> tuple[Array, Array]:
         """Sums over the ratings of each item or rater: derivatives, and information."""
@@ -193,9 +193,11 @@ class CrossedCategories(NamedTuple):
         return np.asarray(step / max(1.0, shrinkage / MOST_SHRINKAGE))
 
 
-def rated(lower: Array, upper: Array, link: Link) -> Rated:
-    """Ratings whose locations are above the lower cut points by so much, and above the upper."""
-    probability = np.exp(log_probability(lower, upper, link))
+def rated(lower: Array, upper: Array, probability: Array, link: Link) -> Rated:
+    """Ratings whose locations are above the lower cut points by so much, and above the upper.
+
+    Their probabilities are those `between` these cut points.
+    """
     of_lower, of_upper = (_density(x, link) / probability for x in (lower, upper))
     finite = (np.where(np.isfinite(x), x, 0) for x in (lower, upper))
     # Derivatives of log densities.
@@ -203,14 +205,6 @@ def rated(lower: Array, upper: Array, link: Link) -> Rated:
     return Rated(
         of_upper, of_lower, of_upper * (of_upper + bends[1]), of_lower * (of_lower - bends[0])
     )
-
-
-def log_probability(lower: Array, upper: Array, link: Link) -> Array:
-    """Log-probabilities (N,) of the same ratings."""
-    beyond = upper > 0  # take the tails, whose differences lose no digits
-    near, far = (np.where(beyond, -x, x) for x in (lower, upper))
-    cdf = CDF[link]
-    return np.asarray(np.log(np.maximum(np.abs(cdf(near) - cdf(far)), TINY)))
 
 
 def _density(x: Array, link: Link) -> Array:

@@ -18,9 +18,9 @@ from scipy.special import logsumexp
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.time_limit import check_time
-from reliabayes.likelihoods.crossed_categories import log_probability, rated
-from reliabayes.likelihoods.ordinal import Link
-from reliabayes.likelihoods.ordinal_pools import PooledCategories
+from reliabayes.likelihoods.crossed_categories import rated
+from reliabayes.likelihoods.ordinal import Link, between
+from reliabayes.likelihoods.ordinal_pools import PooledCategories, adaptive_nodes, grid
 
 MOST_STEPS, HALVINGS = 50, 10
 WORSE = 0.01  # nats that a step may lose: quadrature around moving modes errs by less
@@ -97,8 +97,9 @@ class GradedRatings:
         def density(effect: Array) -> Curved:
             above = design @ effect
             sides = above - lower, above - upper
-            here = rated(*sides, self.link)
-            value = log_probability(*sides, self.link).sum() - 0.5 * effect @ effect
+            probability = between(*sides, self.link)
+            here = rated(*sides, probability, self.link)
+            value = np.log(probability).sum() - 0.5 * effect @ effect
             factor = _factor(design.T @ (design * here.information[:, None]) + one)
             log_det = float(np.log(np.abs(factor.U.diagonal())).sum())
             return Curved(float(value), design.T @ here.slope - effect, factor.solve, log_det)
@@ -135,12 +136,8 @@ class ScoredRatings:
         given, weight, pools = self.ratings, self.multiplicity, len(root)
         ends = np.pad(cut, ((0, 0), (1, 1)), constant_values=((0, 0), (-np.inf, np.inf)))
         lower, upper = (ends[given.pool, given.category + side, None] for side in (0, 1))
-        node, node_weight = np.polynomial.hermite_e.hermegauss(NODES.get(pools, FEWEST_NODES))
-        axes = np.meshgrid(*[node] * pools, indexing="ij")
-        at = np.stack([axis.ravel() for axis in axes], axis=1)
-        log_weight = np.log(node_weight / node_weight.sum()) + 0.5 * node**2
-        axes = np.meshgrid(*[log_weight] * pools, indexing="ij")
-        log_weights = sum(axis.ravel() for axis in axes)
+        node, log_weight = adaptive_nodes(NODES.get(pools, FEWEST_NODES))
+        at, log_weights = grid(node, pools), grid(log_weight, pools).sum(axis=1)
         (n_items, _), n_nodes, n_raters = given.shape, len(at), len(self.pool)
         of_item = sp.csr_array(
             (given.multiplicity, (given.item, np.arange(len(given.item)))),
@@ -165,15 +162,16 @@ class ScoredRatings:
             last[0] = mode
             score = mode[:, None] + at @ scale.transpose(0, 2, 1)
             of_items = (score @ root.T)[given.item, :, given.pool]
-            sides = (level[given.rater, None] + of_items - end for end in (lower, upper))
-            near, far = sides
-            joint = of_item @ log_probability(near, far, self.link)
+            location = level[given.rater, None] + of_items
+            sides = location - lower, location - upper
+            of_rated = between(*sides, self.link)
+            joint = of_item @ np.log(of_rated)
             joint = joint - 0.5 * (score**2).sum(axis=2) + log_weights
             of_each = logsumexp(joint, axis=1)
             volume = np.log(scale.diagonal(axis1=1, axis2=2)).sum(axis=1)
             probability = np.exp(joint - of_each[:, None])
 
-            here = rated(near, far, self.link)
+            here = rated(*sides, of_rated, self.link)
             own = probability[given.item]
             slope = given.multiplicity[:, None] * here.slope
             information = given.multiplicity * (own * here.information).sum(axis=1)

@@ -73,10 +73,15 @@ class CategoryProbabilities(NamedTuple):
 
 def log_between(location: Array, lower: Array, upper: Array, link: Link) -> Array:
     """Log-probability (...) that locations plus residuals lie between cut points, or infinities."""
-    far, near = location - lower, location - upper
-    beyond = near > 0  # take the tails, whose differences lose no digits
-    far, near = np.where(beyond, -near, far), np.where(beyond, -far, near)
-    return np.asarray(np.log(np.maximum(CDF[link](far) - CDF[link](near), TINY)))
+    return np.asarray(np.log(between(location - lower, location - upper, link)))
+
+
+def between(above_lower: Array, above_upper: Array, link: Link) -> Array:
+    """The same probability (...), of locations above the lower and the upper cut by so much."""
+    beyond = above_upper > 0  # take the tails, whose differences lose no digits
+    far = np.where(beyond, -above_upper, above_lower)
+    near = np.where(beyond, -above_lower, above_upper)
+    return np.asarray(np.maximum(CDF[link](far) - CDF[link](near), TINY))
 
 
 def normal_density(x: Array) -> Array:

@@ -111,13 +111,11 @@ class PooledCategories(NamedTuple):
         Liu & Pierce (1994). https://doi.org/10.1093/biomet/81.3.624
         """
         mode, scale = self.modes(level, root, cut, link)
-        node, weight = np.polynomial.hermite_e.hermegauss(nodes)
-        log_weight = np.log(weight / weight.sum()) + 0.5 * node**2
+        node, log_weight = adaptive_nodes(nodes)
         terms = []
         for pool in range(self.shape[1]):
             known = slice(pool + 1)
-            axes = np.meshgrid(*[node] * (pool + 1), indexing="ij")
-            at = np.stack([axis.ravel() for axis in axes], axis=1)
+            at = grid(node, pool + 1)
             score = mode[:, None, known] + at @ scale[:, known, known].transpose(0, 2, 1)
             effect = score @ root[pool, known]
             given = self._by_pool(pool, effect, level, cut[pool], link)
@@ -166,3 +164,15 @@ class PooledCategories(NamedTuple):
         place = self.item[rows], np.arange(len(rows))
         of_items = sp.csr_array((self.multiplicity[rows], place), shape=(self.shape[0], len(rows)))
         return np.asarray(of_items @ log_between(location, lower, upper, link))
+
+
+def adaptive_nodes(number: int) -> tuple[Array, Array]:
+    """Nodes of Gauss-Hermite quadrature, and logs of their weights over the normal density."""
+    node, weight = np.polynomial.hermite_e.hermegauss(number)
+    return node, np.log(weight / weight.sum()) + 0.5 * node**2
+
+
+def grid(values: Array, size: int) -> Array:
+    """All rows of so many of some values, the last changing fastest."""
+    axes = np.meshgrid(*[values] * size, indexing="ij")
+    return np.stack([axis.ravel() for axis in axes], axis=1)
