@@ -30,7 +30,6 @@ from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.latent_score import require_ordered
 from reliabayes.models.bases.likelihood_model import Criterion, Search
 from reliabayes.models.bases.random_effects import fresh_effects
-from reliabayes.models.bases.score_numbers import first_cuts
 from reliabayes.models.bases.simulation import drawn_categories, rated, require_known
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
@@ -156,7 +155,7 @@ class GradedGStudy(GStudy):
     def search(self, problem: Any, criterion: Criterion) -> Search:
         """Standard deviations of the sources, the first cut point, and roots of steps."""
         size = len(problem.effects.sizes)
-        first = first_cuts(problem.by_category)
+        first = graded_mode.first_cuts(problem)
         last = [np.zeros(len(problem.source))]  # where the next search for the mode starts
 
         def point(x: Array) -> dict[str, Array]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
+from scipy.special import logit
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference.effect_centring import EffectCentring
@@ -18,7 +19,6 @@ from reliabayes.likelihoods.ordinal import CategoryProbabilities
 from reliabayes.models.bases.dependent_effects import Blocks
 from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.level_centring import sd_of_log_step
-from reliabayes.models.bases.score_numbers import first_cuts
 
 STEPS = 30  # of the search for the mode and for standard deviations
 SETTLED = 0.01  # relative change of the standard deviations that ends the search
@@ -26,6 +26,7 @@ LEAST_SD, LARGEST_SD = 0.1, 5.0  # to start from, in log odds
 MANY_LEVELS, WELL_KNOWN = 100, 30.0  # of a source; effects that its sd is known of, as it were
 LONGEST = 2.0  # move of a latent score or a cut point, in log odds, in one step
 LEAST_STEP = 0.02  # between cut points
+WIDENING = 1.4  # of cut points by effects of a usual size
 PROBES, SEED = 12, 2001  # random vectors that estimate sums of variances
 # A logistic curve averaged over normal scores is nearly that of their mean divided by the root of
 # 1 + FLATTENING variance.
@@ -107,9 +108,15 @@ class _Point(NamedTuple):
     centring: EffectCentring
 
 
+def first_cuts(problem: GradedProblem) -> Array:
+    """Cut points (K - 1,) to start from, of how often each category is given."""
+    proportion = (problem.by_category + 0.5) / (problem.by_category + 0.5).sum()
+    return np.asarray(-WIDENING * logit(proportion[::-1].cumsum()[-2::-1]))
+
+
 def _search(problem: GradedProblem) -> tuple[Array, _Point]:
     """Standard deviations (S,) by approximate EM, and the mode of the effects given them."""
-    cut = first_cuts(problem.by_category)
+    cut = first_cuts(problem)
     sd, effect = np.ones(len(problem.effects.sizes)), np.zeros(len(problem.source))
     incidence = _incidence(problem)
     found = _step(problem, incidence, sd, cut, effect, np.ones(len(problem.rating)))

@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logit
 
 from reliabayes.arrays import Array, Codes, Mask
 from reliabayes.likelihoods.laplace import ScoredRatings
 from reliabayes.likelihoods.ordinal_pools import PooledCategories
 from reliabayes.models.bases.score_problem import ScoreProblem
 
-WIDENING = 1.4  # of cut points by effects of a usual size
 LEAST_SD, LEAST_STEP = 0.1, 0.05  # of raters, and between cut points, to start from
 
 
@@ -22,13 +20,6 @@ def scored_ratings(problem: ScoreProblem) -> ScoredRatings:
     mixture, pool = problem.mixture, problem.pool
     ratings = PooledCategories.of(mixture.counts, pool)
     return ScoredRatings(ratings, pool, mixture.multiplicity.astype(float), problem.link)
-
-
-def first_cuts(by_category: Array) -> Array:
-    """Cut points (..., K - 1) to start from, of numbers (..., K) of ratings."""
-    proportion = by_category + 0.5
-    above = proportion[..., ::-1].cumsum(axis=-1)[..., -2::-1]
-    return np.asarray(-WIDENING * logit(above / proportion.sum(axis=-1, keepdims=True)))
 
 
 @dataclass(frozen=True, eq=False)
