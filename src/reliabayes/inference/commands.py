@@ -186,9 +186,15 @@ def cmdstanpy_arguments(
 ) -> dict[str, Any]:
     """Arguments with which ``sample`` of cmdstanpy draws by NUTS as `sampler_commands` say."""
     words: dict[str, Any] = {
-        **{"data": dict(data), "inits": [dict(init) for init in inits], "chains": chains},
-        **{"seed": seed, "iter_warmup": warmup, "iter_sampling": draws * thinning},
-        **{"thin": thinning, "adapt_engaged": warmup > 0, "sig_figs": ALL_DIGITS},
+        "data": dict(data),
+        "inits": [dict(init) for init in inits],
+        "chains": chains,
+        "seed": seed,
+        "iter_warmup": warmup,
+        "iter_sampling": draws * thinning,
+        "thin": thinning,
+        "adapt_engaged": warmup > 0,
+        "sig_figs": ALL_DIGITS,
     }
     if warmup > 0:
         words["adapt_delta"] = acceptance

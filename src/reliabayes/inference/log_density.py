@@ -12,7 +12,7 @@ from reliabayes.arrays import Array
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
 from reliabayes.inference.chain_failures import failure, system_failure
-from reliabayes.inference.commands import write_json
+from reliabayes.inference.commands import ALL_DIGITS, write_json
 from reliabayes.inference.processes import run_all
 from reliabayes.inference.temporary import temporary_folder
 from reliabayes.inference.time_limit import seconds_left
@@ -47,22 +47,20 @@ def log_gradients(program: str, data: Mapping[str, Any], points: Array) -> tuple
     SamplingError
         The program failed.
     """
-    table = _evaluated(program, data, "unconstrained_params", [{"params_r": points}])
-    return table[:, 0], table[:, 1:]
+    return _evaluated(program, data, "unconstrained_params", [{"params_r": points}])
 
 
 def log_gradients_at(
     program: str, data: Mapping[str, Any], points: Sequence[Mapping[str, Any]]
 ) -> tuple[Array, Array]:
     """The same at points (N,) of the parameters as the program declares them, by name."""
-    table = _evaluated(program, data, "constrained_params", points)
-    return table[:, 0], table[:, 1:]
+    return _evaluated(program, data, "constrained_params", points)
 
 
 def _evaluated(
     program: str, data: Mapping[str, Any], kind: str, inputs: Sequence[Mapping[str, Any]]
-) -> Array:
-    """Log density and gradient at each point, a command for each of the inputs."""
+) -> tuple[Array, Array]:
+    """Log densities and gradients at each point, a command for each of the inputs."""
     executable, where = stan.executable_of(program), None
     try:
         with temporary_folder() as where:
@@ -74,12 +72,13 @@ def _evaluated(
                 write_json(where / f"points_{at}.json", values)
                 command = [str(executable), "log_prob", f"{kind}={where}/points_{at}.json"]
                 command += ["data", f"file={where}/data.json"]
-                commands.append([*command, "output", f"file={output}", "sig_figs=17"])
+                commands.append([*command, "output", f"file={output}", f"sig_figs={ALL_DIGITS}"])
             status = run_all(commands, logs, at_once=1, seconds=seconds_left())
             if any(status):
                 raise SamplingError(f"{program}: log_prob: {failure(status, logs, where)}")
             tables = [pd.read_csv(output, comment="#").to_numpy(float) for output in outputs]
-            return np.concatenate(tables)
+            table = np.concatenate(tables)
+            return table[:, 0], table[:, 1:]
     except TimeoutError:  # the fit's, which says so
         raise
     except OSError as error:
