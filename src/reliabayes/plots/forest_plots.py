@@ -24,7 +24,7 @@ from reliabayes.plots.layout import (
 )
 from reliabayes.plots.palette import STYLES, Palette
 from reliabayes.results.estimates import source_text
-from reliabayes.results.rater_quality import by_pool
+from reliabayes.results.rater_quality import by_pool, known_pools
 from reliabayes.results.summaries import interval_bounds
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ def pools(
         The ratings have no pools, or the model does not report the quantity for each rater.
     """
     ratings = fit.ratings
-    if ratings.rater_pool is None:
-        raise ValueError("the ratings have no pools: pass pool=... with the ratings.")
+    pool = known_pools(ratings)
     found = by_pool(fit.quantities, ratings)
     _require(quantity, [str(name) for name in found], fit)
     table = _intervals(found[quantity].values, ratings.pools, prob)
@@ -129,7 +128,7 @@ def pools(
     ax = _forest(ax, rows, _finding(rows, quantity, "pool"), note, ".2f")
     medians = fit.quantities[quantity].median(("chain", "draw")).values
     ax.plot(
-        medians, rows.loc[ratings.pools, "at"].to_numpy()[ratings.rater_pool],
+        medians, rows.loc[ratings.pools, "at"].to_numpy()[pool],
         color=Palette.of(ax).muted, marker="o", markersize=4, markerfacecolor="none", linestyle="",
         markeredgewidth=0.8, zorder=1,
     )  # fmt: skip

@@ -21,6 +21,7 @@ from reliabayes.plots.layout import (
 )
 from reliabayes.plots.palette import Palette
 from reliabayes.ratings import Ratings
+from reliabayes.results.rater_quality import known_pools
 from reliabayes.results.summaries import size_text
 from reliabayes.wording import listed
 
@@ -67,11 +68,10 @@ def rates(
     >>> print(ax.get_title(loc="left"))
     Pool b gives yes most often (67% of ratings), pool a least (17%)
     """
-    if ratings.rater_pool is None:
-        raise ValueError("the ratings have no pools: pass pool=... with the ratings.")
+    pool = known_pools(ratings)
     code = _code(ratings, category)
     table = CountTable.from_ratings(ratings)
-    inside = np.eye(len(ratings.pools))[:, ratings.rater_pool]
+    inside = np.eye(len(ratings.pools))[:, pool]
     found = [_rate(ratings, table, code, is_in) for is_in in inside]
     values = [rate.value for rate in found]
     names = shortened(ratings.pools)

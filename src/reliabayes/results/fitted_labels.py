@@ -16,7 +16,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.results import known_answers, quantities, rating_probabilities
 from reliabayes.results.fitted_quantities import LEAST_DRAWS, FittedQuantities
 from reliabayes.results.model import no_true_categories
-from reliabayes.results.rater_quality import agreeing_pairs, by_pool
+from reliabayes.results.rater_quality import agreeing_pairs, by_pool, known_pools
 from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.summaries import interval_bounds
 
@@ -233,8 +233,7 @@ class FittedLabels(FittedQuantities):
             The ratings have no pools.
         """
         ratings = self.ratings
-        if ratings.rater_pool is None:
-            raise ValueError("the ratings have no pools: pass pool=... with the ratings.")
+        pool = known_pools(ratings)
         found = by_pool(self.quantities, ratings)
         if "accuracy" not in found:
             raise self._no_true_categories()
@@ -242,11 +241,11 @@ class FittedLabels(FittedQuantities):
         draws = {name: found[name].values.reshape(-1, len(ratings.pools)) for name in names}
         accuracy = draws["accuracy"]
         lower, upper = interval_bounds(accuracy, prob)
-        of_pool = ratings.rater_pool == np.arange(len(ratings.pools))[:, None]
+        of_pool = pool == np.arange(len(ratings.pools))[:, None]
         equal, others = agreeing_pairs(ratings)
         table = pd.DataFrame(
             {
-                "raters": np.bincount(ratings.rater_pool),
+                "raters": np.bincount(pool),
                 "ratings": of_pool @ ratings.ratings_per_rater,
                 "accuracy": np.median(accuracy, axis=0),
                 f"lower_{100 * prob:g}": lower,

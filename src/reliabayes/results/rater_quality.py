@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Array
+from reliabayes.arrays import Array, Codes
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.results.summaries import interval_bounds
 
@@ -69,6 +69,24 @@ def _few(categories: pd.Index[Any]) -> pd.Index[Any]:
 def _reported(categories: pd.Index[Any]) -> pd.Index[Any]:
     """The second of two categories, which says all, or each of few."""
     return categories[1:] if len(categories) == 2 else _few(categories)
+
+
+def known_pools(ratings: AnyRatings) -> Codes:
+    """Pool (R,) of each rater.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        The data.
+
+    Raises
+    ------
+    ValueError
+        The ratings have no pools.
+    """
+    if ratings.rater_pool is None:
+        raise ValueError("the ratings have no pools: pass pool=... with the ratings.")
+    return ratings.rater_pool
 
 
 def rater_quality(
