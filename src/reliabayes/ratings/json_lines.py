@@ -88,8 +88,7 @@ def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _column(values: list[Any]) -> pd.Series[Any]:
     """The values as pandas infers their type, unless it would make floats of whole numbers."""
     whole = [value for value in values if type(value) is int]
-    others = [value for value in values if value is not None and type(value) is not int]
-    has_missing = len(whole) + len(others) < len(values)
-    is_rounded = others and any(abs(value) >= EXACT_FLOATS for value in whole)
-    stays = bool(whole) and bool(is_rounded or (has_missing and not others))
-    return pd.Series(values, dtype=object if stays else None)
+    n_missing = values.count(None)
+    are_whole = len(whole) + n_missing == len(values)
+    would_be_floats = n_missing > 0 if are_whole else any(abs(x) >= EXACT_FLOATS for x in whole)
+    return pd.Series(values, dtype=object if whole and would_be_floats else None)
