@@ -58,7 +58,7 @@ def main() -> None:
             seconds = cpu_seconds(lambda: model.em(ratings, **options))  # noqa: B023
             print(f"{len(ratings):7,} ratings  {model.name():14} {column:6} {seconds:8.3f} s")
     try:
-        from statsmodels.formula.api import mixedlm  # type: ignore[import-untyped]
+        from statsmodels.formula.api import mixedlm
     except ImportError:
         return
     frame = simulated(*SIZES[0]).assign(everything=1)
