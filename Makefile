@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test quick lint packaging notebooks browser app-page spark webassembly docs posteriors sanitize calibrate fuzz bench wheel clean
+.PHONY: demo test quick lint proof packaging notebooks browser app-page spark webassembly docs posteriors sanitize calibrate fuzz bench wheel clean
 
 # The model of the demo comes first; the others are compiled after the answer is there.
 demo: $(VENV)/demonstrable
@@ -38,14 +38,18 @@ lint: $(VENV)/developed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src tests hatch_build.py benchmarks
 
+# What the suite checks on one design, seed or model, on many.
+proof: $(VENV)/developed
+	$(BIN)/python -m pytest -m "proof and not packaging and not browser" --numprocesses 2 --dist loadfile --no-loadscope-reorder
+
 packaging: $(VENV)/developed
-	$(BIN)/python -m pytest -m packaging tests/packaging
+	$(BIN)/python -m pytest -m "packaging and not proof" tests/packaging
 
 notebooks: $(VENV)/developed
 	$(BIN)/python -m pytest -m notebooks tests/docs
 
 browser: $(VENV)/developed
-	$(BIN)/python -m pytest -m browser tests/app tests/html_report
+	$(BIN)/python -m pytest -m "browser and not proof" tests/app tests/html_report
 
 # The static page with the Python that it runs, for any file server; and its tests in Chromium.
 app-page: $(VENV)/engines

@@ -31,7 +31,9 @@ SHARING = {"tests/html_report/test_report.py": MODELS}  # files that share fits,
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="skip tests that take a second or more")
+    parser.addoption(
+        "--quick", action="store_true", help="skip tests that take half a second or more"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 
 # The marker of a target, and the folders in which it looks for tests: importing all takes long.
-TARGET = re.compile(r"pytest -m (\w+)((?: tests/\w+)+)")
+TARGET = re.compile(r'pytest -m "?(\w+)[^/\n]*?((?: tests/\w+)+)$', re.MULTILINE)
 TARGETS = dict(TARGET.findall((ROOT / "Makefile").read_text()))
 
 
