@@ -8,7 +8,6 @@ import re
 import signal
 import tempfile
 import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,11 +22,11 @@ import psutil
 import pytest
 
 import reliabayes as rb
-from reliabayes.inference import stan
+from reliabayes.inference import gibbs, stan
 from reliabayes.inference.processes import run_all
 from tests.faults import files_of_at_most, fork, on_small_disk
 
-SLEEP = ["sleep", "30.7"]
+SLEEP = ["sleep", "3600.7"]  # longer than any test waits
 
 
 def drawn(_: int = 0, **options: Any) -> float:
@@ -49,12 +48,9 @@ def sleeping() -> list[psutil.Process]:
 
 
 def test_the_first_failure_ends_the_others(tmp_path: Path) -> None:
-    started = time.monotonic()
-
     status = run_all([SLEEP, ["false"], SLEEP], logs(tmp_path, 3), at_once=2)
 
     assert status == [None, 1, None]
-    assert time.monotonic() - started < 5
     assert sleeping() == []
 
 
@@ -64,6 +60,13 @@ def test_processes_run_one_after_the_other(tmp_path: Path) -> None:
     assert run_all([append] * 3, logs(tmp_path, 3), at_once=1) == [0, 0, 0]
 
     assert (tmp_path / "all").read_text().split() == ["start", "end"] * 3
+
+
+def test_processes_one_after_the_other_share_the_time_limit(tmp_path: Path) -> None:
+    with pytest.raises(TimeoutError):
+        run_all([["sleep", "0.1"]] * 200, logs(tmp_path, 200), at_once=1, seconds=0.3)
+
+    assert len(list(tmp_path.iterdir())) < 200
 
 
 @pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGTERM, signal.SIGHUP])
@@ -116,13 +119,12 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 def test_what_ended_a_chain_is_said(
     program: Callable[[str], None], script: str, message: str
 ) -> None:
-    program(f'[ "$1" = id=1 ] && exec sleep 30; {script}')
-    started = time.monotonic()
+    program(f'[ "$1" = id=1 ] && exec {" ".join(SLEEP)}; {script}')
 
     with pytest.raises(rb.SamplingError, match=rf"gaussian_icc: chain 2 of 2 {message}"):
         drawn()
 
-    assert time.monotonic() - started < 5
+    assert sleeping() == []
 
 
 @pytest.mark.parametrize("limit", [100, 5_000])
@@ -194,7 +196,7 @@ def test_a_forked_child_that_exits_as_usual_leaves_its_parent_able_to_fit() -> N
     context = multiprocessing.get_context("fork")
 
     with context.Pool(2) as pool:
-        found = pool.map_async(drawn, range(3)).get(timeout=60)
+        found = pool.map_async(drawn, range(3)).get(timeout=120)
 
     assert [*found, drawn()] == [expected] * 4
 
@@ -204,7 +206,7 @@ def test_spawned_processes_and_workers_of_joblib_fit() -> None:
     expected = drawn()
 
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        spawned = pool.map_async(drawn, range(2)).get(timeout=60)
+        spawned = pool.map_async(drawn, range(2)).get(timeout=120)
     workers = joblib.Parallel(n_jobs=2)(joblib.delayed(drawn)(at) for at in range(2))
 
     assert [*spawned, *workers] == [expected] * 4
@@ -226,7 +228,7 @@ def answers(port: int, count: int) -> list[float]:
     """Answers to requests that are sent at once."""
 
     def ask(_: int) -> float:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=30) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=120) as answer:
             return float(answer.read())
 
     with ThreadPoolExecutor(count) as pool:
@@ -273,21 +275,23 @@ def test_forked_workers_of_a_web_server_fit_after_their_parent(
     assert found == [expected] * 4
 
 
-@pytest.mark.parametrize("timeout", [1e300, np.float32(60), 60])
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of few draws
+@pytest.mark.parametrize("timeout", [1e300, np.float32(600), 600])
 def test_any_finite_time_limit_will_do(timeout: float) -> None:
     ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(40, 3)))
 
-    fit = rb.GaussianICC().fit(ratings, seed=1, timeout=timeout, progress=False)
+    fit = rb.GaussianICC().fit(ratings, seed=1, chains=1, draws=20, timeout=timeout)
 
     assert fit.settings.seed == 1
 
 
-def test_the_time_limit_is_for_the_warm_start_too() -> None:
-    rating = np.random.default_rng(1).integers(1, 6, size=(3000, 20))
+def test_the_time_limit_is_for_the_warm_start_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    rating = np.random.default_rng(1).integers(1, 6, size=(30, 20))
     ratings = rb.Ratings.from_wide(rating, scale="nominal")
-    started = time.process_time()
+    chains = list[object]()
+    monkeypatch.setattr(gibbs, "sample", lambda *_, **options: chains.append(options))
 
     with pytest.raises(rb.SamplingError, match="the fit took longer than its timeout"):
-        rb.DawidSkene().fit(ratings, seed=1, timeout=0.1)
+        rb.DawidSkene().fit(ratings, seed=1, timeout=1e-9)
 
-    assert time.process_time() - started < 2
+    assert chains == []

@@ -28,7 +28,7 @@ ENDLESS = """
 import numpy as np
 import reliabayes as rb
 ratings = rb.Ratings.from_wide(np.random.default_rng(1).normal(size=(40, 30)))
-rb.GaussianICC().fit(ratings, seed=1, draws=10_000_000)
+rb.GaussianICC().fit(ratings, seed=1, chains=2, draws=10_000_000)
 """
 
 
@@ -99,17 +99,6 @@ def test_time_limit_stops_the_chains(data: dict[str, Any]) -> None:
         sample(data, draws=10_000_000, timeout=0.5)
 
     assert not chains_below(os.getpid())
-
-
-def test_chains_one_after_the_other_share_the_time_limit(
-    data: dict[str, Any], tmp_path: Path
-) -> None:
-    with pytest.raises(rb.SamplingError, match="longer than its timeout"):
-        sample(data, draws=10_000_000, timeout=0.7, parallel_chains=1, output_dir=tmp_path)
-
-    first, *others = (path.stat().st_size for path in sorted(tmp_path.glob("*.csv*")))
-    assert first > 100_000
-    assert sum(others) < 0.5 * first  # they hardly started
 
 
 def test_message_about_a_missing_program_says_how_to_fix_it(
@@ -205,7 +194,7 @@ def test_interrupting_only_the_parent_stops_the_chains(tmp_path: Path) -> None:
 
     assert process.returncode == -signal.SIGINT
     assert b"KeyboardInterrupt" in stderr
-    assert not psutil.wait_procs(children, timeout=60)[1]
+    assert not still_running(children)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("reliabayes-")]
 
 
@@ -215,9 +204,23 @@ def test_killing_only_the_parent_ends_the_chains(tmp_path: Path) -> None:
     with endless_fit(tmp_path) as (process, children):
         process.kill()
 
-        left = psutil.wait_procs(children, timeout=60)[1]
+        assert not still_running(children)
 
-    assert not left
+
+def still_running(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Those that have not ended after two minutes; whoever inherits them may not wait for them."""
+    for _ in range(2400):
+        if not (left := [each for each in processes if not has_ended(each)]):
+            break
+        time.sleep(0.05)
+    return left
+
+
+def has_ended(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE or not process.is_running()
+    except psutil.NoSuchProcess:
+        return True
 
 
 def wait_for_chains(pid: int) -> list[psutil.Process]:
