@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from reliabayes.inference.problem import stan_data
 from tests.by_program import draws_by_program
 
 MODEL = rb.LogitICC()
+FEW: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 300, "progress": False}
 
 
 def ratings(items: int, raters: int, per_item: int) -> rb.Ratings:
@@ -76,15 +78,20 @@ def test_posterior_that_reaches_where_exponentials_overflow_is_not_nearly_normal
     assert start.covariance is None
 
 
+@functools.cache
+def by_long_trajectories() -> rb.Fit:
+    rated = ratings(600, 12, 6)
+    return MODEL.fit(rated, warm_start=MODEL.start(MODEL.problem(rated)), **FEW)
+
+
 @pytest.mark.parametrize(("sampler", "steps"), [("nuts", 3), ("hmc", 2)])
 def test_short_trajectories_are_no_fault_and_reach_the_same_posterior(
     sampler: Sampler, steps: int
 ) -> None:
     rated = ratings(600, 12, 6)
-    options: dict[str, Any] = {"seed": 1, "draws": 400, "progress": False}
 
-    short = MODEL.fit(rated, sampler=sampler, **options)
-    long = MODEL.fit(rated, warm_start=MODEL.start(MODEL.problem(rated)), **options)
+    short = MODEL.fit(rated, sampler=sampler, **FEW)
+    long = by_long_trajectories()
 
     assert short.settings.sampler == sampler
     assert short.sample_stats["n_steps"].max() == steps
@@ -129,7 +136,7 @@ def test_nuts_samples_where_tails_are_wide() -> None:
 
 
 def test_draws_without_trees_are_saved_with_their_diagnostics(tmp_path: Path) -> None:
-    fit = MODEL.fit(ratings(200, 7, 5), seed=1, draws=300, progress=False)
+    fit = MODEL.fit(ratings(200, 7, 5), **FEW)
     fit.save(tmp_path / "fit.nc")
 
     found = rb.Fit.load(tmp_path / "fit.nc")
@@ -145,7 +152,7 @@ def test_draws_without_trees_are_saved_with_their_diagnostics(tmp_path: Path) ->
 def test_files_of_stan_are_those_of_nuts(tmp_path: Path) -> None:
     rated = ratings(200, 7, 5)
 
-    fit = MODEL.fit(rated, seed=1, draws=300, output_dir=tmp_path, progress=False)
+    fit = MODEL.fit(rated, output_dir=tmp_path, **FEW)
 
     assert fit.settings.sampler == "nuts"
     assert "engine = nuts" in next(tmp_path.glob("*_1.csv")).read_text()
