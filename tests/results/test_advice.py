@@ -11,18 +11,12 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes import datasets
 from reliabayes.results.diagnostics import Finding
 from tests.models.test_alarms import study
 from tests.models.test_modes import by_raters_of, mirrored_camps, rated
 
 # What fits warn of is looked up in their findings.
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
-
-
-@pytest.fixture(scope="module")
-def judges() -> rb.Ratings:
-    return rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
 
 
 def findings(fit: rb.Fit, seen: str) -> list[Finding]:
@@ -35,31 +29,32 @@ def remedy(fit: rb.Fit, seen: str) -> str:
     return found.remedy
 
 
-def test_more_draws_where_the_ess_is_low(judges: rb.Ratings) -> None:
-    few = rb.GaussianICC().fit(judges, seed=1, draws=15)
+def test_more_draws_where_the_ess_is_low(of_judges: rb.Fit) -> None:
+    few = rb.GaussianICC().fit(of_judges.ratings, seed=1, draws=15)
 
     assert remedy(few, "bulk ESS") == remedy(few, "tail ESS") == "fit with more draws"
-    assert not findings(rb.GaussianICC().fit(judges, seed=1, draws=1000), "ESS")
+    assert not findings(of_judges, "ESS")
 
 
-def test_more_chains_where_there_is_one(judges: rb.Ratings) -> None:
-    assert remedy(rb.GaussianICC().fit(judges, seed=1, chains=1), "one chain") == "use chains=4"
-    assert not rb.GaussianICC().fit(judges, seed=1, chains=4).diagnostics().problems
+def test_more_chains_where_there_is_one(of_judges: rb.Fit) -> None:
+    alone = rb.GaussianICC().fit(of_judges.ratings, seed=1, chains=1)
+
+    assert remedy(alone, "one chain") == "use chains=4"
+    assert of_judges.settings.chains == 4
+    assert not of_judges.diagnostics().problems
 
 
-@pytest.mark.slow
 def test_more_warmup_and_draws_or_a_warm_start_where_cold_chains_disagree(
-    judges: rb.Ratings,
+    of_judges: rb.Fit,
 ) -> None:
-    def fit(**options: Any) -> rb.Fit:
-        return rb.GaussianICC().fit(judges, seed=1, **options)
+    def cold(**options: Any) -> rb.Fit:
+        return rb.GaussianICC().fit(of_judges.ratings, seed=1, warm_start=False, **options)
 
-    cold = fit(warm_start=False, warmup=20, draws=50)
+    advice = remedy(cold(warmup=20, draws=50), "the chains disagree")
 
-    advice = remedy(cold, "the chains disagree")
     assert advice.startswith("fit with more warmup and draws, or with warm_start=True")
-    for followed in ({"warm_start": False, "warmup": 1000}, {"warm_start": True}):
-        assert not fit(**followed).diagnostics().problems
+    for followed in (cold(warmup=1000), of_judges):
+        assert not followed.diagnostics().problems
 
 
 @pytest.mark.slow
@@ -68,7 +63,8 @@ def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
     warm = rb.LogitICC().fit(ratings, seed=1, warmup=1, draws=50)
 
     assert remedy(warm, "the chains disagree").startswith("fit with more draws, and with warm_st")
-    assert not rb.LogitICC().fit(ratings, seed=1, warm_start=False).diagnostics().problems
+    cold = rb.LogitICC().fit(ratings, seed=1, warm_start=False, warmup=300, draws=300)
+    assert not cold.diagnostics().problems
 
 
 @pytest.mark.slow
@@ -87,8 +83,8 @@ def test_tighter_priors_where_transitions_diverge_and_the_energy_mixes_slowly() 
     assert not findings(tighter, "divergent") + findings(tighter, "E-BFMI")
 
 
-def test_nothing_to_do_where_a_few_transitions_diverge(judges: rb.Ratings) -> None:
-    diagnostics = rb.GaussianICC().fit(judges, seed=1).diagnostics()
+def test_nothing_to_do_where_a_few_transitions_diverge(of_judges: rb.Fit) -> None:
+    diagnostics = of_judges.diagnostics()
 
     few, many = (
         dataclasses.replace(diagnostics, divergences=number).findings for number in (20, 21)
@@ -157,7 +153,7 @@ def test_as_many_nodes_as_are_advised_where_the_quadrature_is_coarse() -> None:
 
 @pytest.mark.parametrize("followed", [{"max_iterations": 2000}, {"tolerance": 0.05}], ids=str)
 def test_more_iterations_or_tolerance_where_em_has_not_converged(
-    judges: rb.Ratings, followed: dict[str, Any]
+    followed: dict[str, Any],
 ) -> None:
     ratings = study(rb.DawidSkene(), (30, 5), seed=1)
 

@@ -10,7 +10,6 @@ import pytest
 import xarray as xr
 
 import reliabayes as rb
-from reliabayes import datasets
 from reliabayes.results.contrast import Contrast
 
 PAIRS = ["control, expert", "control, treatment", "expert, treatment"]
@@ -94,12 +93,9 @@ def test_unknown_quantity_pool_or_pair_is_refused_with_the_choices(
         Contrast.of(quantities, name, one, other, prob=0.9)
 
 
-def test_contrast_of_a_model_without_pools_is_refused() -> None:
-    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
-    fit = rb.GaussianICC().fit(ratings, seed=1)
-
+def test_contrast_of_a_model_without_pools_is_refused(of_judges: rb.Fit) -> None:
     with pytest.raises(ValueError, match=r"not 'icc'\. Available: none"):
-        fit.contrast("icc", "a", "b")
+        of_judges.contrast("icc", "a", "b")
 
 
 @pytest.mark.slow
@@ -110,7 +106,7 @@ def test_contrast_of_a_fit_takes_the_users_ids() -> None:
     rating = rng.normal(size=30)[item] + noise
     frame = pd.DataFrame({"item": item, "rater": rater, "rating": rating, "pool": 1 + (rater > 2)})
     ratings = rb.Ratings.from_frame(frame, pool="pool")
-    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1, draws=300)
+    fit = rb.GaussianXCC(residual="per_pool").fit(ratings, seed=1, chains=2, draws=300)
 
     table = fit.contrast("icc", 1, 2).summary()
 

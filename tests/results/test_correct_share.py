@@ -71,9 +71,6 @@ def test_unknown_groups_are_refused() -> None:
         without.correct_share("pool")
 
 
-def test_models_without_true_categories_refuse_it() -> None:
-    ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
-    fit = rb.GaussianICC().fit(ratings, seed=1, progress=False)
-
+def test_models_without_true_categories_refuse_it(of_judges: rb.Fit) -> None:
     with pytest.raises(AttributeError, match="GaussianICC has no true categories"):
-        fit.correct_share()
+        of_judges.correct_share()

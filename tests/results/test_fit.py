@@ -35,9 +35,8 @@ class ByPool(rb.GaussianICC):
 
 
 @pytest.fixture(scope="module")
-def fit() -> rb.Fit:
-    ratings = rb.Ratings.from_frame(datasets.load("shrout_fleiss_1979"))
-    return rb.GaussianICC().fit(ratings, seed=1)
+def fit(of_judges: rb.Fit) -> rb.Fit:
+    return of_judges
 
 
 @pytest.fixture(scope="module")
@@ -277,23 +276,18 @@ def test_arviz_reads_the_saved_fit(fit: rb.Fit, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "column",
-    [
-        pd.Series(["á", "b", "c"]),
-        pd.Series([1, 2, 3]),
-        pd.Series([0.5, 1.5, 2.5]),
-        pd.Series([True, False, True]),
-    ],
-    ids=["text", "whole", "decimal", "logical"],
+    ("items", "raters"),
+    [(["á", "b", "c"], [1, 2, 3]), ([0.5, 1.5, 2.5], [True, False, True])],
+    ids=["text and whole", "decimal and logical"],
 )
-def test_ids_survive_on_disk(tmp_path: Path, column: pd.Series[Any]) -> None:
-    frame = datasets.load("shrout_fleiss_1979").iloc[:18]
-    rating = frame["rating"]
-    ids = column.iloc[np.arange(18) // 6].to_numpy()
-    frame = pd.DataFrame({"item": frame["item"], "rater": ids, "rating": rating})
-    ratings = rb.Ratings.from_frame(frame, replicates="keep")
+def test_ids_survive_on_disk(tmp_path: Path, items: list[Any], raters: list[Any]) -> None:
+    item, rater = np.indices((3, 3)).reshape(2, -1)
+    rating = [9, 2, 5, 6, 1, 3, 8, 4, 6]
+    frame = pd.DataFrame(
+        {"item": pd.Series(items)[item].array, "rater": pd.Series(raters)[rater].array}
+    )
+    ratings = rb.Ratings.from_frame(frame.assign(rating=rating), replicates="keep")
     rb.GaussianICC().fit(ratings, seed=1, chains=1, draws=10).save(tmp_path / "fit.nc")
 
     loaded = rb.Fit.load(tmp_path / "fit.nc")
@@ -312,14 +306,12 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(fit: rb.Fit, tmp_path:
     assert path.read_text() == "old"
 
 
-def test_damaged_and_foreign_files_are_refused(fit: rb.Fit, tmp_path: Path) -> None:
-    fit.save(tmp_path / "whole.nc")
-    truncated, text, foreign = (tmp_path / name for name in ("cut.nc", "text.nc", "other.nc"))
-    truncated.write_bytes((tmp_path / "whole.nc").read_bytes()[:-1000])
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    text, foreign = tmp_path / "text.nc", tmp_path / "other.nc"
     text.write_text("not netCDF")
     xr.Dataset({"x": 1}).to_netcdf(foreign, engine="h5netcdf")
 
-    for path in (truncated, text, foreign):
+    for path in (text, foreign):
         with pytest.raises(ValueError, match=rf"{path.name}' is not a readable fit"):
             rb.Fit.load(path)
 
@@ -370,12 +362,12 @@ def test_starts_of_impossible_numbers_are_refused(fit: rb.Fit, wrong: dict[str, 
 def test_integers_of_numpy_are_integers(fit: rb.Fit) -> None:
     seed = np.random.default_rng(1).integers(2**31)
 
-    options: dict[str, Any] = {"seed": seed, "draws": np.int64(500), "chains": np.int32(2)}
+    options: dict[str, Any] = {"seed": seed, "draws": np.int64(50), "chains": np.int32(2)}
 
     again = fit.model.fit(fit.ratings, **options)
 
     assert again.settings.seed == seed
-    assert again.posterior.sizes == {"chain": 2, "draw": 500}
+    assert again.posterior.sizes == {"chain": 2, "draw": 50}
 
 
 @pytest.mark.parametrize(
@@ -433,7 +425,7 @@ def test_advice_is_not_what_was_done_already() -> None:
 
 def test_limit_of_r_hat_is_what_chance_gives_for_so_many_quantities_and_draws() -> None:
     rng = np.random.default_rng(1)
-    largest = np.array([measures(rng.normal(size=(7, 4, 100)))["r_hat"].max() for _ in range(300)])
+    largest = measures(rng.normal(size=(2100, 4, 100)))["r_hat"].reshape(300, 7).max(axis=1)
 
     limit = graded(draws=400).max_r_hat
 
@@ -524,9 +516,9 @@ def test_draws_cannot_be_changed(fit: rb.Fit) -> None:
 
 
 def test_fresh_seed_is_kept(fit: rb.Fit) -> None:
-    fresh = fit.model.fit(fit.ratings)
+    fresh = fit.model.fit(fit.ratings, draws=20)
 
-    again = fit.model.fit(fit.ratings, seed=fresh.settings.seed)
+    again = fit.model.fit(fit.ratings, draws=20, seed=fresh.settings.seed)
 
     xr.testing.assert_identical(fresh.posterior, again.posterior)
 

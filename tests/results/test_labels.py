@@ -158,7 +158,7 @@ def test_labels_against_gold_are_those_of_a_fit_without_the_gold_of_the_item() -
     for item in (1, 2):
         without = few.assign(gold=few["gold"].where(few["item"] != item))
         refit = rb.DawidSkene().fit(
-            rb.Ratings.from_frame(without, **reading), seed=1, progress=False
+            rb.Ratings.from_frame(without, **reading), seed=1, draws=400, progress=False
         )
         expected.append(refit.category_probabilities().loc[item].to_numpy())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from reliabayes.results.predictive import PredictiveChecks, overall_p_value
 FAILS, PASSES = 0.05, 0.1
 
 
+@functools.cache
 def fitted(model: Any, ratings: rb.Ratings) -> rb.Fit:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rb.ConvergenceWarning)
@@ -29,6 +31,7 @@ def fitted(model: Any, ratings: rb.Ratings) -> rb.Fit:
     return fit
 
 
+@functools.cache
 def rated(departure: str) -> rb.Ratings:
     """Numbers by four of six raters per item: normal, except for one departure."""
     rng = np.random.default_rng(1)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+import xarray as xr
 
 import reliabayes as rb
 from reliabayes.models.saved_classes import saved_classes
@@ -38,10 +39,15 @@ class OwnPrior(rb.Beta):
     """A user's prior."""
 
 
+@pytest.fixture(scope="module")
+def content() -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
+    return storage.read(gzip.decompress(FORMAT_2.read_bytes()))
+
+
 @pytest.fixture
-def written(tmp_path: Path) -> Any:
+def written(content: tuple[dict[str, xr.Dataset], dict[str, Any]], tmp_path: Path) -> Any:
     """Write a fit whose model or centring is of other classes, with a valid checksum."""
-    groups, about = storage.read(gzip.decompress(FORMAT_2.read_bytes()))
+    groups, about = content
 
     def write(model: dict[str, Any] | None, centring: str | None) -> Path:
         changed = dict(groups)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,10 +67,10 @@ def test_a_fit_is_loaded_as_it_was_saved(fit: rb.Fit, saved: Path) -> None:
     xr.testing.assert_identical(again.sample_stats, fit.sample_stats)
 
 
-@pytest.fixture
-def with_facets(saved: Path, tmp_path: Path) -> tuple[Path, rb.Ratings]:
+@pytest.fixture(scope="module")
+def with_facets(saved: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, rb.Ratings]:
     """A saved fit whose ratings have facets, of which one has a name for no variable."""
-    path = tmp_path / "facets.nc"
+    path = tmp_path_factory.mktemp("facets") / "fit.nc"
     with storage.load(saved, saved_classes()) as known:
         table = known.ratings.to_frame()
         rows = np.arange(len(table))
@@ -102,7 +104,7 @@ def test_levels_that_a_file_does_not_name_are_refused(
 def test_ratings_without_facets_are_stored_as_ever(fit: rb.Fit, old: Path) -> None:
     packed = storage.pack(in_memory(fit.ratings, "pack"))
 
-    assert set(packed.variables) == set(storage.read(old.read_bytes())[0]["ratings"].variables)
+    assert set(packed.variables) == set(read(old)[0]["ratings"].variables)
     assert not any("facet" in name for name in packed.attrs)
 
 
@@ -136,12 +138,18 @@ def test_a_part_of_a_file_is_refused(saved: Path, tmp_path: Path, kept: int) -> 
         rb.Fit.load(changed(saved, tmp_path, cut))
 
 
+@functools.cache
+def read(file: Path) -> tuple[dict[str, xr.Dataset], dict[str, Any]]:
+    return storage.read(file.read_bytes())
+
+
 class Content:
     """Groups and attributes of a file, to be changed."""
 
     def __init__(self, file: Path) -> None:
-        groups, self.attrs = storage.read(file.read_bytes())
+        groups, attrs = read(file)
         self.groups = {name: group.copy(deep=True) for name, group in groups.items()}
+        self.attrs = dict(attrs)
 
     def set_first(self, group: str, name: str, value: object) -> None:
         self.groups[group][name].values.flat[0] = value

@@ -95,11 +95,11 @@ def test_accuracy_under_half_and_twice_the_weight_is_that_of_other_fits(model: A
     ratings = five_raters()
     name = "confusion" if model is rb.DawidSkene else "a"
 
-    fit = model().fit(ratings, seed=1, draws=8000)  # weights of draws cost three quarters of them
+    fit = model().fit(ratings, seed=1, draws=2000)  # weights of draws cost three quarters of them
     table: Any = fit.sensitivity(["accuracy"]).loc[name]
 
     for times, column in ((0.5, "half"), (2.0, "twice")):
-        other = model(**{f"prior_{name}": of_weight(name, times)}).fit(ratings, seed=2, draws=2000)
+        other = model(**{f"prior_{name}": of_weight(name, times)}).fit(ratings, seed=2, draws=500)
         error = standard_errors(other, "median")
         for rater, row in table.iterrows():
             expected = other.summary(names=["accuracy"]).loc[rater, "median"]
@@ -150,11 +150,12 @@ def test_medians_of_a_g_study_under_another_scale_are_those_of_another_fit() -> 
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # of few draws
 def test_summary_of_a_g_study_says_what_depends_on_the_prior_of_a_facet_of_few_levels() -> None:
     model = rb.GStudy(design="item x rater x day")
-    fit = model.fit(occasions(), seed=1)
-    fixed = dataclasses.replace(model, fixed=("day",)).fit(occasions(), seed=1)
-    many = model.fit(occasions(levels=10), seed=1)
+    fit = model.fit(occasions(), seed=1, draws=250)
+    fixed = dataclasses.replace(model, fixed=("day",)).fit(occasions(), seed=1, draws=250)
+    many = model.fit(occasions(levels=10), seed=1, draws=250)
 
     note = fit.summary().attrs["note"]
 
