@@ -83,19 +83,18 @@ def test_sums_of_parts_add_up_to_the_sums_of_all_ratings(table: LongTable, cut: 
         assert getattr(combined, name) == pytest.approx(getattr(whole, name))
 
 
-@pytest.mark.slow
 def test_column_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = LongTable.simulated(items=6, raters=3, ratings=20, seed=1)
     mean = 0.7
     given_data = CrossedSums.of(CrossedDesign.of(*table)).given(SD, PRIOR)
     rng = np.random.default_rng(0)
 
-    draws = np.array([given_data.draw(np.array([mean]), rng) for _ in range(40_000)])
+    draws = np.array([given_data.draw(np.array([mean]), rng) for _ in range(10_000)])
 
     expected, covariance = _column_effects_given_mean(table, mean)
     assert draws[:, -1] == pytest.approx(np.full(len(draws), mean))
-    assert draws[:, :-1].mean(axis=0) == pytest.approx(expected, abs=0.01)
-    assert np.cov(draws[:, :-1].T) == pytest.approx(covariance, abs=0.01)
+    assert draws[:, :-1].mean(axis=0) == pytest.approx(expected, abs=0.02)
+    assert np.cov(draws[:, :-1].T) == pytest.approx(covariance, abs=0.02)
 
 
 def test_row_effects_are_drawn_from_their_conditional_distribution() -> None:

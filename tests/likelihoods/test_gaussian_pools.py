@@ -101,7 +101,6 @@ def test_em_step_never_decreases_the_likelihood(
     assert after >= before - 1e-9 * abs(before)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shared", [True, False])
 def test_em_converges_to_a_stationary_point_of_the_likelihood(shared: bool) -> None:
     table = PooledTable.simulated(items=20, raters=6, pools=2, ratings=300, seed=3)
@@ -141,26 +140,25 @@ def test_design_predicts_the_size_of_the_sums(table: PooledTable) -> None:
     assert size == PooledSums.of(design).stan_data().values["gram"].size
 
 
-@pytest.mark.slow
 def test_effects_are_drawn_from_their_conditional_distribution() -> None:
     table = PooledTable.simulated(items=5, raters=2, pools=2, ratings=24, seed=1)
     design, at = design_of(table), random_components(2, 8)
-    means, draws = np.array([0.4, -0.2]), 10_000
+    means, draws = np.array([0.4, -0.2]), 2_500
     repeated = Components(*(np.tile(x, (draws, *[1] * x.ndim)) for x in at))
     rng = np.random.default_rng(0)
 
     rater_draws = PooledSums.of(design).draw_raters(
         repeated, np.tile(means, (draws, 1)), mean_prior(2), rng
     )
-    chunks = list(design.draw_items(repeated, rater_draws, 100_000, rng))
+    chunks = list(design.draw_items(repeated, rater_draws, 25_000, rng))
 
     raters, items = rater_draws[:, :4], np.concatenate(chunks, axis=1)
     drawn = np.hstack([raters, items.reshape(draws, -1)])
     expected, expected_covariance = conditional(table, at, means)
     assert len(chunks) > 1
     assert rater_draws[:, 4:] == pytest.approx(np.tile(means, (draws, 1)))
-    assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.05)
-    assert np.cov(drawn.T) == pytest.approx(expected_covariance, abs=0.08)
+    assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.1)
+    assert np.cov(drawn.T) == pytest.approx(expected_covariance, abs=0.16)
 
 
 def conditional(table: PooledTable, at: Components, means: Array) -> tuple[Array, Array]:

@@ -117,7 +117,6 @@ def test_density_of_many_raters_equals_the_other_algorithm() -> None:
     assert several[1] == -math.inf
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["holes", "objects nested"])
 def test_shared_effects_are_drawn_from_their_distribution_given_the_ratings(name: str) -> None:
     found, effects, values = density(name, 2.5, 0.7, 2)
@@ -126,7 +125,7 @@ def test_shared_effects_are_drawn_from_their_distribution_given_the_ratings(name
     drawn = np.array(
         [
             [*np.concatenate(of), mean]
-            for of, mean in (found.draw(variance, rng) for _ in range(4000))
+            for of, mean in (found.draw(variance, rng) for _ in range(1000))
         ]
     )
 
@@ -140,5 +139,5 @@ def test_shared_effects_are_drawn_from_their_distribution_given_the_ratings(name
     expected[-1] += 2.5
     left = np.diag(prior) - gain @ (design * prior)
     sd = np.sqrt(np.diag(left))
-    assert np.abs((drawn.mean(axis=0) - expected) / sd).max() < 4.5 / np.sqrt(4000)
-    assert np.abs(np.cov(drawn.T) - left).max() < 0.08 * float((sd**2).max())
+    assert np.abs((drawn.mean(axis=0) - expected) / sd).max() < 4.5 / np.sqrt(1000)
+    assert np.abs(np.cov(drawn.T) - left).max() < 0.16 * float((sd**2).max())

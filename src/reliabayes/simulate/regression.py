@@ -58,7 +58,7 @@ def agreement_regression(
     Examples
     --------
     >>> from reliabayes import simulate
-    >>> study = simulate.reliability_study(matrices=20, seed=1)
+    >>> study = simulate.reliability_study(matrices=5, seed=1)
     >>> simulate.agreement_regression(study, "ICC(1,1)", "linear").coefficients.round(1).to_dict()
     {'constant': -0.5, 'agreement': 1.5}
     """
@@ -138,11 +138,11 @@ class AgreementRegression:
         Examples
         --------
         >>> from reliabayes import simulate
-        >>> study = simulate.reliability_study(matrices=20, seed=1)
+        >>> study = simulate.reliability_study(matrices=5, seed=1)
         >>> simulate.agreement_regression(study, "ICC(1,1)", "linear").summary().round(2)
                    estimate  standard_error      t  p_value
-        constant      -0.51            0.02 -32.48      0.0
-        agreement      1.51            0.02  65.95      0.0
+        constant      -0.51            0.03 -15.49      0.0
+        agreement      1.52            0.05  31.61      0.0
         """
         estimate = self.coefficients
         error = self.residual_standard_error * np.sqrt(
@@ -238,7 +238,7 @@ class AgreementRegression:
         Examples
         --------
         >>> from reliabayes import simulate
-        >>> study = simulate.reliability_study(matrices=20, seed=1)
+        >>> study = simulate.reliability_study(matrices=5, seed=1)
         >>> simulate.agreement_regression(study).agreement_at([0.4, 0.75]).round(2).to_dict()
         {0.4: 0.6, 0.75: 0.83}
         """
@@ -275,7 +275,7 @@ class AgreementRegression:
         --------
         >>> from matplotlib.figure import Figure
         >>> from reliabayes import simulate
-        >>> study = simulate.reliability_study(matrices=20, seed=1)
+        >>> study = simulate.reliability_study(matrices=5, seed=1)
         >>> regression = simulate.agreement_regression(study, "ICC(1,1)", "linear")
         >>> regression.plot(ax=Figure().subplots()).get_title(loc="left")
         'A straight line in agreement explains 96% of the variance of ICC(1,1)'
