@@ -190,7 +190,6 @@ def test_a_forked_child_fits_after_its_parent() -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-@pytest.mark.slow
 def test_a_forked_child_that_exits_as_usual_leaves_its_parent_able_to_fit() -> None:
     expected = drawn()
     context = multiprocessing.get_context("fork")
@@ -202,14 +201,18 @@ def test_a_forked_child_that_exits_as_usual_leaves_its_parent_able_to_fit() -> N
 
 
 @pytest.mark.slow
-def test_spawned_processes_and_workers_of_joblib_fit() -> None:
-    expected = drawn()
-
+def test_spawned_processes_fit() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        spawned = pool.map_async(drawn, range(2)).get(timeout=120)
-    workers = joblib.Parallel(n_jobs=2)(joblib.delayed(drawn)(at) for at in range(2))
+        found = pool.map_async(drawn, range(2)).get(timeout=120)
 
-    assert [*spawned, *workers] == [expected] * 4
+    assert found == [drawn()] * 2
+
+
+@pytest.mark.proof
+def test_workers_of_joblib_fit() -> None:
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(drawn)(at) for at in range(2))
+
+    assert found == [drawn()] * 2
 
 
 class Fits(BaseHTTPRequestHandler):
