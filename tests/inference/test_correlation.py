@@ -44,7 +44,6 @@ def test_unconstrained_numbers_are_recovered_from_the_factor(free: Array) -> Non
     assert back == pytest.approx(free, abs=1e-8)
 
 
-@pytest.mark.slow
 @given(free=frees, shape=st.floats(0.5, 4))
 def test_log_lkj_includes_the_jacobian_of_the_transform(free: Array, shape: float) -> None:
     size = size_of(free)

@@ -476,7 +476,7 @@ def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     conjugate = model.conjugate(model.problem(ratings))
     assert isinstance(conjugate, Conjugate)
     point = {"prevalence": [0.5, 0.5], "a": [0.6], "p": [[0.7, 0.3]]}
-    chains = 4000
+    chains = 2000
 
     found = gibbs.sample(
         conjugate,

@@ -78,6 +78,7 @@ def test_moments_are_those_of_the_integral_over_all_that_is_hidden(
     check_moments(found, integrated(table, model.problem(ratings).priors))
 
 
+@pytest.mark.slow
 @half_t
 def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: Any) -> None:
     model = rb.HierarchicalDawidSkene(**options)

@@ -84,6 +84,7 @@ def by_long_trajectories() -> rb.Fit:
     return MODEL.fit(rated, warm_start=MODEL.start(MODEL.problem(rated)), **FEW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sampler", "steps"), [("nuts", 3), ("hmc", 2)])
 def test_short_trajectories_are_no_fault_and_reach_the_same_posterior(
     sampler: Sampler, steps: int
@@ -135,6 +136,7 @@ def test_nuts_samples_where_tails_are_wide() -> None:
     assert start.mean is None
 
 
+@pytest.mark.slow
 def test_draws_without_trees_are_saved_with_their_diagnostics(tmp_path: Path) -> None:
     fit = MODEL.fit(ratings(200, 7, 5), **FEW)
     fit.save(tmp_path / "fit.nc")

@@ -57,7 +57,6 @@ def test_more_warmup_and_draws_or_a_warm_start_where_cold_chains_disagree(
         assert not followed.diagnostics().problems
 
 
-@pytest.mark.slow
 def test_more_draws_and_a_cold_start_where_warm_chains_disagree() -> None:
     ratings = study(rb.LogitICC(), (30, 5), seed=1)
     warm = rb.LogitICC().fit(ratings, seed=1, warmup=1, draws=50)

@@ -214,7 +214,6 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
             assert density == pytest.approx(expected.logpdf(rating[own]), abs=1e-9)
 
 
-@pytest.mark.slow
 @with_gaussian_models
 def test_elpd_of_numbers_is_the_exact_conditional_density(
     model: Any, point: dict[str, Any], shape: tuple[int, int]
@@ -292,7 +291,6 @@ def test_high_pareto_k_brings_one_warning_with_the_numbers() -> None:
         fits["light"].loo()
 
 
-@pytest.mark.slow
 def test_model_that_generated_the_ratings_ranks_first(simulated: rb.Ratings) -> None:
     table = rb.compare(
         {"shared": fitted(rb.TAP(), simulated), "by rater": fitted(rb.RaterTAP(), simulated)}

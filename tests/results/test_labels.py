@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.results import rating_probabilities
 from reliabayes.results.known_answers import known_items, predicted_probabilities
 from tests.plots.test_plots import made_of
 
@@ -63,12 +64,14 @@ def test_stopping_when_sure_takes_as_many_ratings_as_a_random_walk() -> None:
     assert float(found.std()) < 2 * sd_of_mean
 
 
-def test_raters_who_tell_nothing_are_never_enough() -> None:
+def test_raters_who_tell_nothing_are_never_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rating_probabilities, "SIMULATED_ITEMS", 50)
     fit = with_confusion(crossed(4, 3), np.full((2, 2), 0.5))
 
     assert np.isinf(fit.raters_needed(accuracy=0.9, adaptive=True)).all()
 
 
+@pytest.mark.slow
 def test_raters_of_a_pool_alone_are_simulated() -> None:
     frame = crossed(4, 2).assign(pool=lambda x: x["rater"].map({1: "good", 2: "bad"}))
     confusion = [np.full((2, 2), 0.5), SYMMETRIC]
@@ -146,13 +149,14 @@ def test_raters_against_gold_are_counted() -> None:
     assert table.loc[("rater", 1), "lower_90"] < 0.9 < table.loc[("rater", 1), "upper_90"]
 
 
+@pytest.mark.slow
 def test_labels_against_gold_are_those_of_a_fit_without_the_gold_of_the_item() -> None:
     _, frame = vendors()
     few = frame[(frame["rater"] > 3) & (frame["item"] <= 60)]  # poor raters: gold counts
     reading: dict[str, Any] = {"scale": "nominal", "gold": "gold", "categories": [0, 1, 2]}
     few = few.assign(gold=few["gold"].where(few["item"] <= 12))
     ratings = rb.Ratings.from_frame(few, **reading)
-    fit = rb.DawidSkene().fit(ratings, seed=1, progress=False)
+    fit = rb.DawidSkene().fit(ratings, seed=1, draws=400, progress=False)
     assert ratings.gold_category is not None
     expected = []
     for item in (1, 2):
@@ -172,7 +176,7 @@ def test_labels_against_gold_are_those_of_a_fit_without_the_gold_of_the_item() -
     assert found[:2] == pytest.approx(np.array(expected), abs=0.06)  # of two posteriors
     hits = (found.argmax(axis=1) == ratings.gold_category[known]).sum()
     counted = table.loc[("labels", "model"), "correct"]
-    assert counted == pytest.approx(hits, abs=1)  # of 400 draws instead of 4000
+    assert counted == pytest.approx(hits, abs=1)  # of 400 draws instead of 1600
     assert counted < 12  # with its gold all are right
 
 

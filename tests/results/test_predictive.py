@@ -303,7 +303,6 @@ def test_normal_ratings_pass() -> None:
     assert (checks.p_values > PASSES).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("departure", "check"),
     [

@@ -48,6 +48,7 @@ def test_the_doubt_stands_beside_all_results(with_shared_errors: rb.Fit) -> None
     assert doubt in " ".join(str(fit).split())
 
 
+@pytest.mark.slow
 def test_labels_that_rest_on_independent_judges_are_stated_on_that_condition(
     with_own_errors: rb.Fit,
 ) -> None:

@@ -217,7 +217,6 @@ def test_study_has_each_coefficient_of_each_matrix() -> None:
         assert study[name].iloc[0] == pytest.approx(float(coefficient(first)), abs=1e-7), name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("raters", "per_item"), [(6, 2), (4, 4), (3, 3)])
 def test_coefficients_of_tiny_matrices_are_nan_or_at_most_one(raters: int, per_item: int) -> None:
     study = simulate.reliability_study(
@@ -225,6 +224,7 @@ def test_coefficients_of_tiny_matrices_are_nan_or_at_most_one(raters: int, per_i
         items=[3, 5],
         raters=[raters],
         ratings_per_item=[per_item],
+        matrices=30,
         seed=1,
     )
 
