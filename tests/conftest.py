@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 import hatch_build
 from reliabayes import datasets
+from tests.budget import Budget
 
 # Every run uses the same examples, so that a new failure has a cause in the code. `make fuzz` tries
 # others, and many.
@@ -28,6 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = sorted(ROOT.glob("tests/stan/*.stan"))
 MODELS = "tests/models/test_models.py"
 SHARING = {"tests/html_report/test_report.py": MODELS}  # files that share fits, which are cached
+
+# Seconds of a processor that `make test` and `make quick` may take, on Linux. They took 340 and 100
+# when these were set; the rest is for slower processors, not for more tests.
+MOST, MOST_OF_QUICK = 450, 120
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,6 +47,9 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):  # one of several processes, which share the processors
         threadpool_limits(1)
+    most = MOST_OF_QUICK if config.getoption("--quick") else MOST
+    budget = Budget(config, most if sys.platform == "linux" else None)
+    config.pluginmanager.register(budget, "budget")
 
 
 class LoadSharingFiles(LoadFileScheduling):  # type: ignore[misc]
@@ -71,12 +80,16 @@ def _is_slow(item: pytest.Item) -> bool:
 
 
 @pytest.fixture(scope="session")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def compiled(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Callable[[str], Path]:
     """Look up the executable of a program in ``tests/stan``; the first use compiles them all."""
+    budget: Any = pytestconfig.pluginmanager.get_plugin("budget")
     out = tmp_path_factory.mktemp("programs")
     sanitize = os.environ.get("RELIABAYES_SANITIZE") == "1"
     flags = hatch_build.SANITIZED if sanitize else hatch_build.OPTIMISED
-    hatch_build.build(PROGRAMS, out, flags=flags)
+    with budget.without():
+        hatch_build.build(PROGRAMS, out, flags=flags)
     return lambda name: out / name
 
 
