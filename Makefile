@@ -19,7 +19,13 @@ export PYTHONDONTWRITEBYTECODE :=
 export RELIABAYES_DATA ?= $(abspath ../shared/data)
 export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 
-.PHONY: demo test quick lint proof packaging notebooks browser app-page spark webassembly docs posteriors sanitize calibrate fuzz bench wheel clean
+# Simulation-based calibration by kind of model: the names of files in tests/calibration.
+CALIBRATED := gaussian facets pools categories gibbs
+# What the suite leaves out, in parts that two processors end within forty minutes each.
+PARTS := repeats $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
+PARALLEL := --numprocesses 2 --dist worksteal
+
+.PHONY: demo test quick lint proof $(PARTS) packaging notebooks browser app-page docs calibrate bench wheel clean
 
 # The model of the demo comes first; the others are compiled after the answer is there.
 demo: $(VENV)/demonstrable
@@ -38,12 +44,17 @@ lint: $(VENV)/developed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy src tests hatch_build.py benchmarks
 
+proof: $(PARTS)
+
 # What the suite checks on one design, seed or model, on many.
-proof: $(VENV)/developed
-	$(BIN)/python -m pytest -m "proof and not packaging and not browser" --numprocesses 2 --dist loadfile --no-loadscope-reorder
+repeats: $(VENV)/developed
+	$(BIN)/python -m pytest -m "proof and not packaging" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 packaging: $(VENV)/developed
 	$(BIN)/python -m pytest -m "packaging and not proof" tests/packaging
+
+interpreters: $(VENV)/developed
+	$(BIN)/python -m pytest -m "packaging and proof" tests/packaging
 
 notebooks: $(VENV)/developed
 	$(BIN)/python -m pytest -m notebooks tests/docs
@@ -68,14 +79,27 @@ docs: $(VENV)/documented
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 posteriors: $(VENV)/developed
-	$(BIN)/python -m pytest -m posteriors
+	$(BIN)/python -m pytest -m posteriors $(PARALLEL)
 
 sanitize: $(VENV)/developed
 	RELIABAYES_SANITIZE=1 UBSAN_OPTIONS=halt_on_error=1 \
 		$(BIN)/python -m pytest tests/inference/test_runner.py tests/likelihoods/test_item_mixture.py
 
-calibrate: $(VENV)/developed
-	$(BIN)/python -m pytest -m calibration
+calibrate: $(CALIBRATED) alarms modes coverage
+
+$(CALIBRATED): $(VENV)/developed
+	$(BIN)/python -m pytest -m calibration $(PARALLEL) tests/calibration/test_$@.py
+
+alarms: $(VENV)/developed
+	$(BIN)/python -m pytest -m calibration $(PARALLEL) tests/models/test_alarms.py
+
+modes: $(VENV)/developed
+	$(BIN)/python -m pytest -m calibration $(PARALLEL) tests/models/test_modes.py
+
+# Intervals of coefficients and under default priors, and long runs of samplers.
+coverage: $(VENV)/developed
+	$(BIN)/python -m pytest -m calibration $(PARALLEL) tests/agreement tests/inference tests/models \
+		--ignore=tests/models/test_alarms.py --ignore=tests/models/test_modes.py
 
 # Faults at random moments of a command, bad input at random for ten minutes, 4,000 tables by several
 # routes each, and the properties that the tests state, on a thousand examples each.

@@ -10,13 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import binom
 
-from tests.models.calibration import Calibration
-from tests.models.test_calibration import (
-    BY_GIBBS,
-    G_STUDIES,
-    calibrate_g_study,
-    calibrate_gibbs,
-)
+from tests.calibration.ranks import Calibration
+from tests.calibration.test_facets import G_STUDIES, calibrate_g_study
+from tests.calibration.test_gibbs import BY_GIBBS, calibrate_gibbs
 
 FOLDER = Path(__file__).parent
 SAME_EVERY_TIME = {"svg.hashsalt": "reliabayes"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,6 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.results.chain_statistics import measures
-from tests.models.calibration import calibrate
-from tests.models.test_calibration import DESIGNS, FALSE_ALARMS, GAUSSIAN, gaussian
 from tests.monte_carlo import standard_error
 
 
@@ -108,14 +105,3 @@ def test_too_many_raters_and_items_are_refused(monkeypatch: pytest.MonkeyPatch) 
 
     with pytest.raises(ValueError, match="GaussianICC has no independence sampler for these"):
         rb.GaussianICC().fit(of_design("Shrout & Fleiss"), sampler="independence")
-
-
-@pytest.mark.calibration
-@pytest.mark.parametrize("design", DESIGNS)
-def test_posteriors_are_calibrated(design: str) -> None:
-    found = calibrate(
-        GAUSSIAN, partial(gaussian, DESIGNS[design]), n=500, seed=4, sampler="independence"
-    )
-
-    print(found)
-    assert found.p_value > FALSE_ALARMS, str(found)

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.test_targets import RULES
 
 WORKFLOWS = ROOT / ".github" / "workflows"
-COMMAND = re.compile(r"^\s*(?:- )?(?:run: )?make +(\w+)(.*)$", re.MULTILINE)
+COMMAND = re.compile(r"^\s*(?:- )?(?:run: )?make +(\w+|\$\{\{ matrix\.\w+ \}\})(.*)$", re.MULTILINE)
+# Values of a matrix, one a line.
+MATRIX = re.compile(r"^ +(\w+):\n((?: +- +\w+\n)+)", re.MULTILINE)
 
 every_workflow = pytest.mark.parametrize(
     "path", sorted(WORKFLOWS.glob("*.yml")), ids=lambda path: path.stem
@@ -19,12 +22,10 @@ every_workflow = pytest.mark.parametrize(
 
 @every_workflow
 def test_workflow_calls_targets_of_the_makefile(path: Path) -> None:
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-
     called = called_by(path)
 
     assert called
-    assert called <= set(targets)
+    assert called <= set(RULES)
 
 
 @every_workflow
@@ -51,6 +52,16 @@ def test_ci_tests_every_supported_python() -> None:
     assert set(supported) <= set(re.findall(r"[\d.]+", *tested))
 
 
+def test_every_part_of_the_proof_runs_every_night() -> None:
+    nightly = WORKFLOWS / "proof.yml"
+
+    assert "  schedule:\n    - cron:" in nightly.read_text()
+    assert called_by(nightly) == set(RULES["proof"].split())
+
+
 def called_by(path: Path) -> set[str]:
     """Targets that a script or a workflow makes."""
-    return {target for target, _ in COMMAND.findall(path.read_text())}
+    text = path.read_text()
+    matrix = {name: re.findall(r"\w+", values) for name, values in MATRIX.findall(text)}
+    called = [re.sub(r"\W|matrix\.", "", target) for target, _ in COMMAND.findall(text)]
+    return {each for target in called for each in matrix.get(target, [target])}

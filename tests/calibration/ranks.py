@@ -26,6 +26,7 @@ from reliabayes.results.posterior import Posterior
 
 Parameters = Mapping[str, Any]
 
+FALSE_ALARMS = 1e-4  # upper bound for each test, under a new seed
 CHAINS = 2
 LENGTHS = (250, 1000, 4000)  # draws per chain, tried in turn until the effective number suffices
 RANKED = 63  # posterior draws among which a true value is ranked
