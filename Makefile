@@ -107,7 +107,7 @@ fuzz: $(VENV)/developed
 	$(BIN)/python -m tests.faults_at_random_moments
 	$(BIN)/python -m tests.fuzz
 	$(BIN)/python -m tests.table_routes
-	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=many
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=many $(PARALLEL)
 
 bench: $(VENV)/developed
 	$(INSTALL) '.[bench]'
