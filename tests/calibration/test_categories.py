@@ -59,7 +59,7 @@ def test_posteriors_by_fixed_trajectories_are_calibrated(
         are_normal.append(model.starts(model.problem(ratings))[0].mean is not None)
         return truth, ratings
 
-    found = calibrate(model, simulated, n=200, seed=17)
+    found = calibrate(model, simulated, n=150, seed=17)
 
     print(found, np.mean(are_normal))
     assert np.mean(are_normal) > 0.3

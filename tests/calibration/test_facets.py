@@ -39,7 +39,7 @@ def calibrate_g_study(name: str, n: int, seed: int) -> Calibration:
 
 @pytest.mark.parametrize("name", G_STUDIES)
 def test_g_studies_are_calibrated_over_many_data_sets(name: str) -> None:
-    found = calibrate_g_study(name, n=1000, seed=7)
+    found = calibrate_g_study(name, n=500, seed=7)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)

@@ -51,7 +51,7 @@ def calibrate_gibbs(name: str, n: int) -> Calibration:
 
 @pytest.mark.parametrize("name", BY_GIBBS)
 def test_posteriors_by_gibbs_sampling_are_calibrated(name: str) -> None:
-    found = calibrate_gibbs(name, n=1000)
+    found = calibrate_gibbs(name, n=500)
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
@@ -80,7 +80,7 @@ def test_posteriors_of_items_in_parts_are_calibrated(
     design = complete_design(60, 8).query("item % 2 == rater % 2")
     simulate = partial(annotated, model, n_categories, design)
 
-    found = calibrate(InParts(model=model), simulate, n=200, seed=13)  # type: ignore[arg-type]
+    found = calibrate(InParts(model=model), simulate, n=150, seed=13)  # type: ignore[arg-type]
 
     print(found)
     assert found.p_value > FALSE_ALARMS, str(found)
