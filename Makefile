@@ -23,6 +23,8 @@ export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 CALIBRATED := gaussian facets pools categories gibbs
 # What the suite leaves out, in parts that two processors end within forty minutes each.
 PARTS := repeats $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
+# Two processes, which share the files of tests or all tests.
+BY_FILE := --numprocesses 2 --dist loadfile
 PARALLEL := --numprocesses 2 --dist worksteal
 
 .PHONY: demo test quick lint proof $(PARTS) packaging notebooks browser app-page docs calibrate bench wheel clean
@@ -34,10 +36,10 @@ demo: $(VENV)/demonstrable
 	@$(MAKE) --no-print-directory $(VENV)/installed
 
 test: $(VENV)/developed
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest $(BY_FILE) --no-loadscope-reorder
 
 quick: $(VENV)/developed
-	$(BIN)/python -m pytest --quick --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --quick $(BY_FILE)
 
 lint: $(VENV)/developed
 	$(BIN)/ruff check .
@@ -48,7 +50,7 @@ proof: $(PARTS)
 
 # What the suite checks on one design, seed or model, on many.
 repeats: $(VENV)/developed
-	$(BIN)/python -m pytest -m "proof and not packaging" --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "proof and not packaging" $(BY_FILE)
 
 packaging: $(VENV)/developed
 	$(BIN)/python -m pytest -m "packaging and not proof" tests/packaging
@@ -57,10 +59,10 @@ interpreters: $(VENV)/developed
 	$(BIN)/python -m pytest -m "packaging and proof" tests/packaging
 
 notebooks: $(VENV)/developed
-	$(BIN)/python -m pytest -m notebooks tests/docs
+	$(BIN)/python -m pytest -m notebooks $(PARALLEL) tests/docs
 
 browser: $(VENV)/developed
-	$(BIN)/python -m pytest -m "browser and not proof" tests/app tests/html_report
+	$(BIN)/python -m pytest -m "browser and not proof" $(BY_FILE) tests/app tests/html_report
 
 # The static page with the Python that it runs, for any file server; and its tests in Chromium.
 app-page: $(VENV)/engines
@@ -75,7 +77,7 @@ webassembly: $(VENV)/engines
 	$(BIN)/python -m pytest -m webassembly tests/app
 
 docs: $(VENV)/documented
-	$(BIN)/python -m pytest -m docs tests/docs
+	$(BIN)/python -m pytest -m docs $(PARALLEL) tests/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 posteriors: $(VENV)/developed
