@@ -149,7 +149,7 @@ def not_drawn(draw: Callable[[], Any], as_bitmap: bool = False) -> Picture:
 
 def make_quick(monkeypatch: pytest.MonkeyPatch, *not_drawn_in: str) -> None:
     """Simulate little, and draw no plots in some sections."""
-    monkeypatch.setattr("reliabayes.results.fitted_labels.SIMULATIONS", 4)
+    monkeypatch.setattr("reliabayes.results.fit.SIMULATIONS", 4)
     if {*DRAWN} <= {*not_drawn_in}:
         monkeypatch.setattr("reliabayes.html_report.page.picture", not_drawn)
     for section in not_drawn_in:

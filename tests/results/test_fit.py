@@ -489,7 +489,7 @@ def test_probabilities_of_categories_average_all_draws(of_categories: rb.Fit) ->
 def test_tables_say_how_many_draws_were_used_of_too_many(
     of_categories: rb.Fit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reliabayes.results.fitted_quantities.MAX_WORK", len(of_categories.ratings))
+    monkeypatch.setattr("reliabayes.results.fit.MAX_WORK", len(of_categories.ratings))
 
     table = of_categories.items()
 

@@ -1,11 +1,11 @@
-"""Fits of a report: named, with a bounded number of draws, and with cached tables."""
+"""Fits of a report: named, and with a bounded number of draws."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,7 @@ class ReportFit:
         Name of the fit in the report.
     number : int
         Its number there, from 0.
-    fit : CachedFit
+    fit : Fit
         The fit with all draws.
     options : Options
         Options of the report.
@@ -72,7 +72,7 @@ class ReportFit:
 
     name: str
     number: int
-    fit: CachedFit
+    fit: Fit
     options: Options
 
     @property
@@ -81,14 +81,14 @@ class ReportFit:
         return isinstance(self.fit.ratings, RatingsDataset)
 
     @cached_property
-    def for_items(self) -> CachedFit:
+    def for_items(self) -> Fit:
         """The fit with as many draws as estimates of its items can use in acceptable time."""
         if self.fit.model.has_true_categories:
             return self.fit  # which chooses them itself, and counts labels as the answer does
         return thinned(self.fit, self.draws(ITEM_DRAWS))
 
     @cached_property
-    def for_raters(self) -> CachedFit:
+    def for_raters(self) -> Fit:
         """The same for its raters, who are fewer."""
         return thinned(self.fit, max(MIN_DRAWS, MAX_WORK // self.fit.ratings.n_raters))
 
@@ -162,37 +162,10 @@ class ReportFit:
         return self.fit.diagnostics().problems
 
 
-class CachedFit(Fit):
-    """A fit that computes its tables once, for the answer, tables and plots."""
-
-    def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
-        """As `Fit.items`."""
-        return self._once(("items", prob, draws), partial(super().items, prob, draws))
-
-    def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
-        """As `Fit.raters`."""
-        return self._once(("raters", prob, draws), partial(super().raters, prob, draws))
-
-    def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
-        """As `Fit.category_probabilities`."""
-        return self._once(("categories", draws), partial(super().category_probabilities, draws))
-
-    def against_gold(self, prob: float = 0.9) -> pd.DataFrame:
-        """As `Fit.against_gold`."""
-        return self._once(("gold", prob), partial(super().against_gold, prob))
-
-    def _once(self, key: Hashable, compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        if key not in self._tables:
-            self._tables[key] = compute()
-        return self._tables[key]
-
-    @cached_property
-    def _tables(self) -> dict[Hashable, pd.DataFrame]:
-        return {}
-
-
-def thinned(fit: Fit, draws: int) -> CachedFit:
+def thinned(fit: Fit, draws: int) -> Fit:
     """A fit with about a given number of draws, evenly spaced within each chain.
+
+    It computes its tables once, for the answer, tables and plots.
 
     Parameters
     ----------
@@ -203,28 +176,21 @@ def thinned(fit: Fit, draws: int) -> CachedFit:
 
     Returns
     -------
-    CachedFit
+    Fit
     """
     settings = fit.settings
-    if isinstance(fit, CachedFit) and draws >= settings.chains * settings.draws:
-        return fit
     wanted = min(-(-draws // settings.chains), settings.draws)
-    kept = {"draw": np.arange(wanted) * settings.draws // wanted}
-    unchanged = {field.name: getattr(fit, field.name) for field in fields(fit)}
     if wanted == settings.draws:
-        found = CachedFit(**unchanged)
-        vars(found).update(vars(fit))
-        return found
-    found = CachedFit(
-        **unchanged
-        | {
-            "posterior": fit.posterior.isel(kept),
-            "sample_stats": fit.sample_stats.isel(kept) if fit.sample_stats else fit.sample_stats,
-            "settings": replace(settings, draws=wanted),
-        }
+        return fit if fit.is_remembering else fit.remembering()
+    kept = {"draw": np.arange(wanted) * settings.draws // wanted}
+    found = replace(
+        fit,
+        posterior=fit.posterior.isel(kept),
+        sample_stats=fit.sample_stats.isel(kept) if fit.sample_stats else fit.sample_stats,
+        settings=replace(settings, draws=wanted),
     )
     vars(found)["quantities"] = fit.quantities.isel(kept)  # not computed again
-    return found
+    return found.remembering()
 
 
 def report_fits(fits: Mapping[str, Fit], options: Options) -> list[ReportFit]:

@@ -9,8 +9,8 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.plots.layout import add_title, axes_or_new, integer_ticks, label_right, separated
 from reliabayes.plots.palette import STYLES, Palette
+from reliabayes.results.decision_study import DStudy
 from reliabayes.results.estimates import estimate_text
-from reliabayes.results.fitted_decisions import DStudy
 from reliabayes.results.summaries import interval_bounds
 from reliabayes.wording import counted, joined, several
 

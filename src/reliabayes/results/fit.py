@@ -3,34 +3,81 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from textwrap import fill
-from typing import Any
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from reliabayes.arrays import Codes
-from reliabayes.partitions import AnyRatings
-from reliabayes.results import arviz_bridge, storage
-from reliabayes.results.fitted_items import FittedItems
-from reliabayes.results.ignored_facets import ignored_facets
+from reliabayes.errors import ConvergenceWarning
+from reliabayes.facets import Decision, as_names, numbers_of_levels
+from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.partitions import READ_A_PART, WRITE_ITEMS, AnyRatings, RatingsDataset, in_memory
+from reliabayes.ratings import Ratings
+from reliabayes.results import (
+    arviz_bridge,
+    known_answers,
+    quantities,
+    rating_probabilities,
+    storage,
+)
+from reliabayes.results.contrast import Contrast
+from reliabayes.results.convergence import Convergence
+from reliabayes.results.decision_study import DStudy, cheapest
+from reliabayes.results.diagnostics import Diagnostics
+from reliabayes.results.ignored_facets import cautions, ignored_facets
+from reliabayes.results.item_tables import TableOfPart, of_table, write_table, write_tables
+from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
-from reliabayes.results.model import problem_of
+from reliabayes.results.model import Model, no_facets, no_true_categories, problem_of
+from reliabayes.results.modes import (
+    are_weighed,
+    differences_in_words,
+    modes_in_words,
+    table_of_modes,
+)
 from reliabayes.results.new_rater import covariates_of_new_rater, table_of_new_rater
+from reliabayes.results.posterior import Posterior
 from reliabayes.results.predictive import PredictiveChecks
+from reliabayes.results.rater_quality import (
+    by_pool,
+    known_pools,
+    pool_quality,
+    proportion_correct,
+    share_of_ratings,
+)
 from reliabayes.results.rater_variance import raters_outweigh_items
+from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.saved_file import check_model
-from reliabayes.results.settings import chain_number, whole_number
-from reliabayes.results.summaries import rounded
+from reliabayes.results.sensitivity import note_on_priors, sensitivity
+from reliabayes.results.settings import Settings, chain_number, whole_number
+from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
+from reliabayes.results.summaries import (
+    Interval,
+    chosen_names,
+    describe,
+    ratings_of,
+    rounded,
+    scalars,
+    size_text,
+)
+
+Result = TypeVar("Result")
+
+MAX_WORK = 40_000_000  # ratings times draws that estimates of items may cost: about a second
+LEAST_DRAWS = 400  # for estimates of items, however many ratings there are
+SIMULATIONS = 100  # draws for which ratings of new items are simulated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit(FittedItems):
+class Fit:
     """Posterior of a model given ratings.
 
     `quantities` holds what the model reports, draw by draw; `summary` summarises it.
@@ -51,6 +98,18 @@ class Fit(FittedItems):
         Location and scale relative to which the program samples, if they depend on the data.
     """
 
+    model: Model
+    ratings: AnyRatings
+    posterior: xr.Dataset
+    sample_stats: xr.Dataset
+    settings: Settings
+    centring: StanPart | None = None
+    _remembered: ClassVar[dict[tuple[object, ...], pd.DataFrame] | None] = None
+
+    def __repr__(self) -> str:
+        made = f"{self.settings.chains} chains of {self.settings.draws} draws"
+        return f"Fit({type(self.model).__name__}, {made}, {self.ratings!r})"
+
     def __str__(self) -> str:
         said = self._said_first(raters_outweigh_items(self.quantities))
         first = [fill(f"{label}: {text}", 80) for label, text in said.items()]
@@ -65,17 +124,180 @@ class Fit(FittedItems):
         ]
         return f"{''.join(first)}<p>{escape(answer(self).verdict)}</p>{table}"
 
-    def _said_first(self, of_raters: str = "") -> dict[str, str]:
-        """What to print above the results, by label.
+    @cached_property
+    def problem(self) -> Problem:
+        """What the posterior depends on: data reduced to what the likelihood needs, and priors."""
+        found: Problem = problem_of(self.model, self.ratings, self.centring)
+        return found
 
-        The caution of models of scores is left out: it is a hint at other models. What is to be
-        said ``of_raters`` is given where no verdict follows, which says it, too.
+    @cached_property
+    def quantities(self) -> xr.Dataset:
+        """Reported quantities, draw by draw; dims (chain, draw, ...), the user's ids as coords."""
+        return self.model.quantities(self._draws())
+
+    def summary(
+        self,
+        prob: float = 0.9,
+        interval: Interval = "equal_tailed",
+        names: Sequence[str] | None = None,
+    ) -> pd.DataFrame:
+        """Posterior of each quantity in a row: median, mean, sd, convergence, and interval.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the interval, in (0, 1); it is part of the columns' names.
+        interval : {"equal_tailed", "hdi"}
+            "hdi" is the shortest interval.
+        names : sequence of str, optional
+            Quantities to summarise; by default those that are not of single raters.
+
+        Returns
+        -------
+        DataFrame
+            Columns median, mean, sd, ess_bulk, ess_tail, r_hat, mcse (the Monte Carlo standard
+            error of the mean), lower_90 and upper_90 (for ``prob=0.9``). A quantity with several
+            values has a row for each, ``prevalence[yes]``. ``attrs["caution"]`` says what the model
+            cannot know and these numbers depend on, whether the ratings can be read in more than
+            one way, and whether raters differ more than items do; ``attrs["note"]`` how far the ICC
+            depends on a prior where raters or items are few; both are empty for most fits.
+            Sentences and plots state medians.
+
+        Raises
+        ------
+        ValueError
+            There is no such quantity, or ``prob`` is out of range.
         """
-        caution = self._caution
-        if not self.model.has_true_categories:
-            caution = " ".join(filter(None, (of_raters, ignored_facets(self.model, self.ratings))))
-        said = {"Warning": self.doubt, "Caution": caution}
-        return {label: text for label, text in said.items() if text}
+        names = chosen_names(names, self.quantities, type(self.model).__name__)
+        rows = {
+            label: describe(values.ravel(), prob, interval)
+            for name in names
+            for label, values in scalars(name, self.quantities[name])
+        }
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("quantity")
+        bounds = table.columns[-2:]  # last: terminals leave out the columns in the middle
+        table = table[["median", "mean", "sd"]].join(
+            [self._convergence.table(names), table[bounds]]
+        )
+        table.attrs["caution"] = self._caution
+        table.attrs["note"] = self.note
+        return table
+
+    @cached_property
+    def note(self) -> str:
+        """What the ICC or accuracy would be under other priors, with few raters or items."""
+        return note_on_priors(self._draws(), self.quantities, self.model.parameters())
+
+    @cached_property
+    def shared_errors(self) -> SharedErrors | None:
+        """Whether raters on whom most labels rest make the same errors; None if labels rest on all.
+
+        See `reliabayes.results.shared_errors.SharedErrors`.
+        """
+        return errors_of_leading_raters(self.model.reports, self.ratings, lambda: self.quantities)
+
+    def sensitivity(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """How far quantities depend on the priors of standard deviations and of probabilities.
+
+        The draws are weighted, with Pareto smoothing; nothing is fitted again.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Quantities; by default those that are not of single raters.
+
+        Returns
+        -------
+        DataFrame
+            A row for each prior and quantity: median; half and twice, the median with half and
+            with twice the scale of the prior of a standard deviation, or the weight of a Beta or
+            Dirichlet prior (its concentrations); sensitivity, the distance (0 to 1) that the
+            posterior moves per doubling of the prior's power or weight (0.05 is noticeable); and
+            pareto_k, above 0.7 where only another fit can tell.
+
+        References
+        ----------
+        Kallioinen et al. (2023). https://doi.org/10.1007/s11222-023-10366-5
+        """
+        chosen = chosen_names(names, self.quantities, type(self.model).__name__)
+        return sensitivity(self._draws(), self.quantities[chosen], self.model.parameters())
+
+    def contrast(self, name: str, one: Any, other: Any, *, prob: float = 0.9) -> Contrast:
+        """How much larger a quantity is in one pool, or pair of pools, than in another.
+
+        Parameters
+        ----------
+        name : str
+            A quantity of pools or of pairs of pools; "xcc" for normalized and unnormalized xCC; or
+            one of raters, such as "accuracy": for a pool it is the mean over the ratings of its
+            raters.
+        one, other : object or tuple of object
+            Pools by their ids, or pairs as two pools each in any order:
+            ``fit.contrast("xcc", ("treatment", "expert"), ("control", "expert"))``.
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+
+        Returns
+        -------
+        Contrast
+            ``summary()`` with the probability that the difference is above 0, and ``draws``.
+
+        Raises
+        ------
+        ValueError
+            There is no such quantity, pool or pair; the message names those there are.
+        """
+        comparable = self.quantities.assign(by_pool(self.quantities, self.ratings))
+        return Contrast.of(comparable, name, one, other, prob)
+
+    @property
+    def modes(self) -> pd.DataFrame:
+        """Modes of the posterior of true categories, where it has several; else no rows.
+
+        Chains start at every mode that climbs of EM from 21 to 101 starts have found and that may
+        hold more than e^-5 of the posterior. The draws have each mode's share of the posterior, by
+        bridge sampling; ``sample_stats["mode"]`` says which mode a draw is from.
+
+        Returns
+        -------
+        DataFrame
+            A row for each mode, the heaviest first. Columns: mass, its share of posterior and
+            draws (nan if chains did not start at it); error, the standard error of the log of the
+            mass in nats; log_posterior, the log density in nats up to a constant; climbs, how many
+            of EM ended there; items, how many have another most probable category than at the
+            heaviest mode; rater, whose accuracy differs most from that at the heaviest mode, with
+            accuracy and accuracy_first, the mean accuracies at both.
+
+        References
+        ----------
+        Meng & Wong (1996). https://www.jstor.org/stable/24306045
+        """
+        of_draw = self.sample_stats["mode"].values if "mode" in self.sample_stats else None
+        return table_of_modes(self.model, self._draws(), of_draw, self.settings.modes)
+
+    @cached_property
+    def readings(self) -> list[str]:
+        """How other modes differ from the heaviest, a sentence each; none if there is one."""
+        return differences_in_words(self.modes) if are_weighed(self.settings.modes) else []
+
+    def diagnostics(self) -> Diagnostics:
+        """Worst convergence diagnostics over all quantities and chains."""
+        nodes, error = self._integration
+        return Diagnostics.of(
+            self._convergence.monitored, self.sample_stats, self.settings, error, nodes
+        )
+
+    @cached_property
+    def doubt(self) -> str:
+        """What puts the results in doubt, with numbers and remedies; empty if nothing does."""
+        problems = "; ".join(self.diagnostics().problems)
+        return f"the draws may not represent the posterior: {problems}." if problems else ""
+
+    def warn_if_unreliable(self) -> None:
+        """Warn of the `doubt`, if there is one."""
+        if self.doubt:
+            text = f"{type(self.model).__name__}: {self.doubt}"
+            warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
         """Estimates for each rater, by the user's ids.
@@ -101,17 +323,19 @@ class Fit(FittedItems):
             prevalence is estimated. Of two categories rate and bias are those of the second.
             ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
         """
-        rng = np.random.default_rng(self.settings.seed)
-        posterior = self._draws(draws)
-        if draws is None:
-            posterior = replace(posterior, quantities=self.quantities)
-        table = self.model.raters(posterior, prob, rng)
-        table.insert(0, "ratings", self.ratings.ratings_per_rater)
-        if "information_lost" in table:
-            table = table.sort_values("information_lost", ascending=False, kind="stable")
-        table.attrs = {"draws": posterior.n_draws, **table.attrs}
-        table.attrs["caution"] = self._caution
-        return table
+
+        def table() -> pd.DataFrame:
+            posterior = self._draws(draws)
+            if draws is None:
+                posterior = replace(posterior, quantities=self.quantities)
+            found = self.model.raters(posterior, prob, self._rng())
+            found.insert(0, "ratings", self.ratings.ratings_per_rater)
+            if "information_lost" in found:
+                found = found.sort_values("information_lost", ascending=False, kind="stable")
+            found.attrs = {"draws": posterior.n_draws, **found.attrs, "caution": self._caution}
+            return found
+
+        return self._once(("raters", prob, draws), table)
 
     def new_rater(
         self, prob: float = 0.9, covariates: Mapping[str, float] | None = None
@@ -144,8 +368,7 @@ class Fit(FittedItems):
             ``covariates`` are not those of the model, or ``prob`` is out of range.
         """
         given = covariates_of_new_rater(self.model.covariates, covariates)
-        rng = np.random.default_rng(self.settings.seed)
-        drawn = self.model.new_rater(self._draws(), given, rng)
+        drawn = self.model.new_rater(self._draws(), given, self._rng())
         if drawn is None:
             raise AttributeError(
                 f"{type(self.model).__name__} estimates no population of raters, so that its "
@@ -155,6 +378,448 @@ class Fit(FittedItems):
         table = table_of_new_rater(drawn, prob)
         table.attrs["caution"] = self._caution
         return table
+
+    def pools(self, prob: float = 0.9) -> pd.DataFrame:
+        """Accuracy, information and agreement of each pool of raters, the worst first.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+
+        Returns
+        -------
+        DataFrame
+            A row for each pool. Columns raters and ratings (how many); accuracy, the median
+            probability that a rating of the pool is correct, with lower_90 and upper_90; pr_lowest,
+            the probability that no other pool has a lower accuracy; informativeness, the median
+            information of a rating in bits; agreement, the proportion of pairs of ratings of an
+            item, one of them of the pool, that are equal.
+
+        Raises
+        ------
+        AttributeError
+            The model has no accuracy of raters.
+        ValueError
+            The ratings have no pools.
+        """
+        known_pools(self.ratings)
+        found = by_pool(self.quantities, self.ratings)
+        if "accuracy" not in found:
+            raise no_true_categories(self.model)
+        return pool_quality(found, self.ratings, prob)
+
+    def items(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:
+        """Estimates for each item, by the user's ids.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+        draws : int, optional
+            Posterior draws to use, spread evenly over the chains. By default all of them for up to
+            10,000 ratings and 4,000 draws, and for more ratings as many as take similar time, but
+            at least 400. Time grows with ratings times draws, memory does not.
+
+        Returns
+        -------
+        DataFrame
+            Columns ratings (how many), and what the model estimates: effects as mean, sd, median,
+            lower_90 and upper_90; true categories as the most probable category, its probability
+            and the entropy in bits. Models of several pools have a row for each item and pool.
+            ``attrs["draws"]`` says how many draws were used, ``attrs["caution"]`` as of `summary`.
+        """
+        ratings = self._items_in_memory("items")
+
+        def table() -> pd.DataFrame:
+            posterior = self._draws(self._affordable(draws))
+            if self.model.has_true_categories:
+                found = label_table(self.category_probabilities(draws))
+            else:
+                found = self.model.items(posterior, prob, self._rng())
+            found.insert(0, "ratings", ratings_of(found.index, ratings))
+            found.attrs |= {"draws": posterior.n_draws, "caution": self._caution}
+            return found
+
+        return self._once(("items", prob, draws), table)
+
+    def write_items(
+        self, folder: str | os.PathLike[str], prob: float = 0.9, draws: int | None = None
+    ) -> None:
+        """Write the tables of `items` to a folder, a Parquet file for each part of a dataset.
+
+        One part at a time is in memory, of each process that computes with parts.
+
+        Parameters
+        ----------
+        folder : str or path
+            Is made if it does not exist, and must be empty. The files are ``part-00000.parquet``
+            and so on, with the column item for the user's ids. All are there or none.
+        prob : float, default 0.9
+            Probability of the equal-tailed interval, in (0, 1).
+        draws : int, optional
+            As for `items`.
+
+        Raises
+        ------
+        FileExistsError
+            There is something in the folder already.
+
+        Notes
+        -----
+        Labels are those of all ratings in memory. Effects of the items of a part are drawn with a
+        seed of its own: with other parts they differ by chance, as they do with another seed.
+        """
+        by_part = self._items_by_part(prob, draws)
+        if by_part is None:
+            write_table(self.items(prob, draws), folder)
+        else:
+            write_tables(*by_part, folder, self.settings.seed)
+
+    def sum_over_items(
+        self, function: Callable[[pd.DataFrame, Ratings], Result], draws: int | None = None
+    ) -> Result:
+        """Sum of a function of the tables of items of the parts of a dataset, and their ratings.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the table `items` of a part, without the column ratings, and the ratings of the
+            part. For other processes, it must be one that can be pickled.
+        draws : int, optional
+            As for `items`.
+
+        Returns
+        -------
+        Any
+            What the function returns, added by ``+``; of ratings in memory, of all of them.
+        """
+        by_part = self._items_by_part(0.9, draws)
+        if by_part is None:
+            ratings = self._in_memory("items")
+            return function(self.items(draws=draws).drop(columns="ratings"), ratings)
+        dataset, table = by_part
+        return dataset.sum(partial(of_table, table, self.settings.seed, function))
+
+    def category_probabilities(self, draws: int | None = None) -> pd.DataFrame:
+        """Probability of each true category of each item.
+
+        Parameters
+        ----------
+        draws : int, optional
+            Posterior draws to use, spread evenly over the chains; by default as for `items`.
+
+        Returns
+        -------
+        DataFrame of shape (I, K)
+            The user's ids of the items by categories; each row sums to 1. ``attrs["draws"]`` says
+            how many draws were used, ``attrs["caution"]`` as of `summary`.
+
+        Raises
+        ------
+        AttributeError
+            The model has no true categories.
+        RatingsError
+            The ratings are in parts.
+        """
+        if self.model.has_true_categories:
+            self._items_in_memory("category_probabilities")
+
+        def probabilities() -> pd.DataFrame:
+            posterior = self._draws(self._affordable(draws))
+            found = self.model.category_probabilities(posterior)
+            if found is None:
+                raise no_true_categories(self.model)
+            found.attrs |= {"draws": posterior.n_draws, "caution": self._caution}
+            return found
+
+        return self._once(("category_probabilities", draws), probabilities)
+
+    def correct_share(
+        self, by: Literal["all", "pool", "rater"] = "all", draws: int | None = None
+    ) -> xr.DataArray:
+        """Draws of the proportion of the ratings at hand that equal the item's true category.
+
+        The quantity ``accuracy`` is the probability of a correct rating of an item drawn at random.
+        This is the proportion among the items that were rated, with true categories drawn given
+        their ratings. It depends less on the priors of raters.
+
+        Parameters
+        ----------
+        by : {"all", "pool", "rater"}
+            Of all ratings together, of those of each pool, or of those of each rater.
+        draws : int, optional
+            Posterior draws to use, spread evenly over the chains; by default as for `items`.
+
+        Returns
+        -------
+        DataArray (chain, draw), (chain, draw, pool) or (chain, draw, rater), in [0, 1]
+
+        Raises
+        ------
+        AttributeError
+            The model has no true categories.
+        ValueError
+            ``by`` is unknown, or it is "pool" and the ratings have no pools.
+        """
+        if by not in ("all", "pool", "rater"):
+            raise ValueError(f"by must be 'all', 'pool' or 'rater', not {by!r}.")
+        if by == "pool" and self.ratings.rater_pool is None:
+            raise ValueError("by='pool' needs ratings with pools: pass pool=... with the ratings.")
+        posterior = self._draws(self._affordable(draws))
+        correct = self.model.correct_ratings(posterior, self._rng())
+        if correct is None:
+            raise no_true_categories(self.model)
+        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
+        by_rater = xr.DataArray(
+            correct.reshape(*posterior.shape, -1), coords, (*coords, "rater"), "correct_share"
+        )
+        return proportion_correct(by_rater, self.ratings, by)
+
+    def against_gold(self, prob: float = 0.9) -> pd.DataFrame:
+        """How often labels and raters equal the known true categories, with intervals.
+
+        The model's label of an item is the most probable category that it would have had if its
+        true category had not been known, by importance weights of the draws. Ties of majority votes
+        count in proportion.
+
+        Parameters
+        ----------
+        prob : float, default 0.9
+            Probability of the equal-tailed intervals, in (0, 1): Jeffreys intervals for
+            independent items.
+
+        Returns
+        -------
+        DataFrame
+            Rows ("labels", "model"), ("labels", "majority vote"), a row for each pool if there are
+            pools, and one for each rater, the worst first. Columns ratings (how many of items with
+            a known category), correct, accuracy, lower_90 and upper_90.
+
+        Raises
+        ------
+        AttributeError
+            The model has no true categories.
+        ValueError
+            No true category is known.
+        """
+        ratings = self._in_memory("against_gold")
+        if not len(known_answers.known_items(ratings)):
+            raise ValueError("no true category is known: pass gold=... with the ratings.")
+
+        def table() -> pd.DataFrame:
+            drawn, _ = self._rating_probabilities(LEAST_DRAWS)
+            return known_answers.accuracy_table(ratings, drawn, prob)
+
+        return self._once(("against_gold", prob), table)
+
+    def icc_k(self, k: float) -> xr.DataArray:
+        """Draws of the reliability of the mean of ``k`` ratings per item by different raters.
+
+        For binary and ordinal ratings it is the reliability of the observed ratings, from
+        ``icc_observed``.
+
+        Parameters
+        ----------
+        k : float
+            Ratings per item, at least 1.
+
+        Returns
+        -------
+        DataArray (chain, draw), in [0, 1]; (chain, draw, pool) for several pools
+
+        Raises
+        ------
+        ValueError
+            ``k`` is below 1.
+        AttributeError
+            The model has no ICC.
+        """
+        return quantities.icc_k(self._icc(), k).rename("icc_k")
+
+    def raters_needed(
+        self,
+        reliability: float | None = None,
+        *,
+        accuracy: float | None = None,
+        adaptive: bool = False,
+        pool: Any = None,
+    ) -> xr.DataArray:
+        """Draws of the number of ratings that an item needs.
+
+        Models with an ICC: the number of ratings by different raters whose mean reaches a
+        ``reliability``. For binary and ordinal ratings it is the reliability of the observed
+        ratings, from ``icc_observed``.
+
+        Models of true categories: the number of ratings after which the most probable category of
+        an item is correct with a probability of ``accuracy``, on average over items. For 100 draws,
+        a thousand new items each are rated by these raters, drawn in proportion to their ratings.
+        That raters are known only from these ratings is in the spread of the draws.
+
+        Parameters
+        ----------
+        reliability : float, optional
+            Wanted reliability, strictly between 0 and 1.
+        accuracy : float, optional
+            Wanted proportion of correct categories, strictly between 0 and 1.
+        adaptive : bool, default False
+            With ``accuracy``: an item gets no more ratings as soon as its most probable category is
+            as probable as that; the draws are then mean numbers of ratings per item.
+        pool : object, optional
+            With ``accuracy``: the pool whose raters rate; by default all.
+
+        Returns
+        -------
+        DataArray (chain, draw), from 1; infinite where the ICC is 0, or where 50 ratings are not
+            enough for the accuracy; (chain, draw, pool) for ICCs of several pools
+
+        Raises
+        ------
+        ValueError
+            Not exactly one of ``reliability`` and ``accuracy`` is given, it is not strictly between
+            0 and 1, or there is no such pool.
+        AttributeError
+            The model has no ICC, or no true categories.
+        """
+        if accuracy is None:
+            if reliability is None or adaptive or pool is not None:
+                raise ValueError(
+                    "pass either reliability, for models with an ICC, or accuracy, for models of "
+                    "true categories; adaptive and pool go with accuracy."
+                )
+            return quantities.raters_needed(self._icc(), reliability).rename("raters_needed")
+        if reliability is not None:
+            raise ValueError("pass either reliability or accuracy, not both.")
+        if not 0 < accuracy < 1:
+            raise ValueError(f"accuracy must lie strictly between 0 and 1, not {accuracy}.")
+        draws, coords = self._rating_probabilities(SIMULATIONS)
+        share = share_of_ratings(self.ratings, pool)
+        found = rating_probabilities.ratings_needed(
+            draws, share, accuracy, adaptive=adaptive, rng=self._rng()
+        )
+        shape = [len(values) for values in coords.values()]
+        return xr.DataArray(found.reshape(shape), coords, list(coords), "raters_needed")
+
+    def decision(self, fixed: Collection[str] | None = None) -> Decision:
+        """Measurement by single ratings, draw by draw: a D study of one level of each facet.
+
+        Parameters
+        ----------
+        fixed : collection of str, optional
+            Facets with the same levels in every measurement; by default those of the model.
+
+        Returns
+        -------
+        Decision
+            Variances of universe scores and errors, and coefficients (chains, draws).
+
+        Raises
+        ------
+        ValueError
+            The model has no facets, or a facet is unknown.
+        """
+        chosen = None if fixed is None else frozenset(as_names(fixed))
+        found = self.model.decision(self._draws(), chosen)
+        if found is None:
+            raise no_facets(self.model)
+        return found
+
+    def d_study(
+        self,
+        levels: Mapping[str, int | Sequence[int]],
+        fixed: Collection[str] | None = None,
+    ) -> DStudy:
+        """Reliability of the mean of ratings under so many levels of each facet.
+
+        Parameters
+        ----------
+        levels : mapping of str to int or sequence of int
+            Numbers of levels, 1 or more, of facets other than the object of measurement; 1 of
+            those not named. Of a nested facet, within each level of the other. "replicate" is the
+            number of ratings that agree in all facets.
+        fixed : collection of str, optional
+            Facets with the same levels in every measurement; by default those of the model.
+
+        Returns
+        -------
+        DStudy
+            Draws of g, phi and standard errors for each combination, and tables of them.
+
+        Raises
+        ------
+        ValueError
+            The model has no facets, or a facet is unknown.
+
+        References
+        ----------
+        Brennan (2001), chapter 4. https://doi.org/10.1007/978-1-4757-3456-0
+        """
+        source = f"{type(self.model).__name__}, {size_text(self.ratings)}"
+        return DStudy.of(self.decision(fixed), numbers_of_levels(levels), source)
+
+    def cheapest(
+        self,
+        cost: Mapping[str, float],
+        *,
+        phi: float | None = None,
+        g: float | None = None,
+        prob: float = 0.9,
+        fixed: Collection[str] | None = None,
+    ) -> pd.Series[Any]:
+        """The least expensive numbers of levels whose mean is reliable enough.
+
+        Parameters
+        ----------
+        cost : mapping of str to float
+            Cost of a level of each facet to be used more than once, above 0. The levels of a
+            nested facet count in each level of the other.
+        phi, g : float
+            Reliability to reach, strictly between 0 and 1: one of them.
+        prob : float, default 0.9
+            Posterior probability with which it is to be reached, strictly between 0 and 1.
+        fixed : collection of str, optional
+            As for `d_study`.
+
+        Returns
+        -------
+        Series
+            Number of levels of each facet, ``cost``, and ``probability`` of the reliability.
+
+        Raises
+        ------
+        ValueError
+            An argument is out of its range, or no number of levels suffices.
+        """
+        return cheapest(self.decision(fixed), cost, phi=phi, g=g, prob=prob)
+
+    def levels(self, facet: str, prob: float = 0.9, seed: int | None = None) -> pd.DataFrame:
+        """Effects of the levels of a facet, such as severities of raters or occasions.
+
+        Parameters
+        ----------
+        facet : str
+            A facet of the design.
+        prob : float, default 0.9
+            Probability of the intervals, in (0, 1).
+        seed : int, optional
+            Seed of the effects, which are drawn given the standard deviations.
+
+        Returns
+        -------
+        DataFrame
+            A row for each level, by the user's ids: mean, sd, median and interval, in units of the
+            rating.
+
+        Raises
+        ------
+        ValueError
+            The model has no such facet.
+        """
+        rng = np.random.default_rng(self.settings.seed if seed is None else seed)
+        found = self.model.effects_of_levels(self._draws(), facet, prob, rng)
+        if found is None:
+            raise no_facets(self.model)
+        return found
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:
         """Draws of the log-probability of all ratings of an item, its hidden state marginalised.
@@ -175,14 +840,6 @@ class Fit(FittedItems):
         by_distinct, distinct = self._log_likelihood(draws)
         by_item = by_distinct.isel(distinct_item=xr.DataArray(distinct, dims="item"))
         return by_item.assign_coords(item=self._in_memory("log_likelihood").items)
-
-    def _log_likelihood(self, draws: int | None) -> tuple[xr.DataArray, Codes]:
-        """Log-likelihood of distinct items, and which of them each item is."""
-        posterior = self._draws(draws)
-        values, distinct = self.model.pointwise(posterior)
-        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
-        by_chain = values.reshape(*posterior.shape, -1)
-        return xr.DataArray(by_chain, coords, (*coords, "distinct_item")), distinct
 
     def loo(self, draws: int | None = None, *, warn: bool = True) -> LeaveOneOut:
         """Predictive accuracy for the ratings of held-out items (leave-one-item-out, PSIS).
@@ -290,18 +947,6 @@ class Fit(FittedItems):
         if posterior_predictive:
             groups |= self._predictive(posterior_predictive)
         return arviz_bridge.for_arviz(groups)
-
-    def _predictive(self, draws: int) -> dict[str, xr.Dataset]:
-        """Replicates at some draws, and the ratings, by the names that arviz has for them."""
-        posterior = self._draws(whole_number("posterior_predictive", draws, least=1))
-        ratings, rng = self._in_memory("to_arviz"), np.random.default_rng(self.settings.seed)
-        drawn = np.array([*self.model.replicates(posterior, rng)]).reshape(*posterior.shape, -1)
-        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
-        observed = ratings.values if self.model.continuous else ratings.category
-        return {
-            "posterior_predictive": xr.Dataset({"ratings": ((*coords, "rating"), drawn)}, coords),
-            "observed_data": xr.Dataset({"ratings": ("rating", observed)}),
-        }
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write an HTML report of the fit, the answer first.
@@ -441,6 +1086,104 @@ class Fit(FittedItems):
         return fit_of_cmdstan(mcmc, model, ratings)
 
     @property
+    def is_remembering(self) -> bool:
+        """Whether the fit keeps its tables of items and raters."""
+        return self._remembered is not None
+
+    def remembering(self) -> Fit:
+        """The same fit, which keeps its tables of items and raters once they are computed."""
+        found = replace(self)
+        vars(found).update(vars(self), _remembered={})
+        return found
+
+    def _said_first(self, of_raters: str = "") -> dict[str, str]:
+        """What to print above the results, by label.
+
+        The caution of models of scores is left out: it is a hint at other models. What is to be
+        said ``of_raters`` is given where no verdict follows, which says it, too.
+        """
+        caution = self._caution
+        if not self.model.has_true_categories:
+            caution = " ".join(filter(None, (of_raters, ignored_facets(self.model, self.ratings))))
+        said = {"Warning": self.doubt, "Caution": caution}
+        return {label: text for label, text in said.items() if text}
+
+    @cached_property
+    def _caution(self) -> str:
+        """What to say beside the results, in sentences; empty if there is nothing to say."""
+        said = [raters_outweigh_items(self.quantities), cautions(self.model, self.ratings)]
+        if self.shared_errors is not None:
+            said = [self.shared_errors.caution, *said]
+        if modes := modes_in_words(self.settings.modes):
+            said = [modes, "fit.modes says how they differ.", *said]
+        return " ".join(filter(None, said))
+
+    @cached_property
+    def _convergence(self) -> Convergence:
+        return Convergence(self.quantities)
+
+    @cached_property
+    def _integration(self) -> tuple[int, float]:
+        return self.model.integration_error(self._draws())
+
+    def _icc(self) -> xr.DataArray:
+        if "icc" not in self.quantities:
+            name = type(self.model).__name__
+            if "phi" in self.quantities:
+                raise AttributeError(
+                    f"{name} reports g and phi, ICCs of single ratings; d_study({{'rater': 4}}) "
+                    "has those of means of ratings, for any numbers of levels."
+                )
+            remedy = " Pass raters_needed(accuracy=0.95)." * self.model.has_true_categories
+            raise AttributeError(
+                f"{name} has no ICC; its quantities are "
+                f"{', '.join(map(str, self.quantities))}.{remedy}"
+            )
+        return self.quantities.get("icc_observed", self.quantities["icc"])
+
+    def _rating_probabilities(
+        self, wanted: int | None
+    ) -> tuple[Iterator[RatingProbabilities], dict[str, Any]]:
+        """How raters rate at some of the draws, and the coordinates of these draws."""
+        posterior = self._draws(self._affordable(wanted))
+        found = None
+        if self.model.has_true_categories:
+            found = self.model.rating_probabilities(posterior)
+        if found is None:
+            raise no_true_categories(self.model)
+        return found, {dim: posterior.draws.coords[dim].values for dim in ("chain", "draw")}
+
+    def _items_by_part(
+        self, prob: float, draws: int | None
+    ) -> tuple[RatingsDataset, TableOfPart] | None:
+        """Ratings in parts, and what makes the table of items of a part; None if in memory."""
+        if not isinstance(self.ratings, RatingsDataset):
+            return None
+        posterior = self._draws(self._affordable(draws))
+        table = self.model.items_by_part(posterior, prob, self._rng())
+        return None if table is None else (self.ratings, table)
+
+    def _log_likelihood(self, draws: int | None) -> tuple[xr.DataArray, Codes]:
+        """Log-likelihood of distinct items, and which of them each item is."""
+        posterior = self._draws(draws)
+        values, distinct = self.model.pointwise(posterior)
+        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
+        by_chain = values.reshape(*posterior.shape, -1)
+        return xr.DataArray(by_chain, coords, (*coords, "distinct_item")), distinct
+
+    def _predictive(self, draws: int) -> dict[str, xr.Dataset]:
+        """Replicates at some draws, and the ratings, by the names that arviz has for them."""
+        posterior = self._draws(whole_number("posterior_predictive", draws, least=1))
+        ratings, rng = self._in_memory("to_arviz"), self._rng()
+        drawn = np.array([*self.model.replicates(posterior, rng)]).reshape(*posterior.shape, -1)
+        coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
+        observed = ratings.values if self.model.continuous else ratings.category
+        return {
+            "posterior_predictive": xr.Dataset({"ratings": ((*coords, "rating"), drawn)}, coords),
+            "observed_data": xr.Dataset({"ratings": ("rating", observed)}),
+        }
+
+    @property
     def _everything(self) -> xr.Dataset:
         """Parameters, and quantities by names that no parameter has."""
         return self.posterior.merge(self.quantities.drop_vars(self.posterior, errors="ignore"))
@@ -448,3 +1191,36 @@ class Fit(FittedItems):
     @cached_property
     def _flat(self) -> xr.Dataset:
         return self.posterior.stack(sample=("chain", "draw"), create_index=False)
+
+    def _draws(self, wanted: int | None = None) -> Posterior[Problem]:
+        """The posterior as the model takes it, thinned to as many draws as are wanted."""
+        posterior = Posterior(self.posterior, self.ratings, self.problem, self.centring)
+        if wanted is None:
+            return posterior
+        return posterior.thinned(whole_number("draws", wanted, least=1))
+
+    def _affordable(self, wanted: int | None) -> int | None:
+        """The wanted number of draws; by default all, or fewer if there are many ratings."""
+        if wanted is not None:
+            return wanted
+        return min(self._draws().n_draws, max(LEAST_DRAWS, MAX_WORK // len(self.ratings)))
+
+    def _in_memory(self, purpose: str, remedy: str = READ_A_PART) -> Ratings:
+        """The ratings, for what needs all of them at once; those in parts are refused."""
+        return in_memory(self.ratings, purpose, remedy)
+
+    def _items_in_memory(self, purpose: str) -> Ratings:
+        """The ratings, for results that have a row for each item."""
+        return self._in_memory(purpose, WRITE_ITEMS.format("fit"))
+
+    def _rng(self) -> np.random.Generator:
+        """The same randomness each time, so that results do not depend on which are asked for."""
+        return np.random.default_rng(self.settings.seed)
+
+    def _once(self, key: tuple[object, ...], compute: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A table: the one computed before if the fit remembers, else a new one."""
+        if self._remembered is None:
+            return compute()
+        if key not in self._remembered:
+            self._remembered[key] = compute()
+        return self._remembered[key]

@@ -148,3 +148,8 @@ def no_true_categories(model: Model) -> AttributeError:
     if model.has_true_categories:
         lacks = f"Raters of {name} follow each other: they have no accuracy of their own."
     return AttributeError(f"{lacks} Fit a model that has them, such as DawidSkene or RaterTAP.")
+
+
+def no_facets(model: Model) -> ValueError:
+    """That a model has no facets."""
+    return ValueError(f"{type(model).__name__} has no facets; fit GStudy instead.")

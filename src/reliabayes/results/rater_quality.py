@@ -201,3 +201,85 @@ def agreeing_pairs(ratings: AnyRatings) -> NDArray[np.float64]:
     equal = ratings.counts[ratings.item, ratings.category] - 1
     others = ratings.ratings_per_item[ratings.item] - 1
     return np.array([np.bincount(pool, each, number) for each in (equal, others)])
+
+
+def pool_quality(by_pool: xr.Dataset, ratings: AnyRatings, prob: float) -> pd.DataFrame:
+    """Table of pools, the worst first, as `Fit.pools` describes it.
+
+    Parameters
+    ----------
+    by_pool : Dataset
+        Quantities of a rating of each pool, dims (chain, draw, pool), with the accuracy.
+    ratings : Ratings or RatingsDataset
+        Ratings with pools.
+    prob : float
+        Probability of the interval of the accuracy.
+    """
+    pool = known_pools(ratings)
+    accuracy, information = (
+        by_pool[name].values.reshape(-1, len(ratings.pools))
+        for name in ("accuracy", "informativeness")
+    )
+    lower, upper = interval_bounds(accuracy, prob)
+    is_of = pool == np.arange(len(ratings.pools))[:, None]
+    equal, others = agreeing_pairs(ratings)
+    table = pd.DataFrame(
+        {
+            "raters": np.bincount(pool),
+            "ratings": is_of @ ratings.ratings_per_rater,
+            "accuracy": np.median(accuracy, axis=0),
+            f"lower_{100 * prob:g}": lower,
+            f"upper_{100 * prob:g}": upper,
+            "pr_lowest": (accuracy == accuracy.min(axis=1, keepdims=True)).mean(axis=0),
+            "informativeness": np.median(information, axis=0),
+            "agreement": np.divide(equal, others, where=others > 0, out=equal * np.nan),
+        },
+        index=ratings.pools.rename("pool"),
+    )
+    return table.sort_values("accuracy", kind="stable")
+
+
+def proportion_correct(correct: xr.DataArray, ratings: AnyRatings, by: str) -> xr.DataArray:
+    """Proportion of the ratings that are correct, of all, of each pool or of each rater.
+
+    Parameters
+    ----------
+    correct : DataArray (chain, draw, rater)
+        Number of each rater's correct ratings.
+    ratings : Ratings or RatingsDataset
+        The ratings; with pools if these are asked for.
+    by : {"all", "pool", "rater"}
+        What the proportions are of.
+    """
+    rated = xr.DataArray(ratings.ratings_per_rater, dims="rater")
+    if by == "all":
+        return correct.sum("rater") / rated.sum()
+    if by == "pool":
+        of_rater = ratings.pools[known_pools(ratings)]
+        pool = xr.DataArray(of_rater, dims="rater", name="pool")
+        return correct.groupby(pool).sum() / rated.groupby(pool).sum()
+    return (correct / rated).assign_coords(rater=ratings.raters)
+
+
+def share_of_ratings(ratings: AnyRatings, pool: object) -> Array:
+    """Proportion (R,) of the ratings that are by each rater, of all or of one pool.
+
+    Parameters
+    ----------
+    ratings : Ratings or RatingsDataset
+        The ratings.
+    pool : object
+        Id of the pool; None for all raters.
+
+    Raises
+    ------
+    ValueError
+        There is no such pool.
+    """
+    weight = ratings.ratings_per_rater.astype(float)
+    if pool is not None:
+        if ratings.rater_pool is None or pool not in ratings.pools:
+            names = ", ".join(map(str, ratings.pools)) or "none"
+            raise ValueError(f"{pool!r} is not a pool. Choose from: {names}.")
+        weight = weight * (ratings.pools[ratings.rater_pool] == pool)
+    return np.asarray(weight / weight.sum())

@@ -35,8 +35,8 @@ from reliabayes.wording import counted, joined, several
 if TYPE_CHECKING:
     from reliabayes.partitions import AnyRatings
     from reliabayes.ratings import Ratings
+    from reliabayes.results.decision_study import DStudy
     from reliabayes.results.fit import Fit
-    from reliabayes.results.fitted_decisions import DStudy
 
 Reliability = Callable[[Mapping[str, int]], Array]  # draws of it, by levels of facets
 
