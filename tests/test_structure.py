@@ -29,6 +29,7 @@ ORDER = (
     ("inference",),
     ("likelihoods",),
     ("results",),
+    ("sampling",),
     ("models.covariates", "models.priors"),
     ("models.bases",),
     ("models",),

@@ -52,8 +52,7 @@ enum Purpose : std::uint32_t {
   known_or_guessed,
   probabilities,
   rows_of_raters,
-  states_given_others,
-  moves_by_differences
+  states_given_others
 };
 
 // Probabilities are multiplied, and scaled back before they underflow: another state is lost only if it is
@@ -70,31 +69,12 @@ class Chain {
   Chain(const Conjugate& data, const Philox& philox, double* x, Position* drawn = nullptr)
       : data_(data), philox_(philox), x_(x), drawn_(drawn), stride_(in_whole_lanes(data.states)),
         factor_(data.cells * stride_), states_(data), weight_(stride_), products_(at_once * stride_), counts_(data) {
-    if (data.differences != nullptr) {
-      moves_.emplace(data);
-      number_.assign(data.multiplicity, data.multiplicity + data.items);
-      probability_.resize(data.items);
-    }
     if (data.hierarchy == nullptr) return;
     rows_.emplace(*data.hierarchy, philox);
     rows_->tabulate(x);
   }
 
   Urns::Chain for_urns() { return {&states_, &philox_}; }
-
-  // Move all parameters, with states marginalised.
-  void move(std::uint32_t sweep) {
-    if (!moves_) return;
-    double* own = x_;
-    moves_->draw(own, philox_, sweep, moves_by_differences, [&](double* x) {
-      if (rows_) rows_->tabulate(x);
-      x_ = x;
-      tabulate();
-      return log_likelihood() + log_prior(x);
-    });
-    x_ = own;
-    if (rows_) rows_->tabulate(x_);
-  }
 
   // Draw states of all items; log-likelihood of the probabilities.
   template <typename LogLikelihood>
@@ -221,15 +201,6 @@ class Chain {
     return largest;
   }
 
-  double log_likelihood() {
-    double log_scales = 0;
-    for_items([&](Count item, Count, Count, const double*, double sum, double log_scale) {
-      log_scales += number_[item] * log_scale;
-      probability_[item] = sum;
-    });
-    return log_scales + reliabayes::sum_of_logs(number_.data(), probability_.data(), data_.items);
-  }
-
   // A state other than the old one, with their probabilities, or else the old one; all are proposed if there is none.
   // Counts of states then vary against those before, so that chains move on sooner (Liu 1996).
   static Count another(const double* state, Count old, Count from, Count until, double sum, double uniform) {
@@ -273,9 +244,7 @@ class Chain {
   std::vector<double> weight_;
   std::vector<double> products_;  // of some items by state
   reliabayes::WhatCounts counts_;
-  std::vector<double> number_, probability_;  // of distinct items, where parameters move with states marginalised
   std::optional<Rows> rows_;
-  std::optional<reliabayes::Moves<Conjugate>> moves_;
 };
 
 }  // namespace
@@ -283,11 +252,11 @@ class Chain {
 // Sweeps of one chain or two, from number ``first`` on. One in ``every`` is kept from number ``keep`` on: the
 // parameters (chains, draws, S), the log-likelihood and the log density (chains, draws). The numbers x (chains, size)
 // are where the chains are, and ``drawn`` (chains, D) the states of items, -1 before the first sweep, on which those
-// of a hierarchy depend; moves with states marginalised leave states behind that no longer belong to the parameters.
+// of a hierarchy depend.
 extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std::uint32_t chain, Count chains,
                                  Count first, Count sweeps, Count keep, Count every, Count draws, double* x,
                                  Position* drawn, double* kept, double* log_likelihood, double* log_density) {
-  const bool depends = data->hierarchy != nullptr && data->differences == nullptr;
+  const bool depends = data->hierarchy != nullptr;
   std::vector<Philox> philox;
   std::vector<Chain> own;
   philox.reserve(chains);
@@ -310,10 +279,7 @@ extern "C" void reliabayes_gibbs(const Conjugate* data, std::uint32_t seed, std:
       log_density[row] = found + own[c].log_prior(x + c * data->size);
     }
     if (urns) urns->draw(data->passes, {own.front().for_urns(), own.back().for_urns()}, number, states_given_others);
-    for (Chain& each : own) {
-      each.draw_rest(number);
-      each.move(number);
-    }
+    for (Chain& each : own) each.draw_rest(number);
   }
 }
 

@@ -87,7 +87,7 @@ def sampler_commands(
     draws: int,
     thinning: int,
     seed: int,
-    geometry: Geometry | None,
+    geometries: Sequence[Geometry | None],
     rough: Mapping[str, Any] | None,
     acceptance: float,
     first_chain: int,
@@ -106,7 +106,9 @@ def sampler_commands(
         Data, and starting values of each chain.
     as_text : bool
         Whether tables have the numbers; if not, files beside them do, which are read sooner.
-    warmup, draws, thinning, seed, geometry, rough, acceptance, first_chain
+    geometries : sequence of Geometry or None
+        Metric and first step of each chain, if known.
+    warmup, draws, thinning, seed, rough, acceptance, first_chain
         As of `reliabayes.inference.stan.sample`, but draws before thinning.
 
     Returns
@@ -122,7 +124,6 @@ def sampler_commands(
     ]
     method = ["method=sample", f"num_samples={draws}", f"num_warmup={warmup}", f"thin={thinning}"]
     method += ["algorithm=hmc"]
-    method += _metric(inputs, geometry, rough, adapted=warmup > 0)
     return [
         [
             str(program),
@@ -132,14 +133,22 @@ def sampler_commands(
             *([] if as_text else [f"numbers_file={numbers_beside(table)}"]),
             f"init={_written(inputs / f'init_{chain}.json', init)}",
             *method,
+            *_metric(inputs, chain, geometry, rough, adapted=warmup > 0),
             *_adaptation(geometry, acceptance, adapted=warmup > 0),
         ]
-        for chain, (init, table) in enumerate(zip(inits, tables, strict=True), first_chain + 1)
+        for chain, (init, table, geometry) in enumerate(
+            zip(inits, tables, geometries, strict=True), first_chain + 1
+        )
     ]
 
 
 def _metric(
-    inputs: Path, geometry: Geometry | None, rough: Mapping[str, Any] | None, *, adapted: bool
+    inputs: Path,
+    chain: int,
+    geometry: Geometry | None,
+    rough: Mapping[str, Any] | None,
+    *,
+    adapted: bool,
 ) -> list[str]:
     """Arguments that start from a known metric."""
     if geometry is None:
@@ -156,7 +165,7 @@ def _metric(
         if rough is not None:
             engine.append(f"rough_data_file={_written(inputs / 'rough.json', rough)}")
         engine.append(f"stepsize_jitter={JITTER}")
-    file = _written(inputs / "metric.json", known)
+    file = _written(inputs / f"metric_{chain}.json", known)
     return [*engine, f"stepsize={step_size}", f"metric={kind}", f"metric_file={file}"]
 
 

@@ -112,14 +112,6 @@ class Slots:
         """Numbers (S,) of a value of each parameter."""
         return _packed(self._bounded(values))
 
-    def free(self, draws: Mapping[str, Array]) -> Array:
-        """Numbers (N, S) of draws (N, ...) of each parameter: of probabilities and spreads logs."""
-        free = (
-            values if each.support == "real" else np.log(values)
-            for each, values in zip(self.parameters, self._bounded(draws), strict=True)
-        )
-        return np.concatenate([values.reshape(len(values), -1) for values in free], axis=1)
-
     def _bounded(self, values: Mapping[str, Any]) -> Iterator[Array]:
         """Values of each parameter, a probability with its rest to 1, none so small as 0."""
         for each in self.parameters:
@@ -202,20 +194,14 @@ class Conjugate:
         Number of ratings of all items.
     hierarchy : Hierarchy, optional
         What rows of confusion matrices follow from, if they are no parameters.
-    thinning : float
+    thinning : int
         Times the usual number of sweeps that make a draw.
-    before : float
-        The same of earlier draws, from which chains go on.
     in_parts : bool
         Whether items are elsewhere, so that none can be drawn given all others.
     offset : int
         Items before these, if these are a part of all.
     is_settled : array of int, shape (D,), optional
         1 for items whose state hardly changes, so that few passes draw it; 0 for others.
-    moves : int
-        Moves of all parameters by differences of earlier draws, after each sweep.
-    earlier : array of float, shape (N, S)
-        Those draws, as `Slots.free` gives them.
     """
 
     sampler: ClassVar[Literal["gibbs"]] = "gibbs"
@@ -232,23 +218,15 @@ class Conjugate:
     multiplicity: Codes
     n_ratings: float
     hierarchy: Hierarchy | None = None
-    thinning: float = 1
-    before: float = 1
+    thinning: int = 1
     in_parts: bool = False
     offset: int = 0
     is_settled: Codes | None = None
-    moves: int = 0
-    earlier: Array | None = None
 
     @property
     def sweeps(self) -> int:
         """Sweeps that make a draw: one is hardly a step where parameters are many for the data."""
         return 1 if self.has_urns else self._steps
-
-    @property
-    def is_usual(self) -> bool:
-        """Whether draws are as many sweeps apart as usual."""
-        return self.thinning == 1 and not self.moves
 
     @property
     def passes(self) -> int:
@@ -284,15 +262,21 @@ class Conjugate:
         return len(self.cell) + RATINGS_PER_PARAMETER * self.slots.size
 
     @property
+    def work_of_draw(self) -> float:
+        """What a draw of a chain costs, in numbers of ratings."""
+        repeated = 1 + self.repeats // FEW_REPEATS
+        return self.sweeps * self.work * repeated + self.passes * len(self.cell)
+
+    @property
     def _steps(self) -> int:
         if self.hierarchy is not None:
             n_ratings, n_log_odds = len(self.cell), self.hierarchy.n_log_odds
             least = SWEEPS_OF_MANY_RATINGS if n_ratings > n_log_odds else HIERARCHY_SWEEPS
             usual = min(max(least, int(SWEPT / (n_ratings + n_log_odds))), MOST_SWEEPS)
-            return max(1, round(self.thinning * usual))
+            return self.thinning * usual
         least = GUESSED_SWEEPS if self.outcomes.guessed else 1
         more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)
-        return max(1, round(self.thinning * min(least + more, MOST_SWEEPS)))
+        return self.thinning * min(least + more, MOST_SWEEPS)
 
     @property
     def repeats(self) -> int:

@@ -26,7 +26,6 @@ from reliabayes.progress import progress_bar
 LIBRARY = "libreliabayes-gibbs.so"
 SECONDS = 0.05  # of sweeps between looks at whether to stop
 SIDE_BY_SIDE = 2  # chains that a processor draws together where states are drawn given one another
-LATER = 2**29  # sweeps of chains that go on have numbers from here on, or from a multiple of it
 
 
 def sample(
@@ -40,7 +39,7 @@ def sample(
     parallel_chains: int | None = None,
     progress: bool | None = None,
     timeout: float | None = None,
-    goes_on: int = 0,
+    done: int = 0,
     first_chain: int = 0,
 ) -> Draws:
     """Draws from a posterior by Gibbs sampling, chains in threads.
@@ -61,9 +60,8 @@ def sample(
         Show a progress bar; by default in terminals and notebooks.
     timeout : float, optional
         Seconds that all chains together may take.
-    goes_on : int
-        0 where chains start, and otherwise from 1 to 7: chains with the same seed ended there, and
-        those with another of these numbers have other random numbers.
+    done : int
+        Sweeps that the chains have made before, up to 2^32 in all: each has its own random numbers.
     first_chain : int
         Number of the first chain: chains of other numbers have other random numbers, too.
 
@@ -80,7 +78,7 @@ def sample(
     stan.require_computer("The compiled Gibbs sampler")
     size, shape = conjugate.slots.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
-    run = _Run(conjugate, seed, chains, warmup, draws, LATER * goes_on, first_chain)
+    run = _Run(conjugate, seed, chains, warmup, draws, done, first_chain)
     at_once = parallel_chains or os.cpu_count() or 1
     together = SIDE_BY_SIDE if conjugate.passes and at_once < chains else 1
     groups = (range(chains)[first : first + together] for first in range(0, chains, together))
@@ -93,7 +91,11 @@ def sample(
     with progress_bar("Gibbs sampling", total, lambda: sum(run.done), progress) as watch:
         run_threads(tasks, run.stop, at_once=at_once, until=until, watch=watch)
     parameters = conjugate.slots.unpacked(found.parameters)
-    return Draws({**parameters, "log_likelihood": found.log_likelihood}, {"lp": found.lp})
+    return Draws(
+        {**parameters, "log_likelihood": found.log_likelihood},
+        {"lp": found.lp},
+        iterations=done + run.sweeps,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,10 +149,6 @@ class Compiled:
         if hierarchy is not None:
             self.size += hierarchy.rows(slots).size
             self.hierarchy = _Hierarchy.of(hierarchy, slots)
-        self.differences = None
-        if conjugate.moves and conjugate.earlier is not None:
-            self.arrays["draws"] = draws = _plain(conjugate.earlier, np.float64)
-            self.differences = _Differences(conjugate.moves, len(draws), pointer(draws))
         self.data = _Data(
             *sizes,
             conjugate.repeats,
@@ -160,7 +158,6 @@ class Compiled:
             self.kept,
             self.size,
             conjugate.offset,
-            self.differences and ctypes.pointer(self.differences),
         )
 
     def at(self, start: Array) -> Array:
@@ -247,15 +244,6 @@ class _Hierarchy(ctypes.Structure):
         )
 
 
-class _Differences(ctypes.Structure):
-    """The structure ``Differences`` of stan/cpp/gibbs/differences.hpp."""
-
-    _fields_ = (
-        *((name, ctypes.c_int64) for name in ("moves", "draws")),
-        ("draw", ctypes.c_void_p),
-    )
-
-
 class _Data(ctypes.Structure):
     """The structure ``Conjugate`` of stan/cpp/gibbs.cpp."""
 
@@ -265,7 +253,6 @@ class _Data(ctypes.Structure):
         *((f"pointer_{number}", ctypes.c_void_p) for number in range(14)),
         ("hierarchy", ctypes.POINTER(_Hierarchy)),
         *((name, ctypes.c_int64) for name in ("kept", "size", "offset")),
-        ("differences", ctypes.POINTER(_Differences)),
     )
 
 

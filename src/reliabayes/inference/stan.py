@@ -9,7 +9,7 @@ import secrets
 import shutil
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from reliabayes.inference.commands import Geometry, sampler_commands
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.iterations import iterations
 from reliabayes.inference.processes import run_all
-from reliabayes.inference.stan_csv import read_settings, read_variables
+from reliabayes.inference.stan_csv import read_metric, read_settings, read_variables
 from reliabayes.inference.temporary import temporary_folder
 from reliabayes.inference.time_limit import TOO_LONG, seconds_left
 from reliabayes.progress import progress_bar
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Draws", "Geometry", "draws_of", "executable_of", "folder", "load", "sample"]
 
+DEFAULT_DEPTH = 10  # of trees, if nothing is known of the posterior
 SAMPLER_COLUMNS = {  # of Stan's CSV -> names arviz gives them
     "lp__": "lp",
     "accept_stat__": "acceptance_rate",
@@ -55,12 +56,18 @@ class Draws:
         Largest depth of the trees of NUTS; 0 if it made none.
     stan_version : str
         Version of Stan, if it made them.
+    adapted : tuple of Geometry
+        Metric and step size of each chain of NUTS at its end, with which it can go on.
+    iterations : int
+        Sweeps of each chain of Gibbs sampling until its end.
     """
 
     parameters: Mapping[str, Array]
     statistics: Mapping[str, Array]
     max_tree_depth: int = 0
     stan_version: str = ""
+    adapted: tuple[Geometry, ...] = ()
+    iterations: int = 0
 
 
 def sample(
@@ -72,7 +79,7 @@ def sample(
     draws: int,
     seed: int,
     inits: Sequence[Mapping[str, Any]],
-    geometry: Geometry | None = None,
+    geometry: Geometry | Sequence[Geometry] | None = None,
     rough: Mapping[str, Any] | None = None,
     acceptance: float = 0.8,
     thinning: int = 1,
@@ -99,8 +106,8 @@ def sample(
         Seed of all chains.
     inits : sequence of mapping of str to Any
         Starting values of each chain.
-    geometry : Geometry, optional
-        Metric and first step, if known.
+    geometry : Geometry or sequence of Geometry, optional
+        Metric and first step, if known; of each chain, if they are those of draws before.
     rough : mapping of str to Any, optional
         Data of a quicker density close to that of the program, whose gradient trajectories without
         trees follow between their ends.
@@ -129,8 +136,10 @@ def sample(
         A chain failed (the message names it, with Stan's message) or timed out.
     """
     executable = executable_of(program)
-    if geometry and uses_cmdstan():
-        geometry = geometry.for_nuts
+    is_of_all = geometry is None or isinstance(geometry, Geometry)
+    geometries: Any = [geometry] * chains if is_of_all else geometry
+    if uses_cmdstan():
+        geometries = [each and each.for_nuts for each in geometries]
     chosen = None if output_dir is None else _made(Path(output_dir).absolute())
     where = chosen
     try:
@@ -151,7 +160,7 @@ def sample(
                 draws=draws * thinning,
                 thinning=thinning,
                 seed=seed,
-                geometry=geometry,
+                geometries=geometries,
                 rough=rough,
                 acceptance=acceptance,
                 first_chain=first_chain,
@@ -167,11 +176,21 @@ def sample(
                 )
             if any(status):
                 raise SamplingError(f"{program}: {failure(status, logs, where)}")
-            return draws_of(read_variables(tables), read_settings(tables[0]))
+            found = draws_of(read_variables(tables), read_settings(tables[0]))
+            return replace(found, adapted=adapted_geometries(tables, geometries[0]))
     except TimeoutError as error:
         raise SamplingError(f"{program}: {TOO_LONG}") from error
     except OSError as error:
         raise SamplingError(f"{program}: {system_failure(error, where, executable)}") from error
+
+
+def adapted_geometries(tables: Sequence[Path], first: Geometry | None) -> tuple[Geometry, ...]:
+    """Metric and step size with which chains of NUTS have ended; none if there were no trees."""
+    if first is not None and first.mean is not None:
+        return ()
+    depth = first.max_tree_depth if first else DEFAULT_DEPTH
+    known = filter(None, map(read_metric, tables))
+    return tuple(Geometry(*each, max_tree_depth=depth) for each in known)
 
 
 def _made(folder: Path) -> Path:

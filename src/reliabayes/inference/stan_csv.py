@@ -66,6 +66,25 @@ def _read_table(table: Path) -> Array:
     return np.asarray(pd.read_csv(table, comment="#", dtype=np.float64, **EXACT))
 
 
+def read_metric(table: Path) -> tuple[Array, float] | None:
+    """Inverse metric and step size that a chain has adapted; None if it has not."""
+    rows, step_size = list[Array](), 0.0
+    with open(table, encoding="utf-8") as opened:
+        comments = (line[1:].strip() for line in opened if line.startswith("#"))
+        for line in comments:
+            if line.startswith("Step size ="):
+                step_size = float(line.partition("=")[2])
+            elif "inverse mass matrix" in line:
+                break
+        for line in comments:
+            if not re.match(r"-?[\d.]", line):
+                break
+            rows.append(np.array(line.split(","), float))
+    if not rows:
+        return None
+    return (rows[0] if len(rows) == 1 else np.array(rows)), step_size
+
+
 def read_settings(table: Path) -> dict[str, str]:
     """Values of the comments such as ``# max_depth = 10`` at the head of a table."""
     settings = {}

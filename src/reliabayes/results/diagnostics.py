@@ -178,7 +178,8 @@ class Diagnostics:
     @property
     def findings(self) -> list[Finding]:
         """What was seen, which results it can touch and what to do; empty if all is well."""
-        found = [*self._of_modes(), *self._of_chains(), *self._of_sizes(), *self._of_sampler()]
+        found = [*self._of_modes(), *self._of_chains(), *self._of_sizes()]
+        found += [*self._of_trajectories(), *self._of_quadrature()]
         return sorted(found, key=lambda each: not each.serious)
 
     @property
@@ -190,6 +191,29 @@ class Diagnostics:
     def notes(self) -> list[str]:
         """What else was seen, which leaves the results as they are."""
         return [str(each) for each in self.findings if not each.serious]
+
+    @property
+    def draws_are_in_doubt(self) -> bool:
+        """Whether problems are such that other draws could solve them: not the quadrature's."""
+        found = [*self._of_modes(), *self._of_sizes(), *self._of_trajectories()]
+        if self.chains > 1:
+            found += self._of_chains()
+        return any(each.serious for each in found)
+
+    @property
+    def doubtful_ess(self) -> int:
+        """ESS below which draws are in doubt."""
+        return DOUBTFUL_ESS_PER_CHAIN * self.chains
+
+    @property
+    def chains_disagree(self) -> bool:
+        """Whether R-hat is larger than chance explains."""
+        return not self.r_hat <= self.max_r_hat
+
+    @property
+    def needs_smaller_steps(self) -> bool:
+        """Whether trajectories diverge or explore tails slowly, which more of them do not cure."""
+        return any(each.serious for each in self._of_trajectories())
 
     def _of_modes(self) -> list[Finding]:
         if not self.unweighed_modes:
@@ -235,7 +259,7 @@ class Diagnostics:
 
     def _of_sizes(self) -> list[Finding]:
         found = []
-        good, doubtful = (each * self.chains for each in (ESS_PER_CHAIN, DOUBTFUL_ESS_PER_CHAIN))
+        good, doubtful = ESS_PER_CHAIN * self.chains, self.doubtful_ess
         sizes = (self.ess_bulk, "bulk", self.worst[1]), (self.ess_tail, "tail", self.worst[2])
         for size, part, of in sizes:
             if not size >= good:
@@ -249,7 +273,7 @@ class Diagnostics:
                 found.append(Finding(seen, touches, LONGER, serious))
         return found
 
-    def _of_sampler(self) -> list[Finding]:
+    def _of_trajectories(self) -> list[Finding]:
         found = []
         if self.divergences:
             serious = self.divergences > MAX_DIVERGENT * self.draws
@@ -261,6 +285,16 @@ class Diagnostics:
             if not serious:
                 touches = "too few to change what is reported"
             found.append(Finding(seen, touches, PRIORS if serious else "nothing to do", serious))
+        if not self.bfmi >= MIN_BFMI:
+            serious = not self.bfmi >= DOUBTFUL_BFMI
+            limit = DOUBTFUL_BFMI if serious else MIN_BFMI
+            bfmi, limit_text = _distinct(self.bfmi, limit, 2)
+            seen = f"E-BFMI is as low as {bfmi} (at least {limit_text})"
+            found.append(Finding(seen, "the tails are explored slowly", PRIORS, serious))
+        return found
+
+    def _of_quadrature(self) -> list[Finding]:
+        found = []
         if not self.integration_error <= MAX_INTEGRATION_ERROR:
             serious = not self.integration_error <= DOUBTFUL_INTEGRATION_ERROR
             limit = DOUBTFUL_INTEGRATION_ERROR if serious else MAX_INTEGRATION_ERROR
@@ -270,12 +304,6 @@ class Diagnostics:
             )
             touches = "all results" if serious else "too small to change what is reported"
             found.append(Finding(seen, touches, f"set nodes={2 * self.nodes}", serious))
-        if not self.bfmi >= MIN_BFMI:
-            serious = not self.bfmi >= DOUBTFUL_BFMI
-            limit = DOUBTFUL_BFMI if serious else MIN_BFMI
-            bfmi, limit_text = _distinct(self.bfmi, limit, 2)
-            seen = f"E-BFMI is as low as {bfmi} (at least {limit_text})"
-            found.append(Finding(seen, "the tails are explored slowly", PRIORS, serious))
         return found
 
 

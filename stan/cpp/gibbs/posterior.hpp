@@ -1,6 +1,5 @@
 // A posterior that Gibbs sampling suits, as Python gives it.
 #pragma once
-#include "differences.hpp"
 #include "hierarchy.hpp"
 
 #include <cstdint>
@@ -29,12 +28,6 @@ struct Conjugate {
   const Hierarchy* hierarchy;   // of the rows of raters, or none
   Count kept, size;             // parameters, and numbers in all: the others follow from parameters
   Count offset;                 // items before these, in other parts of the data
-  const Differences* differences;  // by which all parameters move, or none
-
-  bool is_spread(Count i) const {
-    const Count errors = hierarchy ? hierarchy->categories * (hierarchy->categories - 1) : 0;
-    return errors && i >= hierarchy->spread && i < hierarchy->spread + errors;
-  }
 };
 
 }  // namespace reliabayes

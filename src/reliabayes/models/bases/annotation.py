@@ -19,11 +19,11 @@ from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.threads import of_parts
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.models.bases.fit_arguments import check_kind
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.misleading import MISLEADING, mixed
 from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rater_tables import rater_tables
-from reliabayes.models.bases.sampling import check_kind
 from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.models.bases.true_categories import BLOCK, TrueCategoryModel
 from reliabayes.partitions import AnyRatings

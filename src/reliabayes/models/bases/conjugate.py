@@ -18,7 +18,7 @@ from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.models.bases import misleading
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.multimodal import MultimodalModel
-from reliabayes.models.bases.optional_results import ByGibbs
+from reliabayes.sampling.plan import ByGibbs
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 

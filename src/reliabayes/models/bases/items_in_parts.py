@@ -32,12 +32,12 @@ from reliabayes.models.bases.modes import (
     nearest,
     states_at,
 )
-from reliabayes.models.bases.optional_results import ByGibbs
 from reliabayes.models.bases.states_in_parts import StatesInParts
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.plan import ByGibbs
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)
 

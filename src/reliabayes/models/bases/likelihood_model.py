@@ -15,9 +15,9 @@ from reliabayes.errors import ConvergenceWarning
 from reliabayes.inference.em import Point
 from reliabayes.inference.maximum import maximise
 from reliabayes.inference.problem import Problem
+from reliabayes.models.bases.fit_arguments import check_kind
 from reliabayes.models.bases.given_point import labelled_point
 from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.bases.sampling import check_kind
 from reliabayes.partitions import AnyRatings
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.point_estimate import PointEstimate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, TypeAlias
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 import pandas as pd
@@ -12,9 +12,6 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array
 from reliabayes.choices import Repeats
 from reliabayes.facets import Decision
-from reliabayes.inference.conjugate import Conjugate
-from reliabayes.inference.crossed_effects import CrossedEffects
-from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart
@@ -25,10 +22,9 @@ from reliabayes.ratings import Ratings
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.rating_probabilities import RatingProbabilities
+from reliabayes.sampling.plan import ByGibbs
 
 P = TypeVar("P", bound=Problem, default=Any)
-
-ByGibbs: TypeAlias = Conjugate | ConjugateInParts | CrossedEffects
 
 
 class OptionalResults(Generic[P]):

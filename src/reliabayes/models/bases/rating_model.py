@@ -25,21 +25,9 @@ from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws, load
 from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
-from reliabayes.models.bases.better_draws import mixed_well
+from reliabayes.models.bases.fit_arguments import check_arguments, check_kind, checked_aim
 from reliabayes.models.bases.given_point import given_point, labelled_point
 from reliabayes.models.bases.optional_results import OptionalResults
-from reliabayes.models.bases.runs import all_runs, program_arguments
-from reliabayes.models.bases.sampling import (
-    AS_USUAL,
-    Care,
-    Own,
-    check_arguments,
-    check_kind,
-    chosen_settings,
-    chosen_starts,
-    own_sampler,
-    sampler_of_program,
-)
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
@@ -48,6 +36,15 @@ from reliabayes.results.modes import Combined
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
+from reliabayes.sampling.loop import Chains, fit_until, program_arguments
+from reliabayes.sampling.plan import (
+    Step,
+    chosen_settings,
+    chosen_starts,
+    first_step,
+    later_steps,
+    sampler_of_program,
+)
 
 if TYPE_CHECKING:
     import cmdstanpy
@@ -353,6 +350,8 @@ class RatingModel(OptionalResults[P], ABC):
         output_dir: str | os.PathLike[str] | None = None,
         timeout: float | None = None,
         sampler: Sampler = "auto",
+        ess: float | None = None,
+        mcse: Mapping[str, float] | None = None,
     ) -> Fit:
         """Draw from the posterior given the ratings.
 
@@ -386,6 +385,13 @@ class RatingModel(OptionalResults[P], ABC):
             one; Gibbs sampling, for `GaussianICC` and models of true categories except `LatentTAP`;
             independence sampling, for `GaussianICC` and `GStudy`. "auto" takes what gives most
             effective draws a second; NUTS if files are kept, or draws by the other are in doubt.
+        ess : float, optional
+            Effective sample size that all reported quantities are to have, bulk and tail: chains go
+            on until they have it, or their budget of work is spent. By default they go on only if
+            draws are in doubt, which they are below an ESS of 40 a chain.
+        mcse : mapping of str to float, optional
+            Monte Carlo standard errors that the means of quantities are to have at most, such as
+            ``{"icc": 0.005}``.
 
         Returns
         -------
@@ -406,26 +412,29 @@ class RatingModel(OptionalResults[P], ABC):
             The chains disagree, are too short, or diverged.
         """
         check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
-        ratings = as_counted(self, ratings)
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
+        aim = checked_aim(self, ess, mcse, settings, fixed=draws is not None)
+        settings = replace(settings, draws=aim.draws(settings))
+        ratings = as_counted(self, ratings)
         with threadpool_limits(limits=1, user_api="blas"):
             problem, modes = self.prepared(ratings)
-            own = own_sampler(self, sampler, problem, modes[0], warm_start, output_dir)
+            first = first_step(self, sampler, problem, modes[0], warm_start, output_dir)
             starts = chosen_starts(self, warm_start, modes, problem)
             by_program = sampler_of_program(self, sampler, starts, output_dir)
         settings = replace(settings, sampler=by_program, warm_start=warm_start is not False)
-        earlier: list[list[Draws]] = []  # by Gibbs sampling
-
-        def sample(own: Own | None, care: Care) -> Fit:
-            chosen = chosen_settings(settings, own, starts, warmup, draws, care, earlier)
-            shown = False if care.draws else progress
-            options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": shown}
-            how = own, chosen, output_dir, care, earlier
-            runs = all_runs(self, problem, [*zip(starts, modes, strict=False)], *how, **options)
-            return self.fit_of_runs(ratings, problem, modes, runs, chosen)
-
+        places = [*zip(starts, modes, strict=False)]
+        options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
         may_change = sampler == "auto" and output_dir is None
-        fit = mixed_well(own, settings, sample) if may_change else sample(own, AS_USUAL)
+        steps = [first, *(later_steps(first, starts, len(ratings)) if may_change else [])]
+
+        def started(step: Step) -> Chains:
+            chosen = chosen_settings(settings, step, starts, warmup, draws)
+            return Chains(self, problem, places, step, chosen, options, output_dir).started()
+
+        def fit_of(chains: Chains) -> Fit:
+            return self.fit_of_runs(ratings, problem, modes, chains.runs, chains.settings)
+
+        fit = fit_until(aim, steps, started, fit_of, may_go_on=may_change or aim.is_precision)
         fit.warn_if_unreliable()
         return fit
 
@@ -564,5 +573,5 @@ class RatingModel(OptionalResults[P], ABC):
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
         problem, modes = self.prepared(as_counted(self, ratings))
         start = modes[0] if warm_start else self.cold_start(problem, modes[0].centring)
-        chosen = chosen_settings(settings, None, [start], warmup, draws, AS_USUAL, [])
+        chosen = chosen_settings(settings, Step(None), [start], warmup, draws)
         return cmdstanpy_arguments(**program_arguments(self, problem, modes[0], start, chosen))

@@ -1,0 +1,1 @@
+"""How posteriors are sampled: which sampler, from where, and until when."""

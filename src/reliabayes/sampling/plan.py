@@ -1,0 +1,241 @@
+"""The choice of how to sample: by what, with what care, and what follows if draws are in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+
+from reliabayes.choices import Sampler
+from reliabayes.inference import stan
+from reliabayes.inference.commands import Geometry
+from reliabayes.inference.conjugate import Conjugate
+from reliabayes.inference.crossed_effects import CrossedEffects
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
+from reliabayes.inference.host import IN_BROWSER
+from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.problem import StanPart
+from reliabayes.inference.stan import Draws
+from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.results.settings import Settings
+
+# Iterations of each chain where each is a pass over ratings in parts, or over so many.
+PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
+# Ratings up to which other samplers follow if draws are in doubt, and up to which NUTS follows in
+# small steps: each takes about half a minute.
+MOST_TRIED_AGAIN, MOST_IN_SMALL_STEPS = 20_000, 2_000
+# What independence sampling takes where nothing else can run: times the usual iterations a draw.
+MORE_PROPOSALS = 10
+WITHOUT: dict[Sampler, str] = {
+    "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
+    "hmc": "normal distribution close to its posterior, or starts elsewhere than around its mode",
+    "independence": "independence sampler for these ratings: `GaussianICC` has one unless items "
+    "and raters are both many, `GStudy` where cells are empty or differ in their number of ratings",
+}
+
+ByGibbs: TypeAlias = Conjugate | ConjugateInParts | CrossedEffects
+Own: TypeAlias = ByGibbs | NearNormal
+
+
+class Care(NamedTuple):
+    """What NUTS takes at least: acceptance rate, iterations a draw, warm-up and depth of trees.
+
+    With a depth of trees it finds the covariances of few parameters anew.
+    """
+
+    acceptance: float = 0.0
+    thinning: int = 1
+    warmup: int = 0
+    tree_depth: int = 0
+
+
+AS_USUAL = Care()
+LONG_TREES = Care(acceptance=0.6, tree_depth=10)  # where short ones seemed to do
+SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000, tree_depth=10)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One way to sample a posterior.
+
+    Attributes
+    ----------
+    own : Conjugate, ConjugateInParts, CrossedEffects, NearNormal or None
+        What a sampler of our own needs; None for the Stan program.
+    care : Care
+        How carefully NUTS samples.
+    """
+
+    own: Own | None
+    care: Care = AS_USUAL
+
+
+class SampledModel(Protocol):
+    """What sampling asks of a model."""
+
+    samples_in_numpy: ClassVar[bool]
+    takes_parts: ClassVar[bool]
+
+    def program(self, problem: Any) -> str:
+        """Stan program."""
+
+    def prefers_gibbs(self, problem: Any) -> bool:
+        """Whether it gives more effective draws a second than NUTS."""
+
+    def conjugate(self, problem: Any) -> ByGibbs | None:
+        """What Gibbs sampling needs."""
+
+    def near_normal(self, problem: Any, mode: WarmStart) -> NearNormal | None:
+        """What independence sampling needs."""
+
+    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
+        """A point as the program declares it."""
+
+    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of the program, with the parameters."""
+
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of another sampler, with the log density of the program."""
+
+    def weighs_modes(self, problem: Any) -> bool:
+        """Whether the masses of several modes can be compared."""
+
+    def passes_between(
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: Any
+    ) -> bool:
+        """Whether chains from all modes pass between them, and agree on how often."""
+
+    def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
+        """Dispersed starting points."""
+
+
+def first_step(
+    model: SampledModel,
+    sampler: Sampler,
+    problem: Any,
+    mode: WarmStart,
+    warm_start: object,
+    output_dir: object,
+) -> Step:
+    """The sampler that gives most effective draws a second, or the one that is asked for.
+
+    Raises
+    ------
+    ValueError
+        The sampler that is asked for does not suit the posterior, or other arguments.
+    """
+    keeps_files, from_mode = output_dir is not None, warm_start is not False
+    if sampler in WITHOUT and keeps_files:
+        raise ValueError(
+            f"output_dir keeps Stan's files: leave it out, or pass sampler='nuts', not {sampler!r}."
+        )
+    if sampler == "independence" and not from_mode:
+        raise ValueError(
+            "Independence sampling draws around the mode: leave warm_start out, or pass "
+            "sampler='nuts'."
+        )
+    found: Own | None = None
+    if sampler == "gibbs" or (
+        sampler == "auto" and not keeps_files and model.prefers_gibbs(problem)
+    ):
+        found = model.conjugate(problem)
+    if sampler == "independence" or (
+        sampler == "auto" and not keeps_files and from_mode and found is None
+    ):
+        near_normal = model.near_normal(problem, mode)
+        if near_normal and (
+            sampler == "independence" or IN_BROWSER or not near_normal.prefers_nuts
+        ):
+            found = near_normal
+    if found is None and sampler in ("gibbs", "independence"):
+        raise _without(model, sampler)
+    return Step(found)
+
+
+def later_steps(first: Step, starts: Sequence[Start], n_ratings: int) -> list[Step]:
+    """What follows, in turn, if draws are in doubt.
+
+    Gibbs sampling is exact, and only goes on. Where a normal distribution or short trees did not
+    do, NUTS has long trees, and where ratings are few, small steps at last.
+    """
+    own = first.own
+    if IN_BROWSER or isinstance(own, (Conjugate, ConjugateInParts, CrossedEffects)):
+        return []
+    if isinstance(own, NearNormal) and own.is_only:
+        return [Step(replace(own, thinning=MORE_PROPOSALS * own.thinning))]
+    if n_ratings > MOST_TRIED_AGAIN:
+        return []
+    found = [] if own is None else [Step(None)]
+    if own is None and any(_is_short(geometry_of(start)) for start in starts):
+        found.append(Step(None, LONG_TREES))
+    if n_ratings <= MOST_IN_SMALL_STEPS:
+        found.append(Step(None, SMALL_STEPS))
+    return found
+
+
+def _is_short(geometry: Geometry | None) -> bool:
+    """Whether there are no trees, or short ones."""
+    if geometry is None:
+        return False
+    return geometry.mean is not None or geometry.max_tree_depth < LONG_TREES.tree_depth
+
+
+def sampler_of_program(
+    model: SampledModel, sampler: Sampler, starts: Sequence[Start], output_dir: object
+) -> Literal["nuts", "hmc"]:
+    """What samples by the Stan program: NUTS, or HMC without trees near a normal one."""
+    known = [geometry_of(start) for start in starts]
+    is_normal = all(each is not None and each.mean is not None for each in known)
+    if sampler == "hmc" and stan.uses_cmdstan():
+        raise ValueError("A full CmdStan (RELIABAYES_CMDSTAN) has sampler='nuts' only.")
+    if sampler == "hmc" and not is_normal:
+        raise _without(model, sampler)
+    is_free = sampler == "auto" and output_dir is None and not stan.uses_cmdstan()
+    return "hmc" if sampler == "hmc" or (is_free and is_normal) else "nuts"
+
+
+def chosen_starts(
+    model: SampledModel, warm_start: bool | Start, modes: Sequence[WarmStart], problem: Any
+) -> Sequence[Start]:
+    """Where chains start: at every mode, at the heaviest, dispersed, or from an earlier fit."""
+    if not isinstance(warm_start, bool):
+        return (warm_start,)
+    if not warm_start:
+        return (model.cold_start(problem, modes[0].centring),)
+    return modes if model.weighs_modes(problem) else modes[:1]
+
+
+def chosen_settings(
+    settings: Settings,
+    step: Step,
+    starts: Sequence[Start],
+    warmup: int | None,
+    draws: int | None,
+) -> Settings:
+    """Settings with the sampler, and with iterations that suit it where none are given."""
+    own, care = step.own, step.care
+    sampler = own.sampler if own else settings.sampler if care == AS_USUAL else "nuts"
+    in_parts = isinstance(own, ConjugateInParts)
+    chosen = replace(settings, sampler=sampler, searches_all=not in_parts)
+    if in_parts or (isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS):
+        warmup = PASSES_OF_WARMUP if warmup is None else warmup
+        return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
+    if warmup is not None:
+        return chosen
+    known = (geometry_of(start, sampler, care) for start in starts)
+    longest = max(default_warmup(geometry, sampler) for geometry in known)
+    return replace(chosen, warmup=max(longest, care.warmup))
+
+
+def geometry_of(start: Start, sampler: str = "hmc", care: Care = AS_USUAL) -> Geometry | None:
+    """Metric and step size, where the start knows them; those for NUTS as it takes them."""
+    known = start.geometry if isinstance(start, WarmStart) else None
+    if known is None or sampler != "nuts":
+        return known
+    return known.with_trees(care.tree_depth) if care.tree_depth else known.for_nuts
+
+
+def _without(model: SampledModel, sampler: Sampler) -> ValueError:
+    return ValueError(
+        f"{type(model).__name__} has no {WITHOUT[sampler]}. Pass sampler='auto' or sampler='nuts'."
+    )
