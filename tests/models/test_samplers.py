@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from reliabayes.inference import stan
 from reliabayes.inference.stan import Draws
 from reliabayes.models import RatingModel
 from reliabayes.models.bases import better_draws
+from reliabayes.models.bases.sampling import chosen_starts, own_sampler, sampler_of_program
 from tests.conftest import load_or_skip
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 from tests.inference.test_gibbs import crowd
@@ -39,37 +41,42 @@ BY_GIBBS: list[RatingModel] = [
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
+def choice(model: RatingModel, ratings: rb.Ratings) -> str:
+    """Sampler of a fit."""
+    problem, modes = model.prepared(ratings)
+    own = own_sampler(model, "auto", problem, modes[0], True, None)
+    starts = chosen_starts(model, True, modes, problem)
+    return own.sampler if own else sampler_of_program(model, "auto", starts, None)
+
+
 @pytest.mark.parametrize("model", BY_GIBBS, ids=lambda model: model.name())
 def test_gibbs_sampling_is_used_where_it_is_faster(model: RatingModel) -> None:
-    fit = model.fit(crowd(40, 8, 4, 2), **QUICK)
+    assert choice(model, crowd(40, 8, 4, 2)) == "gibbs"
+
+
+def test_a_fit_by_gibbs_sampling_says_so() -> None:
+    fit = rb.TAP().fit(crowd(40, 8, 4, 2), **QUICK)
 
     assert fit.settings.sampler == "gibbs"
     assert fit.settings.warmup == 200
     assert set(fit.sample_stats) == {"lp"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [rb.Groupthink(), rb.TAP(accuracy="by_category")],
     ids=lambda model: model.name(),
 )
 def test_nuts_is_used_elsewhere(model: RatingModel) -> None:
-    fit = model.fit(crowd(40, 8, 4, 2), **QUICK)
-
-    assert fit.settings.sampler == "nuts"
-    assert "diverging" in fit.sample_stats
+    assert choice(model, crowd(40, 8, 4, 2)) == "nuts"
 
 
 @pytest.mark.parametrize(("raters", "sampler"), [(8, "hmc"), (5, "nuts")])
 def test_latent_tap_has_no_trees_but_for_few_parameters(raters: int, sampler: str) -> None:
-    fit = rb.LatentTAP().fit(crowd(40, raters, 4, 2), **QUICK)
-
-    assert fit.settings.sampler == sampler
-    assert "diverging" in fit.sample_stats
+    assert choice(rb.LatentTAP(), crowd(40, raters, 4, 2)) == sampler
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_nuts_is_used_where_gibbs_sampling_mixes_badly() -> None:
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 2, (200, 1))
@@ -123,16 +130,18 @@ def test_samplers_are_tried_in_turn_where_draws_are_in_doubt(
     monkeypatch.setattr(better_draws, "FEW_RATINGS", few)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
     tried: list[str] = []
-    for name, module in (("gibbs", gibbs_sampling), ("nuts", stan)):
+    by_sweeps, by_nuts = gibbs_sampling.sample, stan.sample
 
-        def noted(
-            *args: Any, name: str = name, sample: Any = module.sample, **options: Any
-        ) -> Draws:
-            tried.append(name)
-            drawn: Draws = sample(*args, **options)
-            return drawn
+    def swept(own: Any, **options: Any) -> Draws:
+        tried.append("gibbs")
+        return by_sweeps(replace(own, thinning=1), **options)  # as many as usual, to be quick
 
-        monkeypatch.setattr(module, "sample", noted)
+    def sampled(*args: Any, **options: Any) -> Draws:
+        tried.append("nuts")
+        return by_nuts(*args, **options)
+
+    monkeypatch.setattr(gibbs_sampling, "sample", swept)
+    monkeypatch.setattr(stan, "sample", sampled)
 
     model.fit(crowd(400, n_raters, 3, 4), **QUICK)
 
@@ -143,7 +152,7 @@ def test_chains_in_doubt_go_on_where_they_ended(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: True)
     runs = noted_runs(monkeypatch)
 
-    rb.DawidSkene().fit(crowd(400, 60, 3, 4), **QUICK)
+    rb.DawidSkene().fit(crowd(400, 60, 3, 4), **QUICK | {"draws": 20})
 
     (_, first, drawn), (_, second, _), (_, third, _) = runs
     assert 0 < second["goes_on"] < third["goes_on"]
@@ -162,7 +171,8 @@ def test_draws_in_doubt_are_kept_in_part_where_not_many_more_sweeps_are_due(
     def draws_after(doubts: int) -> Array:
         answers = [True] * doubts + [False]
         monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
-        return rb.DawidSkene().fit(ratings, **QUICK).posterior["confusion"].to_numpy()
+        fit = rb.DawidSkene().fit(ratings, **QUICK | {"draws": 40})
+        return fit.posterior["confusion"].to_numpy()
 
     first, second, third = (draws_after(doubts) for doubts in range(3))
 
@@ -217,18 +227,17 @@ def test_few_draws_of_a_hierarchy_that_could_not_move_otherwise_are_not_asked(
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
     runs = noted_runs(monkeypatch)
 
-    rb.HierarchicalDawidSkene().fit(crowd(400, 60, 3, 4), **{**QUICK, "draws": 500})
+    rb.HierarchicalDawidSkene().fit(crowd(100, 20, 3, 2), **{**QUICK, "draws": 500})
 
     assert lengths(runs) == [(1, 200, 500)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "model", "in_doubt"),
     [
-        ("wine", rb.DawidSkene(), True),
+        pytest.param("wine", rb.DawidSkene(), True, marks=pytest.mark.proof),
         ("dawid_skene_1979", rb.DawidSkene(), False),
-        ("vision", rb.HierarchicalDawidSkene(), True),
+        pytest.param("vision", rb.HierarchicalDawidSkene(), True, marks=pytest.mark.proof),
         ("irrsim_seed_test2", rb.HierarchicalDawidSkene(), False),
     ],
 )
@@ -254,7 +263,7 @@ def test_few_draws_of_real_ratings_tell_whether_all_would_be_in_doubt(
 @pytest.mark.slow
 def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     model, ratings = rb.LogitICC(), study(rb.LogitICC(), (30, 5), seed=1)
-    options: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 250}
+    options: dict[str, Any] = {"seed": 1, "chains": 1, "draws": 50}
     usual = model.fit(ratings, **options)
     answers = [True, False]
     monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: answers.pop(0))
@@ -265,7 +274,7 @@ def test_nuts_in_doubt_is_repeated_in_smaller_steps(monkeypatch: pytest.MonkeyPa
     assert not answers
     assert again.settings.warmup == 1000 > usual.settings.warmup
     assert again.sample_stats["acceptance_rate"].mean() > 0.97
-    assert again.posterior.sizes["draw"] == 250
+    assert again.posterior.sizes["draw"] == 50
     assert asked.posterior.equals(usual.posterior)
 
 
@@ -347,7 +356,7 @@ def test_unknown_sampler_is_refused() -> None:
         rb.TAP().fit(crowd(40, 8, 4, 2), sampler="mcmc")  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "model", [rb.DawidSkene(), rb.HierarchicalDawidSkene()], ids=lambda model: model.name()
 )
