@@ -27,8 +27,7 @@ LABELS = "item,rater,rating\n" + "\n".join(
 def page(monkeypatch: pytest.MonkeyPatch) -> StaticPage:
     """The page as inside a browser."""
     monkeypatch.setattr(sys, "platform", "wasi")
-    monkeypatch.setattr("reliabayes.models.bases.sampling.IN_BROWSER", True)
-    monkeypatch.setattr("reliabayes.models.bases.better_draws.IN_BROWSER", True)
+    monkeypatch.setattr("reliabayes.sampling.plan.IN_BROWSER", True)
     return StaticPage()
 
 

@@ -114,25 +114,6 @@ def beside_others(
     )
 
 
-@pytest.mark.slow
-@half_t
-def test_moments_are_the_same_where_parameters_move_by_differences_of_earlier_draws(
-    options: Any,
-) -> None:
-    model = rb.HierarchicalDawidSkene(**options)
-    ratings = rb.Ratings.from_frame(TINY, scale="nominal")
-    problem = model.problem(ratings)
-    own = model.conjugate(problem)
-    earlier = drawn(model, ratings, chains=1, draws=300).parameters
-    free = own.slots.free({name: x[0] for name, x in earlier.items()})
-    inits = [{name: x[0, -1] for name, x in earlier.items()}] * 2
-    chains: dict[str, Any] = {"chains": 2, "warmup": 100, "draws": 2000, "progress": False}
-
-    found = gibbs.sample(replace(own, moves=50, earlier=free), seed=2, inits=inits, **chains)
-
-    check_moments(found.parameters, integrated(TINY, problem.priors))
-
-
 def check_moments(found: Mapping[str, Array], exact: Mapping[str, Array]) -> None:
     values = {
         "prevalence": found["prevalence"][..., 0],

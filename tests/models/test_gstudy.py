@@ -17,7 +17,7 @@ from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.independence import NearNormal
 from reliabayes.models.bases.effects_problem import EffectsProblem
-from reliabayes.models.bases.sampling import own_sampler
+from reliabayes.sampling.plan import first_step
 from tests.designs import slopes
 
 Load = Callable[[str], pd.DataFrame]
@@ -123,8 +123,8 @@ def test_few_ratings_that_say_little_are_left_to_nuts() -> None:
     model, ratings = rb.GStudy(design=DESIGNS[0]), rated(DESIGNS[0], 0.8)
     problem = model.problem(ratings)
     mode = model.start(problem)
-    assert own_sampler(model, "auto", problem, mode, True, None) is None
-    asked = own_sampler(model, "independence", problem, mode, True, None)
+    assert first_step(model, "auto", problem, mode, True, None).own is None
+    asked = first_step(model, "independence", problem, mode, True, None).own
     assert isinstance(asked, NearNormal)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.inference import gibbs
-from reliabayes.models.bases import better_draws, combination
+from reliabayes.models.bases import combination
 from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
 from tests.models.gibbs_runs import Run, noted_runs
 from tests.models.test_misleading import rated
@@ -40,7 +40,7 @@ def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
     fit = MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
 
     assert [options["draws"] for _, options, _ in runs] == [201, 201]
-    assert not any(options.get("goes_on") for _, options, _ in runs)
+    assert not any(options.get("done") for _, options, _ in runs)
     assert fit.posterior.sizes["draw"] == 401
     every = np.concatenate([drawn.parameters["location"] for _, _, drawn in runs], axis=1)
     for chain, drawn in enumerate(fit.posterior["location"].to_numpy()):
@@ -56,24 +56,10 @@ def test_runs_whose_chains_stay_at_modes_go_on_until_each_has_all_draws(
     assert [options["draws"] for _, options, _ in runs] == [200] * 4
     assert [options["warmup"] for _, options, _ in runs][2:] == [0, 0]
     for (_, _, first), (_, options, _) in zip(runs[:2], runs[2:], strict=True):
-        assert options["goes_on"]
+        assert options["done"] == first.iterations > 0
         for chain, point in enumerate(options["inits"]):
             for name, value in point.items():
                 np.testing.assert_array_equal(value, first.parameters[name][chain, -1])
-
-
-@pytest.mark.parametrize("number", [1, 2, 5])
-def test_chains_that_go_on_have_random_numbers_of_their_own(number: int) -> None:
-    problem = MODEL.problem(near_chance(0))
-    own, start = MODEL.conjugate(problem), MODEL.start(problem)
-    options: dict[str, Any] = {"chains": 1, "warmup": 0, "draws": 20, "seed": 1, "progress": False}
-    options["inits"] = start.create_inits(seed=1, chains=1)
-
-    others = [gibbs.sample(own, **options, goes_on=each) for each in range(number)]
-    found = gibbs.sample(own, **options, goes_on=number)
-
-    for other in others:
-        assert not np.isin(found.parameters["effect"], other.parameters["effect"]).any()
 
 
 @pytest.mark.usefixtures("short_runs_will_do")
@@ -138,25 +124,3 @@ def test_states_at_several_points_keep_known_answers(misleading: rb.Beta | None)
     assert problem.n_kinds == 4
     for point, states in zip(points, found, strict=True):
         np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
-
-
-def test_few_draws_from_each_mode_are_enough_where_chains_share_as_many(
-    runs: list[Run], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(better_draws, "FEW_OF_ALL", 2)
-    monkeypatch.setattr(better_draws, "ENOUGH_DRAWS", 100)
-    monkeypatch.setattr(better_draws, "LARGEST_R_HAT", 100.0)
-    monkeypatch.setattr(better_draws, "_mixes_badly", lambda fit: False)
-    model, ratings = rb.DawidSkene(), near_chance(0)
-
-    fit = model.fit(ratings, seed=1, draws=200)
-
-    modes = len(find_modes(model, model.problem(ratings)))
-    assert modes > 1
-    assert [options["draws"] for _, options, _ in runs[:modes]] == [100] * modes
-    assert [options.get("goes_on", 0) for _, options, _ in runs] == [0] * modes + [3] * (
-        len(runs) - modes
-    )
-    assert fit.posterior.sizes["draw"] == 200
-    every = np.concatenate([drawn.parameters["prevalence"] for _, _, drawn in runs], axis=1)
-    assert np.isin(fit.posterior["prevalence"], every).all()

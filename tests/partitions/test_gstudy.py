@@ -271,7 +271,7 @@ def test_draws_in_doubt_are_repeated_by_more_proposals_where_nuts_cannot_run(
     fit = rb.GStudy(design=CROSSED).fit(in_parts(few, 2), seed=1, draws=250, progress=False)
 
     assert fit.settings.sampler == "independence"
-    assert [run.thinning for run in runs] == [4, 40]
+    assert [run.thinning for run in runs] == [4, 16]
 
 
 def own_ways() -> rb.Ratings:

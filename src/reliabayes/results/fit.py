@@ -293,10 +293,12 @@ class Fit:
         problems = "; ".join(self.diagnostics().problems)
         return f"the draws may not represent the posterior: {problems}." if problems else ""
 
-    def warn_if_unreliable(self) -> None:
-        """Warn of the `doubt`, if there is one."""
-        if self.doubt:
-            text = f"{type(self.model).__name__}: {self.doubt}"
+    def warn_if_unreliable(self, missed: str = "") -> None:
+        """Warn of the `doubt`, if there is one, and of a precision that was ``missed``."""
+        if missed:
+            missed = f"{missed}: fit with more draws, or ask for less."
+        if said := " ".join(filter(None, (self.doubt, missed))):
+            text = f"{type(self.model).__name__}: {said}"
             warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def raters(self, prob: float = 0.9, draws: int | None = None) -> pd.DataFrame:

@@ -35,9 +35,12 @@ from reliabayes.sampling.plan import (
 # of NUTS. Each takes some twenty seconds of two processors.
 GIBBS_BUDGET, NUTS_BUDGET = 5e9, 1e9
 LEAST_FACTOR, MOST_AT_ONCE = 2, 32  # times as many iterations, from one look at draws to the next
+MOST_PROPOSALS = 200_000  # of independence sampling, of which each takes 0.1 ms or more
 WORK_OF_STEP = 500  # of NUTS, in ratings, besides those that it visits
 ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
-SPARE = 1.25  # draws for each effective one that is asked for, at least
+SPARE = 1.25  # times what draws so far say is needed
+ALL = 0.8  # of the draws: if as many are effective, iterations between them help no more
+DRAWS_FOR_EACH = 2  # effective one that is asked for: fewer must be many iterations apart
 LEAST_PART = 100  # draws of each chain, from which on they tell whether they pass between modes
 
 BY_GIBBS = {
@@ -72,7 +75,7 @@ class Aim:
 
     def draws(self, settings: Settings) -> int:
         """Draws of each chain to begin with: more than usual where an ESS needs them."""
-        return max(settings.draws, math.ceil(SPARE * self.ess / settings.chains))
+        return max(settings.draws, math.ceil(DRAWS_FOR_EACH * self.ess / settings.chains))
 
     def next(self, fit: Fit) -> tuple[int, int]:
         """Times as many iterations for each draw, and draws of each chain, likely to meet the aim.
@@ -86,22 +89,28 @@ class Aim:
         for name, error in self.mcse.items():
             table = fit.summary(names=[name])
             most = max(most, float((table["mcse"] / error).max()) ** 2)
-            wanted = SPARE * float((table["sd"] / error).max()) ** 2 / settings.chains
+            wanted = DRAWS_FOR_EACH * float((table["sd"] / error).max()) ** 2 / settings.chains
             draws = draws if self.keeps else max(draws, math.ceil(wanted))
         longer = SPARE * most * settings.draws / draws
-        is_enough = draws > settings.draws and longer <= 1
-        power = math.ceil(math.log2(max(longer, 1 if is_enough else LEAST_FACTOR)))
+        is_enough = longer <= 1 if draws > settings.draws else size >= ALL * checks.draws
+        power = 0 if is_enough else math.ceil(math.log2(max(longer, LEAST_FACTOR)))
         return int(min(2**power, MOST_AT_ONCE)), draws
 
     def is_met(self, fit: Fit) -> bool:
         """Whether draws are as precise as asked for, and in no doubt."""
+        return not (fit.diagnostics().draws_are_in_doubt or self.missed(fit))
+
+    def missed(self, fit: Fit) -> str:
+        """What was asked for and is not reached, in words; empty if all is."""
         checks = fit.diagnostics()
-        if checks.draws_are_in_doubt or min(checks.ess_bulk, checks.ess_tail) < self.ess:
-            return False
-        return all(
-            bool((fit.summary(names=[name])["mcse"] <= most).all())
-            for name, most in self.mcse.items()
-        )
+        size, said = min(checks.ess_bulk, checks.ess_tail), []
+        if size < self.ess:
+            said.append(f"ess={self.ess:g} was asked for, and the smallest is only {size:.0f}")
+        for name, most in self.mcse.items():
+            error = float(fit.summary(names=[name])["mcse"].max())
+            if not error <= most:
+                said.append(f"mcse={most:g} was asked for {name}, and it is {error:.2g}")
+        return "; ".join(said)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +164,13 @@ class Chains:
         """Chains of so many draws, which stand for so many times as many iterations.
 
         Of the draws of a fit, one in so many stays if its chains agree; otherwise all were warm-up.
+        Chains over parts, over crossed effects and of independence sampling start anew.
         """
         number = _draws_of(self.runs[0]) + draws - self.settings.draws
         settings = replace(self.settings, draws=draws)
         longer = replace(self, every=factor * self.every, settings=settings)
+        if self.step.own is not None and not isinstance(self.step.own, Conjugate):
+            return longer._with(longer._drawn(draws, settings.warmup))
         if fit.diagnostics().chains_disagree:
             return longer._with(longer._drawn(number, 0, self.runs))._completed(number)
         kept = [_one_in(factor, run) for run in self.runs]
@@ -176,7 +188,13 @@ class Chains:
                 return draws * replace(usual, thinning=factor * self.every).work_of_draw
 
             return _halved(factor, by_gibbs, GIBBS_BUDGET)
-        if own is not None or self.settings.sampler != "nuts" or self.output_dir is not None:
+        if isinstance(own, NearNormal):
+            proposals = draws * self.every * own.thinning
+            return _halved(factor, lambda factor: factor * proposals, MOST_PROPOSALS)
+        if own is not None:
+            passes = draws * self.every * len(fit.ratings)
+            return _halved(factor, lambda factor: factor * passes, GIBBS_BUDGET)
+        if self.settings.sampler != "nuts" or self.output_dir is not None:
             return 0
         is_adapted = all(len(run.adapted) == self.settings.chains for run in self.runs)
         if not is_adapted or fit.diagnostics().needs_smaller_steps:
@@ -224,7 +242,7 @@ class Chains:
         settings = replace(self.settings, draws=draws, warmup=warmup)
         if isinstance(own, NearNormal):
             options |= _lengths(settings)
-            return independence.sample(own, **options)
+            return independence.sample(replace(own, thinning=self.every * own.thinning), **options)
         if own is None or isinstance(own, Conjugate):
             round_ = self.every.bit_length() - 1
             options["first_chain"] = (round_ * len(self.places) + number) * settings.chains
@@ -246,8 +264,12 @@ class Chains:
             own = self._swept(own)
             if before is not None:
                 points, options["done"] = _last_of(before), before.iterations
+        else:
+            settings = replace(settings, draws=self.every * draws)
         by_gibbs: Any = BY_GIBBS[type(own)]
         run = by_gibbs.sample(own, inits=points, **_lengths(settings), **options)
+        if not isinstance(own, Conjugate):
+            run = _one_in(self.every, run)
         return self.model.as_by_program(run, mode.centring)
 
     def _swept(self, own: Conjugate) -> Conjugate:

@@ -24,8 +24,6 @@ PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
 # Ratings up to which other samplers follow if draws are in doubt, and up to which NUTS follows in
 # small steps: each takes about half a minute.
 MOST_TRIED_AGAIN, MOST_IN_SMALL_STEPS = 20_000, 2_000
-# What independence sampling takes where nothing else can run: times the usual iterations a draw.
-MORE_PROPOSALS = 10
 WITHOUT: dict[Sampler, str] = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "hmc": "normal distribution close to its posterior, or starts elsewhere than around its mode",
@@ -161,9 +159,7 @@ def later_steps(first: Step, starts: Sequence[Start], n_ratings: int) -> list[St
     own = first.own
     if IN_BROWSER or isinstance(own, (Conjugate, ConjugateInParts, CrossedEffects)):
         return []
-    if isinstance(own, NearNormal) and own.is_only:
-        return [Step(replace(own, thinning=MORE_PROPOSALS * own.thinning))]
-    if n_ratings > MOST_TRIED_AGAIN:
+    if n_ratings > MOST_TRIED_AGAIN or (isinstance(own, NearNormal) and own.is_only):
         return []
     found = [] if own is None else [Step(None)]
     if own is None and any(_is_short(geometry_of(start)) for start in starts):

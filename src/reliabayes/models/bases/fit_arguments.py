@@ -101,6 +101,8 @@ def checked_aim(
             f"an ESS of {ess:g} cannot come from {settings.chains} chains of {settings.draws:,} "
             "draws. Leave draws out, or lower ess."
         )
+    if mcse is not None and not isinstance(mcse, Mapping):
+        raise ValueError(f"mcse must name quantities, as in {{'icc': 0.005}}, not {mcse!r}.")
     for name, error in (mcse or {}).items():
         if name not in model.reports:
             raise ValueError(

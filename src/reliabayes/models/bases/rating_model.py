@@ -435,7 +435,7 @@ class RatingModel(OptionalResults[P], ABC):
             return self.fit_of_runs(ratings, problem, modes, chains.runs, chains.settings)
 
         fit = fit_until(aim, steps, started, fit_of, may_go_on=may_change or aim.is_precision)
-        fit.warn_if_unreliable()
+        fit.warn_if_unreliable(aim.missed(fit))
         return fit
 
     # For users of Stan.
