@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.results.contrast import Contrast as Contrast
     from reliabayes.results.fit import Fit as Fit
     from reliabayes.results.leave_one_out import LeaveOneOut as LeaveOneOut
+    from reliabayes.results.plan import Plan as Plan
     from reliabayes.results.point_estimate import PointEstimate as PointEstimate
     from reliabayes.results.predictive import PredictiveChecks as PredictiveChecks
 
@@ -53,6 +54,7 @@ else:
         "ConvergenceWarning": "reliabayes.errors",
         "Fit": "reliabayes.results.fit",
         "LeaveOneOut": "reliabayes.results.leave_one_out",
+        "Plan": "reliabayes.results.plan",
         "PointEstimate": "reliabayes.results.point_estimate",
         "PredictiveChecks": "reliabayes.results.predictive",
         "Ratings": "reliabayes.ratings",

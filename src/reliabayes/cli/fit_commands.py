@@ -72,6 +72,10 @@ def fit(
         int | None,
         typer.Option(min=0, help="Warmup iterations per chain; by default chosen by the model."),
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Print how the posterior would be sampled; fit nothing."),
+    ] = False,
     prob: Prob = 0.9,
     json_file: JsonFile = None,
     workers: Workers,
@@ -111,6 +115,10 @@ def fit(
     is_recommended = chosen is None
     chosen = chosen or recommended_model(ratings, "--model")
     check_models([chosen], ratings)
+    if plan:
+        numbers = {name: x for name, x in asdict(sampling).items() if name != "seed"}
+        typer.echo(chosen.plan(ratings, warmup=warmup, **numbers))
+        return
     fitted: rb.Fit | rb.PointEstimate
     if method == "em":
         fitted = _point_estimate(chosen, ratings, {"save": save, "report": report})

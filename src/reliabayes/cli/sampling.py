@@ -27,8 +27,10 @@ class Sampling:
     ----------
     chains : int, default 4
         Number of Markov chains.
-    draws : int, default 1000
+    draws : int, optional
         Number of draws per chain, after warmup.
+    ess : float, optional
+        Effective sample size that all quantities are to have.
     seed : int, default 1
         Seed of the sampler.
     sampler : {"auto", "nuts", "hmc", "gibbs", "independence"}
@@ -36,7 +38,22 @@ class Sampling:
     """
 
     chains: Annotated[int, typer.Option(min=1, help="Number of Markov chains.")] = 4
-    draws: Annotated[int, typer.Option(min=4, help="Number of draws per chain.")] = 1000
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=4,
+            show_default=False,
+            help="Number of draws per chain; by default 1000, or more if --ess needs them.",
+        ),
+    ] = None
+    ess: Annotated[
+        float | None,
+        typer.Option(
+            min=4,
+            show_default=False,
+            help="Effective sample size that all quantities are to have; chains go on until then.",
+        ),
+    ] = None
     seed: Annotated[
         int,
         typer.Option(

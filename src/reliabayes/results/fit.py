@@ -44,6 +44,7 @@ from reliabayes.results.modes import (
     table_of_modes,
 )
 from reliabayes.results.new_rater import covariates_of_new_rater, table_of_new_rater
+from reliabayes.results.plan import Plan
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.predictive import PredictiveChecks
 from reliabayes.results.rater_quality import (
@@ -129,6 +130,11 @@ class Fit:
         """What the posterior depends on: data reduced to what the likelihood needs, and priors."""
         found: Problem = problem_of(self.model, self.ratings, self.centring)
         return found
+
+    @property
+    def plan(self) -> Plan | None:
+        """How the posterior was to be sampled, and why; None if cmdstanpy made the draws."""
+        return self.settings.plan
 
     @cached_property
     def quantities(self) -> xr.Dataset:

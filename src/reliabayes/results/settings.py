@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from reliabayes.results.modes import Mode
+from reliabayes.results.plan import Plan
 
 VERSION = version("reliabayes")
 SAMPLER_NAMES = {
@@ -45,6 +46,8 @@ class Settings:
         Modes of the posterior, the heaviest first; empty if it has one.
     searches_all : bool
         Whether other modes were looked for among all items, where the model may have several.
+    plan : Plan or None
+        How the posterior was to be sampled; None if cmdstanpy made the draws.
     """
 
     chains: int
@@ -59,6 +62,7 @@ class Settings:
     relabelled: tuple[int, ...] = ()
     modes: tuple[Mode, ...] = ()
     searches_all: bool = True
+    plan: Plan | None = None
 
     @property
     def has_trajectories(self) -> bool:

@@ -22,6 +22,7 @@ from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet
 from reliabayes.results.model import Model
 from reliabayes.results.modes import Mode
+from reliabayes.results.plan import Plan
 from reliabayes.results.saved_classes import UnknownClassError, import_name, named_class
 from reliabayes.results.saved_file import (
     SEAL,
@@ -156,6 +157,8 @@ def unpack_fit(
     settings = json.loads(about["settings"])
     settings["relabelled"] = tuple(settings["relabelled"])
     settings["modes"] = tuple(Mode(**mode) for mode in settings.get("modes", ()))
+    if plan := settings.get("plan"):
+        settings["plan"] = Plan(**{**plan, "then": tuple(plan["then"])})
     ratings = Ratings(**unpack(groups["ratings"]))
     check_ratings(ratings)
     saved = SavedFit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference import crossed_gibbs, gibbs, gibbs_in_parts, independence, stan
-from reliabayes.inference.commands import TURN_ACCEPTANCE
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
@@ -20,6 +20,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart
+from reliabayes.results.diagnostics import DOUBTFUL_ESS_PER_CHAIN
 from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.plan import (
@@ -28,6 +29,7 @@ from reliabayes.sampling.plan import (
     Care,
     SampledModel,
     Step,
+    acceptance_of,
     geometry_of,
 )
 
@@ -41,6 +43,7 @@ ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
 SPARE = 1.25  # times what draws so far say is needed
 ALL = 0.8  # of the draws: if as many are effective, iterations between them help no more
 DRAWS_FOR_EACH = 2  # effective one that is asked for: fewer must be many iterations apart
+TRIALS = 10, 40  # draws of one chain, from which the time of all is estimated
 LEAST_PART = 100  # draws of each chain, from which on they tell whether they pass between modes
 
 BY_GIBBS = {
@@ -73,9 +76,14 @@ class Aim:
         """Whether a precision was asked for, beyond draws that are in no doubt."""
         return bool(self.ess or self.mcse)
 
-    def draws(self, settings: Settings) -> int:
-        """Draws of each chain to begin with: more than usual where an ESS needs them."""
-        return max(settings.draws, math.ceil(DRAWS_FOR_EACH * self.ess / settings.chains))
+    def settings(self, usual: Settings) -> Settings:
+        """Settings to begin with, of more draws than usual where an ESS needs them."""
+        wanted = 0 if self.keeps else math.ceil(DRAWS_FOR_EACH * self.ess / usual.chains)
+        return replace(usual, draws=max(usual.draws, wanted))
+
+    def least_ess(self, settings: Settings) -> float:
+        """Effective sample size below which chains go on."""
+        return max(self.ess, DOUBTFUL_ESS_PER_CHAIN * settings.chains)
 
     def next(self, fit: Fit) -> tuple[int, int]:
         """Times as many iterations for each draw, and draws of each chain, likely to meet the aim.
@@ -159,6 +167,20 @@ class Chains:
         if isinstance(self.step.own, Conjugate):
             part = max(math.ceil(part / len(self.places)), min(LEAST_PART, part))
         return self._with(self._drawn(part, self.settings.warmup))._completed(part)
+
+    def seconds(self) -> float:
+        """About how long the first draws take, by a trial of a few with one chain."""
+        one = replace(self, settings=replace(self.settings, chains=1))
+        took = []
+        for draws in TRIALS:
+            started = time.perf_counter()
+            one._drawn(draws, 0)
+            took.append(time.perf_counter() - started)
+        iteration = max(took[1] - took[0], 0.0) / (TRIALS[1] - TRIALS[0])
+        settings = self.settings
+        at_once = min(settings.chains, os.cpu_count() or 1)
+        number = settings.chains * (settings.warmup + settings.draws) / at_once
+        return took[0] + number * iteration
 
     def gone_on(self, factor: int, draws: int, fit: Fit) -> Chains:
         """Chains of so many draws, which stand for so many times as many iterations.
@@ -343,9 +365,6 @@ def program_arguments(
     With draws before, chains start at the last ones, with metric and step size as adapted there.
     """
     points = start.create_inits(seed=settings.seed, chains=settings.chains)
-    acceptance = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    if settings.sampler == "hmc":
-        acceptance = TURN_ACCEPTANCE
     if before is not None:
         points = _last_of(before)
     return {
@@ -353,7 +372,7 @@ def program_arguments(
         "inits": [model.for_program(point, mode.centring) for point in points],
         **_lengths(settings),
         "geometry": before.adapted if before else geometry_of(start, settings.sampler, care),
-        "acceptance": max(acceptance, care.acceptance),
+        "acceptance": acceptance_of(start, settings.sampler, care),
         "thinning": max(mode.thinning, care.thinning),
     }
 

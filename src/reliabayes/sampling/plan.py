@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import stan
-from reliabayes.inference.commands import Geometry
+from reliabayes.inference.commands import TURN_ACCEPTANCE, Geometry
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
@@ -17,6 +17,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.results.plan import Plan
 from reliabayes.results.settings import Settings
 
 # Iterations of each chain where each is a pass over ratings in parts, or over so many.
@@ -174,6 +175,158 @@ def _is_short(geometry: Geometry | None) -> bool:
     if geometry is None:
         return False
     return geometry.mean is not None or geometry.max_tree_depth < LONG_TREES.tree_depth
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """How a posterior is sampled.
+
+    Attributes
+    ----------
+    model : SampledModel
+        The model.
+    problem : Problem
+        What the posterior depends on.
+    places : sequence of pair of Start and WarmStart
+        Where chains start, and the mode that they start around.
+    steps : sequence of Step
+        What draws first, and what follows if draws are in doubt.
+    may_change : bool
+        Whether the sampler is free, so that chains may go on and others follow.
+    settings : Settings
+        Numbers of chains and iterations; the sampler is that of the Stan program.
+    """
+
+    model: SampledModel
+    problem: Any
+    places: Sequence[tuple[Start, WarmStart]]
+    steps: Sequence[Step]
+    may_change: bool
+    settings: Settings
+
+    def settings_of(self, step: Step, warmup: int | None, draws: int | None) -> Settings:
+        """Settings of a step, with the iterations that are given, or that suit it."""
+        starts = [start for start, _ in self.places]
+        return chosen_settings(self.settings, step, starts, warmup, draws)
+
+    def plan(self, ess: float, warmup: int | None, draws: int | None) -> Plan:
+        """The plan in words and numbers, for an effective sample size that is aimed at."""
+        first, *later = self.steps
+        settings = self.settings_of(first, warmup, draws)
+        own, start = first.own, self.places[0][0]
+        is_warm = isinstance(start, WarmStart) and settings.warm_start
+        known = geometry_of(start, settings.sampler, first.care)
+        every, acceptance = 1, 0.0
+        if isinstance(own, Conjugate):
+            every = own.sweeps + own.passes
+        elif isinstance(own, NearNormal):
+            every = own.thinning
+        elif own is None:
+            every = start.thinning if isinstance(start, WarmStart) else 1
+            acceptance = acceptance_of(start, settings.sampler, first.care)
+        nodes = getattr(self.problem, "nodes", None)
+        return Plan(
+            model=type(self.model).__name__,
+            sampler=settings.sampler,
+            program=self.model.program(self.problem) if own is None else "",
+            starts=len(self.places) if is_warm else 0,
+            chains=settings.chains,
+            warmup=settings.warmup,
+            draws=settings.draws,
+            every=every,
+            acceptance=acceptance,
+            nodes=int(getattr(nodes, "number", 0)),
+            ess=ess,
+            then=tuple(LATER[step.care] for step in later),
+            reasons={"sampler": _why(settings.sampler, known), "warmup": _adapted(own, known)},
+        )
+
+
+def way_of(
+    model: SampledModel,
+    problem: Any,
+    modes: Sequence[WarmStart],
+    settings: Settings,
+    *,
+    n_ratings: int,
+    sampler: Sampler = "auto",
+    warm_start: bool | Start = True,
+    output_dir: object = None,
+) -> Way:
+    """How a posterior is sampled: by what gives most effective draws a second, or as asked for.
+
+    Parameters
+    ----------
+    model : SampledModel
+        The model.
+    problem : Problem
+        What the posterior depends on.
+    modes : sequence of WarmStart
+        Starts at each of its modes.
+    settings : Settings
+        Numbers of chains and iterations.
+    n_ratings : int
+        Number of ratings.
+    sampler, warm_start, output_dir
+        As of `RatingModel.fit`.
+
+    Raises
+    ------
+    ValueError
+        The sampler that is asked for does not suit the posterior, or other arguments.
+    """
+    first = first_step(model, sampler, problem, modes[0], warm_start, output_dir)
+    starts = chosen_starts(model, warm_start, modes, problem)
+    by_program = sampler_of_program(model, sampler, starts, output_dir)
+    may_change = sampler == "auto" and output_dir is None
+    later = later_steps(first, starts, n_ratings) if may_change else []
+    return Way(
+        model,
+        problem,
+        [*zip(starts, modes, strict=False)],
+        [first, *later],
+        may_change,
+        replace(settings, sampler=by_program, warm_start=warm_start is not False),
+    )
+
+
+LATER: dict[Care, str] = {
+    AS_USUAL: "NUTS follows",
+    LONG_TREES: "NUTS follows with long trees",
+    SMALL_STEPS: "NUTS follows in small steps",
+}
+
+
+def _why(sampler: str, known: Geometry | None) -> str:
+    """Why a posterior is sampled by this."""
+    if sampler == "gibbs":
+        return "because parameters have known distributions given what is hidden"
+    if sampler == "independence":
+        return "because few parameters have a nearly normal posterior, and a density is quick"
+    if sampler == "hmc":
+        return "along the ellipses of a normal distribution, to which the posterior is close"
+    if known is not None and known.max_tree_depth < LONG_TREES.tree_depth:
+        return "in short trees, because the posterior is close to a normal distribution"
+    return "which suits any posterior"
+
+
+def _adapted(own: Own | None, known: Geometry | None) -> str:
+    """What warm-up is for."""
+    if isinstance(own, NearNormal):
+        return "to adapt the proposals"
+    if own is not None:
+        return "because chains start wider apart than the posterior"
+    if known is None:
+        return "to adapt metric and step size"
+    if known.adapt:
+        return "to improve on the metric that the curvature at the mode gives"
+    return "to adapt the step size only: the curvature at the mode gives the metric"
+
+
+def acceptance_of(start: Start, sampler: str, care: Care) -> float:
+    """Acceptance rate that steps are adapted to."""
+    own = start.target_acceptance if isinstance(start, WarmStart) else 0.8
+    return max(TURN_ACCEPTANCE if sampler == "hmc" else own, care.acceptance)
 
 
 def sampler_of_program(

@@ -28,23 +28,17 @@ from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.fit_arguments import check_arguments, check_kind, checked_aim
 from reliabayes.models.bases.given_point import given_point, labelled_point
 from reliabayes.models.bases.optional_results import OptionalResults
-from reliabayes.partitions import AnyRatings
+from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.modes import Combined
+from reliabayes.results.plan import Plan
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.loop import Chains, fit_until, program_arguments
-from reliabayes.sampling.plan import (
-    Step,
-    chosen_settings,
-    chosen_starts,
-    first_step,
-    later_steps,
-    sampler_of_program,
-)
+from reliabayes.sampling.plan import Step, chosen_settings, way_of
 
 if TYPE_CHECKING:
     import cmdstanpy
@@ -414,29 +408,94 @@ class RatingModel(OptionalResults[P], ABC):
         check_arguments(self, ratings, warm_start, parallel_chains, timeout, sampler)
         settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=seed)
         aim = checked_aim(self, ess, mcse, settings, fixed=draws is not None)
-        settings = replace(settings, draws=aim.draws(settings))
         ratings = as_counted(self, ratings)
         with threadpool_limits(limits=1, user_api="blas"):
             problem, modes = self.prepared(ratings)
-            first = first_step(self, sampler, problem, modes[0], warm_start, output_dir)
-            starts = chosen_starts(self, warm_start, modes, problem)
-            by_program = sampler_of_program(self, sampler, starts, output_dir)
-        settings = replace(settings, sampler=by_program, warm_start=warm_start is not False)
-        places = [*zip(starts, modes, strict=False)]
+            way = way_of(
+                self,
+                problem,
+                modes,
+                aim.settings(settings),
+                n_ratings=len(ratings),
+                sampler=sampler,
+                warm_start=warm_start,
+                output_dir=output_dir,
+            )
         options: dict[str, Any] = {"parallel_chains": parallel_chains, "progress": progress}
-        may_change = sampler == "auto" and output_dir is None
-        steps = [first, *(later_steps(first, starts, len(ratings)) if may_change else [])]
+        plan = way.plan(aim.least_ess(settings), warmup, draws)
 
         def started(step: Step) -> Chains:
-            chosen = chosen_settings(settings, step, starts, warmup, draws)
-            return Chains(self, problem, places, step, chosen, options, output_dir).started()
+            chosen = replace(way.settings_of(step, warmup, draws), plan=plan)
+            return Chains(self, problem, way.places, step, chosen, options, output_dir).started()
 
         def fit_of(chains: Chains) -> Fit:
             return self.fit_of_runs(ratings, problem, modes, chains.runs, chains.settings)
 
-        fit = fit_until(aim, steps, started, fit_of, may_go_on=may_change or aim.is_precision)
+        may_go_on = way.may_change or aim.is_precision
+        fit = fit_until(aim, way.steps, started, fit_of, may_go_on=may_go_on)
         fit.warn_if_unreliable(aim.missed(fit))
         return fit
+
+    def plan(
+        self,
+        ratings: AnyRatings,
+        *,
+        chains: int = 4,
+        warmup: int | None = None,
+        draws: int | None = None,
+        warm_start: bool = True,
+        sampler: Sampler = "auto",
+        ess: float | None = None,
+    ) -> Plan:
+        """How the posterior given the ratings would be sampled, and why, without sampling it.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data, in memory or in parts.
+        chains, warmup, draws, warm_start, sampler, ess
+            As of `fit`.
+
+        Returns
+        -------
+        Plan
+            Printed, it reads as in a section on methods. EM is run, from which chains start, and,
+            of ratings in memory, a few draws are made, from which ``seconds`` are estimated.
+
+        Raises
+        ------
+        ValueError, RatingsError
+            As by `fit`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import reliabayes as rb
+        >>> ratings = rb.Ratings.from_wide(np.array([[1, 2], [4, 4], [2, 3]]))
+        >>> rb.GaussianICC().plan(ratings).sampler
+        'nuts'
+        """
+        check_arguments(self, ratings, warm_start, None, None, sampler)
+        settings = Settings.checked(chains=chains, warmup=warmup, draws=draws, seed=1)
+        aim = checked_aim(self, ess, None, settings, fixed=draws is not None)
+        ratings = as_counted(self, ratings)
+        with threadpool_limits(limits=1, user_api="blas"):
+            problem, modes = self.prepared(ratings)
+            way = way_of(
+                self,
+                problem,
+                modes,
+                aim.settings(settings),
+                n_ratings=len(ratings),
+                sampler=sampler,
+                warm_start=warm_start,
+            )
+        plan = way.plan(aim.least_ess(settings), warmup, draws)
+        if isinstance(ratings, RatingsDataset):
+            return plan  # a few draws may be many passes over the parts
+        chosen = way.settings_of(way.steps[0], warmup, draws)
+        trial = Chains(self, problem, way.places, way.steps[0], chosen, {"progress": False})
+        return replace(plan, seconds=trial.seconds())
 
     # For users of Stan.
 
