@@ -83,21 +83,22 @@ def _needed(
 ) -> float:
     states, raters, categories = draw.log_table.shape
     table = np.exp(draw.log_table)
-    edges = table.cumsum(axis=2)[:, :, :-1]
-    by_rating = np.ascontiguousarray(table.reshape(states, -1).T)
+    # Items come last, where sums over few states or categories are fast.
+    edges = np.ascontiguousarray(table.cumsum(axis=2)[:, :, :-1].transpose(2, 0, 1))
+    by_rating, of_state = table.reshape(states, -1), draw.truth.T
     weight = _normalised(np.exp(draw.log_weight))
     to_rater = _normalised(share).cumsum()[:-1]
     # Of the items that get another rating: their states, and the probabilities of these.
     state = rng.choice(states, SIMULATED_ITEMS, p=weight)
-    posterior = np.tile(weight, (SIMULATED_ITEMS, 1))
+    posterior = np.tile(weight[:, None], SIMULATED_ITEMS)
     given, certain = 0, 0.0  # ratings and certainties, summed over the items that get no more
     for number in range(1, MOST_RATINGS + 1):
         rater = to_rater.searchsorted(rng.random(len(state)), side="right") if raters > 1 else 0
-        point = rng.random(len(state))[:, None]
-        category = (point >= edges[state, rater]).sum(axis=1)
-        posterior *= by_rating[rater * categories + category]
-        posterior /= posterior.sum(axis=1, keepdims=True)
-        certainty = (posterior @ draw.truth).max(axis=1)
+        point = rng.random(len(state))
+        category = (point >= edges[:, state, rater]).sum(axis=0)
+        posterior *= by_rating[:, rater * categories + category]
+        posterior /= posterior.sum(axis=0)
+        certainty = (of_state @ posterior).max(axis=0)
         if not adaptive:
             if certainty.mean() >= accuracy:
                 return float(number)
@@ -105,7 +106,7 @@ def _needed(
         is_open = (certainty < accuracy) & (number < MOST_RATINGS)
         given += number * int((~is_open).sum())
         certain += float(certainty[~is_open].sum())
-        state, posterior = state[is_open], posterior[is_open]
+        state, posterior = state[is_open], posterior[:, is_open]
         if len(state) == 0:
             return given / SIMULATED_ITEMS if certain >= accuracy * SIMULATED_ITEMS else np.inf
     return np.inf
