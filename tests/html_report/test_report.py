@@ -361,6 +361,7 @@ def test_correct_ratings_are_those_at_hand_that_equal_true_categories() -> None:
     assert f"rater {by_rater.idxmin()} least often" in words
     assert quantiles(fit.quantities["bits_per_rating"], ".3f") in found.sentences[-1]
     assert "bits" not in found.verdict
+    assert answer(fit, details=False) == replace(found, sentences=())
 
 
 def test_failed_check_stands_beside_the_claim_that_it_touches() -> None:

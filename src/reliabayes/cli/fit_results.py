@@ -97,7 +97,7 @@ def print_verdict(fitted: rb.Fit, prob: float) -> None:
     from reliabayes.html_report.answers import answer
 
     with while_computing("the answer"):
-        found = answer(fitted, prob=prob)
+        found = answer(fitted, prob=prob, details=False)
     print_text(f"\n{found.verdict}")
     for figure in found.figures:
         interval = f" ({figure.interval})" if figure.interval else ""

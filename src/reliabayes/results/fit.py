@@ -123,7 +123,7 @@ class Fit:
         first = [
             f"<p><b>{label}:</b> {escape(text)}</p>" for label, text in self._said_first().items()
         ]
-        return f"{''.join(first)}<p>{escape(answer(self).verdict)}</p>{table}"
+        return f"{''.join(first)}<p>{escape(answer(self, details=False).verdict)}</p>{table}"
 
     @cached_property
     def problem(self) -> Problem:

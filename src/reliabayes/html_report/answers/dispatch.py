@@ -31,6 +31,7 @@ def answer(
     reliability: float = 0.8,
     items: pd.DataFrame | None = None,
     misfit: Sequence[str] = (),
+    details: bool = True,
 ) -> Answer:
     """Answer the question that the model of a fit is made for.
 
@@ -46,6 +47,8 @@ def answer(
         Result of `Fit.items`, if it is known already.
     misfit : sequence of str, optional
         What the model does not reproduce of the ratings, by `Fit.check`.
+    details : bool, default True
+        Whether to say more about the main numbers; some sentences need simulations of their own.
 
     Returns
     -------
@@ -60,7 +63,8 @@ def answer(
     >>> answer(fit).headline  # doctest: +ELLIPSIS
     'Not yet: 4 ratings an item give a reliability of 0.6...; 0.80 takes ...'
     """
-    found = _answer(fit, prob, reliability, items, misfit)
+    found = _answer(fit, prob, reliability, items, misfit, details)
+    found = found if details else replace(found, sentences=())
     ignored = ignored_facets(fit.model, fit.ratings).removesuffix(".")
     if not ignored:
         return found
@@ -70,7 +74,12 @@ def answer(
 
 
 def _answer(
-    fit: Fit, prob: float, reliability: float, items: pd.DataFrame | None, misfit: Sequence[str]
+    fit: Fit,
+    prob: float,
+    reliability: float,
+    items: pd.DataFrame | None,
+    misfit: Sequence[str],
+    details: bool,
 ) -> Answer:
     if "normalized_xcc" in fit.quantities:
         return pools_answer(fit, prob, reliability, misfit)
@@ -79,7 +88,7 @@ def _answer(
     if "icc" in fit.quantities:
         return reliability_answer(fit, prob, reliability, misfit)
     if "accuracy" in fit.quantities:
-        return true_categories_answer(fit, prob, Labels.of(fit, items), misfit)
+        return true_categories_answer(fit, prob, Labels.of(fit, items), misfit, details)
     if "a" in fit.quantities:
         return knowledge_answer(fit, prob)
     return _first_quantity_answer(fit, prob)

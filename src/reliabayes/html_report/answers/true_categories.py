@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def true_categories_answer(
-    fit: Fit, prob: float, labels: Labels, misfit: Sequence[str] = ()
+    fit: Fit, prob: float, labels: Labels, misfit: Sequence[str] = (), details: bool = True
 ) -> Answer:
     """Which pool and which raters to drop, which labels to trust, and how many labels are enough.
 
@@ -56,6 +56,8 @@ def true_categories_answer(
         How many of them are nearly certain.
     misfit : sequence of str
         What the model does not reproduce of the ratings, by predictive checks.
+    details : bool, default True
+        Whether to say more about the main numbers.
 
     Returns
     -------
@@ -78,27 +80,36 @@ def true_categories_answer(
     if shared is not None:
         basis = _if_independent(labels, shared)
         claims = [basis, *(claim for claim in claims if claim is not trust)]
-    pools = len(fit.ratings.pools)
-    equal = f"equal the consensus of {pools} pools" if pools > 1 else "are right"
-    figures = [percentage_figure(f"of ratings {equal}", correct, prob)]
-    sentences = [
-        f"{percentage(correct, prob)} of ratings {equal}: they are the true category, whether by "
-        "knowledge or by luck."
-    ]
+    figures = [percentage_figure(f"of ratings {_equal(fit)}", correct, prob)]
     if unknown:
         share = f"{math.floor(100 * trusted / unknown)}%"
         certain = f"of labels are at least {SURE:.0%} likely"
         figures.append(Figure(certain, share, f"{trusted:,} of {unknown:,}"))
+    number, against_gold = None, None
     if not fit.model.conditional:
         number = fit.raters_needed(accuracy=SURE).values.ravel()
         figures.append(_needed_figure(number, prob))
-        sentences.append(_needed_sentence(fit, number, prob))
     is_in_parts = isinstance(fit.ratings, RatingsDataset)
     if unknown < labels.items and not fit.model.conditional and not is_in_parts:
-        figure, sentence = _against_gold(fit, prob)
+        figure, against_gold = _against_gold(fit, prob)
         figures.append(figure)
-        sentences.append(sentence)
-    if pools > 1:
+    sentences = _details(fit, correct, number, against_gold, prob) if details else []
+    return Answer(tuple(claims), tuple(figures), tuple(sentences))
+
+
+def _details(
+    fit: Fit, correct: Array, number: Array | None, against_gold: str | None, prob: float
+) -> list[str]:
+    """More about the main numbers: correct ratings, how many an item needs, pools and raters."""
+    sentences = [
+        f"{percentage(correct, prob)} of ratings {_equal(fit)}: they are the true category, "
+        "whether by knowledge or by luck."
+    ]
+    if number is not None:
+        sentences.append(_needed_sentence(fit, number, prob))
+    if against_gold is not None:
+        sentences.append(against_gold)
+    if len(fit.ratings.pools) > 1:
         sentences += pool_sentences(fit, prob)
     if is_by_rater(fit, "accuracy"):
         sentences += rater_sentences(fit, prob)
@@ -108,7 +119,13 @@ def true_categories_answer(
             f"Encoding a rating costs {estimate_text(bits, prob, '.3f')} bits with the model, "
             f"against {math.log2(size):.2f} for uniform guessing among {size} categories."
         )
-    return Answer(tuple(claims), tuple(figures), tuple(sentences))
+    return sentences
+
+
+def _equal(fit: Fit) -> str:
+    """What ratings are that have the true category."""
+    pools = len(fit.ratings.pools)
+    return f"equal the consensus of {pools} pools" if pools > 1 else "are right"
 
 
 def _trust(labels: Labels) -> str:
