@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
@@ -34,7 +33,8 @@ from reliabayes.results.posterior import Posterior
 Point = Mapping[str, Any]
 
 MOST_ROUNDING = 1e-3  # of the spread of ratings; more could hide a residual
-SMALLEST_RESIDUAL = 1e-9  # of the spread of ratings; lsmr leaves smaller ones
+SMALLEST_RESIDUAL = 1e-9  # of the spread of ratings; `_residual` leaves smaller ones
+CONVERGED = 1e-14  # of the gradient at first
 SDS = ("sd_item", "sd_rater", "sd_residual")
 SEED = 1979  # of drawn levels: the same draws always give the same likelihoods
 
@@ -291,12 +291,47 @@ def check_residual(item: Codes, rater: Codes, values: Array, pool: Codes | None 
 def has_residual(codes: Sequence[Codes], values: Array) -> bool:
     """Whether these ratings have residuals from least-squares effects of items and raters."""
     centred = values - values.mean()
-    one, index = np.ones(len(values)), np.arange(len(values))
-    effects = sp.hstack([sp.coo_array((one, (index, code))) for code in codes]).tocsr()
-    residual = centred - effects @ sp.linalg.lsmr(effects, centred, atol=1e-14, btol=1e-14)[0]
+    spread = np.abs(centred).max()
     # What rounding leaves grows with the ratings themselves, what raters leave with their spread.
-    least = max(SMALLEST_RESIDUAL * np.abs(centred).max(), _rounding(values))
-    return bool(np.abs(residual).max() > least)
+    least = max(SMALLEST_RESIDUAL * spread, _rounding(values))
+    return bool(
+        spread > least and spread * np.abs(_residual(codes, centred / spread)).max() > least
+    )
+
+
+def _residual(codes: Sequence[Codes], values: Array) -> Array:
+    """What least-squares effects leave of values, by conjugate gradients.
+
+    Effects are in units in which their mean squares are equal.
+    """
+    units = [1 / np.sqrt(np.maximum(np.bincount(code), 1)) for code in codes]
+
+    def sums(residual: Array) -> list[Array]:
+        return [unit * np.bincount(code, residual) for unit, code in zip(units, codes, strict=True)]
+
+    def of_ratings(effects: Sequence[Array]) -> Array:
+        found = [
+            (unit * each)[code] for unit, each, code in zip(units, effects, codes, strict=True)
+        ]
+        return np.asarray(np.sum(found, axis=0))
+
+    def square(effects: Sequence[Array]) -> float:
+        return float(sum(each @ each for each in effects))
+
+    residual, gradient = values, sums(values)
+    direction, size = gradient, square(gradient)
+    least = CONVERGED**2 * size
+    for _ in range(min(len(values), sum(map(len, units)))):
+        if size <= least:
+            break
+        along = of_ratings(direction)
+        residual = residual - size / (along @ along) * along
+        gradient, before = sums(residual), size
+        size = square(gradient)
+        direction = [
+            each + size / before * last for each, last in zip(gradient, direction, strict=True)
+        ]
+    return residual
 
 
 def _rounding(values: Array) -> float:
@@ -309,4 +344,4 @@ def _rank(item: Codes, rater: Codes) -> int:
     items, raters = (np.unique(codes, return_inverse=True)[1] for codes in (item, rater))
     sizes = int(items.max()) + 1, int(raters.max()) + 1
     links = sp.csr_array((np.ones(len(items)), (items, sizes[0] + raters)), shape=(sum(sizes),) * 2)
-    return sum(sizes) - int(csgraph.connected_components(links, directed=False)[0])
+    return sum(sizes) - int(sp.csgraph.connected_components(links, directed=False)[0])
