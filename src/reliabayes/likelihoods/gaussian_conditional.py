@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
+import scipy
 
 from reliabayes.arrays import Array
 
+FEW = 30  # effects, in whose systems Python takes less time than the import of scipy.linalg
 LEAST = 1e-6  # of the scale of ratings: a standard deviation whose effects make no difference
 
 
@@ -101,9 +102,20 @@ def _solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
     """Solution of a lower triangular system, or of a stack of them."""
     if factor.ndim > 2:
         return _solve_stack(factor.swapaxes(1, 2) if transposed else factor, right, transposed)
+    if len(factor) <= FEW:
+        return _substituted(factor.T if transposed else factor, right, transposed)
     # Without scipy's checks, which take longer than the solution.
-    solution, _ = dtrtrs(factor, right, lower=1, trans=int(transposed))
+    solution, _ = scipy.linalg.lapack.dtrtrs(factor, right, lower=1, trans=int(transposed))
     return np.asarray(solution)
+
+
+def _substituted(triangle: Array, right: Array, upper: bool) -> Array:
+    """Solution of a small triangular system, one unknown at a time."""
+    solution = np.zeros_like(right)
+    for unknown in reversed(range(len(right))) if upper else range(len(right)):
+        left = right[unknown] - triangle[unknown] @ solution
+        solution[unknown] = left / triangle[unknown, unknown]
+    return solution
 
 
 def _solve_stack(triangle: Array, right: Array, upper: bool) -> Array:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import scipy.fft
 from scipy.special import ndtri
 
 from reliabayes.arrays import Array, Codes, blocks
@@ -147,14 +146,14 @@ def _autocorrelation(draws: Array) -> Array:
     """Correlation of draws with later ones of the same chain, by lag, from all chains together."""
     n = draws.shape[2]
     means = draws.mean(axis=2)
-    length = scipy.fft.next_fast_len(2 * n, real=True)  # twice as long, so that no end wraps
+    length = 2 ** (2 * n - 1).bit_length()  # twice as long and more, so that no end wraps
     padded = np.zeros((*draws.shape[:2], length))
     np.subtract(draws, means[:, :, None], out=padded[:, :, :n])
-    spectrum = scipy.fft.rfft(padded, axis=2, overwrite_x=True)
+    spectrum = np.fft.rfft(padded, axis=2)
     parts = spectrum.view(np.float64)  # real and imaginary ones in turn
     squares = np.einsum("ucf,ucf->uf", parts, parts)
     power = (squares[:, ::2] + squares[:, 1::2]) / draws.shape[1]
-    covariance = scipy.fft.irfft(power, n=length, axis=1)[:, :n] / n
+    covariance = np.fft.irfft(power, n=length, axis=1)[:, :n] / n
     within = covariance[:, :1] * n / (n - 1)
     variance = covariance[:, :1] + means.var(axis=1, ddof=1)[:, None]
     correlation: Array = 1 - (within - covariance) / variance
