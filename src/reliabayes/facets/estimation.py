@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, pinvh
+import scipy
 
 from reliabayes.arrays import Array, Mask
 from reliabayes.errors import Fault, RatingsError
@@ -103,8 +103,8 @@ def _improved(model: NormalEffects, found: Solution, lowest: Array) -> Solution 
             reached = np.maximum(found.variance + step / 2**halving, lowest)
             try:
                 better = model.at(reached)
-            except LinAlgError:  # hardly any residual variance is left: rounding errors are larger
-                continue
+            except np.linalg.LinAlgError:
+                continue  # hardly any residual variance is left: rounding errors are larger
             if better.log_density > found.log_density:
                 return better
     return None
@@ -116,6 +116,6 @@ def _step(information: Array, slope: Array, free: Mask) -> Array:
     held = information[np.ix_(free, free)]
     try:
         step[free] = np.linalg.solve(held, slope[free])
-    except LinAlgError:
-        step[free] = pinvh(held) @ slope[free]
+    except np.linalg.LinAlgError:
+        step[free] = scipy.linalg.pinvh(held) @ slope[free]
     return step

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, lapack, solve_triangular
 
 from reliabayes.arrays import Array
 from reliabayes.facets.effect_blocks import EffectBlocks
@@ -123,7 +123,9 @@ class Solution:
         matrix *= self.scale[:, None]
         matrix *= self.scale
         matrix[np.diag_indices_from(matrix)] += self.precision
-        self.factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)[0]
+        self.factor = scipy.linalg.cho_factor(
+            matrix, lower=True, overwrite_a=True, check_finite=False
+        )[0]
 
     @cached_property
     def effects(self) -> Array:
@@ -181,7 +183,9 @@ class Solution:
         found = np.empty_like(totals)
         top, rest = totals[blocks.members], totals[blocks.rest]
         right = scale * (rest - model.cross @ (self.inverse @ top)) / self.residual
-        found[blocks.rest] = scale * cho_solve((self.factor, True), right, check_finite=False)
+        found[blocks.rest] = scale * scipy.linalg.cho_solve(
+            (self.factor, True), right, check_finite=False
+        )
         found[blocks.members] = self.inverse @ (top - model.cross.T @ found[blocks.rest])
         return found
 
@@ -216,7 +220,7 @@ class Solution:
     def _traces(self) -> Array:
         """(K,) traces of the inverse of V on each source; the last over ratings."""
         blocks, source = self.model.blocks, self.model.sums.source
-        inverse = lapack.dpotri(self.factor, lower=1)[0]
+        inverse = scipy.linalg.lapack.dpotri(self.factor, lower=1)[0]
         part = 1 - self.precision * np.diag(inverse)
         reach = np.bincount(source[blocks.rest], part, len(self.variance))
         traces = self._traces_of_blocks(inverse)
@@ -254,5 +258,5 @@ class Solution:
             sp.csr_array(model.within[:, columns]), sp.csr_array(model.cross[columns])
         ).toarray()
         right = self.scale[:, None] * reduced
-        known = solve_triangular(self.factor, right, lower=True, check_finite=False)
+        known = scipy.linalg.solve_triangular(self.factor, right, lower=True, check_finite=False)
         return float(reduced[columns, np.arange(len(columns))].sum() - (known**2).sum())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.polynomial import chebyshev
 
 from reliabayes.arrays import Array, Codes

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import LinearOperator, cg
 
 from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.facets.effect_sums import EffectSums
@@ -158,8 +157,8 @@ class CrossedDesign:
             return np.asarray(own * columns - self.counts.T @ (shrinkage * (self.counts @ columns)))
 
         size = len(own)
-        matrix = LinearOperator((size, size), matvec=times, dtype=np.float64)
-        return np.asarray(cg(matrix, left, rtol=1e-10, M=sp.diags_array(1 / own))[0])
+        matrix = sp.linalg.LinearOperator((size, size), matvec=times, dtype=np.float64)
+        return np.asarray(sp.linalg.cg(matrix, left, rtol=1e-10, M=sp.diags_array(1 / own))[0])
 
     def draw_rows(
         self, sd: Deviations, columns: Array, cells: int, rng: np.random.Generator

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.polynomial import chebyshev
 
 from reliabayes.arrays import Array, Codes

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.linalg import lapack, solve_triangular
 
 from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.facets import EffectLevels
@@ -143,7 +143,9 @@ class ItemEffects:
         """Effects by source and the mean, drawn given the ratings; none of items' own sources."""
         factor, scores = (each[0] for each in self._solved(variance[None])[3:])
         noise = rng.standard_normal(len(scores))
-        drawn = solve_triangular(factor, scores + noise, trans=1, lower=True, check_finite=False)
+        drawn = scipy.linalg.solve_triangular(
+            factor, scores + noise, trans=1, lower=True, check_finite=False
+        )
         by_source = [drawn[:-1][self.source[:-1] == k] for k in range(len(variance) - 1)]
         return by_source, self._centre + float(drawn[-1])
 
@@ -222,7 +224,7 @@ def _factors(matrices: Array) -> Array:
     if matrices.shape[1] < FEW_SHARED:
         return np.asarray(np.linalg.cholesky(matrices))
     for matrix in matrices:  # in place: copies would take as long
-        factor, failed = lapack.dpotrf(matrix.T, lower=0, clean=0, overwrite_a=1)
+        factor, failed = scipy.linalg.lapack.dpotrf(matrix.T, lower=0, clean=0, overwrite_a=1)
         if failed:
             raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
         assert np.shares_memory(factor, matrix)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.linalg import splu
 from scipy.special import logsumexp
 
 from reliabayes.arrays import Array, Codes
@@ -189,11 +188,11 @@ class ScoredRatings:
             known, uphill = (np.bincount(given.rater, x, n_raters) for x in per_rater)
             curvature[np.diag_indices(n_raters)] += known
             matrix = np.eye(n_raters) + own_sd[:, None] * curvature * own_sd
-            factor = cho_factor(matrix, lower=True)
+            factor = scipy.linalg.cho_factor(matrix, lower=True)
             return Curved(
                 float(weight @ (of_each + volume) - 0.5 * effect @ effect),
                 own_sd * uphill - effect,
-                lambda right: np.asarray(cho_solve(factor, right)),
+                lambda right: np.asarray(scipy.linalg.cho_solve(factor, right)),
                 2 * float(np.log(np.diag(factor[0])).sum()),
             )
 
@@ -203,6 +202,6 @@ class ScoredRatings:
 def _factor(matrix: Any) -> Any:
     """Factors of a sparse, positive definite matrix."""
     options = {"SymmetricMode": True}
-    return splu(
+    return sp.linalg.splu(
         sp.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0, options=options
     )

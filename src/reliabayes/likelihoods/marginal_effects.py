@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.linalg import blas, lapack, solve_triangular
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets.effect_blocks import MAX_REST, too_large
@@ -270,15 +270,15 @@ class Blocks:
             crossed, scores = sides[:, :-1], sides[:, -1]
             explained += float(scores @ scores)
             right = right - scores @ crossed
-            matrix = blas.dsyrk(-1, crossed, 1, matrix, trans=1, overwrite_c=1)
+            matrix = scipy.linalg.blas.dsyrk(-1, crossed, 1, matrix, trans=1, overwrite_c=1)
         return Reduced(float(log_det), explained, right, matrix)
 
 
 def _solve(matrix: Array, right: Array) -> Solved:
-    factor, failed = lapack.dpotrf(matrix, lower=0, clean=0, overwrite_a=1)
+    factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=0, clean=0, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the precision of the effects is not positive definite")
-    scores = solve_triangular(factor, right, trans=1, check_finite=False)
+    scores = scipy.linalg.solve_triangular(factor, right, trans=1, check_finite=False)
     sd = 1 / float(factor[-1, -1])
     log_det = 2 * float(np.log(np.diag(factor)).sum())
     return Solved(log_det, float(scores @ scores), float(scores[-1]) * sd, sd)

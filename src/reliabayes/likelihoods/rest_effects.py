@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+import scipy
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.likelihoods.gaussian_conditional import Marginal
@@ -118,7 +118,9 @@ class RestOfEffects:
         """Effects of the rest by source and the mean, drawn given the ratings."""
         *_, factor, scores = (each[0] for each in self._solved(flat[None], variance[None]))
         noise = math.sqrt(variance[-1]) * rng.standard_normal(len(scores))
-        drawn = solve_triangular(factor, scores + noise, trans=1, lower=True, check_finite=False)
+        drawn = scipy.linalg.solve_triangular(
+            factor, scores + noise, trans=1, lower=True, check_finite=False
+        )
         by_source = [drawn[:-1][self.source[:-1] == k] for k in range(len(variance) - 1)]
         return by_source, self.centre + float(drawn[-1])
 

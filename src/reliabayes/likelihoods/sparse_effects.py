@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
@@ -111,7 +110,7 @@ class SparseEffects:
         matrix.data *= weight
         matrix.setdiag(matrix.diagonal() + precision)
         options = {"SymmetricMode": True}
-        return splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0, options=options)
+        return sp.linalg.splu(matrix, permc_spec="NATURAL", diag_pivot_thresh=0, options=options)
 
     @cached_property
     def _symmetric(self) -> sp.csc_array:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 
 from reliabayes.ratings import Ratings
 
@@ -99,7 +98,7 @@ def _components(number: int, rater: Any, group: Any) -> Counts:
     n_groups = int(group.max(initial=-1)) + 1
     links = np.ones(len(rater), np.bool_), (rater, number + group.astype(np.int64))
     graph = sp.coo_array(links, shape=(number + n_groups,) * 2).tocsr()
-    _, component = csgraph.connected_components(graph, directed=False)
+    _, component = sp.csgraph.connected_components(graph, directed=False)
     return component[:number].astype(np.int64)
 
 

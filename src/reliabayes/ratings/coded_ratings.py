@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import scipy.sparse as sp
-from scipy.sparse import csgraph
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Scale
@@ -198,7 +197,7 @@ class CodedRatings:
         n_nodes = self.n_items + self.n_raters
         links = np.ones(len(self), np.int32), (self.item, self.n_items + self.rater)
         graph = sp.csr_array(links, shape=(n_nodes, n_nodes))
-        n_components, _ = csgraph.connected_components(graph, directed=False)
+        n_components, _ = sp.csgraph.connected_components(graph, directed=False)
         return int(n_components)
 
     def positions(self, name: str) -> tuple[Codes, pd.Index[Any]]:

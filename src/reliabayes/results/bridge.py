@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+import scipy
 from scipy.special import expit, logsumexp
 
 from reliabayes.arrays import Array
@@ -97,14 +97,16 @@ class _Normal(NamedTuple):
         """The one with the mean and the covariances of points (N, P), or with their variances."""
         if len(points) < DRAWS_PER_PARAMETER * points.shape[1]:
             return cls(points.mean(axis=0), np.diag(points.std(axis=0)))
-        return cls(points.mean(axis=0), cholesky(np.atleast_2d(np.cov(points.T)), lower=True))
+        return cls(
+            points.mean(axis=0), scipy.linalg.cholesky(np.atleast_2d(np.cov(points.T)), lower=True)
+        )
 
     def draw(self, number: int, rng: np.random.Generator) -> Array:
         score = rng.standard_normal((number, len(self.mean)))
         return np.asarray(self.mean + score @ self.root.T)
 
     def log_density(self, points: Array) -> Array:
-        score = solve_triangular(self.root, (points - self.mean).T, lower=True)
+        score = scipy.linalg.solve_triangular(self.root, (points - self.mean).T, lower=True)
         log_scale = np.log(np.diag(self.root)).sum() + 0.5 * len(self.mean) * math.log(2 * math.pi)
         return np.asarray(-0.5 * (score**2).sum(axis=0) - log_scale)
 

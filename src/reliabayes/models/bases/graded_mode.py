@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 from scipy.special import logit
 
 from reliabayes.arrays import Array, Codes
@@ -211,7 +210,7 @@ class _Arrow:
         of_core = information[core][:, core].toarray()
         of_core[-1, -1] += precision[-1]
         if len(own):
-            self.factor = splu(sp.csc_array(of_own + sp.diags_array(precision[own])))
+            self.factor = sp.linalg.splu(sp.csc_array(of_own + sp.diags_array(precision[own])))
             of_core -= self.shared.T @ self.factor.solve(self.shared.toarray())
         self.core_information = of_core
         self.core_precision = np.append(precision[core[:-1]], 0.0)
