@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
 import sys
 
 from reliabayes.cli.ending import Ending, Interrupt
+from reliabayes.cli.importing import importing
 
 __all__ = ["main"]
 
@@ -19,11 +21,13 @@ def main() -> None:
         try:
             ending.await_signals()
             _open_streams()
-            from reliabayes.cli.app import app  # slow, and interrupts are quiet from here on
+            with importing():  # slow, and interrupts are quiet from here on
+                from reliabayes.cli.app import app
 
             app(prog_name="reliabayes")
         finally:
             ending.leave()
+            gc.freeze()  # what is left needs no search when the interpreter ends
     except (Interrupt, KeyboardInterrupt):
         ending.leave()
         print("reliabayes: interrupted.", file=sys.stderr)

@@ -12,6 +12,7 @@ import typer
 
 import reliabayes as rb
 from reliabayes.cli.fit_results import json_report, print_diagnostics, print_results
+from reliabayes.cli.importing import importing
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import (
     Facets,
@@ -100,8 +101,9 @@ def fit(
     ] = None,
 ) -> None:
     """Fit a model to the ratings of a table and print the posterior."""
-    from reliabayes.ratings.formula_escapes import csv_text
-    from reliabayes.recommendation import with_usual_options
+    with importing():
+        from reliabayes.ratings.formula_escapes import csv_text
+        from reliabayes.recommendation import with_usual_options
 
     is_in_parts = is_folder(ratings_file.file)
     items = (writable_folder if is_in_parts else writable)(items)
