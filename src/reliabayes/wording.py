@@ -15,6 +15,22 @@ from reliabayes.errors import N_SHOWN
 N_COMPARED = 100_000
 
 
+def kebab_case(name: str) -> str:
+    """Return the name of a class as the command line has it.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``LatentTAP``.
+
+    Returns
+    -------
+    str
+        Such as ``latent-tap``.
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
 def shown(value: Any) -> str:
     """Return a value as the user would write it.
 

@@ -13,8 +13,9 @@ import typer
 
 import reliabayes as rb
 from reliabayes.choices import Family
+from reliabayes.cli.importing import importing
 from reliabayes.cli.output import STDOUT
-from reliabayes.wording import did_you_mean
+from reliabayes.wording import did_you_mean, kebab_case
 
 if TYPE_CHECKING:
     from reliabayes.models import RatingModel
@@ -38,7 +39,12 @@ def model_named(name: str) -> type[RatingModel[Any]]:
     typer.BadParameter
         If there is no such model.
     """
-    models = {model.name(): model for model in rb.MODELS}
+    own = {kebab_case(each): each for each in rb.models.NAMES}
+    with importing():
+        if name in own:
+            found: type[RatingModel[Any]] = getattr(rb, own[name])  # without importing the others
+            return found
+        models = {model.name(): model for model in rb.MODELS}
     if name in models:
         return models[name]
     if not name:

@@ -237,9 +237,9 @@ def check_models(models: Iterable[RatingModel[Any]], ratings: AnyRatings) -> Non
     """
     if isinstance(ratings, rb.Ratings):
         return
-    names = ", ".join(model.name() for model in rb.MODELS if model.takes_parts)
     for model in models:
         if not model.takes_parts:
+            names = ", ".join(each.name() for each in rb.MODELS if each.takes_parts)
             raise typer.BadParameter(
                 f"{model.name()} needs all ratings in memory, but the folder has them in parts. "
                 f"Models of ratings in parts are {names}."

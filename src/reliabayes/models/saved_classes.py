@@ -24,7 +24,8 @@ def saved_classes() -> Mapping[str, type]:
         The dataclasses that `reliabayes.models` exports, which are models, priors and covariates;
         and the centrings, which are what else programs read of a start.
     """
-    exported = filter(_is_saved, vars(models).values())
+    names = ["GradedGStudy", *models.__all__]
+    exported = [each for each in (getattr(models, name) for name in names) if _is_saved(each)]
     return {import_name(each): each for each in (*exported, *_centrings())}
 
 

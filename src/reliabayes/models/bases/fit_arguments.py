@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any, get_args
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import stan
-from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.settings import Settings, whole_number
@@ -47,7 +47,8 @@ def check_arguments(
 def check_kind(model: SampledModel, ratings: object) -> None:
     """Refuse what are no ratings, and ratings in parts where a model needs them in memory."""
     if isinstance(ratings, RatingsDataset) and not model.takes_parts:
-        names = sorted(kind.__name__ for kind in _models() if kind.takes_parts)
+        models = sys.modules["reliabayes.models"].MODELS  # which lie above this module
+        names = sorted(kind.__name__ for kind in models if kind.takes_parts)
         raise TypeError(
             f"{type(model).__name__} needs all ratings in memory, and found a RatingsDataset. "
             f"Models of ratings in parts are {joined(names)}."
@@ -57,15 +58,6 @@ def check_kind(model: SampledModel, ratings: object) -> None:
             f"ratings must be Ratings, not {type(ratings).__name__}. Make them with "
             "Ratings.from_frame(table, item=..., rater=..., rating=...)."
         )
-
-
-def _models() -> set[type[Any]]:
-    """The models of the package: their bases have no summary."""
-    found: list[type[Any]] = [OptionalResults]
-    for each in found:
-        found += each.__subclasses__()
-    own = (each for each in found if each.__module__.startswith("reliabayes.models."))
-    return {each for each in own if "summary" in vars(each)}
 
 
 def _is_positive(number: object) -> bool:

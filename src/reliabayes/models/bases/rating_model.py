@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -39,6 +38,7 @@ from reliabayes.results.posterior import Posterior, with_ids
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.loop import Chains, fit_until, program_arguments
 from reliabayes.sampling.plan import Step, chosen_settings, way_of
+from reliabayes.wording import kebab_case
 
 if TYPE_CHECKING:
     import cmdstanpy
@@ -61,7 +61,7 @@ class RatingModel(OptionalResults[P], ABC):
     @classmethod
     def name(cls) -> str:
         """Name on the command line: the class in kebab-case."""
-        return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
+        return kebab_case(cls.__name__)
 
     # From ratings to draws.
 
