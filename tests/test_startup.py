@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
 from importlib.metadata import version
@@ -11,6 +12,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes import models
+from reliabayes.cli.importing import importing
 from tests.conftest import ROOT
 
 SLOW = (
@@ -49,7 +51,6 @@ try:
     main()
 except SystemExit as end:
     assert not end.code
-assert "scipy.optimize" not in sys.modules
 import reliabayes as rb
 table = rb.datasets.load("shrout_fleiss_1979")
 fit = rb.GaussianICC().fit(rb.Ratings.from_frame(table), seed=1)
@@ -70,14 +71,22 @@ def test_help_of_no_command_imports_what_computes() -> None:
 
 
 @pytest.mark.slow
-def test_fits_import_neither_plots_nor_arviz_nor_coefficients() -> None:
+def test_fits_import_neither_plots_nor_arviz_nor_coefficients_nor_other_models() -> None:
     slow = (
         *("arviz", "cmdstanpy", "duckdb", "jinja2", "matplotlib", "polars", "pooch"),
-        *("scipy.interpolate", "scipy.stats"),
+        *("scipy.fft", "scipy.interpolate", "scipy.linalg", "scipy.optimize", "scipy.stats"),
         *("reliabayes.agreement", "reliabayes.html_report.page", "reliabayes.plots"),
+        *("reliabayes.models.gstudy", "reliabayes.models.latent_tap"),
     )
 
     assert imported_by(FITS, slow) == set()
+
+
+def test_garbage_is_not_looked_for_between_imports_but_afterwards() -> None:
+    with importing():
+        assert not gc.isenabled()
+
+    assert gc.isenabled()
 
 
 def test_type_checkers_see_the_names_of_the_package() -> None:
@@ -91,6 +100,11 @@ def test_type_checkers_see_the_names_of_the_package() -> None:
     }
 
     assert (seen - {"*", "models"}) | set(models.__all__) == set(NAMES)
+
+
+def test_each_model_is_in_a_module_of_its_name() -> None:
+    assert tuple(model.__name__ for model in models.MODELS) == models.NAMES
+    assert {*models.NAMES} <= {*models.__all__}
 
 
 def test_each_name_is_found_and_listed() -> None:
