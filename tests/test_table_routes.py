@@ -15,8 +15,13 @@ from tests import table_routes
 CASES, GROUPS = 200, 4
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("group", range(GROUPS))
+@pytest.mark.parametrize(
+    "group",
+    [
+        pytest.param(0, marks=pytest.mark.slow),
+        *(pytest.param(group, marks=pytest.mark.proof) for group in range(1, GROUPS)),
+    ],
+)
 def test_a_table_gives_the_same_ratings_by_any_route(group: int) -> None:
     pytest.importorskip("duckdb")
     pytest.importorskip("openpyxl")

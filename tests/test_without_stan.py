@@ -94,17 +94,27 @@ def check_same_work(there: dict[str, Any], file: Path) -> None:
             assert np.asarray(one) == pytest.approx(np.asarray(other), rel=1e-6, abs=1e-8), name
 
 
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_labels(tmp_path_factory.mktemp("labels") / "labels.csv")
+
+
+@pytest.fixture(scope="module")
+def printed(labels: Path) -> list[str]:
+    """Lines that one such process prints: of the same work, of a fit, and of four refusals."""
+    return run("\n".join([WORK.format(labels=str(labels)), FIT, NEEDS_STAN])).splitlines()
+
+
 @pytest.mark.slow
-def test_coefficients_em_and_simulation_are_those_of_a_computer(tmp_path: Path) -> None:
-    file = write_labels(tmp_path / "labels.csv")
-
-    there = run(WORK.format(labels=str(file)))
-
-    check_same_work(json.loads(there), file)
+def test_coefficients_em_and_simulation_are_those_of_a_computer(
+    labels: Path, printed: list[str]
+) -> None:
+    check_same_work(json.loads(printed[0]), labels)
 
 
-def test_gaussian_icc_takes_the_sampler_that_needs_no_stan() -> None:
-    sampler, means, items = json.loads(run(FIT))
+@pytest.mark.slow
+def test_gaussian_icc_takes_the_sampler_that_needs_no_stan(printed: list[str]) -> None:
+    sampler, means, items = json.loads(printed[1])
 
     ratings = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     here = rb.GaussianICC().fit(ratings, seed=1, sampler="independence")
@@ -112,8 +122,9 @@ def test_gaussian_icc_takes_the_sampler_that_needs_no_stan() -> None:
     assert means == pytest.approx(here.summary()["mean"].to_dict())
 
 
-def test_what_needs_stan_says_so_with_the_remedy() -> None:
-    messages = run(NEEDS_STAN).splitlines()
+@pytest.mark.slow
+def test_what_needs_stan_says_so_with_the_remedy(printed: list[str]) -> None:
+    messages = printed[2:]
 
     subjects = ("The sampler of DawidSkene", "'gstudy'", "The sampler of OrdinalICC", "'gaussian")
     assert len(messages) == len(subjects)

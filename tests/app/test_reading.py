@@ -115,13 +115,12 @@ def test_what_is_no_table_is_refused_without_a_path(name: str, content: bytes, f
     assert "/" not in str(error.value)
 
 
-@pytest.mark.slow
 def test_a_spreadsheet_that_unpacks_to_more_than_memory_is_refused() -> None:
     import zipfile
 
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("xl/worksheets/sheet1.xml", b"\0" * 300_000_000)
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(50_000_000))  # as a bomb is packed
 
     with pytest.raises(RatingsError, match="at most 250 MB when unpacked"):
         guessed_reading(Given.dropped("table.xlsx", packed.getvalue()))

@@ -15,6 +15,7 @@ import reliabayes as rb
 from reliabayes.app.in_browser import MOST_RATINGS, StaticPage, serve
 from reliabayes.app.static_page import ASSETS, write_page
 from tests.conftest import ROOT
+from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 LABELS = "item,rater,rating\n" + "\n".join(
     f"{item},{rater},{'ab'[(item + (item * rater % 7 == 3)) % 2]}"
@@ -97,8 +98,10 @@ def test_a_table_that_is_too_long_is_told_what_to_do(page: StaticPage) -> None:
     assert "reliabayes report ratings.csv" in found["html"]
 
 
-@pytest.mark.slow
-def test_the_report_has_the_code_that_repeats_it(page: StaticPage, scores: str) -> None:
+def test_the_report_has_the_code_that_repeats_it(
+    page: StaticPage, scores: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
     page.drop("ratings.csv", base64.b64encode(scores.encode()).decode())
     page.fit("Reliability", "GaussianICC", 0.8)
 

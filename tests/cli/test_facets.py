@@ -21,6 +21,7 @@ from reliabayes.cli.recommended import recommended_models
 from reliabayes.cli.report_command import _command_line
 from reliabayes.cli.sampling import Sampling
 from reliabayes.errors import Fault, RatingsError
+from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 from tests.judge_panels import panel
 
 TABLE = """item,rater,rating,day,sheet
@@ -137,7 +138,7 @@ def test_without_a_model_fit_takes_the_design_of_the_ratings(table: str) -> None
     with open(table, "a") as file:
         file.write("c,x,2.5,2,q\nc,y,2,2,p\n")
 
-    result = run("fit", table, "--facet", "day", "--seed", "1", "--draws", "100")
+    result = run("fit", table, "--facet", "day", "--seed", "1", "--draws", "50")
 
     assert result.exit_code == 0
     assert (
@@ -198,7 +199,7 @@ def test_compare_takes_the_design_for_gstudy(table: str) -> None:
     models = ["--models", "gaussian-icc,gstudy", "--facet", "day", "--scale", "numeric"]
     design = ["--design", "item x rater x day", "--drop", "rater x day"]
 
-    result = run("compare", table, *models, *design, "--seed", "1", "--draws", "50")
+    result = run("compare", table, *models, *design, "--chains", "1", "--draws", "50")
 
     assert result.exit_code == 0, result.stderr
     assert {"gaussian-icc", "gstudy"} <= set(result.stdout.split())
@@ -236,13 +237,16 @@ def test_family_is_that_of_the_ratings(tmp_path: Path) -> None:
     assert {"phi", "phi_observed", "rate"} <= found["quantities"].keys()
 
 
-def test_a_report_of_runs_says_that_judges_err_together(tmp_path: Path) -> None:
+def test_a_report_of_runs_says_that_judges_err_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
     table, page = tmp_path / "panel.csv", tmp_path / "page.html"
     panel(1).table.to_csv(table, index=False)
 
     result = run(
         *("report", str(table), "--item", "answer", "--rating", "pass", "--facet", "run"),
-        *("--draws", "250", "--out", str(page)),
+        *("--draws", "50", "--chains", "2", "--out", str(page)),
     )
 
     assert result.exit_code == 0, result.stderr

@@ -37,14 +37,13 @@ CALL = re.compile(r"`((?:rb\.|ag\.|fit\.)[^`]+)`")
     "page",
     [
         "choosing",
-        "errata",
+        pytest.param("errata", marks=pytest.mark.slow),
         "errors",
         "install",
         "reliability",
-        pytest.param("large", marks=pytest.mark.slow),
         *(
             pytest.param(page, marks=pytest.mark.docs)
-            for page in ("facets", "index", "quickstart", "stan", "words")
+            for page in ("facets", "index", "large", "quickstart", "stan", "words")
         ),
     ],
 )

@@ -423,18 +423,33 @@ BRMS_POOLS_AND_RESIDUALS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "ratings", "by_brms"),
     [
-        (rb.GaussianICC(), lambda: rb.Ratings.from_frame(judges()), BRMS_GAUSSIAN),
-        (rb.LogitICC(), binary, BRMS_BERNOULLI),
-        (rb.LogitICC(link="probit"), binary, BRMS_PROBIT),
-        (rb.OrdinalICC(), graded, BRMS_CUMULATIVE),
-        (rb.GaussianXCC(), pooled, BRMS_POOLS),
-        (rb.GaussianXCC(residual="per_pool"), pooled, BRMS_POOLS_AND_RESIDUALS),
+        pytest.param(
+            rb.GaussianICC(),
+            lambda: rb.Ratings.from_frame(judges()),
+            BRMS_GAUSSIAN,
+            id="gaussian",
+        ),
+        pytest.param(
+            rb.OrdinalICC(), graded, BRMS_CUMULATIVE, marks=pytest.mark.slow, id="cumulative"
+        ),
+        *(
+            pytest.param(*case, marks=pytest.mark.proof, id=name)
+            for name, *case in (
+                ("bernoulli", rb.LogitICC(), binary, BRMS_BERNOULLI),
+                ("probit", rb.LogitICC(link="probit"), binary, BRMS_PROBIT),
+                ("pools", rb.GaussianXCC(), pooled, BRMS_POOLS),
+                (
+                    "residuals",
+                    rb.GaussianXCC(residual="per_pool"),
+                    pooled,
+                    BRMS_POOLS_AND_RESIDUALS,
+                ),
+            )
+        ),
     ],
-    ids=["gaussian", "bernoulli", "probit", "cumulative", "pools", "residuals"],
 )
 def test_posteriors_of_brms(
     model: Any, ratings: Any, by_brms: dict[str, tuple[float, float, float]]

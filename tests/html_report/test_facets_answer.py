@@ -15,8 +15,11 @@ import reliabayes as rb
 from reliabayes.facets import MeasurementDesign
 from reliabayes.html_report.answers.dispatch import answer
 from reliabayes.html_report.answers.facets import _in_words, levels_now
+from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 Load = Callable[[str], pd.DataFrame]
+
+pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 
 def test_levels_of_nested_facets_are_counted_within_the_others(dataset: Load) -> None:
@@ -80,7 +83,7 @@ def test_first_screen_of_a_g_study_of_grades_is_on_the_scale_of_the_grades() -> 
     table["rating"] = (score[:, None] + rng.logistic(size=(len(table), 1)) > cuts).sum(axis=1)
     ratings = rb.Ratings.from_frame(table, facets=["day"], scale="ordered")
     model = rb.GStudy(design="item x rater x day", family="ordinal")
-    fit = model.fit(ratings, seed=1, chains=2, progress=False)
+    fit = model.fit(ratings, seed=1, chains=2, warmup=100, draws=100, progress=False)
 
     found = answer(fit)
 
@@ -120,10 +123,14 @@ def test_sources_of_error_are_told_in_words(source: str, words: str) -> None:
 
 
 @pytest.mark.slow
-def test_report_of_a_g_study_begins_with_its_verdict(dataset: Load, tmp_path: Path) -> None:
+def test_report_of_a_g_study_begins_with_its_verdict(
+    dataset: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     columns: dict[str, Any] = {"item": "person", "rater": "i", "rating": "Response"}
     ratings = rb.Ratings.from_frame(dataset("brennan_synthetic_3"), **columns, facets=["o"])
-    fit = rb.GStudy(design="item x rater x o").fit(ratings, seed=1, progress=False)
+    model = rb.GStudy(design="item x rater x o")
+    fit = model.fit(ratings, seed=1, chains=2, draws=100, progress=False)
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
 
     fit.report(tmp_path / "report.html")
 

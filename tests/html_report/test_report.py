@@ -378,9 +378,10 @@ def test_failed_check_stands_beside_the_claim_that_it_touches() -> None:
 def test_models_that_may_reproduce_what_this_one_does_not_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_quick(monkeypatch, *DRAWN, "comparison", "diagnostics")
+    make_quick(monkeypatch, *DRAWN, *CHECKS)
     ratings, _ = known(crowd("guessing", 4, 1))
-    fit = rb.HierarchicalDawidSkene().fit(ratings, seed=1, chains=2, draws=200, progress=False)
+    quick: Any = {"chains": 1, "warmup": 100, "draws": 100, "progress": False}
+    fit = rb.HierarchicalDawidSkene().fit(ratings, seed=1, **quick)
 
     fit.report(tmp_path / "report.html")
 
