@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 
 import pytest
@@ -93,8 +94,13 @@ def test_source_files_are_short(folder: str) -> None:
     assert {path: n for path, n in lengths.items() if n > LONGEST} == {}
 
 
-def imports() -> Iterator[tuple[str, str]]:
+@cache
+def imports() -> tuple[tuple[str, str], ...]:
     """Each import of one module of the package by another, wherever in the file it stands."""
+    return tuple(_imports())
+
+
+def _imports() -> Iterator[tuple[str, str]]:
     modules = {name_of(path): path for path in sorted(SOURCES.rglob("*.py"))}
     for importer, path in modules.items():
         for node in ast.walk(ast.parse(path.read_text())):

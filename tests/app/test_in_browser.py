@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-LONG = 60_000  # milliseconds that nothing here takes
+LONG = 120_000  # milliseconds that nothing here takes
 HERE = str(Path(rb.__file__).parent)
 # What marimo says of itself on the console.
 OF_MARIMO = ("Project configuration overrides", "was preloaded using link preload", "Metric")
@@ -47,7 +48,20 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def opened(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    """The open page; in the end there were no errors, requests elsewhere, alerts or folders."""
+    """Opens the page; in the end there were no errors, requests elsewhere, alerts or folders."""
+    with pages(browser, address) as open_:
+        yield open_
+
+
+@pytest.fixture(scope="module")
+def answered(browser: Browser, address: str) -> Iterator[Page]:
+    """One page for several tests, with the answer for the table of Shrout & Fleiss."""
+    with pages(browser, address) as open_:
+        yield fitted(open_())
+
+
+@contextmanager
+def pages(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     messages: list[str] = []
     contexts = []
 
@@ -113,18 +127,62 @@ def too_wide(page: Page) -> int:
     return int(page.evaluate(wide.replace("WIDE", "e => e.scrollWidth - e.clientWidth")))
 
 
-def test_three_clicks_lead_from_a_pasted_table_to_its_answer(opened: Callable[..., Page]) -> None:
-    page = fitted(opened())
-
+def test_three_clicks_lead_from_a_pasted_table_to_its_answer(answered: Page) -> None:
     published = rb.Ratings.from_frame(rb.datasets.load("shrout_fleiss_1979"))
     fit = rb.GaussianICC().fit(published, seed=1, progress=False)
     reached = float(fit.icc_k(4).median())
-    assert headline(page).startswith("Not yet: 4 ratings an item give a reliability of 0.6")
+    assert headline(answered).startswith("Not yet: 4 ratings an item give a reliability of 0.6")
     # Both are medians of 4,000 draws, rounded; their Monte Carlo error is 0.005.
-    assert float(page.locator(".value").first.inner_text()) == pytest.approx(reached, abs=0.03)
-    page.get_by_text("J2 is the most severe rater").wait_for()
+    shown = answered.locator(".value").first.inner_text()
+    assert float(shown) == pytest.approx(reached, abs=0.03)
+    answered.get_by_text("J2 is the most severe rater").wait_for()
 
 
+def test_the_slider_asks_for_another_reliability(answered: Page) -> None:
+    before = headline(answered)
+
+    answered.get_by_role("slider").focus()
+    answered.keyboard.press("ArrowRight")
+    answered.get_by_text("ratings an item for a reliability of 0.85").wait_for()
+
+    assert "0.80 takes" in before
+    assert "0.85 takes" in headline(answered)
+
+
+def test_the_report_is_downloaded_and_opens_with_the_same_answer(
+    answered: Page, browser: Browser, tmp_path: Path
+) -> None:
+    answer = headline(answered)
+    go_to(answered, "Report")
+    press(answered, "Make the report")
+
+    with answered.expect_download() as waiting:
+        answered.get_by_role("link", name="Download report.html").click()
+    waiting.value.save_as(tmp_path / "report.html")
+    report = browser.new_page()
+    report.goto((tmp_path / "report.html").as_uri())
+
+    assert report.locator("h1").inner_text() == answer
+    assert "rb.read_ratings(" in answered.locator("pre").inner_text()
+    assert "rb.read_ratings(" in report.locator("#method pre").inner_text()
+    report.close()
+
+
+def test_a_hostile_paste_ends_with_a_message_and_harms_no_other_page(
+    opened: Callable[..., Page], answered: Page
+) -> None:
+    hostile = opened()
+
+    paste(hostile, "," * 5_000_000)
+    go_to(hostile, "Groups")
+    go_to(hostile, "Your ratings")
+    hostile.get_by_role("alert").get_by_text("at most 2,000 columns").wait_for()
+    go_to(answered, "Agreement")
+    press(answered, "Compute")
+    answered.locator("#finding").wait_for()
+
+
+@pytest.mark.proof
 def test_thousands_of_pasted_lines_are_read_at_once(opened: Callable[..., Page]) -> None:
     page = opened()
     rows = [f"{i},R{r},{(i + r) % 5}" for i in range(1000) for r in range(8)]
@@ -143,42 +201,7 @@ def test_thousands_of_pasted_lines_are_read_at_once(opened: Callable[..., Page])
     page.get_by_text("Read 8,000 ratings of 1,000 items by 8 raters").wait_for()
 
 
-def test_a_hostile_paste_ends_with_a_message_and_harms_no_other_page(
-    opened: Callable[..., Page],
-) -> None:
-    hostile, other = opened(), opened()
-
-    paste(hostile, "," * 5_000_000)
-    go_to(hostile, "Groups")
-    go_to(hostile, "Your ratings")
-    hostile.get_by_role("alert").get_by_text("at most 2,000 columns").wait_for()
-    fitted(other)
-
-    assert headline(other)
-
-
-def test_faults_stand_above_the_field_for_the_table(opened: Callable[..., Page]) -> None:
-    page = opened()
-    paste(page, FAULTY)
-    page.locator("h1").click()
-
-    fault = page.get_by_role("alert").bounding_box()
-    field = page.get_by_role("textbox").first.bounding_box()
-
-    assert fault is not None
-    assert field is not None
-    assert fault["y"] + fault["height"] <= field["y"]
-
-
-def test_all_tabs_are_in_sight_on_a_phone(opened: Callable[..., Page]) -> None:
-    page = opened(viewport={"width": 390, "height": 844})
-
-    boxes = [tab.bounding_box() for tab in page.get_by_role("tab").all()]
-
-    assert len(boxes) == 7
-    assert all(box is not None and box["x"] + box["width"] <= 390 for box in boxes)
-
-
+@pytest.mark.proof
 def test_another_address_opens_with_its_token_only(browser: Browser) -> None:
     admission = Admission.at("127.0.0.1", ["ratings.example.com"])
     with served(admission) as address, browser.new_context() as context:
@@ -196,18 +219,7 @@ def test_another_address_opens_with_its_token_only(browser: Browser) -> None:
         assert "token" not in page.url
 
 
-def test_the_slider_asks_for_another_reliability(opened: Callable[..., Page]) -> None:
-    page = fitted(opened())
-    before = headline(page)
-
-    page.get_by_role("slider").focus()
-    page.keyboard.press("ArrowRight")
-    page.get_by_text("ratings an item for a reliability of 0.85").wait_for()
-
-    assert "0.80 takes" in before
-    assert "0.85 takes" in headline(page)
-
-
+@pytest.mark.proof
 def test_columns_are_guessed_and_can_be_changed(opened: Callable[..., Page]) -> None:
     rows = [f"{i},{who},{i % 3 + n},{i % 5}" for i in range(9) for n, who in enumerate("AB")]
     page = opened()
@@ -223,7 +235,7 @@ def test_columns_are_guessed_and_can_be_changed(opened: Callable[..., Page]) -> 
     assert guessed == "score"
 
 
-def test_faults_are_beside_their_lines_and_go_when_they_are_mended(
+def test_faults_are_above_the_table_beside_their_lines_and_go_when_they_are_mended(
     opened: Callable[..., Page],
 ) -> None:
     page = opened()
@@ -231,6 +243,12 @@ def test_faults_are_beside_their_lines_and_go_when_they_are_mended(
     go_to(page, "Groups")
     go_to(page, "Your ratings")
 
+    page.get_by_role("alert").wait_for()
+    fault = page.get_by_role("alert").bounding_box()
+    field = page.get_by_role("textbox").first.bounding_box()
+    assert fault is not None
+    assert field is not None
+    assert fault["y"] + fault["height"] <= field["y"]
     page.get_by_role("alert").get_by_text("2,B,").wait_for()
     assert page.get_by_role("alert").locator("li").count() == 2
     page.get_by_label("Rows without a rating").select_option("leave out")
@@ -238,6 +256,7 @@ def test_faults_are_beside_their_lines_and_go_when_they_are_mended(
     page.get_by_text("Left out 1 row:").wait_for()
 
 
+@pytest.mark.proof
 def test_cancelling_ends_the_chains(opened: Callable[..., Page]) -> None:
     page = opened()
     rng = np.random.default_rng(1)
@@ -274,26 +293,7 @@ def wait_for_chains() -> list[psutil.Process]:
     raise AssertionError("no chain has started")
 
 
-def test_the_report_is_downloaded_and_opens_with_the_same_answer(
-    opened: Callable[..., Page], browser: Browser, tmp_path: Path
-) -> None:
-    page = fitted(opened())
-    answer = headline(page)
-    go_to(page, "Report")
-    press(page, "Make the report")
-
-    with page.expect_download() as waiting:
-        page.get_by_role("link", name="Download report.html").click()
-    waiting.value.save_as(tmp_path / "report.html")
-    report = browser.new_page()
-    report.goto((tmp_path / "report.html").as_uri())
-
-    assert report.locator("h1").inner_text() == answer
-    assert "rb.read_ratings(" in page.locator("pre").inner_text()
-    assert "rb.read_ratings(" in report.locator("#method pre").inner_text()
-    report.close()
-
-
+@pytest.mark.proof
 def test_hostile_names_do_nothing(opened: Callable[..., Page]) -> None:
     page = opened()
     title = page.title()
@@ -331,6 +331,7 @@ def test_agreement_truth_and_simulations_have_their_answers(opened: Callable[...
     page.get_by_text("True parameters of the simulation").wait_for()
 
 
+@pytest.mark.proof
 def test_ones_own_coefficient_is_shown_among_simulated_ones(opened: Callable[..., Page]) -> None:
     page = opened()
     go_to(page, "Simulate")
@@ -345,7 +346,13 @@ def test_ones_own_coefficient_is_shown_among_simulated_ones(opened: Callable[...
 
 
 @pytest.mark.parametrize(
-    ("scheme", "width"), [("light", 1000), ("dark", 1000), ("light", 390), ("dark", 390)]
+    ("scheme", "width"),
+    [
+        ("light", 1000),
+        ("dark", 390),
+        pytest.param("dark", 1000, marks=pytest.mark.proof),
+        pytest.param("light", 390, marks=pytest.mark.proof),
+    ],
 )
 def test_the_page_is_accessible_and_fits_a_phone(
     scheme: str, width: int, opened: Callable[..., Page]
@@ -357,6 +364,9 @@ def test_the_page_is_accessible_and_fits_a_phone(
         page.wait_for_timeout(600)  # in which the page labels what has just appeared
         found[name] = (violations(page), too_wide(page))
 
+    boxes = [tab.bounding_box() for tab in page.get_by_role("tab").all()]
+    assert len(boxes) == 7
+    assert all(box is not None and box["x"] + box["width"] <= width for box in boxes)
     look("Your ratings")
     fitted(page)
     look("Reliability")
@@ -393,15 +403,16 @@ def test_an_interrupt_ends_the_app_also_while_a_page_is_open(browser: Browser) -
         children = psutil.Process(process.pid).children(recursive=True)
 
         process.send_signal(signal.SIGINT)
-        code = process.wait(30)
+        code = process.wait(LONG / 1000)
 
     page.close()
     assert code == 130
     assert len(children) == 1
-    psutil.wait_procs(children, 10)
+    psutil.wait_procs(children, LONG / 1000)
     assert not any(child.is_running() for child in children)
 
 
+@pytest.mark.proof
 def test_a_hundred_thousand_ratings_have_an_answer(
     opened: Callable[..., Page], tmp_path: Path
 ) -> None:

@@ -72,7 +72,6 @@ def test_true_categories_are_estimated_by_em(page: StaticPage) -> None:
     assert html.count("<table") == 3
 
 
-@pytest.mark.slow
 def test_simulations_say_to_which_agreement_ones_own_icc_corresponds(page: StaticPage) -> None:
     html = page.study({"items": 50, "distribution": "0.2, 0.3, 0.5"}, {"coefficient": 0.5})
 

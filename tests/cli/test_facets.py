@@ -195,6 +195,7 @@ def test_designs_that_cannot_be_used_are_refused(
     assert message in " ".join(result.stderr.replace("│", " ").split())
 
 
+@pytest.mark.slow
 def test_compare_takes_the_design_for_gstudy(table: str) -> None:
     models = ["--models", "gaussian-icc,gstudy", "--facet", "day", "--scale", "numeric"]
     design = ["--design", "item x rater x day", "--drop", "rater x day"]
@@ -223,7 +224,6 @@ def test_family_is_for_studies_of_facets(table: str) -> None:
     assert "--family is for --model gstudy, not tap." in result.stderr
 
 
-@pytest.mark.slow
 def test_family_is_that_of_the_ratings(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     rows = [(i, r, (i + r) % 3 > 0) for i in range(12) for r in range(3)]

@@ -11,7 +11,13 @@ from docs.generate import texts
 ROWS = [row for name in texts.ORDER for row in texts.read(name).rows]
 
 
-@pytest.mark.parametrize("name", texts.ORDER)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name == "irrsim" else name
+        for name in texts.ORDER
+    ],
+)
 def test_numbers_are_what_the_code_of_their_row_gives(name: str) -> None:
     text = texts.read(name)
     known: dict[str, Any] = {}

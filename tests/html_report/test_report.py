@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -468,6 +466,7 @@ def test_the_page_is_self_contained(drawn: Page) -> None:
     assert policy.startswith("default-src 'none'; img-src data:;")
 
 
+@pytest.mark.slow
 def test_findings_of_plots_are_texts(drawn: Page) -> None:
     found = quantiles(numbers().quantities["icc"], ".0%").replace(" ", " signal ", 1)
 
@@ -478,7 +477,6 @@ def test_findings_of_plots_are_texts(drawn: Page) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_ids_are_unique_and_links_lead_to_them(made: Callable[..., Page]) -> None:
     page = made({"DS": categories(), "again": categories()})
@@ -588,7 +586,6 @@ def test_pictures_are_reproducible() -> None:
     assert one == other
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> None:
     same = categories().posterior.assign(confusion=lambda x: 0 * x.confusion + 1 / 3)
@@ -603,6 +600,7 @@ def test_of_several_models_the_best_comes_first(made: Callable[..., Page]) -> No
     )
 
 
+@pytest.mark.slow
 def test_intervals_of_coefficients_come_with_their_methods(drawn: Page) -> None:
     table = drawn.table("Coefficients that suit the scale and the design")
 
@@ -694,17 +692,9 @@ def test_bad_input_is_rejected_before_sampling(
     assert message in result.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_the_page_of_the_demo_states_what_it_printed(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["demo", "--report", str(tmp_path / "report.html")])
 
     title = Page(tmp_path / "report.html").texts["title"][0]
     assert f"\n{title}." in result.stdout
-
-
-@pytest.mark.slow
-def test_importing_the_package_does_not_import_jinja2() -> None:
-    code = "import sys, reliabayes; sys.exit('jinja2' in sys.modules)"
-
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -267,7 +265,6 @@ def texts(ax: Axes) -> list[str]:
     return [text.get_text().replace("\n", " ") for text in ax.texts]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMPARED)
 def test_layout_matches_the_golden_image(name: str, of: Any, tmp_path: Path) -> None:
     """Images are compared without their texts, whose fonts differ between versions."""
@@ -283,8 +280,10 @@ def test_layout_matches_the_golden_image(name: str, of: Any, tmp_path: Path) -> 
     assert difference is None, f"{difference} If the new image is right: cp {drawn} {golden}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name == "trace" else name for name in PLOTS],
+)
 def test_texts_neither_overlap_nor_exceed_the_figure(name: str, of: Any) -> None:
     figure = PLOTS[name](of).figure
 
@@ -297,13 +296,6 @@ def test_texts_neither_overlap_nor_exceed_the_figure(name: str, of: Any) -> None
     width, height = figure.bbox.size
     assert edges[:, :2].min() >= -1
     assert (edges[:, 2:] <= [width + 1, height + 1]).all()
-
-
-@pytest.mark.slow
-def test_importing_the_package_does_not_import_matplotlib() -> None:
-    code = "import sys, reliabayes; sys.exit('matplotlib' in sys.modules)"
-
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_plots_draw_on_the_given_axes_and_open_no_figure(of: Any) -> None:
