@@ -52,6 +52,7 @@ DOORS = {
 }
 
 
+@pytest.mark.slow
 def test_imports_point_downwards() -> None:
     upward = {
         (importer, imported)
@@ -63,6 +64,7 @@ def test_imports_point_downwards() -> None:
     assert {pair for pair in upward if not is_door(*pair)} == set()
 
 
+@pytest.mark.slow
 def test_imports_have_no_circle() -> None:
     graph: dict[str, set[str]] = {}
     for importer, imported in imports():
@@ -74,6 +76,7 @@ def test_imports_have_no_circle() -> None:
     assert len(order) > 100
 
 
+@pytest.mark.slow
 def test_each_door_is_used() -> None:
     used = {
         (a, door) for a, b in imports() for source, door in DOORS if a == source and is_door(a, b)

@@ -34,19 +34,19 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def labelled_by_vendors(rng: np.random.Generator) -> pd.DataFrame:
-    """Labels of 2,000 items in four categories, one from each vendor; 200 have a known answer."""
-    truth = rng.choice(4, 2000, p=[0.4, 0.3, 0.2, 0.1])
+    """Labels of 5,000 items in four categories, one from each vendor; 200 have a known answer."""
+    truth = rng.choice(4, 5000, p=[0.4, 0.3, 0.2, 0.1])
     parts = []
     for vendor, accuracy in {"A": 0.9, "B": 0.88, "C": 0.6}.items():
-        wrong = (truth + rng.integers(1, 4, 2000)) % 4
+        wrong = (truth + rng.integers(1, 4, 5000)) % 4
         parts.append(
             pd.DataFrame(
                 {
-                    "item": np.arange(2000),
-                    "rater": [f"{vendor}{j}" for j in rng.integers(1, 9, 2000)],
-                    "rating": np.where(rng.random(2000) < accuracy, truth, wrong),
+                    "item": np.arange(5000),
+                    "rater": [f"{vendor}{j}" for j in rng.integers(1, 9, 5000)],
+                    "rating": np.where(rng.random(5000) < accuracy, truth, wrong),
                     "vendor": f"vendor {vendor}",
-                    "gold": np.where(np.arange(2000) < 200, truth, np.nan),
+                    "gold": np.where(np.arange(5000) < 200, truth, np.nan),
                     "truth": truth,
                 }
             )
@@ -72,7 +72,7 @@ def test_which_vendor_to_drop_which_labels_to_trust_and_how_many_are_enough(
     assert abs(int(verdict[1]) - 60) <= 2
     assert re.search(r"against (90|89|91)% of vendor A's and (88|87|89)% of vendor B's", words)
     trust = re.search(
-        r"Trust ([\d,]+) of 1,800 labels without a known answer \(at least 95%", words
+        r"Trust ([\d,]+) of 4,800 labels without a known answer \(at least 95%", words
     )
     assert trust is not None, words
     items = page.table("Items (DawidSkene)").set_index("item")

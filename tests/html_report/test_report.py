@@ -477,6 +477,7 @@ def test_findings_of_plots_are_texts(drawn: Page) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 def test_ids_are_unique_and_links_lead_to_them(made: Callable[..., Page]) -> None:
     page = made({"DS": categories(), "again": categories()})
