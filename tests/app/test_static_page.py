@@ -97,6 +97,7 @@ def test_a_table_that_is_too_long_is_told_what_to_do(page: StaticPage) -> None:
     assert "reliabayes report ratings.csv" in found["html"]
 
 
+@pytest.mark.slow
 def test_the_report_has_the_code_that_repeats_it(
     page: StaticPage, scores: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

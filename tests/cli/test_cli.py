@@ -229,6 +229,7 @@ def test_the_interval_has_the_requested_probability() -> None:
     assert 0.15 < icc["lower"] < icc["median"] < icc["upper"] < 0.5
 
 
+@pytest.mark.slow
 def test_json_holds_the_summary_of_the_fit(tmp_path: Path) -> None:
     result = run(*FIT, "--json", str(tmp_path / "out.json"), "--save", str(tmp_path / "out.nc"))
 
@@ -325,7 +326,6 @@ def test_without_a_model_fit_takes_the_recommended_one_and_says_why() -> None:
     assert "If they are grades" not in chosen.stderr  # which the line says
 
 
-@pytest.mark.slow
 def test_without_models_report_takes_the_recommended_one_and_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -411,7 +411,6 @@ def test_compare_puts_the_best_predicting_model_first() -> None:
     assert "fitting dawid-skene" in result.stderr
 
 
-@pytest.mark.slow
 def test_models_of_numbers_are_compared(tmp_path: Path) -> None:
     table = datasets.load("shrout_fleiss_1979")
     first_two = table["rater"].isin(table["rater"].unique()[:2])
@@ -475,7 +474,6 @@ def test_columns_may_be_named(tmp_path: Path) -> None:
     assert result.stdout == fitted().stdout
 
 
-@pytest.mark.slow
 def test_pools_are_a_column(tmp_path: Path) -> None:
     table = tmp_path / "r.csv"
     cells = [(item, rater, item % 4 + rater * item % 3) for item in range(9) for rater in range(6)]
