@@ -19,6 +19,7 @@ from reliabayes.likelihoods import row_effects
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.row_effects import RowEffects
 from reliabayes.models.bases import gaussian_crossed, gaussian_parts
+from reliabayes.results.posterior import Posterior
 from tests.monte_carlo import standard_errors
 from tests.partitions.in_memory import in_parts
 
@@ -49,11 +50,8 @@ DESIGNS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("draws", [700, pytest.param(3000, marks=pytest.mark.calibration)])
-def test_posterior_is_that_with_effects_integrated_out(
-    draws: int, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_posterior_is_that_with_effects_integrated_out(draws: int, name: str) -> None:
     ratings = simulated(*DESIGNS[name])
-    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: True)
     model = rb.GaussianICC(prior_sd_rater=rb.HalfNormal(0.5))
 
     found = model.fit(ratings, sampler="gibbs", draws=draws, **QUIET)
@@ -127,7 +125,7 @@ def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monkey
 def by_gibbs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over pairs of raters take too long, and so do those that Stan needs."""
     monkeypatch.setattr(gaussian_crossed, "are_cheap_sums", lambda *sizes: False)
-    monkeypatch.setattr(gaussian_crossed, "MOST_CELLS", 0)
+    monkeypatch.setattr(gaussian_crossed, "MOST_BY_STAN", 0)
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *sizes: False)
 
 
@@ -147,6 +145,30 @@ def test_draws_of_parts_are_those_in_memory(
     assert found.settings.sampler == expected.settings.sampler == "gibbs"
     for name, values in expected.posterior.items():
         np.testing.assert_allclose(found.posterior[name], values, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_nuts_has_the_same_posterior_where_gibbs_sampling_is_the_default(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: False)
+    ratings, model = simulated(70, 30, 400, (1.0, 0.5, 1.0)), rb.GaussianICC()
+    expected = model.fit(ratings, draws=400, **QUIET)
+
+    found = model.fit(ratings, sampler="nuts", draws=400, **QUIET)
+
+    assert (expected.settings.sampler, found.settings.sampler) == ("gibbs", "nuts")
+    one, other = found.summary(), expected.summary()
+    error = 5 * np.hypot(one["mcse"], other["mcse"])
+    assert (abs(one["mean"] - other["mean"]) < error).all()
+    # Sds are at most 0.5, and draws count for some hundreds.
+    for one, other in ((found.raters(), expected.raters()), (found.items(), expected.items())):
+        np.testing.assert_allclose(one["mean"], other["mean"], atol=0.12)
+        np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.2)
+    posterior = Posterior(found.posterior, ratings, model.problem(ratings))
+    levels = np.mean(list(model.levels(posterior, np.random.default_rng(1))), axis=0)
+    severity = expected.raters()["mean"] + expected.quantities["mean"].values.mean()
+    np.testing.assert_allclose(levels, severity, atol=0.12)
 
 
 @pytest.mark.usefixtures("by_gibbs_alone")

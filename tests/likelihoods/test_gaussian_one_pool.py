@@ -10,7 +10,6 @@ from scipy.stats import multivariate_normal
 
 from reliabayes.arrays import Array
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
-from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from tests.designs import LongTable, dense_covariance, long_tables, slopes
 
@@ -115,31 +114,6 @@ def test_row_effects_are_drawn_from_their_conditional_distribution() -> None:
     assert len(chunks) > 1
     assert draws.mean(axis=0) == pytest.approx(expected, abs=0.02)
     assert draws.std(axis=0) == pytest.approx(precision**-0.5, abs=0.01)
-
-
-@given(table=long_tables(), sd=st.floats(0.3, 2))
-def test_mean_field_em_step_never_decreases_its_bound(table: LongTable, sd: float) -> None:
-    crowd = CrowdSums.of(CrossedDesign.of(*table))
-    at = crowd.em_step(crowd.without_effects(sd))
-
-    better = crowd.em_step(at)
-
-    assert crowd.bound(better) >= crowd.bound(at) - 1e-9 * abs(crowd.bound(at))
-
-
-def test_mean_field_bound_is_slightly_below_the_likelihood() -> None:
-    table = LongTable.simulated(items=60, raters=40, ratings=900, seed=2)
-    design = CrossedDesign.of(*table)
-    crowd, sums = CrowdSums.of(design), CrossedSums.of(design)
-    at = crowd.without_effects(1.0)
-    for _ in range(100):
-        at = crowd.em_step(at)
-
-    likelihood = sums.log_likelihood(at.sd, MeanPrior(at.mean, 1e12))
-
-    constant = 0.5 * len(table.ratings) * np.log(2 * np.pi) - 0.5 * 100
-    bound = crowd.bound(at) - constant
-    assert likelihood - 30 < bound < likelihood
 
 
 def _column_effects_given_mean(table: LongTable, mean: float) -> tuple[Array, Array]:

@@ -94,7 +94,7 @@ def normal_reference(
 
 
 @pytest.mark.parametrize("sd_rater", [0.4, 0.0])
-@pytest.mark.parametrize("kind", ["few raters", "crowd", "study"])
+@pytest.mark.parametrize("kind", ["few raters", "many raters", "study"])
 def test_gaussian_density_and_effects_are_those_of_a_normal_distribution(
     sd_rater: float, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +106,7 @@ def test_gaussian_density_and_effects_are_those_of_a_normal_distribution(
     shared = np.vstack([sds[0] ** 2 * items.T, sds[1] ** 2 * raters.T])
     density, effects = normal_reference(ratings, np.full(22, mean), covariance, shared)
 
-    if kind == "crowd":
+    if kind == "many raters":
         monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: False)
     if kind == "study":
         found: PointEstimate = rb.GStudy().at(ratings, {"mean": mean, "sd": sds})

@@ -10,7 +10,6 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
-from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.results.chain_statistics import measures
 from tests.monte_carlo import standard_error
 
@@ -78,20 +77,20 @@ def test_draws_are_nearly_independent(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_crowds_whose_levels_stan_samples_have_the_same_posterior() -> None:
-    ratings = simulated(400, 100, (4, 4), np.array([1.0, 0.5, 0.7]))
+def test_of_many_raters_it_is_the_default_and_has_the_posterior_of_stan() -> None:
+    ratings = simulated(150, 50, (4, 4), np.array([1.0, 0.5, 0.7]))
     model = rb.GaussianICC()
-    assert isinstance(model.problem(ratings).sums, CrowdSums)
 
-    own = model.fit(ratings, sampler="independence", seed=3)
-    stan = model.fit(ratings, sampler="nuts", seed=3)
+    own = model.fit(ratings, seed=3, draws=500)
+    stan = model.fit(ratings, sampler="nuts", seed=3, draws=500)
 
+    assert own.settings.sampler == "independence"
     for quantity in rb.GaussianICC.reports:
         draws, others = (fit.quantities[quantity].values for fit in (own, stan))
         error = math.hypot(standard_error(draws), standard_error(others))
         assert abs(draws.mean() - others.mean()) < 4 * error, quantity
     effects, others = (fit.raters()["mean"].to_numpy() for fit in (own, stan))
-    assert np.corrcoef(effects, others)[0, 1] > 0.999
+    assert np.corrcoef(effects, others)[0, 1] > 0.998
 
 
 def test_where_stan_runs_it_is_not_the_default() -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array, Codes, blocks
 from reliabayes.facets.effect_sums import EffectSums
@@ -56,8 +57,6 @@ class Approximation(NamedTuple):
     ----------
     log_sd, sd_of_log : Deviations
         Log standard deviations at the mode, and their posterior standard deviations.
-    score : dict of str to array
-        The other parameters by name, near standard normal.
     step_size : float or None
         First step of the sampler; None to let it adapt metric and step size.
     target_acceptance : float
@@ -68,7 +67,6 @@ class Approximation(NamedTuple):
 
     log_sd: Deviations
     sd_of_log: Deviations
-    score: dict[str, Array]
     step_size: float | None
     target_acceptance: float
     path: tuple[float, ...]
@@ -289,12 +287,12 @@ class CrossedSums:
     ) -> Array:
         """(S, J + 1) effects of the columns, the mean last, drawn given (S,) sds and means."""
         parts = blocks(len(means), CHUNK // self.gram[0].size)
-        return np.concatenate(
-            [
+        with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
+            drawn = [
                 self.given(Deviations(*(of[part] for of in sd)), prior).draw(means[part, None], rng)
                 for part in parts
             ]
-        )
+        return np.concatenate(drawn)
 
     def log_likelihood(self, sd: Deviations, prior: MeanPrior) -> float:
         """Log density of the ratings, with effects and mean integrated out.
@@ -362,6 +360,4 @@ class CrossedSums:
         # With little data the posterior is far from normal: curvature is a poor guide to it, and
         # steps must be smaller.
         step_size, acceptance = (0.9, 0.7) if sd_of_log.max() < 0.3 else (None, 0.95)
-        return Approximation(
-            Deviations(*mode), Deviations(*sd_of_log), {}, step_size, acceptance, path
-        )
+        return Approximation(Deviations(*mode), Deviations(*sd_of_log), step_size, acceptance, path)

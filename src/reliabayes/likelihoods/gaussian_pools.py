@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from reliabayes.arrays import Array, Codes, distinct_rows
 from reliabayes.inference.problem import StanData
@@ -245,6 +246,7 @@ class PooledSums:
     ) -> Array:
         """(S, R + G) effects of raters, the means last, drawn given (S, ...) components."""
         draws = zip(*at, means, strict=True)
-        return np.array(
-            [self.given(Components(*one), prior).draw(mean, rng) for *one, mean in draws]
-        )
+        with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
+            return np.array(
+                [self.given(Components(*one), prior).draw(mean, rng) for *one, mean in draws]
+            )

@@ -1,4 +1,4 @@
-"""Gaussian ratings where items and raters are too many for Stan: sums that start Gibbs sampling."""
+"""Gaussian ratings where items and raters are both many: sums that start Gibbs sampling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.inference.crossed_effects import Rows
-from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_one_pool import Approximation, CrossedDesign, Deviations
 from reliabayes.likelihoods.moments import Moments
@@ -128,17 +127,10 @@ class SweptSums:
         """Sum of the squared centred ratings."""
         return self.totals.moments.square
 
-    def stan_data(self) -> StanData:
-        """Refuse: a step of Stan's sampler would take seconds."""
-        raise ValueError(
-            f"NUTS is too slow for effects of {self.totals.n_rows:,} and {self.n_columns:,} items "
-            "and raters. Pass sampler='auto' or 'gibbs', and leave output_dir out."
-        )
-
     def approximate(
         self, start: float, prior: MeanPrior, log_prior: Callable[[Deviations], float]
     ) -> Approximation:
         """Estimates to start from, which neither a first guess nor priors have a part in."""
         found = self.totals.deviations()
         log_sd = Deviations(*map(math.log, found))
-        return Approximation(log_sd, Deviations(SPREAD, SPREAD, SPREAD), {}, 0.3, 0.8, ())
+        return Approximation(log_sd, Deviations(SPREAD, SPREAD, SPREAD), 0.3, 0.8, ())

@@ -21,7 +21,6 @@ from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_conditional import Marginal
-from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.gaussian_pools_design import Components
 from reliabayes.likelihoods.moments import Moments
@@ -58,8 +57,6 @@ from reliabayes.results.summaries import describe
 
 Margin = Literal["item", "rater"]
 
-MANY_RATINGS = 20_000  # from which on a sweep gives more than a draw by NUTS in the same time
-
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianICC(GaussianModel[CrossedProblem]):
@@ -69,8 +66,10 @@ class GaussianICC(GaussianModel[CrossedProblem]):
 
     with normal effects of items (sd_item) and raters (sd_rater) and normal residuals
     (sd_residual). Effects and mean are integrated out exactly, so that a fit costs much the same
-    for a thousand ratings and for a million. Pools and gold are not used: all raters are one
-    population; pick a pool with ``ratings.subset(pools=[...])``.
+    for a thousand ratings and for a million; where items and raters are both many, Gibbs sampling
+    is quicker and the default. With hundreds of both, ``sampler="nuts"`` takes minutes. Pools and
+    gold are not used: all raters are one population; pick a pool with
+    ``ratings.subset(pools=[...])``.
 
     Quantities, for single ratings on the scale of the ratings: ``icc`` (agreement: raters
     drawn at random, whose severity counts), ``icc_consistency`` (the same raters, whose severity
@@ -164,19 +163,16 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         return {name: prior.stan for name, prior in priors.items()}
 
     def program(self, problem: CrossedProblem) -> str:
-        """The program that integrates out the effects of the columns, or the one that samples."""
-        samples = isinstance(problem.sums, CrowdSums)
-        return "gaussian_icc_crowd" if samples else "gaussian_icc"
+        """The program, which integrates out all effects."""
+        return "gaussian_icc"
 
     def conjugate(self, problem: CrossedProblem) -> CrossedEffects | None:
         """All effects, given which the mean and the standard deviations are quickly drawn."""
         return problem.effects
 
     def prefers_gibbs(self, problem: CrossedProblem) -> bool:
-        """Where ratings and columns are too many for the effects of these to be integrated out."""
-        if isinstance(problem.sums, CrossedSums):
-            return False
-        return isinstance(problem.sums, SweptSums) or problem.sums.n_ratings >= MANY_RATINGS
+        """Where columns are too many for their effects to be integrated out."""
+        return isinstance(problem.sums, SweptSums)
 
     def start(self, problem: CrossedProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""
@@ -188,11 +184,11 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         found = problem.sums.approximate(problem.equal_sd, problem.mean_prior, log_prior)
         log_sd, sd_of_log = (x.swap(problem.swapped) for x in (found.log_sd, found.sd_of_log))
         return WarmStart(
-            mode=dict(zip(SDS, log_sd, strict=True)) | found.score,
-            sd=dict(zip(SDS, sd_of_log, strict=True))
-            | {name: np.ones_like(score) for name, score in found.score.items()},
+            mode=dict(zip(SDS, log_sd, strict=True)),
+            sd=dict(zip(SDS, sd_of_log, strict=True)),
             constrain=_constrain,
             step_size=found.step_size,
+            adapt_metric=isinstance(problem.sums, SweptSums),
             target_acceptance=found.target_acceptance,
             path=found.path,
         )
@@ -205,8 +201,6 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """Standard deviations within a factor e of equal parts of the variance, no effects."""
         mode: dict[str, Any] = dict.fromkeys(SDS, math.log(problem.equal_sd))
         sd: dict[str, Any] = dict.fromkeys(SDS, 0.5)
-        if isinstance(problem.sums, CrowdSums):
-            mode["score"] = sd["score"] = np.zeros(problem.size("column"))  # all chains start at 0
         return WarmStart(mode=mode, sd=sd, constrain=_constrain, target_acceptance=0.95)
 
     def search(self, problem: CrossedProblem, criterion: Criterion) -> Search:
@@ -272,8 +266,8 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         return table
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
-        """Names of the dimensions of the programs' variables: all are scalars, or scores."""
-        return {"score": ("column",), "level": ("column",)}
+        """Names of the dimensions of what is sampled beside numbers: levels of the columns."""
+        return {"level": ("column",)}
 
     def effects(
         self, posterior: Posterior[CrossedProblem], margin: Margin, rng: np.random.Generator
@@ -320,9 +314,6 @@ class GaussianICC(GaussianModel[CrossedProblem]):
             one = Deviations(*(float(each[0]) for each in sd))
             expected = problem.rows().expected_columns(one, float(means[0]))
             return sd, np.append(expected, means)[None]
-        if isinstance(sums, CrowdSums) and "score" in draws:
-            levels = sums.levels(draws["score"], sd, prior)
-            return sd, np.column_stack([levels - means[:, None], means])
         if "level" in draws:
             return sd, np.column_stack([draws["level"] - means[:, None], means])
         if isinstance(sums, SweptSums) and problem.effects:

@@ -14,16 +14,17 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.gaussian_conditional import Marginal, MeanPrior, above_zero
-from reliabayes.likelihoods.gaussian_many_raters import CrowdSums
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
 from reliabayes.likelihoods.marginal_effects import MarginalEffects
 from reliabayes.likelihoods.row_effects import RowEffects
 from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
 
-MANY_COLUMNS = 200  # from which on densities are interpolated where they are smooth
 MOST_SUMS = 150_000_000  # numbers in the sums: 1.2 GB
-MOST_CELLS = 1_000_000  # beyond which a step of Stan's sampler takes a second
-MOST_BY_COLUMN = 10_000_000  # sums by column and pattern that Stan samples with: 80 MB
+MOST_BY_STAN = 30_000_000  # the same for NUTS, of which a step then takes more than a second
+# Work of a density, as `work_of` counts it: from the first on, NUTS takes longer than independence
+# sampling; up to the second, that takes no longer than Gibbs sampling of a thousand ratings.
+# Densities are smooth where sums are so few for each cell. From ``python -m benchmarks.switch``.
+MANY_BY_NUTS, MOST_EXACT, SUMS_BY_CELL = 125_000, 8_000_000, 40
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,16 +37,16 @@ class CrossedProblem(Problem):
         Whether raters make the rows of the design, because there are more of them than items.
     center : float
         Subtracted from every rating before the sums.
-    sums : CrossedSums, CrowdSums or SweptSums
+    sums : CrossedSums or SweptSums
         Sums of the centred ratings, to integrate out the effects of the columns, or to sample them
-        by Stan or by Gibbs sampling alone.
+        by Gibbs sampling.
     design : CrossedDesign or None
         Who rated what; None of ratings in parts.
     """
 
     swapped: bool
     center: float
-    sums: CrossedSums | CrowdSums | SweptSums
+    sums: CrossedSums | SweptSums
     design: CrossedDesign | None = None
 
     @cached_property
@@ -113,7 +114,10 @@ class CrossedProblem(Problem):
     @property
     def is_large(self) -> bool:
         """Whether columns are so many that a density takes long, of which few must do."""
-        return isinstance(self.sums, CrossedSums) and self.sums.n_columns >= MANY_COLUMNS
+        sums = self.sums
+        if isinstance(sums, SweptSums):
+            return False
+        return work_of(sums.n_columns, sums.n_patterns) >= MANY_BY_NUTS
 
     @property
     def equal_sd(self) -> float:
@@ -128,17 +132,24 @@ class CrossedProblem(Problem):
     def stan_data(self) -> StanData:
         """Sums, centre and priors."""
         own = StanData(values={"swapped": int(self.swapped), "center": self.center})
-        return super().stan_data() | self.sums.stan_data() | own
+        return super().stan_data() | self._for_stan().stan_data() | own
+
+    def _for_stan(self) -> CrossedSums:
+        """The sums that NUTS needs, unless they are too many."""
+        if isinstance(self.sums, SweptSums):
+            rows, columns = self.sums.totals.n_rows, self.sums.n_columns
+            patterns = len(self.design.patterns[0]) if self.design else math.inf
+            if columns**2 * (patterns + 1) > MOST_BY_STAN:
+                raise ValueError(
+                    f"NUTS is too slow for effects of {rows:,} and {columns:,} items and raters. "
+                    "Pass sampler='auto' or 'gibbs', and leave output_dir out."
+                )
+        return self.crossed
 
 
-def sums_of(design: CrossedDesign, center: float) -> CrossedSums | CrowdSums | SweptSums:
+def sums_of(design: CrossedDesign, center: float) -> CrossedSums | SweptSums:
     """Sums of centred ratings that suit their design; ``benchmarks/README.md`` has measurements."""
-    if integrates_out(design):
-        return CrossedSums.of(design)
-    columns, patterns = len(design.column_total), len(design.patterns[0])
-    if design.counts.nnz <= MOST_CELLS and columns * (patterns + 1) <= MOST_BY_COLUMN:
-        return CrowdSums.of(design)
-    return effect_sums(design, center)
+    return CrossedSums.of(design) if integrates_out(design) else effect_sums(design, center)
 
 
 def effect_sums(design: CrossedDesign, center: float) -> SweptSums:
@@ -154,10 +165,13 @@ def integrates_out(design: CrossedDesign) -> bool:
 def are_cheap_sums(columns: int, patterns: int, cells: int) -> bool:
     """Whether densities of sums over pairs of columns cost less than passes over the cells.
 
-    A gradient of such a density costs a Cholesky factor and a sum over patterns, and few are
-    needed; ``benchmarks/README.md`` has the measurements.
+    Of many ratings densities are smooth, so that a few dozen are computed and others interpolated.
     """
-    if columns >= MANY_COLUMNS and columns**2 * (patterns + 1) <= min(20 * cells, MOST_SUMS):
-        return True  # of densities that are interpolated few are computed
-    # With less data the sampled levels mix badly, and a fit takes no time anyway.
-    return cells < 1000 or columns**2 * (columns + 4 * patterns) <= 20 * cells
+    if columns**2 * (patterns + 1) <= min(SUMS_BY_CELL * cells, MOST_SUMS):
+        return True
+    return work_of(columns, patterns) <= MOST_EXACT
+
+
+def work_of(columns: int, patterns: int) -> int:
+    """Work of a density or its gradient: a Cholesky factor, and a sum over patterns."""
+    return columns**2 * (columns + 4 * patterns)
