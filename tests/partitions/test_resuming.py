@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import multiprocessing
 import os
-import random
 import shutil
-import time
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from reliabayes.partitions.manifest import WORK
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["reliabayes.partitions.partitioning", __name__])
+EVERY = {"os.mkdir", "os.rename", "os.remove", "os.rmdir"}  # changes of files, as Python names them
 
 
 @pytest.fixture
@@ -37,45 +41,74 @@ def table_of(n_items: int, path: Path) -> Path:
     return path
 
 
-def partition_in_small_chunks(source: Path, folder: Path) -> None:
-    runs.CHUNK = 1
-    rb.partition(source, folder, partitions=20)
-
-
-@pytest.mark.slow
-def test_a_killed_run_is_completed_by_the_next(tmp_path: Path) -> None:
-    source = table_of(20_000, tmp_path / "ratings.parquet")
-    for _ in range(2):  # the first starts the server
-        shutil.rmtree(tmp_path / "undisturbed", ignore_errors=True)
-        began = time.monotonic()
-        ran_in_process(source, tmp_path / "undisturbed", None)
-        usual = time.monotonic() - began
+@pytest.mark.parametrize(
+    ("changes", "partitions"), [({"os.rename"}, 1), pytest.param(EVERY, 3, marks=pytest.mark.proof)]
+)
+def test_a_killed_run_is_completed_by_the_next(
+    changes: set[str], partitions: int, source: Path, tmp_path: Path
+) -> None:
+    rb.partition(source, tmp_path / "undisturbed", partitions=partitions)
     expected = content(tmp_path / "undisturbed")
-    rng, were_unfinished = random.Random(1), []
 
-    for number in range(10):
-        folder = tmp_path / f"killed-{number}"
-        ran_in_process(source, folder, rng.uniform(0, usual))
-        were_unfinished.append((folder / WORK).exists())
-        ran_in_process(source, folder, None)
+    for folder in killed_at_each(changes, source, tmp_path / "parts", partitions=partitions):
+        rb.partition(source, folder, partitions=partitions)
         assert content(folder) == expected
 
-    assert any(were_unfinished)
+
+@pytest.mark.parametrize("changes", [{"os.rmdir"}, pytest.param(EVERY, marks=pytest.mark.proof)])
+def test_after_a_killed_run_bad_ratings_are_refused_as_before(
+    changes: set[str], source: Path, tmp_path: Path
+) -> None:
+    bad = pd.read_parquet(source).assign(gold=1)
+    bad.loc[bad.index[0], "gold"] = 2  # in one part; the others are written and removed
+    bad.to_parquet(source)
+    options: dict[str, Any] = {"gold": "gold", "partitions": 2}
+
+    for folder in killed_at_each(changes, source, tmp_path / "parts", **options):
+        with pytest.raises(rb.RatingsError, match="gold"):
+            rb.partition(source, folder, **options)
+        assert not folder.exists()
 
 
-def ran_in_process(source: Path, folder: Path, seconds: float | None) -> None:
-    """Partition in a process, which is killed after some time."""
-    process = CONTEXT.Process(target=partition_in_small_chunks, args=(source, folder))
-    process.start()
-    process.join(seconds)
-    process.kill()
-    process.join()
-    assert seconds is not None or process.exitcode == 0
+def killed_at_each(changes: set[str], source: Path, folder: Path, **options: Any) -> Iterator[Path]:
+    """Yield what is left by a run that is killed before its first change of files, second, ..."""
+    for number in count():
+        given = (changes, number, source, folder, options)
+        process = CONTEXT.Process(target=partition_until, args=given)
+        process.start()
+        process.join()
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
+    assert number >= 3
+
+
+def partition_until(
+    changes: set[str], number: int, source: Path, folder: Path, options: dict[str, Any]
+) -> None:
+    """Partition, and be killed before the change of files of that number."""
+    left = iter(range(number))
+
+    def die_before(event: str, given: tuple[Any, ...]) -> None:
+        if event in changes and next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(die_before)
+    with suppress(rb.RatingsError):
+        rb.partition(source, folder, **options)
 
 
 @pytest.mark.parametrize(
     ("stop", "after"),
-    [("write_run", 2), ("coding_of", 0), ("make_part", 0), ("make_part", 2), ("read_summary", 3)],
+    [
+        ("write_run", 2),
+        ("make_part", 2),
+        pytest.param("coding_of", 0, marks=pytest.mark.proof),
+        pytest.param("make_part", 0, marks=pytest.mark.proof),
+        pytest.param("read_summary", 3, marks=pytest.mark.proof),
+    ],
 )
 def test_what_is_done_is_not_done_again(
     stop: str, after: int, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

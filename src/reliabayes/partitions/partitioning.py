@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.files import write_whole
+from reliabayes.files import sync_folder, write_whole
 from reliabayes.jobs import run_jobs
 from reliabayes.partitions.column_types import type_faults
 from reliabayes.partitions.dictionaries import Coding, coding_of
@@ -94,7 +94,10 @@ def write_parts(request: Request) -> None:
         except RatingsError:
             _remove(request)
             raise
-        manifest.write(folder)
+        # What a killed run leaves half-written in the folder itself would stay there for good.
+        manifest.write(request.work)
+        (request.work / NAME).replace(folder / NAME)
+        sync_folder(folder)
         shutil.rmtree(request.work)
 
 
@@ -231,7 +234,7 @@ def _type_faults(request: Request, files: Sequence[str]) -> Iterator[Fault]:
 def _remove(request: Request) -> None:
     """Remove what was written, and the folder unless others have put something there."""
     for part in request.folder.glob("part-*"):
-        shutil.rmtree(part)
+        part.rename(request.work / part.name)  # at once, as the next run takes a part for whole
     shutil.rmtree(request.work)
     with suppress(OSError):
         request.folder.rmdir()
