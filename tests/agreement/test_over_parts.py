@@ -22,7 +22,7 @@ from reliabayes.errors import RatingsError
 from reliabayes.partitions.dataset import Part, RatingsDataset
 from tests.partitions.in_memory import in_parts
 
-N_PARTS = (1, 7, 64)
+N_PARTS = [7, *(pytest.param(number, marks=pytest.mark.proof) for number in (1, 64))]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def graded() -> rb.Ratings:
     """Items with 1 to 6 grades from 1 to 4 by some of 12 raters."""
     rng = np.random.default_rng(7)
     rows = []
-    for item, truth in enumerate(rng.integers(1, 5, 400)):
+    for item, truth in enumerate(rng.integers(1, 5, 200)):
         for rater in rng.choice(12, rng.integers(1, 7), replace=False):
             grade = truth if rng.random() < 0.6 else rng.integers(1, 5)
             rows.append((item, f"r{rater:02}", grade))
@@ -104,7 +104,6 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", N_PARTS)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_coefficient_and_its_interval_are_those_in_memory(

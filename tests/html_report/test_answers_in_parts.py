@@ -14,7 +14,7 @@ from reliabayes.html_report.answers.labels import Labels
 from reliabayes.html_report.answers.typical_item import TypicalItem
 from tests.partitions.in_memory import in_parts
 
-SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 200, "progress": False}
+SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 50, "draws": 50, "progress": False}
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
 
 
@@ -105,11 +105,11 @@ def test_tables_of_pools_and_raters_are_those_in_memory() -> None:
 
 def test_answers_of_facets_are_those_in_memory() -> None:
     rng = np.random.default_rng(5)
-    cells = pd.MultiIndex.from_product([range(60), range(4), range(3)])
+    cells = pd.MultiIndex.from_product([range(30), range(4), range(3)])
     table = cells.to_frame(index=False).set_axis(["item", "rater", "day"], axis=1)
-    level = 10 * rng.standard_normal(60)[table["item"]] + 4 * rng.standard_normal(4)[table["rater"]]
+    level = 10 * rng.standard_normal(30)[table["item"]] + 4 * rng.standard_normal(4)[table["rater"]]
     table["rating"] = np.rint(50 + level + 5 * rng.standard_normal(len(table)))
-    table = table[table["day"] < 2 + (table["item"] < 40)]  # most items on three days
+    table = table[table["day"] < 2 + (table["item"] < 20)]  # most items on three days
     ratings = rb.Ratings.from_frame(table, facets=["day"], scale="numeric")
     model = rb.GStudy(design="item x rater x day")
     whole, parts = (model.fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -64,3 +66,11 @@ def in_parts(ratings: rb.Ratings, number: int) -> RatingsDataset:
         facets=ratings.facets,
         scale_is_guess=ratings.scale_is_guess,
     )
+
+
+def elsewhere(function: Callable[[Any], Any], parts: Sequence[Any]) -> Iterator[Any]:
+    """Yield a function of each part as another process computes it: of copies of all it is sent."""
+    for part in parts:
+        sent = pickle.dumps((function, part))
+        there, of = pickle.loads(sent)
+        yield pickle.loads(pickle.dumps(there(of)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,103 +13,29 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.models.bases import gaussian_parts, items_in_parts
-from reliabayes.models.priors import Beta
-from reliabayes.partitions import processes
-from tests.partitions.in_memory import in_parts
+from tests.models.test_in_parts import labels as labels_in_memory
+from tests.models.test_in_parts import scores as scores_in_memory
+from tests.partitions.in_memory import elsewhere, in_parts
 
-SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "draws": 200, "progress": False}
-MODELS_OF_CATEGORIES = [
-    rb.DawidSkene(),
-    rb.DawidSkene(prior_misleading=Beta(2.0, 8.0)),
-    rb.MACE(),
-    rb.TAP(),
-    rb.RaterTAP(),
-]
+SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 20, "draws": 20, "progress": False}
+MANY = SAMPLING | {"warmup": 100, "draws": 200}
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
 
 
 @pytest.fixture(scope="module")
 def labels() -> rb.Ratings:
-    """90 items in three categories, each with 2 to 5 ratings by some of seven raters."""
-    rng = np.random.default_rng(11)
-    rows = []
-    for item, truth in enumerate(rng.choice(3, 90, p=[0.5, 0.3, 0.2])):
-        gold = "abc"[truth] if item % 10 == 0 else None
-        for rater in rng.choice(7, rng.integers(2, 6), replace=False):
-            is_right = rng.random() < 0.5 + 0.06 * rater
-            rows.append(
-                (f"i{item:03}", f"r{rater}", "abc"[truth if is_right else rng.integers(3)], gold)
-            )
-    frame = pd.DataFrame(rows, columns=["item", "rater", "rating", "gold"])
-    return rb.Ratings.from_frame(frame, gold="gold")
+    return labels_in_memory()
 
 
 @pytest.fixture(scope="module")
 def scores() -> rb.Ratings:
-    """70 items, each with some of the scores of eight raters in three pools."""
-    rng = np.random.default_rng(1)
-    item, rater = rng.standard_normal(70), rng.standard_normal(8)
-    score = 50 + 10 * item[:, None] + 5 * rater + 7 * rng.standard_normal((70, 8))
-    grades = np.where(rng.random((70, 8)) < 0.7, np.rint(score), np.nan)  # whole: sums are exact
-    table = rb.Ratings.from_wide(grades).to_frame()
-    return rb.Ratings.from_frame(table.assign(pool=table["rater"] % 3), pool="pool")
-
-
-@pytest.fixture(scope="module")
-def in_memory(labels: rb.Ratings, scores: rb.Ratings) -> Callable[[Any], rb.Fit]:
-    """Look up the fit of a model to ratings in memory, which tests share."""
-
-    @functools.cache
-    def fitted(model: Any) -> rb.Fit:
-        fit: rb.Fit = model.fit(labels if model.has_true_categories else scores, **SAMPLING)
-        return fit
-
-    return fitted
+    return scores_in_memory()
 
 
 def read(folder: Path) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(file) for file in sorted(folder.iterdir())])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [1, 7])
-@pytest.mark.parametrize("model", MODELS_OF_CATEGORIES, ids=repr)
-def test_labels_are_those_in_memory(
-    labels: rb.Ratings,
-    in_memory: Callable[[Any], rb.Fit],
-    model: Any,
-    number: int,
-    tmp_path: Path,
-) -> None:
-    fit = model.fit(in_parts(labels, number), **SAMPLING)
-
-    fit.write_items(tmp_path / "items")
-
-    expected = in_memory(model).items()
-    names = [f"part-{part:05}.parquet" for part in range(number)]
-    assert sorted(file.name for file in (tmp_path / "items").iterdir()) == names
-    written = read(tmp_path / "items").set_index("item")
-    pd.testing.assert_frame_equal(written, expected, check_dtype=False, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "model", [rb.GaussianICC(), rb.GaussianXCC(), rb.GaussianXCC(residual="per_pool")], ids=repr
-)
-def test_effects_are_drawn_as_in_memory(
-    scores: rb.Ratings, in_memory: Callable[[Any], rb.Fit], model: Any
-) -> None:
-    whole, parts = in_memory(model), model.fit(in_parts(scores, 1), **SAMPLING)
-    rng = np.random.default_rng(SAMPLING["seed"])
-
-    table = model.items_by_part(parts._draws(), 0.8, rng)
-
-    expected = whole.items(0.8).drop(columns="ratings")
-    found = table(scores, rng)
-    pd.testing.assert_frame_equal(found, expected, rtol=1e-9)
-
-
-@pytest.mark.slow
 def test_labels_of_items_that_do_not_fit_in_memory_are_those_of_the_same_draws(
     labels: rb.Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,7 +55,7 @@ def test_effects_given_sampled_levels_are_drawn_as_in_memory(
     scores: rb.Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *_: False)
-    fit = rb.GaussianICC().fit(in_parts(scores, 1), sampler="gibbs", **SAMPLING)
+    fit = rb.GaussianICC().fit(in_parts(scores, 1), sampler="gibbs", **MANY)
     rng = np.random.default_rng(SAMPLING["seed"])
 
     table = fit.model.items_by_part(fit._draws(), 0.9, rng)
@@ -142,17 +67,19 @@ def test_effects_given_sampled_levels_are_drawn_as_in_memory(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [rb.GaussianICC(), rb.GaussianXCC()], ids=repr)
+@pytest.mark.parametrize(
+    "model", [rb.GaussianXCC(), pytest.param(rb.GaussianICC(), marks=pytest.mark.proof)], ids=repr
+)
 def test_effects_are_those_in_memory_but_for_chance(
-    scores: rb.Ratings, in_memory: Callable[[Any], rb.Fit], model: Any, tmp_path: Path
+    scores: rb.Ratings, model: Any, tmp_path: Path
 ) -> None:
-    fit = model.fit(in_parts(scores, 5), **SAMPLING)
+    fit = model.fit(in_parts(scores, 5), **MANY)
 
     fit.write_items(tmp_path / "items", prob=0.8)
 
     keys = ["item", "pool"][: 1 + isinstance(model, rb.GaussianXCC)]
     found = read(tmp_path / "items").set_index(keys)
-    expected = in_memory(model).items(0.8)
+    expected = model.fit(scores, **MANY).items(0.8)
     assert list(found) == list(expected) == [
         *("ratings", "mean", "sd", "median", "lower_80", "upper_80")
     ]  # fmt: skip
@@ -164,7 +91,6 @@ def test_effects_are_those_in_memory_but_for_chance(
     assert (np.abs(np.log(found["sd"] / expected["sd"])) < 4.5 * np.sqrt(2 / 800)).all()
 
 
-@pytest.mark.slow
 def test_the_same_seed_writes_the_same_bytes(scores: rb.Ratings, tmp_path: Path) -> None:
     dataset = in_parts(scores, 3)
     for name in ("one", "other"):
@@ -177,7 +103,6 @@ def test_the_same_seed_writes_the_same_bytes(scores: rb.Ratings, tmp_path: Path)
     assert one == other
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.DawidSkene(), rb.GaussianXCC()], ids=repr)
 def test_processes_write_the_same_bytes(
     labels: rb.Ratings, scores: rb.Ratings, model: Any, tmp_path: Path
@@ -186,7 +111,7 @@ def test_processes_write_the_same_bytes(
     fit = model.fit(dataset, **SAMPLING)
     fit.write_items(tmp_path / "here")
 
-    replace(fit, ratings=dataset.on(processes(2))).write_items(tmp_path / "elsewhere")
+    replace(fit, ratings=dataset.on(elsewhere)).write_items(tmp_path / "elsewhere")
 
     one, other = (
         [file.read_bytes() for file in sorted((tmp_path / name).iterdir())]
@@ -200,10 +125,10 @@ def test_items_of_ratings_in_memory_are_written_to_one_file(
 ) -> None:
     fit = rb.GaussianICC().fit(scores, **SAMPLING)
 
-    fit.write_items(tmp_path / "items", prob=0.5, draws=100)
+    fit.write_items(tmp_path / "items", prob=0.5, draws=10)
 
     written = pd.read_parquet(tmp_path / "items" / "part-00000.parquet").set_index("item")
-    pd.testing.assert_frame_equal(written, fit.items(0.5, 100), check_dtype=False)
+    pd.testing.assert_frame_equal(written, fit.items(0.5, 10), check_dtype=False)
 
 
 def test_errors_of_tables_name_the_method_of_the_object(
