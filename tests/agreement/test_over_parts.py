@@ -30,7 +30,7 @@ def graded() -> rb.Ratings:
     """Items with 1 to 6 grades from 1 to 4 by some of 12 raters."""
     rng = np.random.default_rng(7)
     rows = []
-    for item, truth in enumerate(rng.integers(1, 5, 200)):
+    for item, truth in enumerate(rng.integers(1, 5, 400)):
         for rater in rng.choice(12, rng.integers(1, 7), replace=False):
             grade = truth if rng.random() < 0.6 else rng.integers(1, 5)
             rows.append((item, f"r{rater:02}", grade))
@@ -273,8 +273,9 @@ def test_categories_of_a_continuous_scale_are_refused(graded: rb.Ratings) -> Non
         agreement.krippendorff_alpha(parted(ratings, 2), "nominal")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scale", ["nominal", "ordered", "continuous"])
+@pytest.mark.parametrize(
+    "scale", ["nominal", "ordered", pytest.param("continuous", marks=pytest.mark.slow)]
+)
 def test_table_of_coefficients_is_that_in_memory(graded: rb.Ratings, scale: str) -> None:
     ratings = of_scale(graded, scale)
 

@@ -1,7 +1,11 @@
-"""Answers of fits of ratings in parts: those of the same ratings in memory."""
+"""Answers and the report of ratings in parts: those in memory, and what is left out."""
 
 from __future__ import annotations
 
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +16,15 @@ import reliabayes as rb
 from reliabayes.html_report.answers import answer
 from reliabayes.html_report.answers.labels import Labels
 from reliabayes.html_report.answers.typical_item import TypicalItem
+from reliabayes.partitions import RatingsDataset
 from tests.partitions.in_memory import in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 50, "draws": 50, "progress": False}
+FACT = r"<dt>(?!parts|range).*?</dd>"  # parts in memory know of no range
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
 
 
+@functools.cache
 def grades(*, repeats: bool = False) -> rb.Ratings:
     """Some of the whole-number grades of 60 items by eight raters in two pools."""
     rng = np.random.default_rng(1)
@@ -32,12 +39,13 @@ def grades(*, repeats: bool = False) -> rb.Ratings:
     return rb.Ratings.from_frame(table, pool="pool", scale="numeric", replicates="keep")
 
 
+@functools.cache
 def labels(*, gold: bool) -> rb.Ratings:
-    """120 items in three categories, rated by some of seven raters in two pools."""
+    """80 items in three categories, rated by some of seven raters in two pools."""
     rng = np.random.default_rng(2)
     rows = [
         (f"i{item:03}", f"r{rater}", "abc"[kind if rng.random() < 0.8 else rng.integers(3)], kind)
-        for item, kind in enumerate(rng.integers(3, size=120))
+        for item, kind in enumerate(rng.integers(3, size=80))
         for rater in rng.choice(7, 4, replace=False)
     ]
     table = pd.DataFrame(rows, columns=["item", "rater", "rating", "gold"])
@@ -47,6 +55,24 @@ def labels(*, gold: bool) -> rb.Ratings:
     ]
     table["pool"] = np.where(table["rater"] < "r4", "staff", "crowd")
     return rb.Ratings.from_frame(table, pool="pool", gold="gold" if gold else None)
+
+
+@functools.cache
+def parted(kind: Callable[..., rb.Ratings], **which: bool) -> RatingsDataset:
+    return in_parts(kind(**which), 3)
+
+
+@functools.cache
+def fitted(model: Any, is_in_parts: bool, **which: bool) -> rb.Fit:
+    """Fit of a model to ratings that suit it, in memory or in parts, which tests share."""
+    kind = labels if model.has_true_categories else grades
+    ratings: Any = parted(kind, **which) if is_in_parts else kind(**which)
+    fit: rb.Fit = model.fit(ratings, **SAMPLING)
+    return fit
+
+
+def whole_and_parts(model: Any, **which: bool) -> tuple[rb.Fit, rb.Fit]:
+    return fitted(model, False, **which), fitted(model, True, **which)
 
 
 @pytest.mark.parametrize("repeats", [False, True])
@@ -64,20 +90,34 @@ def test_typical_items_are_medians_over_all_items(repeats: bool) -> None:
     assert (found.are_alike, found.has_repeats) == (False, repeats)
 
 
-@pytest.mark.parametrize("repeats", [False, True])
-@pytest.mark.parametrize("model", [rb.GaussianICC(), rb.GaussianXCC()], ids=["icc", "xcc"])
+@pytest.mark.parametrize(
+    ("model", "repeats"),
+    [
+        pytest.param(rb.GaussianXCC(), False, marks=pytest.mark.slow),
+        (rb.GaussianICC(), True),
+        pytest.param(rb.GaussianXCC(), True, marks=pytest.mark.proof),
+        pytest.param(rb.GaussianICC(), False, marks=pytest.mark.proof),
+    ],
+    ids=repr,
+)
 def test_answers_of_numbers_are_those_in_memory(model: Any, repeats: bool) -> None:
-    ratings = grades(repeats=repeats)
-    whole, parts = (model.fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3)))
+    whole, parts = whole_and_parts(model, repeats=repeats)
 
     assert answer(parts) == answer(whole)
 
 
-@pytest.mark.parametrize("gold", [False, True])
-@pytest.mark.parametrize("model", [rb.DawidSkene(), rb.TAP()], ids=["dawid-skene", "tap"])
+@pytest.mark.parametrize(
+    ("model", "gold"),
+    [
+        (rb.DawidSkene(), True),
+        (rb.TAP(), False),
+        pytest.param(rb.DawidSkene(), False, marks=pytest.mark.proof),
+        pytest.param(rb.TAP(), True, marks=pytest.mark.proof),
+    ],
+    ids=repr,
+)
 def test_answers_of_labels_are_those_in_memory(model: Any, gold: bool) -> None:
-    ratings = labels(gold=gold)
-    whole, parts = (model.fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3)))
+    whole, parts = whole_and_parts(model, gold=gold)
 
     found, expected = answer(parts), answer(whole)
 
@@ -86,23 +126,21 @@ def test_answers_of_labels_are_those_in_memory(model: Any, gold: bool) -> None:
     names = [figure.name for figure in expected.figures if "known answers" not in figure.name]
     assert [figure.name for figure in found.figures] == names
     # Proportions of correct ratings: of the same draws, with true categories drawn anew.
-    one, other = (fit.correct_share(draws=400) for fit in (parts, whole))
+    one, other = (fit.correct_share() for fit in (parts, whole))
     sd = float(np.hypot(one.std(), other.std()))
-    assert float(abs(one.mean() - other.mean())) < 4.5 * sd / np.sqrt(400)
-    assert float(one.std() / other.std()) == pytest.approx(1, abs=4.5 * np.sqrt(1 / 400))
+    assert float(abs(one.mean() - other.mean())) < 4.5 * sd / np.sqrt(one.size)
+    assert float(one.std() / other.std()) == pytest.approx(1, abs=4.5 * np.sqrt(1 / one.size))
 
 
 def test_tables_of_pools_and_raters_are_those_in_memory() -> None:
-    ratings = labels(gold=False)
-    whole, parts = (
-        rb.DawidSkene().fit(each, **SAMPLING) for each in (ratings, in_parts(ratings, 3))
-    )
+    whole, parts = whole_and_parts(rb.DawidSkene(), gold=True)
 
     pd.testing.assert_frame_equal(parts.pools(), whole.pools())
     pd.testing.assert_frame_equal(parts.raters(), whole.raters())
     assert parts.summary().attrs["caution"] == whole.summary().attrs["caution"] != ""
 
 
+@pytest.mark.slow
 def test_answers_of_facets_are_those_in_memory() -> None:
     rng = np.random.default_rng(5)
     cells = pd.MultiIndex.from_product([range(30), range(4), range(3)])
@@ -119,3 +157,54 @@ def test_answers_of_facets_are_those_in_memory() -> None:
     assert model.priors(in_parts(ratings, 3)) == model.priors(ratings)
     assert [figure.name for figure in found.figures] == [each.name for each in expected.figures]
     assert "4 raters and 3 days" in found.headline
+
+
+def sections(page: Path) -> dict[str, str]:
+    """Sections of the page by their id, without pictures and scripts."""
+    text = re.sub(r"<script.*?</script>|<img.*?>", "", page.read_text(), flags=re.S)
+    return dict(re.findall(r'<section id="(\w+)"(.*?)</section>', text, flags=re.S))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model", [rb.GaussianXCC(), pytest.param(rb.GaussianICC(), marks=pytest.mark.proof)], ids=repr
+)
+def test_sections_are_those_in_memory_but_for_items(model: Any, tmp_path: Path) -> None:
+    for name, fit in zip(("whole", "parts"), whole_and_parts(model, repeats=False), strict=True):
+        fit.report(tmp_path / f"{name}.html")
+
+    whole, parts = (sections(tmp_path / f"{name}.html") for name in ("whole", "parts"))
+
+    for same in ("answer", "detail", "quantities", "diagnostics", "raters", "method"):
+        assert parts[same] == whole[same]
+    table = re.compile(r'<caption id="agreement-0">.*?</table>', re.S)
+    assert table.findall(parts["data"]) == table.findall(whole["data"]) != []
+    assert re.findall(FACT, whole["data"]) == re.findall(FACT, parts["data"])
+    assert "Pictures of who rated what" in parts["data"]
+    assert "fit.write_items(folder)" in parts["items"]
+    assert "was not checked" in parts["checks"]
+
+
+@pytest.mark.slow
+def test_models_of_labels_have_raters_and_pools(tmp_path: Path) -> None:
+    fits = {
+        "DawidSkene": fitted(rb.DawidSkene(), True, gold=True),
+        "MACE": fitted(rb.MACE(), True, gold=True),
+    }
+
+    rb.report(parted(labels, gold=True), fits, tmp_path / "report.html")
+
+    found = sections(tmp_path / "report.html")
+    assert re.search("Trust .* labels without a known answer", found["answer"])
+    assert "Pools, the least accurate first" in found["raters"]
+    assert "not compared with the known answers" in found["raters"]
+    assert "Models are not compared" in found["comparison"]
+
+
+@pytest.mark.slow
+def test_a_page_of_points_without_raters_is_whole(tmp_path: Path) -> None:
+    fitted(rb.TAP(), True, gold=False).report(tmp_path / "report.html")
+
+    assert {"answer", "quantities", "diagnostics", "data", "method"} <= set(
+        sections(tmp_path / "report.html")
+    )
