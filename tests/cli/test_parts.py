@@ -71,9 +71,9 @@ def contents(folder: Path) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(file) for file in sorted(folder.glob("*.parquet"))])
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_fit_prints_the_posterior_of_all_parts(scores: Path, jobs: int) -> None:
-    result = run("fit", scores, "--model", "gaussian-icc", *FAST, "--jobs", jobs)
+@pytest.mark.slow
+def test_fit_prints_the_posterior_of_all_parts(scores: Path) -> None:
+    result = run("fit", scores, "--model", "gaussian-icc", *FAST, "--jobs", 2)
 
     dataset = rb.scan_ratings(scores)
     fit = rb.GaussianICC().fit(dataset, chains=2, draws=100, seed=1, progress=False)

@@ -46,12 +46,13 @@ def read_all(folder: Path) -> list[Any]:
     return [[part.read(), list(part.item_ids())] for part in dataset.parts]
 
 
-def test_no_flipped_bit_is_read(folder: Path) -> None:
+@pytest.mark.parametrize("flips", [60, pytest.param(1000, marks=pytest.mark.proof)])
+def test_no_flipped_bit_is_read(flips: int, folder: Path) -> None:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     rng = np.random.default_rng(1)
     assert len(files) == 5
 
-    for flip in range(300):
+    for flip in range(flips):
         path = files[flip % len(files)]
         whole = path.read_bytes()
         data, bit = bytearray(whole), int(rng.integers(8 * len(whole)))
@@ -59,7 +60,7 @@ def test_no_flipped_bit_is_read(folder: Path) -> None:
         write_at(path, bytes(data), flip)
         with pytest.raises(rb.RatingsError, match=r"damaged|must describe parts"):
             read_all(folder)
-        write_at(path, whole, 300 + flip)
+        write_at(path, whole, flips + flip)
 
     assert len(read_all(folder)) == 2
 

@@ -108,6 +108,7 @@ def hears_no_interrupt(part: object) -> bool:
     return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_left_to_the_process_that_started_the_others() -> None:
     # Else Ctrl-C while they start prints what each was importing.
     assert list(processes(2)(hears_no_interrupt, range(4))) == [True] * 4
@@ -301,17 +302,10 @@ def estimates(dataset: Any) -> list[Any]:
     return [fit.summary(), *em.parameters.values(), table.select_dtypes("number")]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
-@pytest.mark.parametrize(
-    ("where", "parts"),
-    [
-        ("processes", 7),
-        pytest.param("processes", 1, marks=pytest.mark.proof),
-        pytest.param("cluster", 1, marks=pytest.mark.proof),
-        pytest.param("cluster", 7, marks=pytest.mark.proof),
-    ],
-)
+@pytest.mark.parametrize("where", ["processes", "cluster"])
+@pytest.mark.parametrize("parts", [1, 7])
 def test_estimates_are_those_in_memory_although_a_worker_dies(
     where: str, parts: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

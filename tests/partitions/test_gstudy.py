@@ -374,8 +374,8 @@ def replicated(ratings: rb.Ratings) -> rb.Ratings:
 @pytest.mark.slow
 @pytest.mark.usefixtures("by_passes")
 def test_parts_of_many_ways_may_be_empty() -> None:
-    ratings, model = replicated(own_ways().subset(items=range(70))), rb.GStudy()
-    one, several = (model.problem_of_parts(in_parts(ratings, n)).marginal for n in (1, 77))
+    ratings, model = replicated(own_ways().subset(items=range(100))), rb.GStudy()
+    one, several = (model.problem_of_parts(in_parts(ratings, n)).marginal for n in (1, 110))
     variance = np.array([1.0, 0.3, 0.2, 0.7])
 
     assert several.at(variance) == pytest.approx(one.at(variance), rel=1e-11)
