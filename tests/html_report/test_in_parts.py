@@ -165,9 +165,13 @@ def sections(page: Path) -> dict[str, str]:
     return dict(re.findall(r'<section id="(\w+)"(.*?)</section>', text, flags=re.S))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [rb.GaussianXCC(), pytest.param(rb.GaussianICC(), marks=pytest.mark.proof)], ids=repr
+    "model",
+    [
+        pytest.param(rb.GaussianXCC(), marks=pytest.mark.slow),
+        pytest.param(rb.GaussianICC(), marks=pytest.mark.proof),
+    ],
+    ids=repr,
 )
 def test_sections_are_those_in_memory_but_for_items(model: Any, tmp_path: Path) -> None:
     for name, fit in zip(("whole", "parts"), whole_and_parts(model, repeats=False), strict=True):

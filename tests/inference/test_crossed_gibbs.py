@@ -47,11 +47,10 @@ DESIGNS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("draws", "name"),
     [
-        (200, "two raters"),
+        pytest.param(200, "two raters", marks=pytest.mark.slow),
         *(
             pytest.param(draws, name, marks=mark)
             for name in DESIGNS

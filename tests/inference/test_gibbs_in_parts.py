@@ -59,11 +59,10 @@ def ratings_of(frame: pd.DataFrame) -> rb.Ratings:
     return rb.Ratings.from_frame(frame, gold=gold, scale="nominal")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "gold", "sampler", "draws"),
     [
-        (MODELS[-1], True, "gibbs", 250),
+        pytest.param(MODELS[-1], True, "gibbs", 250, marks=pytest.mark.slow),
         *(
             pytest.param(model, gold, "nuts", draws, marks=mark)
             for model in MODELS

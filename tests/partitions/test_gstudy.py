@@ -39,10 +39,13 @@ DESIGNS = {  # the design, how raters are told apart, replicates, and the share 
 }
 
 
-def designs(*names: str) -> list[Any]:
+def designs(*names: str, marks: Any = ()) -> list[Any]:
     """These designs, and all others as proofs."""
-    others = [name for name in DESIGNS if name not in names]
-    return [*names, *(pytest.param(name, marks=pytest.mark.proof) for name in others)]
+    others = (name for name in DESIGNS if name not in names)
+    return [
+        *(pytest.param(name, marks=marks) for name in names),
+        *(pytest.param(name, marks=pytest.mark.proof) for name in others),
+    ]
 
 
 slow_to_agree = pytest.mark.filterwarnings("ignore::reliabayes.errors.ConvergenceWarning")
@@ -154,11 +157,10 @@ def test_results_that_follow_from_variances_are_those_in_memory(name: str) -> No
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        "crossed, empty cells",
+        pytest.param("crossed, empty cells", marks=pytest.mark.slow),
         pytest.param("crossed", marks=pytest.mark.proof),
         pytest.param("replicated, empty cells", marks=pytest.mark.proof),
     ],
@@ -192,10 +194,12 @@ def test_effects_of_items_and_of_what_is_nested_in_them_need_ratings_in_memory()
 NESTED_ITEMS = "(item:day) x rater"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    [*designs("crossed, empty cells"), pytest.param(NESTED_ITEMS, marks=pytest.mark.proof)],
+    [
+        *designs("crossed, empty cells", marks=pytest.mark.slow),
+        pytest.param(NESTED_ITEMS, marks=pytest.mark.proof),
+    ],
 )
 @slow_to_agree
 def test_effects_of_items_are_written_part_by_part(
@@ -330,11 +334,10 @@ def by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(split_effects, "PIECE", 700)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("design", "drop", "number"),
     [
-        (CROSSED, (), 7),
+        pytest.param(CROSSED, (), 7, marks=pytest.mark.slow),
         pytest.param(CROSSED, ("item x rater", "rater x day"), 7, marks=pytest.mark.proof),
         pytest.param("item x rater", (), 1, marks=pytest.mark.proof),
         pytest.param("item x rater", (), 20, marks=pytest.mark.proof),
