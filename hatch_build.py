@@ -5,7 +5,7 @@ All programs are linked into one executable, with the command line of ``stan/cpp
 Reading Stan's headers takes long, so packaged programs read ``stan/cpp/stan_language.hpp``, which
 has what they use; programs with the same data and densities of our own share a translation unit,
 the sums of a density are compiled by themselves, and where many units are new, g++ reads the
-headers once for all of them.
+headers once for all of them. Programs that only tests run share two or three units.
 
 ``python hatch_build.py [program ...]`` compiles into the cache and shows progress; installing the
 package then only links.
@@ -43,9 +43,11 @@ LIBRARY = "libreliabayes-gibbs.so"  # the Gibbs samplers, which Python loads
 EXECUTABLE = "reliabayes-stan"  # the name of a chain in lists of processes
 LAUNCHER = '#!/bin/sh\nexec "${0%/*}/reliabayes-stan" NAME "$@"\n'
 MAX_PROGRAMS = 4  # of a translation unit, so that processors share the work
+MAX_OF_TESTS = 12  # the same of programs that only tests run, which differ in all they read
 MANY = 3  # new units of programs, for which reading Stan's headers once saves time
 ROOM = 2_000_000_000  # bytes on the disk; compiled headers take up to 800 MB
 OUR_LANGUAGE = '#include "stan_language.hpp"'
+LANGUAGE_OF_TESTS = '#include "tests_language.hpp"'
 WHOLE_LANGUAGE = "#include <stan/model/model_header.hpp>"
 
 # As CmdStan compiles; portable code, so no flag that names a processor.
@@ -145,6 +147,7 @@ def build(
     *,
     options: Sequence[str] = ("--O1",),
     flags: Sequence[str] = OPTIMISED,
+    program_flags: Sequence[str] | None = None,
 ) -> None:
     """Compile Stan programs into one executable in ``out``, with a launcher for each of them.
 
@@ -160,18 +163,24 @@ def build(
         Options of stanc.
     flags : sequence of str
         Flags of the compiler.
+    program_flags : sequence of str, optional
+        The same for the programs alone.
     """
     tools, paths = Toolchain.find(flags), list(programs)
+    for_programs = Toolchain.find(flags if program_flags is None else program_flags)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
         # What takes longest starts first, so that no processor waits for it at the end.
         of_programs = sorted(units_of(paths, texts), key=lambda unit: -len(unit.text))
         units = [*of_programs, RUNNER, *GIBBS, *sums_of(of_programs)]
-        objects = {unit: tools.object_of(unit) for unit in units}
+        objects = {
+            unit: (for_programs if unit in of_programs else tools).object_of(unit) for unit in units
+        }
         new = [unit for unit, target in objects.items() if not is_kept(target)]
         number = sum(unit.name.count("-") + 1 for unit in new if unit in of_programs)
         with progress(number, len(new)) as done, tempfile.TemporaryDirectory(dir=cache()) as folder:
-            for compiled in as_completed(started(pool, tools, new, of_programs, Path(folder))):
+            jobs = started(pool, tools, for_programs, new, of_programs, Path(folder))
+            for compiled in as_completed(jobs):
                 compiled.result()
                 done()
     out.mkdir(parents=True, exist_ok=True)
@@ -185,20 +194,27 @@ def build(
 
 
 def started(
-    pool: Executor, tools: Toolchain, new: Sequence[Unit], of_programs: Sequence[Unit], folder: Path
+    pool: Executor,
+    tools: Toolchain,
+    for_programs: Toolchain,
+    new: Sequence[Unit],
+    of_programs: Sequence[Unit],
+    folder: Path,
 ) -> list[Future[None]]:
     """Compilations of new units; ``folder`` is for Stan's headers, read once for many of them.
 
     Units of programs then come last, because they wait for these headers.
     """
     waiting = [unit for unit in new if unit in of_programs]
+    others = [unit for unit in new if unit not in of_programs]
     languages = {unit.text.partition("\n")[0] for unit in waiting}
     has_room = shutil.disk_usage(folder).free > ROOM
-    if len(waiting) < MANY or len(languages) > 1 or not has_room or not tools.precompiles:
-        return [pool.submit(tools.compile, unit) for unit in new]
-    headers = pool.submit(tools.precompile, languages.pop(), folder)
-    others = [pool.submit(tools.compile, unit) for unit in new if unit not in of_programs]
-    return [*others, *(pool.submit(tools.compile, unit, headers) for unit in waiting)]
+    if len(waiting) < MANY or len(languages) > 1 or not has_room or not for_programs.precompiles:
+        jobs = [pool.submit(for_programs.compile, unit) for unit in waiting]
+        return [*jobs, *(pool.submit(tools.compile, unit) for unit in others)]
+    headers = pool.submit(for_programs.precompile, languages.pop(), folder)
+    jobs = [pool.submit(tools.compile, unit) for unit in others]
+    return [*jobs, *(pool.submit(for_programs.compile, unit, headers) for unit in waiting)]
 
 
 class Unit(NamedTuple):
@@ -218,21 +234,29 @@ def units_of(paths: Sequence[Path], texts: Sequence[str]) -> Iterator[Unit]:
     """Units of programs by their C++; alike programs, which instantiate the same, side by side."""
     groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for position, path in enumerate(paths):
-        shares_data = "#include data/" in path.read_text()
-        key = (includes_of(path), "" if shares_data else path.stem)
+        shares = "#include data/" in path.read_text() or is_of_tests(path)
+        key = (includes_of(path), "" if shares else path.stem)
         groups.setdefault(key, []).append(position)
     for (includes, _), members in groups.items():
-        number = -(-len(members) // MAX_PROGRAMS)
+        most = MAX_OF_TESTS if is_of_tests(paths[members[0]]) else MAX_PROGRAMS
+        number = -(-len(members) // most)
         for part in (members[start::number] for start in range(number)):
             lines = [*includes, *(registered(paths[k].stem, texts[k]) for k in part)]
             yield Unit.of("-".join(paths[k].stem for k in part), "\n".join(lines))
 
 
 def includes_of(program: Path) -> tuple[str, ...]:
-    """Headers of a program's C++; one that is not packaged may use all of Stan's language."""
-    language = OUR_LANGUAGE if program.parent == STAN else WHOLE_LANGUAGE
+    """Headers of a program's C++; one from elsewhere may use all of Stan's language."""
+    language = LANGUAGE_OF_TESTS if is_of_tests(program) else WHOLE_LANGUAGE
+    if program.parent == STAN:
+        language = OUR_LANGUAGE
     ours = (*densities_of(program), "program")
     return (language, *(f'#include "{name}.hpp"' for name in ours))
+
+
+def is_of_tests(program: Path) -> bool:
+    """Whether it belongs to this repository and is not packaged."""
+    return STAN.parent in program.parents and program.parent != STAN
 
 
 def densities_of(program: Path) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import sys
@@ -27,7 +28,8 @@ hypothesis.settings.register_profile("same", derandomize=True, deadline=None, ma
 hypothesis.settings.load_profile("same")
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = sorted(ROOT.glob("tests/stan/*.stan"))
+REFERENCE = sorted(ROOT.glob("stan/reference/*.stan"))
+PROGRAMS = [*sorted(ROOT.glob("tests/stan/*.stan")), *REFERENCE]  # that only tests run
 MODELS = "tests/models/test_models.py"
 SHARING = {"tests/html_report/test_report.py": MODELS}  # files that share fits, which are cached
 
@@ -83,14 +85,22 @@ def _is_slow(item: pytest.Item) -> bool:
 def compiled(
     tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> Callable[[str], Path]:
-    """Look up the executable of a program in ``tests/stan``; the first use compiles them all."""
+    """Look up the executable of one of `PROGRAMS` by name; the first use compiles them all."""
     budget: Any = pytestconfig.pluginmanager.get_plugin("budget")
     out = tmp_path_factory.mktemp("programs")
+    with budget.without():
+        build_programs(out)
+    return lambda name: out / name
+
+
+def build_programs(out: Path) -> None:
+    """Compile `PROGRAMS`, without optimisation: that would take longer than they run."""
     sanitize = os.environ.get("RELIABAYES_SANITIZE") == "1"
     flags = hatch_build.SANITIZED if sanitize else hatch_build.OPTIMISED
-    with budget.without():
-        hatch_build.build(PROGRAMS, out, flags=flags)
-    return lambda name: out / name
+    own = hatch_build.SANITIZED if sanitize else hatch_build.UNOPTIMISED
+    with (hatch_build.cache() / "tests.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one of several processes compiles, and the others link
+        hatch_build.build(PROGRAMS, out, options=(), flags=flags, program_flags=own)
 
 
 @pytest.fixture

@@ -18,34 +18,25 @@ from scipy.special import log_expit, logsumexp
 from scipy.stats import multivariate_normal
 
 import reliabayes as rb
-from hatch_build import STAN, UNOPTIMISED, Toolchain, build
+from hatch_build import Toolchain
 from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models import Covariates, RatingModel
+from tests.conftest import REFERENCE
 from tests.designs import log_densities
 from tests.models.score_programs import sampled_at
 
 Point = Mapping[str, Any]
 Program = Callable[[str], Path]
 
-REFERENCE = sorted((STAN / "reference").glob("*.stan"))
 POINTS = 2
 ITEMS, RATERS = 5, 4
 # Trapezoidal sums on this grid of standard scores have errors below 1e-8 for so few ratings.
 NODES = np.linspace(-6, 6, 25)
 SPACING = NODES[1] - NODES[0]
-
-
-@pytest.fixture(scope="session")
-def reference(tmp_path_factory: pytest.TempPathFactory) -> Program:
-    """Executable of a program of ``stan/reference`` by name; all are compiled at first use."""
-    out = tmp_path_factory.mktemp("reference")
-    # Without optimisation, because compiling takes longer than all evaluations.
-    build(REFERENCE, out, options=(), flags=UNOPTIMISED)
-    return lambda name: out / name
 
 
 def test_every_model_has_a_reference_program() -> None:
@@ -101,7 +92,7 @@ def groupthink(rng: np.random.Generator) -> tuple[Point, Point]:
     ids=["dawid-skene", "mace", "tap", "groupthink"],
 )
 def test_marginalising_true_categories_gives_the_reference_density(
-    reference: Program,
+    compiled: Program,
     model: RatingModel[Any],
     points: Callable[[np.random.Generator], tuple[Point, Point]],
 ) -> None:
@@ -112,7 +103,7 @@ def test_marginalising_true_categories_gives_the_reference_density(
 
     packaged = [density(stan.folder() / name_of(model), data, point) for point, _ in pairs]
     plain = [
-        density(reference(name_of(model)), plain_data(ratings, data), point) for _, point in pairs
+        density(compiled(name_of(model)), plain_data(ratings, data), point) for _, point in pairs
     ]
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
@@ -120,7 +111,7 @@ def test_marginalising_true_categories_gives_the_reference_density(
 
 @pytest.mark.slow
 def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
-    reference: Program,
+    compiled: Program,
 ) -> None:
     rng, model = np.random.default_rng(1), rb.HierarchicalDawidSkene()
     ratings = categorical(3, rng, scale="nominal")
@@ -139,7 +130,7 @@ def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
         slopes = log_expit(sampled["free_spread"] / centring.spread_scale).sum()
         slopes -= 0.5 * np.log(variance).sum()
         packaged.append(density(stan.folder() / name, data, sampled) - slopes)
-        plain.append(density(reference(name), plain_data(ratings, data), point))
+        plain.append(density(compiled(name), plain_data(ratings, data), point))
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
@@ -152,7 +143,7 @@ def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
     "model", [rb.RaterTAP(prevalence="item"), rb.RaterGroupthink()], ids=lambda m: m.name()
 )
 def test_integrating_the_distributions_of_true_categories_gives_the_reference_density(
-    reference: Program, model: Any
+    compiled: Program, model: Any
 ) -> None:
     rng = np.random.default_rng(2)
     ratings = categorical(2, rng, scale="nominal")
@@ -174,14 +165,14 @@ def test_integrating_the_distributions_of_true_categories_gives_the_reference_de
         places = np.arange(ITEMS)[:, None]
         packaged.append(density(stan.folder() / name_of(model), data, {**point, "prevalence": []}))
         plain.append(
-            integrated(reference(name_of(model)), plain_, base, places, grid, np.log(weight / 2))
+            integrated(compiled(name_of(model)), plain_, base, places, grid, np.log(weight / 2))
         )
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
 @pytest.mark.slow
-def test_integrating_difficulties_gives_the_reference_density(reference: Program) -> None:
+def test_integrating_difficulties_gives_the_reference_density(compiled: Program) -> None:
     rng = np.random.default_rng(3)
     ratings = categorical(3, rng, scale="nominal")
     experience = Covariates(
@@ -220,7 +211,7 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
         packaged.append(density(stan.folder() / "latent_tap", data, sampled) - slopes)
         plain.append(
             integrated(
-                reference("latent_tap"),
+                compiled("latent_tap"),
                 plain_data(ratings, data),
                 np.array([*before, *np.zeros(ITEMS), *after]),
                 places,
@@ -239,7 +230,7 @@ def test_integrating_difficulties_gives_the_reference_density(reference: Program
 @pytest.mark.slow
 @pytest.mark.parametrize(("items", "raters"), [(6, 4), (4, 6)], ids=["items", "raters"])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
-    reference: Program, items: int, raters: int
+    compiled: Program, items: int, raters: int
 ) -> None:
     rng = np.random.default_rng(4)
     ratings = continuous(items, raters, rng)
@@ -262,13 +253,13 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
             "rater_effect": effects[1 + items :],
         }
         packaged.append(density(stan.folder() / "gaussian_icc", data, sds))
-        plain.append(density(reference("gaussian_icc"), plain_data(ratings, data), point) - given)
+        plain.append(density(compiled("gaussian_icc"), plain_data(ratings, data), point) - given)
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 
 
 @pytest.mark.slow
-def test_integrating_all_effects_gives_the_density_of_a_g_study(reference: Program) -> None:
+def test_integrating_all_effects_gives_the_density_of_a_g_study(compiled: Program) -> None:
     rng = np.random.default_rng(9)
     cells = pd.MultiIndex.from_product([range(4), range(3), range(2)]).to_frame(index=False)
     frame = cells.set_axis(["item", "rater", "day"], axis=1).sample(20, random_state=1)
@@ -299,7 +290,7 @@ def test_integrating_all_effects_gives_the_density_of_a_g_study(reference: Progr
         given = log_conditional(effects, design, ratings.values, location, prior, sd[-1])
         point = {"mean": effects[0], "sd": sd, "effect": effects[1:]}
         packaged.append(density(stan.folder() / "gstudy_unbalanced", data, {"sd": sd}))
-        plain.append(density(reference("gstudy"), plain_data_, point) - given)
+        plain.append(density(compiled("gstudy"), plain_data_, point) - given)
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 
@@ -307,7 +298,7 @@ def test_integrating_all_effects_gives_the_density_of_a_g_study(reference: Progr
 @pytest.mark.slow
 @pytest.mark.parametrize("pools", [2, 3])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
-    reference: Program, pools: int
+    compiled: Program, pools: int
 ) -> None:
     rng = np.random.default_rng(5)
     items, raters = 6, 2 * pools
@@ -345,7 +336,7 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
         point = {**sds, "sd_residual": sd_residual, "mean": mean, "item_score": score}
         plain_ = plain_data(ratings, data)
         plain.append(
-            density(reference("gaussian_xcc"), plain_, {**point, "rater_effect": rater}) - given
+            density(compiled("gaussian_xcc"), plain_, {**point, "rater_effect": rater}) - given
         )
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
@@ -359,7 +350,7 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
     "model", [rb.LogitICC(nodes=101), rb.OrdinalICC(nodes=101)], ids=lambda m: m.name()
 )
 def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
-    reference: Program, model: RatingModel[Any]
+    compiled: Program, model: RatingModel[Any]
 ) -> None:
     rng = np.random.default_rng(6)
     K = 2 if isinstance(model, rb.LogitICC) else 3
@@ -376,7 +367,7 @@ def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
         sds = np.log([sd_item, sd_rater])
         plain.append(
             integrated(
-                reference(name_of(model)),
+                compiled(name_of(model)),
                 plain_data(ratings, data),
                 np.concatenate([location, sds, np.zeros(ITEMS), effect]),
                 len(location) + 2 + np.arange(ITEMS)[:, None],
@@ -393,7 +384,7 @@ def test_integrating_item_effects_gives_the_density_of_the_icc_of_categories(
     "model", [rb.LogitXCC(nodes=101), rb.OrdinalXCC(nodes=101)], ids=lambda m: m.name()
 )
 def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
-    reference: Program, model: RatingModel[Any]
+    compiled: Program, model: RatingModel[Any]
 ) -> None:
     rng = np.random.default_rng(7)
     K = 2 if isinstance(model, rb.LogitXCC) else 3
@@ -413,7 +404,7 @@ def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
         start = len(location) + len(sds) + 1
         plain.append(
             integrated(
-                reference(name_of(model)),
+                compiled(name_of(model)),
                 plain_data(ratings, data),
                 np.concatenate([location, sds, rho, np.zeros(2 * ITEMS), effect]),
                 start + np.arange(2 * ITEMS).reshape(2, ITEMS).T,  # column-major
@@ -428,7 +419,7 @@ def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=lambda m: m.name())
 def test_sampled_scores_have_the_reference_density_of_three_pools(
-    reference: Program, model: RatingModel[Any]
+    compiled: Program, model: RatingModel[Any]
 ) -> None:
     rng = np.random.default_rng(8)
     K = 2 if isinstance(model, rb.LogitXCC) else 3
@@ -447,9 +438,7 @@ def test_sampled_scores_have_the_reference_density_of_three_pools(
         location = {"mean": point["mean"]} if K == 2 else {"cut": cut}
         at = {name: point[name] for name in names} | location
         at |= {"item_score": standard, "rater_effect": effect}
-        plain.append(
-            density(reference(name_of(model)), plain_data(ratings, data), at) + log_stretch
-        )
+        plain.append(density(compiled(name_of(model)), plain_data(ratings, data), at) + log_stretch)
 
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 

@@ -29,7 +29,7 @@ from hatch_build import (
     sums_of,
     units_of,
 )
-from tests.conftest import PROGRAMS
+from tests.conftest import build_programs
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_second_build_compiles_nothing(
 
     monkeypatch.setattr(hatch_build, "run", record)
 
-    build(PROGRAMS, tmp_path)
+    build_programs(tmp_path)
 
     assert not [command for command in commands if " -c " in command]
     assert os.access(tmp_path / "normal_mean", os.X_OK)
@@ -54,7 +54,7 @@ def test_second_build_compiles_nothing(
 def test_executables_run_after_moving_them_with_their_library(
     tmp_path: Path, compiled: object
 ) -> None:
-    build(PROGRAMS, tmp_path / "here")
+    build_programs(tmp_path / "here")
     shutil.move(tmp_path / "here", tmp_path / "there")
 
     answer = subprocess.run(
@@ -71,7 +71,7 @@ def test_executables_run_after_moving_them_with_their_library(
 def test_library_of_gibbs_sampling_needs_nothing_but_its_file(
     tmp_path: Path, compiled: object
 ) -> None:
-    build(PROGRAMS, tmp_path / "here")
+    build_programs(tmp_path / "here")
     library = str(shutil.move(tmp_path / "here" / hatch_build.LIBRARY, tmp_path))
 
     assert ctypes.CDLL(library).reliabayes_gibbs
@@ -114,11 +114,11 @@ def test_only_packaged_programs_do_without_parts_of_the_language(tmp_path: Path)
     own = tmp_path / "own.stan"
     own.write_text("")
 
-    of_own, of_packaged = (
-        unit.text for path in (own, STAN / "tap.stan") for unit in units_of([path], [""])
-    )
+    paths = own, STAN / "reference" / "tap.stan", STAN / "tap.stan"
+    of_own, of_tests, of_packaged = (unit.text for path in paths for unit in units_of([path], [""]))
 
     assert of_own.startswith("#include <stan/model/model_header.hpp>\n")
+    assert of_tests.startswith('#include "tests_language.hpp"\n')
     assert of_packaged.startswith('#include "stan_language.hpp"\n')
 
 
@@ -185,7 +185,7 @@ def test_headers_are_read_once_for_many_programs_if_there_is_room(
     tools: Any = Compiler()
 
     with ThreadPoolExecutor(1) as pool:
-        jobs = started(pool, tools, [*programs, hatch_build.RUNNER], programs, tmp_path)
+        jobs = started(pool, tools, tools, [*programs, hatch_build.RUNNER], programs, tmp_path)
 
     headers = tmp_path / "language.hpp" if once else None
     assert len(jobs) == number + 1
