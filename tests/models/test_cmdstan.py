@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 SHORT: dict[str, Any] = {"chains": 2, "warmup": 150, "draws": 30, "seed": 3}
 # Programs that sample standard deviations, scores of raters and probabilities.
-MODELS: list[RatingModel] = [rb.GaussianICC(), rb.OrdinalICC(), rb.DawidSkene(), rb.LatentTAP()]
+MODELS: list[RatingModel] = [rb.GaussianICC(), rb.OrdinalICC(), rb.DawidSkene()]
 
 
 def rated(categories: int = 3, items: int = 40, raters: int = 5) -> rb.Ratings:
@@ -49,7 +49,11 @@ def mcmc(tmp_path_factory: pytest.TempPathFactory) -> cmdstanpy.CmdStanMCMC:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name())
+@pytest.mark.parametrize(
+    "model",
+    [*MODELS, pytest.param(rb.LatentTAP(), marks=pytest.mark.proof)],
+    ids=lambda model: model.name(),
+)
 def test_draws_by_cmdstanpy_are_those_of_a_fit_to_the_bit(model: RatingModel) -> None:
     ratings = measured() if model.continuous else rated()
 
@@ -107,7 +111,6 @@ def test_a_fit_knows_how_the_draws_were_made(mcmc: cmdstanpy.CmdStanMCMC) -> Non
     assert (settings.seed, settings.sampler, settings.stan_version) == (1, "nuts", "2.35.0")
 
 
-@pytest.mark.slow
 def test_a_fit_has_all_results(mcmc: cmdstanpy.CmdStanMCMC, tmp_path: Path) -> None:
     ratings = measured()
 

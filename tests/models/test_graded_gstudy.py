@@ -268,7 +268,7 @@ def test_two_facets_are_the_model_of_items_and_raters(family: Any, other: Any) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [pytest.param("logit", marks=pytest.mark.proof), "ordinal"])
 def test_results_have_the_ids_of_users(family: str, tmp_path: Path) -> None:
     fit = fitted(family)
 

@@ -140,8 +140,7 @@ def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> 
     assert problem.log_density(variance) == pytest.approx(by_effects, rel=1e-10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [1.0, 0.8])
+@pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.proof), 0.8])
 def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: float) -> None:
     ratings = rated("item x rater x day", share)
     problem = rb.GStudy(design="item x rater x day").problem(ratings)
@@ -151,7 +150,7 @@ def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: floa
     drawn = np.array(
         [
             [*np.concatenate(found), mean]
-            for found, mean in (problem.draw(variance, rng) for _ in range(4000))
+            for found, mean in (problem.draw(variance, rng) for _ in range(1000))
         ]
     )
 
@@ -170,8 +169,8 @@ def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: floa
     expected[-1] += mean
     covariance = np.diag(prior) - gain @ (design * prior)
     sd = np.sqrt(np.diag(covariance))
-    assert np.abs((drawn.mean(axis=0) - expected) / sd).max() < 4.5 / np.sqrt(4000)
-    assert np.abs(np.cov(drawn.T) - covariance).max() < 0.08 * float((sd**2).max())
+    assert np.abs((drawn.mean(axis=0) - expected) / sd).max() < 4.5 / np.sqrt(1000)
+    assert np.abs(np.cov(drawn.T) - covariance).max() < 0.16 * float((sd**2).max())
 
 
 def test_posterior_of_many_ratings_agrees_with_restricted_likelihood() -> None:
@@ -219,7 +218,7 @@ def test_as_many_effects_as_ratings_are_no_perfect_fit() -> None:
     assert rb.GStudy(design="item x rater x day").problem(ratings).squares is None
 
 
-@pytest.mark.parametrize("share", [1.0, 0.7])
+@pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.proof), 0.7])
 def test_two_facets_are_the_gaussian_icc(share: float) -> None:
     table = rated(REPEATED, share).to_frame()
     ratings = rb.Ratings.from_frame(table, replicates="keep")

@@ -82,7 +82,6 @@ def test_density_equals_the_plain_formula(name: str, seed: int) -> None:
     assert np.diff(by_program) == pytest.approx(np.diff(by_scipy), rel=1e-7, abs=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logit", "ordinal"])
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -136,7 +135,6 @@ def test_posterior_covers_the_simulated_parameters() -> None:
     assert (fit.diagnostics().nodes, fit.diagnostics().integration_error) == (0, 0)
 
 
-@pytest.mark.slow
 def test_item_scores_and_rater_severities_correlate_with_mean_ratings() -> None:
     fit = fitted()
 
@@ -205,8 +203,14 @@ SPARSE = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "no common items",
+        pytest.param("two raters each", marks=pytest.mark.proof),
+        pytest.param("two disjoint pools", marks=pytest.mark.proof),
+    ],
+)
 def test_sparse_designs_give_finite_posteriors(name: str) -> None:
     frame = fitted().ratings.to_frame().query(SPARSE[name])
 

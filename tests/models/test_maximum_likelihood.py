@@ -94,7 +94,7 @@ def test_source_without_variance_has_a_standard_deviation_of_0() -> None:
     assert found.items()["mean"].abs().max() < 1e-9
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_estimates_of_insteval_are_those_of_lme4(dataset: Load) -> None:
     frame = dataset("insteval").rename(columns={"lecturer": "item", "student": "rater"})
     ratings = rb.Ratings.from_frame(frame, replicates="keep")

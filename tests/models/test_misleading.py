@@ -90,10 +90,13 @@ def test_stan_density_has_this_likelihood_and_the_prior(model: AnnotationModel) 
     assert found[0] - found[1] == pytest.approx(expected[0] - expected[1], abs=1e-8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
-    [model for model in MODELS if model.name() != "hierarchical-dawid-skene"],
+    [
+        MODELS[0],
+        *(pytest.param(model, marks=pytest.mark.proof) for model in MODELS[1:-2]),
+        MODELS[-1],
+    ],
     ids=lambda model: model.name(),
 )
 def test_gradient_equals_finite_differences(model: AnnotationModel) -> None:
@@ -130,8 +133,7 @@ def test_em_estimates_the_proportion_that_known_answers_show() -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("sampler", ["gibbs", "nuts"])
+@pytest.mark.parametrize("sampler", ["gibbs", pytest.param("nuts", marks=pytest.mark.proof)])
 def test_without_known_answers_it_has_its_prior(sampler: Any) -> None:
     model = rb.MACE(prior_misleading=PRIOR)
 
@@ -161,7 +163,7 @@ def test_model_without_the_parameter_refuses_the_prior() -> None:
         VendorAccuracy(prior_misleading=PRIOR)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "model",
     [
@@ -217,7 +219,7 @@ def test_accuracy_is_that_of_the_true_category() -> None:
 
 @pytest.mark.slow
 def test_more_labels_do_not_help_beyond_items_that_mislead() -> None:
-    ratings = rated(items=300, raters=8, known=1.0, misleading=0.45)
+    ratings = rated(items=150, raters=8, known=1.0, misleading=0.45)
 
     fit = rb.MACE(prior_misleading=PRIOR).fit(ratings, seed=1, chains=2, draws=100)
 
@@ -225,9 +227,9 @@ def test_more_labels_do_not_help_beyond_items_that_mislead() -> None:
     assert np.isfinite(fit.raters_needed(accuracy=0.6)).all()
 
 
-@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # short chains
 def test_fit_is_saved_and_loaded(tmp_path: Any) -> None:
-    fit = rb.TAP(prior_misleading=PRIOR).fit(rated(), seed=1, chains=2, draws=300)
+    fit = rb.TAP(prior_misleading=PRIOR).fit(rated(), seed=1, chains=2, draws=20)
 
     fit.save(tmp_path / "fit.nc")
     loaded = rb.Fit.load(tmp_path / "fit.nc")

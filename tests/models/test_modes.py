@@ -114,7 +114,7 @@ def worse_than_chance(seed: int) -> rb.Ratings:
     ("model", "draws"),
     [
         (EVERY[0], 250),
-        (EVERY[2], 250),
+        pytest.param(EVERY[2], 250, marks=pytest.mark.proof),
         pytest.param(EVERY[1], 1000, marks=pytest.mark.calibration),
         # 4% of its posterior are raters who are alike, a place that chains of 250 draws may miss.
         pytest.param(EVERY[3], 1000, marks=pytest.mark.calibration),
@@ -201,7 +201,6 @@ def test_points_of_a_level_ridge_are_one_mode(dataset: Load) -> None:
     assert len(model.starts(model.problem(ratings))) == 1
 
 
-@pytest.mark.slow
 def test_dispersed_starts_do_not_weigh_modes_and_say_so() -> None:
     with pytest.warns(rb.ConvergenceWarning, match="may have 2 modes"):
         fit = rb.DawidSkene().fit(mirrored_camps(seed=4), seed=1, draws=200, warm_start=False)
@@ -244,7 +243,6 @@ def test_chain_at_another_mode_keeps_its_labels() -> None:
     assert labelled["confusion"] == pytest.approx(drawn["confusion"])
 
 
-@pytest.mark.slow
 def test_labels_that_priors_do_not_know_are_no_modes() -> None:
     flat = rb.DawidSkene(prior_confusion=rb.Dirichlet(1.0), prior_prevalence=rb.Dirichlet(1.0))
     ratings = rated(by_raters_of(np.full(5, 0.85), np.random.default_rng(2)))

@@ -67,7 +67,7 @@ def test_users_model_recovers_parameters_along_its_own_dimension(
 def test_saved_fit_of_a_users_model_loads_unchanged(
     model: rb.RatingModel, ratings: rb.Ratings, tmp_path: Path
 ) -> None:
-    fit = model.fit(ratings, seed=1, chains=1, draws=500)
+    fit = model.fit(ratings, seed=1, chains=1, warmup=50, draws=20)
     fit.save(tmp_path / "fit.nc")
 
     loaded = rb.Fit.load(tmp_path / "fit.nc")
@@ -84,7 +84,7 @@ def test_missing_class_of_a_saved_model_is_named(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fit = model.fit(ratings, seed=1, chains=1, draws=500)
+    fit = model.fit(ratings, seed=1, chains=1, warmup=50, draws=20)
     fit.save(tmp_path / "fit.nc")
     monkeypatch.delitem(sys.modules, "my_models")
     (tmp_path / "my_models.py").write_text("# The class was removed.\n")

@@ -24,6 +24,8 @@ MODELS: dict[str, tuple[LatentScoreModel[Any], int]] = {
     "two pools": (rb.OrdinalXCC(), 4),
 }
 
+short_chains = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
+
 
 def simulated(name: str, items: int) -> rb.Ratings:
     """Ratings of each item by three of six raters of each of two pools."""
@@ -74,10 +76,11 @@ def test_nodes_that_were_asked_for_are_kept() -> None:
 
 
 @pytest.mark.slow
+@short_chains
 def test_a_fit_and_its_file_have_the_same_nodes_and_state_their_error(tmp_path: Path) -> None:
     model, ratings = rb.LogitICC(), simulated("logit", items=400)
 
-    fit = model.fit(ratings, seed=1, chains=2, draws=250)
+    fit = model.fit(ratings, seed=1, chains=2, warmup=50, draws=50)
     fit.save(tmp_path / "fit.nc")
     loaded = rb.Fit.load(tmp_path / "fit.nc")
 
@@ -122,6 +125,8 @@ def test_items_with_hundreds_of_ratings_keep_their_nodes() -> None:
     assert model.settled(problem, start.centring).nodes.number >= problem.nodes.number
 
 
+@pytest.mark.slow
+@short_chains
 def test_difficulties_that_differ_much_have_more_nodes_in_a_fit_and_its_file(
     tmp_path: Path,
 ) -> None:
@@ -132,7 +137,7 @@ def test_difficulties_that_differ_much_have_more_nodes_in_a_fit_and_its_file(
     ratings = model.simulate(design, rng, categories=["a", "b", "c"], parameters=given)
     usual = model.problem(ratings).nodes.number
 
-    fit = model.fit(ratings, seed=1, chains=2, draws=400, progress=False)
+    fit = model.fit(ratings, seed=1, chains=2, warmup=50, draws=50, progress=False)
     fit.save(tmp_path / "fit.nc")
 
     checks = fit.diagnostics()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,6 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return called
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "warm_start"),
     [
@@ -62,16 +62,21 @@ def test_modes_are_found_once_for_each_fit(
 def test_loaded_fit_of_three_pools_computes_items_without_em(
     tmp_path: Path, starts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = rb.LogitXCC()
-    fit = model.fit(ratings(model, pools=3), **QUICK)
+    fit = of_three_pools()
     fit.save(tmp_path / "fit.nc")
     starts.clear()
-    monkeypatch.setattr(type(model), "run_em", None)
+    monkeypatch.setattr(rb.LogitXCC, "run_em", None)
 
     loaded = rb.Fit.load(tmp_path / "fit.nc")
 
     pd.testing.assert_frame_equal(loaded.items(), fit.items())
     assert starts == []
+
+
+@functools.cache
+def of_three_pools() -> rb.Fit:
+    """Fit that tests share."""
+    return rb.LogitXCC().fit(ratings(rb.LogitXCC(), pools=3), **QUICK)
 
 
 def ratings(model: RatingModel, pools: int) -> rb.Ratings:
@@ -85,11 +90,10 @@ def ratings(model: RatingModel, pools: int) -> rb.Ratings:
     return rb.Ratings.from_frame(frame, pool="pool")
 
 
-@pytest.mark.slow
 def test_fit_saved_before_levels_had_a_reference_cut_point_has_the_same_items(
     tmp_path: Path,
 ) -> None:
-    fit = rb.LogitXCC().fit(ratings(rb.LogitXCC(), pools=3), **QUICK)
+    fit = of_three_pools()
     assert isinstance(fit.centring, LevelCentring)
     earlier = pack_arrays(fit.centring).drop_vars("reference")
 

@@ -51,9 +51,8 @@ ICCS = ("icc", "labeler_icc", "icc_observed", "labeler_icc_observed")
 # Densities.
 
 
-@pytest.mark.slow
 @every_model
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 2**16))
 def test_density_integrates_out_item_effects(name: str, seed: int) -> None:
     model, _ = MODELS[name]
@@ -64,9 +63,8 @@ def test_density_integrates_out_item_effects(name: str, seed: int) -> None:
     assert found == pytest.approx(by_quadrature(model, ratings, point), rel=1e-9, abs=1e-6)
 
 
-@pytest.mark.slow
 @every_model
-@settings(max_examples=4)
+@settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
 def test_gradient_equals_finite_differences(name: str, seed: int) -> None:
     model, _ = MODELS[name]
@@ -89,7 +87,6 @@ def test_category_of_zero_width_does_not_change_the_density() -> None:
     assert as_three - log_prior_of_cut == pytest.approx(as_two, abs=1e-6)
 
 
-@pytest.mark.slow
 @every_model
 def test_likelihood_in_numpy_integrates_out_item_effects(name: str) -> None:
     model, _ = MODELS[name]
@@ -104,7 +101,6 @@ def test_likelihood_in_numpy_integrates_out_item_effects(name: str) -> None:
 # Quadrature.
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sd", [0.2, 1.0, 4.0])
 @pytest.mark.parametrize("per_item", [2, 5, 40])
 def test_default_quadrature_over_item_effects_is_accurate(sd: float, per_item: int) -> None:
@@ -185,8 +181,15 @@ def test_moments_are_as_exact_where_nearly_all_ratings_are_of_the_last_category(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # short chains
-@pytest.mark.parametrize("name", ["logit", "ordinal probit"])
-@pytest.mark.parametrize(("items", "times"), [(10, 3), (50, 2)])
+@pytest.mark.parametrize(
+    ("name", "items", "times"),
+    [
+        ("ordinal probit", 10, 3),
+        pytest.param("ordinal probit", 50, 2, marks=pytest.mark.proof),
+        pytest.param("logit", 10, 3, marks=pytest.mark.proof),
+        pytest.param("logit", 50, 2, marks=pytest.mark.proof),
+    ],
+)
 def test_default_quadrature_is_accurate_for_few_items(name: str, items: int, times: int) -> None:
     model, n_categories = MODELS[name]
     cells = [(item, rater) for item in range(items) for rater in range(times)]
@@ -238,7 +241,6 @@ def test_chains_mix_where_no_rating_is_in_the_lowest_category() -> None:
     assert found.ess_bulk > 600
 
 
-@pytest.mark.slow
 def test_warning_about_too_few_nodes_recommends_a_number() -> None:
     ratings = rb.Ratings.from_frame(load_or_skip("bluebirds")[["item", "rater", "rating"]])
 
@@ -467,7 +469,6 @@ DEGENERATE: dict[str, Callable[[], pd.DataFrame]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize("name", DEGENERATE)
 @pytest.mark.parametrize("model", [rb.LogitICC(), rb.OrdinalICC()], ids=["logit", "ordinal"])

@@ -39,9 +39,8 @@ MODELS: dict[str, tuple[PooledScoreModel, int]] = {
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
-@pytest.mark.slow
 @every_model
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 2**16), rho=st.sampled_from([-0.6, 0.0, 0.5, 0.9, 0.98, 0.999]))
 def test_likelihood_integrates_out_pairs_of_item_effects(name: str, seed: int, rho: float) -> None:
     model, _ = MODELS[name]
@@ -175,7 +174,6 @@ def test_density_is_continuous_as_the_correlation_approaches_one() -> None:
     assert one == pytest.approx(other, abs=1e-4)
 
 
-@pytest.mark.slow
 def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
     found, expected = gradients(rb.LogitXCC(nodes=101), disagreeing(300), seed=1)
 
@@ -186,8 +184,8 @@ def test_gradient_is_accurate_for_pools_that_strongly_disagree() -> None:
 @pytest.mark.parametrize(
     ("raters", "items", "nodes", "rho"),
     [
-        ((2, 5), 300, 61, 0.6),
-        ((5, 2), 300, 61, 0.6),
+        pytest.param((2, 5), 300, 61, 0.6, marks=pytest.mark.proof),
+        pytest.param((5, 2), 300, 61, 0.6, marks=pytest.mark.proof),
         ((2, 5), 300, 61, 0.98),
         ((5, 2), 300, 61, 0.98),
         ((9, 12), 400, 201, 0.6),
@@ -208,7 +206,6 @@ def test_density_and_gradient_hold_for_equal_ratings_by_a_pool(
     assert found == pytest.approx(differences, rel=1e-6, abs=1e-5)
 
 
-@pytest.mark.slow
 @every_model
 @settings(max_examples=1)
 @given(seed=st.integers(0, 2**16))
@@ -221,8 +218,9 @@ def test_gradient_equals_finite_differences(name: str, seed: int) -> None:
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9, 0.98])
+@pytest.mark.parametrize(
+    "rho", [*(pytest.param(rho, marks=pytest.mark.proof) for rho in (0.0, 0.5, 0.9)), 0.98]
+)
 @every_model
 def test_observed_agreement_equals_the_correlation_of_simulated_ratings(
     name: str, rho: float
@@ -312,7 +310,6 @@ def test_posterior_for_tweets_matches_the_reference(rating: str) -> None:
     assert fit.diagnostics().r_hat < 1.01
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 def test_correlation_is_recovered_and_items_have_scores_in_both_pools() -> None:
     fit = fitted(0.95)
@@ -373,7 +370,6 @@ def test_parameters_of_large_pools_are_recovered_with_short_trajectories() -> No
     assert fit.diagnostics().problems == []
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 @pytest.mark.parametrize(
     "query",
@@ -506,7 +502,7 @@ def disagreeing_point(rho: float) -> Point:
 
 def by_log_lattice(ratings: rb.Ratings, point: Point) -> float:
     """Log-likelihood of binary ratings by a fine grid over an item's effects, in log space."""
-    node = np.linspace(-6, 6, 1601)
+    node = np.linspace(-6, 6, 801)
     rho = point["factor_item"][1, 0]
     covariance = [[1, rho], [rho, 1]]
     x, y = np.meshgrid(node, node, indexing="ij")

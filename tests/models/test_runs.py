@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -26,18 +27,21 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
     return noted_runs(monkeypatch)
 
 
-@pytest.fixture
-def short_runs_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take chains of 200 draws that disagree a little for chains that pass between modes."""
-    monkeypatch.setattr(combination, "PASSING_R_HAT", 1.1)
-    monkeypatch.setattr(combination, "PASSING_ESS", 20)
+@pytest.fixture(scope="module")
+def passing() -> tuple[rb.Fit, list[Run]]:
+    """A fit whose chains pass between modes, as far as 200 draws tell, and its runs."""
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", rb.ConvergenceWarning)
+        patch.setattr(combination, "PASSING_R_HAT", 1.1)
+        patch.setattr(combination, "PASSING_ESS", 20)
+        runs = noted_runs(patch)
+        return MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs"), runs
 
 
-@pytest.mark.usefixtures("short_runs_will_do")
 def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
-    runs: list[Run],
+    passing: tuple[rb.Fit, list[Run]],
 ) -> None:
-    fit = MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
+    fit, runs = passing
 
     assert [options["draws"] for _, options, _ in runs] == [201, 201]
     assert not any(options.get("done") for _, options, _ in runs)
@@ -48,12 +52,13 @@ def test_runs_between_whose_modes_chains_pass_share_the_draws_of_one(
         assert len(np.unique(drawn[:, 0])) == 401
 
 
+@pytest.mark.slow
 def test_runs_whose_chains_stay_at_modes_go_on_until_each_has_all_draws(
     runs: list[Run],
 ) -> None:
-    MODEL.fit(worse_than_chance(0), seed=1, draws=400, sampler="gibbs")
+    MODEL.fit(worse_than_chance(0), seed=1, draws=200, sampler="gibbs")
 
-    assert [options["draws"] for _, options, _ in runs] == [200] * 4
+    assert [options["draws"] for _, options, _ in runs] == [100] * 4
     assert [options["warmup"] for _, options, _ in runs][2:] == [0, 0]
     for (_, _, first), (_, options, _) in zip(runs[:2], runs[2:], strict=True):
         assert options["done"] == first.iterations > 0
@@ -62,11 +67,10 @@ def test_runs_whose_chains_stay_at_modes_go_on_until_each_has_all_draws(
                 np.testing.assert_array_equal(value, first.parameters[name][chain, -1])
 
 
-@pytest.mark.usefixtures("short_runs_will_do")
 def test_runs_from_different_modes_have_random_numbers_of_their_own(
-    runs: list[Run],
+    passing: tuple[rb.Fit, list[Run]],
 ) -> None:
-    MODEL.fit(near_chance(1), seed=1, draws=401, sampler="gibbs")
+    _, runs = passing
 
     one, other = (drawn.parameters["prevalence"][..., 0].ravel() for _, _, drawn in runs)
     # Chains with the same random numbers become alike: their correlation was 0.8 and more.
@@ -98,8 +102,14 @@ def test_states_at_several_points_are_those_at_each(model: Any) -> None:
         np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "model", [rb.MACE(prevalence="uniform"), rb.RaterTAP(prevalence="item")], ids=repr
+    "model",
+    [
+        rb.MACE(prevalence="uniform"),
+        pytest.param(rb.RaterTAP(prevalence="item"), marks=pytest.mark.proof),
+    ],
+    ids=repr,
 )
 def test_modes_without_a_prevalence_are_weighed(model: Any) -> None:
     one, other = np.random.default_rng(1).integers(0, 2, (2, 40))

@@ -42,7 +42,9 @@ DESIGN = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["Shrout & Fleiss", *DESIGN])
+@pytest.mark.parametrize(
+    "name", ["Shrout & Fleiss", *(pytest.param(name, marks=pytest.mark.proof) for name in DESIGN)]
+)
 def test_posterior_is_that_of_stan(name: str) -> None:
     ratings = of_design(name)
     own = rb.GaussianICC().fit(ratings, sampler="independence", draws=4000, seed=5)
@@ -67,8 +69,9 @@ def figure(draws: Array, column: str) -> float:
     return float(draws.mean() if column == "mean" else draws.std())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["Shrout & Fleiss", *DESIGN])
+@pytest.mark.parametrize(
+    "name", ["Shrout & Fleiss", *(pytest.param(name, marks=pytest.mark.proof) for name in DESIGN)]
+)
 def test_draws_are_nearly_independent(name: str) -> None:
     fit = rb.GaussianICC().fit(of_design(name), sampler="independence", seed=2)
 
