@@ -139,14 +139,22 @@ def test_a_sampler_that_is_asked_for_is_neither_changed_nor_prolonged(
     assert len(runs) == 1
 
 
-@pytest.mark.parametrize("sampler", ["nuts", "gibbs"])
-def test_draws_have_the_effective_size_that_is_asked_for(sampler: Any) -> None:
-    ratings = study(rb.GaussianICC(), (30, 5), seed=1)
-
-    fit = rb.GaussianICC().fit(ratings, seed=1, ess=9000, sampler=sampler, progress=False)
+@pytest.mark.parametrize(
+    ("model", "ratings", "sampler"),
+    [
+        (rb.GaussianICC(), study(rb.GaussianICC(), (30, 5), seed=1), "nuts"),
+        (rb.DawidSkene(), crowd(100, 8, 3, 4), "gibbs"),
+    ],
+    ids=["nuts", "gibbs"],
+)
+def test_draws_have_the_effective_size_that_is_asked_for(
+    model: Any, ratings: rb.Ratings, sampler: str
+) -> None:
+    fit = model.fit(ratings, seed=1, ess=3000, draws=1000, progress=False)
 
     checks = fit.diagnostics()
-    assert (fit.settings.sampler, min(checks.ess_bulk, checks.ess_tail)) == (sampler, AtLeast(9000))
+    assert fit.settings.sampler == sampler
+    assert min(checks.ess_bulk, checks.ess_tail) >= 3000
 
 
 def test_means_have_the_error_that_is_asked_for() -> None:
@@ -196,12 +204,3 @@ def test_ridges_of_real_ratings_are_drawn_well(
 
     assert fit.settings.sampler == "gibbs"
     assert not fit.diagnostics().problems
-
-
-class AtLeast(float):
-    """Equal to what is not less."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, float) and other >= float(self)
-
-    __hash__ = None  # type: ignore[assignment]

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from reliabayes.results.settings import Settings
 from reliabayes.sampling.plan import (
     AS_USUAL,
     MOST_TRIED_AGAIN,
+    AddedSampler,
     Care,
     SampledModel,
     Step,
@@ -45,12 +47,6 @@ ALL = 0.8  # of the draws: if as many are effective, iterations between them hel
 DRAWS_FOR_EACH = 2  # effective one that is asked for: fewer must be many iterations apart
 TRIALS = 10, 40  # draws of one chain, from which the time of all is estimated
 LEAST_PART = 100  # draws of each chain, from which on they tell whether they pass between modes
-
-BY_GIBBS = {
-    Conjugate: gibbs,
-    ConjugateInParts: gibbs_in_parts,
-    CrossedEffects: crossed_gibbs,
-}
 
 
 @dataclass(frozen=True)
@@ -255,19 +251,15 @@ class Chains:
         warmup: int,
         before: Draws | None,
     ) -> Draws:
-        """Draws of all chains from a place, by the sampler of the step.
+        """Draws of all chains from a place, by the Stan program or a sampler of our own.
 
         Chains of other places have other random numbers: with the same ones, those that pass
         between modes become alike.
         """
-        own, (start, mode), options = self.step.own, place, dict(self.options)
+        (start, mode), own = place, self.step.own
         settings = replace(self.settings, draws=draws, warmup=warmup)
-        if isinstance(own, NearNormal):
-            options |= _lengths(settings)
-            return independence.sample(replace(own, thinning=self.every * own.thinning), **options)
-        if own is None or isinstance(own, Conjugate):
-            round_ = self.every.bit_length() - 1
-            options["first_chain"] = (round_ * len(self.places) + number) * settings.chains
+        options, later = dict(self.options), self.every.bit_length() - 1
+        first_chain = (later * len(self.places) + number) * settings.chains
         if own is None:
             arguments = program_arguments(
                 self.model, self.problem, mode, start, settings, self.step.care, before
@@ -278,20 +270,22 @@ class Chains:
                 **arguments,
                 rough=None if mode.rough is None else stan_data(mode.rough, mode.centring),
                 output_dir=self.output_dir,
+                first_chain=first_chain,
                 **options,
             )
             return self.model.from_program(run, mode.centring)
-        points = start.create_inits(seed=settings.seed, chains=settings.chains)
+        if isinstance(own, NearNormal):
+            own = replace(own, thinning=self.every * own.thinning)
+            return independence.sample(own, **_lengths(settings), **options)
+        options["inits"] = start.create_inits(seed=settings.seed, chains=settings.chains)
         if isinstance(own, Conjugate):
-            own = self._swept(own)
+            own, options["first_chain"] = self._swept(own), first_chain
             if before is not None:
-                points, options["done"] = _last_of(before), before.iterations
+                options |= {"inits": _last_of(before), "done": before.iterations}
+            run = gibbs.sample(own, **_lengths(settings), **options)
         else:
             settings = replace(settings, draws=self.every * draws)
-        by_gibbs: Any = BY_GIBBS[type(own)]
-        run = by_gibbs.sample(own, inits=points, **_lengths(settings), **options)
-        if not isinstance(own, Conjugate):
-            run = _one_in(self.every, run)
+            run = _one_in(self.every, _sampler(own)(**_lengths(settings), **options))
         return self.model.as_by_program(run, mode.centring)
 
     def _swept(self, own: Conjugate) -> Conjugate:
@@ -377,7 +371,14 @@ def program_arguments(
     }
 
 
-def _lengths(settings: Settings) -> dict[str, int]:
+def _sampler(own: ConjugateInParts | CrossedEffects | AddedSampler) -> Callable[..., Draws]:
+    """What draws from a posterior in parts, of crossed effects, or by a sampler that is added."""
+    if isinstance(own, ConjugateInParts):
+        return partial(gibbs_in_parts.sample, own)
+    return partial(crossed_gibbs.sample, own) if isinstance(own, CrossedEffects) else own.sample
+
+
+def _lengths(settings: Settings) -> dict[str, Any]:
     return {
         "chains": settings.chains,
         "warmup": settings.warmup,

@@ -33,7 +33,20 @@ WITHOUT: dict[Sampler, str] = {
 }
 
 ByGibbs: TypeAlias = Conjugate | ConjugateInParts | CrossedEffects
-Own: TypeAlias = ByGibbs | NearNormal
+
+
+class AddedSampler(Protocol):
+    """A posterior with a sampler that somebody adds: all that sampling asks of it."""
+
+    @property
+    def sampler(self) -> Literal["nuts", "hmc", "gibbs", "independence"]:
+        """The kind of sampler, of which its draws have the diagnostics."""
+
+    def sample(self, **options: Any) -> Draws:
+        """Draws, given chains, warmup, draws, seed, inits, parallel_chains and progress."""
+
+
+Own: TypeAlias = ByGibbs | NearNormal | AddedSampler
 
 
 class Care(NamedTuple):
