@@ -109,8 +109,8 @@ def test_answers_of_numbers_are_those_in_memory(model: Any, repeats: bool) -> No
 @pytest.mark.parametrize(
     ("model", "gold"),
     [
-        pytest.param(rb.DawidSkene(), True, marks=pytest.mark.slow),
-        pytest.param(rb.TAP(), False, marks=pytest.mark.slow),
+        (rb.DawidSkene(), True),
+        (rb.TAP(), False),
         pytest.param(rb.DawidSkene(), False, marks=pytest.mark.proof),
         pytest.param(rb.TAP(), True, marks=pytest.mark.proof),
     ],
