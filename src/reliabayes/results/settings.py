@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any, Literal
 
@@ -62,7 +62,7 @@ class Settings:
     relabelled: tuple[int, ...] = ()
     modes: tuple[Mode, ...] = ()
     searches_all: bool = True
-    plan: Plan | None = None
+    plan: Plan | None = field(default=None, compare=False)
 
     @property
     def has_trajectories(self) -> bool:
