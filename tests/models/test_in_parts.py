@@ -36,7 +36,7 @@ OF_LABELS = [
 ]
 of_labels = pytest.mark.parametrize("model", OF_LABELS)
 of_scores = pytest.mark.parametrize("model", OF_SCORES)
-in_numbers = pytest.mark.parametrize("number", [1, 7, pytest.param(64, marks=pytest.mark.proof)])
+in_numbers = pytest.mark.parametrize("number", [1, 7, pytest.param(20, marks=pytest.mark.proof)])
 pytestmark = pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")
 
 

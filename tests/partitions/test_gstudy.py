@@ -374,7 +374,7 @@ def replicated(ratings: rb.Ratings) -> rb.Ratings:
     return rb.Ratings.from_frame(table, replicates="keep", scale="numeric")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.usefixtures("by_passes")
 def test_parts_of_many_ways_may_be_empty() -> None:
     ratings, model = replicated(own_ways().subset(items=range(100))), rb.GStudy()
