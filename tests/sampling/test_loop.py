@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -204,3 +205,20 @@ def test_ridges_of_real_ratings_are_drawn_well(
 
     assert fit.settings.sampler == "gibbs"
     assert not fit.diagnostics().problems
+
+
+def test_chains_do_not_go_on_for_what_more_draws_cannot_solve() -> None:
+    checks = Diagnostics(1.0, 900, 900, 0, 0, 9.9, chains=4, draws=4000)
+
+    assert not checks.draws_are_in_doubt
+    for problem in (
+        {"relabelled": (1,)},
+        {"integration_error": 1.0},
+        {"unweighed_modes": 2, "warm_start": False},
+        {"unweighed_modes": 2, "searches_all": False},
+    ):
+        found = replace(checks, **problem)
+        assert found.problems
+        assert not found.draws_are_in_doubt
+    for problem in ({"r_hat": 1.2}, {"ess_tail": 90}, {"divergences": 99}, {"unweighed_modes": 2}):
+        assert replace(checks, **problem).draws_are_in_doubt

@@ -194,11 +194,16 @@ class Diagnostics:
 
     @property
     def draws_are_in_doubt(self) -> bool:
-        """Whether problems are such that other draws could solve them: not the quadrature's."""
-        found = [*self._of_modes(), *self._of_sizes(), *self._of_trajectories()]
-        if self.chains > 1:
-            found += self._of_chains()
-        return any(each.serious for each in found)
+        """Whether problems are such that more draws, or others, could solve them.
+
+        They solve neither the quadrature's nor labels that switch, nor show modes of which chains
+        started at one only.
+        """
+        found = [*self._of_sizes(), *self._of_trajectories()]
+        if self.warm_start and self.searches_all:
+            found += self._of_modes()
+        disagree = self.chains > 1 and self.chains_disagree
+        return disagree or any(each.serious for each in found)
 
     @property
     def doubtful_ess(self) -> int:
