@@ -32,7 +32,7 @@ from benchmarks.speed import alternate
 from benchmarks.textbook import build_textbook, textbook_data
 from reliabayes.inference import stan
 from reliabayes.inference.problem import stan_data
-from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.category_model import CategoryModel
 
 ROUNDS = 3
 ITEMS, PER_ITEM, RATERS = 40_000, 5, 100
@@ -99,7 +99,7 @@ def _timed(run: RunEM, frame: pd.DataFrame, categories: int) -> tuple[float, flo
     return (long - short) / (n_long - n_short), long, found
 
 
-def _ours(model: AnnotationModel, frame: pd.DataFrame, categories: int, n: int) -> Estimated:
+def _ours(model: CategoryModel, frame: pd.DataFrame, categories: int, n: int) -> Estimated:
     found = model.em(ratings(frame, categories), max_iterations=n, tolerance=0.0)
     return len(found.path) - 1, found.items()["category"]
 
@@ -114,7 +114,7 @@ def gradient() -> None:
     print(f"\nGradient, {ITEMS * PER_ITEM:,} ratings, 4 categories, {ROUNDS} rounds; target: 4 ms,")
     print("a quarter of the time of the textbook program")
     rated = ratings(annotate(ITEMS, RATERS, PER_ITEM, 4), 4)
-    cases: tuple[tuple[AnnotationModel, tuple[tuple[str, ...], ...]], ...] = (
+    cases: tuple[tuple[CategoryModel, tuple[tuple[str, ...], ...]], ...] = (
         (rb.DawidSkene(), ((), ("--O1",))),  # each with the options of stanc to compare
         (rb.MACE(), ((),)),
     )
@@ -146,7 +146,7 @@ def peers() -> None:
     from benchmarks.annotation_peers import CHAINS, numpyro_sampler, ours, textbook_sampler
 
     print("\nWhole fits; target: at least 10 times the ESS/s of the textbook program")
-    cases: tuple[tuple[AnnotationModel, int, int, int, int, int], ...] = (
+    cases: tuple[tuple[CategoryModel, int, int, int, int, int], ...] = (
         (rb.DawidSkene(), 800, 160, 10, 2, CHAINS),
         (rb.DawidSkene(), 2_000, 50, 5, 4, CHAINS),
         (rb.DawidSkene(), 2_000, 50, 5, 10, 2),  # others: many minutes
@@ -179,7 +179,7 @@ def peers() -> None:
         _print_point(model, frame, categories)
 
 
-def _print_point(model: AnnotationModel, frame: pd.DataFrame, categories: int) -> None:
+def _print_point(model: CategoryModel, frame: pd.DataFrame, categories: int) -> None:
     """Seconds of crowd-kit, which estimates a point and no posterior."""
     import crowdkit.aggregation
 

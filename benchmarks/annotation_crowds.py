@@ -14,7 +14,7 @@ import pandas as pd
 import reliabayes as rb
 from benchmarks.annotated import annotate, ratings
 from reliabayes.models import RatingModel
-from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.category_model import CategoryModel
 
 REAL = ("snow2008_rte", "snow2008_temp", "bluebirds", "crowd_web", "crowd_ms")
 # Items, raters, ratings of an item, categories.
@@ -49,7 +49,7 @@ def crowds() -> None:
     )
     print(f"{'':46} sampler   CPU s   start  R-hat  bulk ESS  modes")
     for name, rated in _simulated().items():
-        models: list[AnnotationModel] = [rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterGroupthink()]
+        models: list[CategoryModel] = [rb.DawidSkene(), rb.MACE(), rb.TAP(), rb.RaterGroupthink()]
         if len(rated.categories) == 2:
             models.insert(2, rb.RaterTAP())
         for model in models:

@@ -25,8 +25,8 @@ from numpyro.ops.indexing import Vindex
 import reliabayes as rb
 from benchmarks.speed import Sampler
 from benchmarks.textbook import textbook_data
-from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.models.category_model import CategoryModel
 
 CHAINS, WARMUP, DRAWS = 4, 1000, 1000
 
@@ -35,7 +35,7 @@ numpyro.set_host_device_count(CHAINS)  # before JAX looks for devices
 Inits = Sequence[Mapping[str, Any]]  # parameters by name, one mapping per chain
 
 
-def ours(model: AnnotationModel, chains: int, sampler: Any = "auto") -> Sampler:
+def ours(model: CategoryModel, chains: int, sampler: Any = "auto") -> Sampler:
     """A fit of this package with default options, from a warm start."""
 
     def sample(ratings: rb.Ratings, seed: int) -> xr.Dataset:
@@ -46,7 +46,7 @@ def ours(model: AnnotationModel, chains: int, sampler: Any = "auto") -> Sampler:
 
 
 def textbook_sampler(
-    model: AnnotationModel, problem: CategoricalProblem, program: Path, inits: Inits
+    model: CategoryModel, problem: CategoricalProblem, program: Path, inits: Inits
 ) -> Sampler:
     """The compiled textbook program, sampled by cmdstanpy with one chain per starting point."""
     cmdstanpy.disable_logging()
@@ -73,7 +73,7 @@ def textbook_sampler(
 
 
 def numpyro_sampler(
-    model: AnnotationModel,
+    model: CategoryModel,
     problem: CategoricalProblem,
     start: Mapping[str, Any],
     chains: int,

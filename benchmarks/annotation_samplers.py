@@ -19,7 +19,7 @@ import reliabayes as rb
 from benchmarks.annotated import annotate, ratings
 from benchmarks.memory import peak_gb
 from benchmarks.speed import Sampler, alternate
-from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.category_model import CategoryModel
 
 COLUMNS = ("item", "rater", "rating")
 PER_ITEM = 5
@@ -44,7 +44,7 @@ def samplers() -> None:
     small = ratings(annotate(2_000, 50, PER_ITEM, 4), 4)
     binary = ratings(annotate(800, 160, 10, 2), 2)
     large = ratings(annotate(40_000, 100, PER_ITEM, 4), 4)
-    cases: tuple[tuple[AnnotationModel, rb.Ratings], ...] = (
+    cases: tuple[tuple[CategoryModel, rb.Ratings], ...] = (
         (rb.DawidSkene(), crowd),
         (rb.DawidSkene(), large),
         *((model, binary) for model in (rb.TAP(), rb.RaterTAP(), rb.MACE(), rb.DawidSkene())),
@@ -56,7 +56,7 @@ def samplers() -> None:
         alternate({name: _by(model, name) for name in ("gibbs", "nuts")}, rated, rounds=1)
 
 
-def _by(model: AnnotationModel, sampler: Any) -> Sampler:
+def _by(model: CategoryModel, sampler: Any) -> Sampler:
     def sample(rated: rb.Ratings, seed: int) -> xr.Dataset:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", rb.ConvergenceWarning)

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 import reliabayes as rb
 from benchmarks.memory import peak_gb_of_tree
-from reliabayes.models.bases import items_in_parts
+from reliabayes.families.categories import parts
 from reliabayes.results.summaries import scalars
 
 RATERS, PER_ITEM, CATEGORIES = 1000, 10, 4
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--draws", type=int)
     given = parser.parse_args()
-    items_in_parts.MOST_COUNTS = 0  # fewer than 10 million counts, too, are sampled in parts
+    parts.MOST_COUNTS = 0  # fewer than 10 million counts, too, are sampled in parts
     for number in map(int, given.ratings):
         own = given.folder / f"categories-{number}"
         own.mkdir(parents=True)

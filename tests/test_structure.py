@@ -35,6 +35,7 @@ ORDER = (
     ("results",),
     ("sampling",),
     ("models.covariates", "models.priors"),
+    ("families",),
     ("models.bases",),
     ("models",),
     ("recommendation",),

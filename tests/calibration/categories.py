@@ -11,13 +11,12 @@ import reliabayes as rb
 from reliabayes import HalfNormal, Normal, Ratings
 from reliabayes.arrays import Array
 from reliabayes.inference.problem import Problem
-from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.calibration.numbers import complete_design
 from tests.calibration.ranks import Parameters
 
 SDS: dict[str, Any] = {"prior_sd_item": HalfNormal(1.5), "prior_sd_rater": HalfNormal(1)}
 
-ANNOTATION: dict[str, tuple[HiddenStateModel, int]] = {
+ANNOTATION: dict[str, tuple[Any, int]] = {
     "tap": (rb.TAP(), 2),
     "tap, by category": (rb.TAP(accuracy="by_category", guessing="by_category"), 2),
     "rater-tap": (rb.RaterTAP(), 3),
@@ -70,7 +69,7 @@ def few_raters() -> pd.DataFrame:
 
 
 def annotated(
-    model: HiddenStateModel, n_categories: int, design: pd.DataFrame, rng: np.random.Generator
+    model: Any, n_categories: int, design: pd.DataFrame, rng: np.random.Generator
 ) -> tuple[Parameters, Ratings]:
     """Simulated ratings, redrawn if all of them are equal."""
     categories = range(n_categories)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ import pytest
 import reliabayes as rb
 from reliabayes import Normal, Ratings
 from reliabayes.models.bases import crowd_model
-from reliabayes.models.bases.hidden_state import HiddenStateModel
 from tests.calibration.categories import ANNOTATION, SDS, annotated, few_raters, polled
 from tests.calibration.numbers import complete_design, pooled_design
 from tests.calibration.ranks import FALSE_ALARMS, Parameters, calibrate
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.calibration
 @pytest.fixture(autouse=True)
 def earlier_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the groupthink models follow the earlier poll."""
-    monkeypatch.setattr("reliabayes.models.bases.following.vote_proportions", polled)
+    monkeypatch.setattr("reliabayes.families.categories.groupthink.vote_proportions", polled)
 
 
 @pytest.mark.parametrize("name", ANNOTATION)
@@ -79,7 +79,7 @@ def test_posteriors_of_crowds_are_calibrated(name: str, monkeypatch: pytest.Monk
 
 
 # Few raters with so many ratings that a short run comes first: model, categories, and design.
-BY_A_SHORT_RUN: dict[str, tuple[HiddenStateModel, int, pd.DataFrame]] = {
+BY_A_SHORT_RUN: dict[str, tuple[Any, int, pd.DataFrame]] = {
     "latent-tap": (rb.LatentTAP(), 3, complete_design(40, 6)),
     "logit-xcc": (rb.LogitXCC(prior_mean=Normal(0, 1), **SDS), 2, pooled_design(200, 2)),
     "ordinal-icc": (rb.OrdinalICC(prior_cut=Normal(0, 1.5), **SDS), 4, complete_design(100, 4)),

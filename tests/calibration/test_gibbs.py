@@ -10,7 +10,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes import Ratings
-from reliabayes.models.bases import items_in_parts
+from reliabayes.families.categories import parts
 from tests.calibration.categories import ANNOTATION, annotated, few_raters
 from tests.calibration.numbers import complete_design
 from tests.calibration.ranks import FALSE_ALARMS, Calibration, calibrate
@@ -72,10 +72,8 @@ class InParts:
 
 
 @pytest.mark.parametrize("name", ["dawid-skene", "mace", "tap", "rater-tap"])
-def test_posteriors_of_items_in_parts_are_calibrated(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
+def test_posteriors_of_parts_are_calibrated(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST_COUNTS", 0)
     model, n_categories = ANNOTATION[name]
     design = complete_design(60, 8).query("item % 2 == rater % 2")
     simulate = partial(annotated, model, n_categories, design)

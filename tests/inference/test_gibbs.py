@@ -20,14 +20,15 @@ from scipy.special import comb, gammaln
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.problem import prevalence_at
+from reliabayes.families.categories.starts import to_free
 from reliabayes.inference import conjugate as conjugate_module
 from reliabayes.inference import gibbs, threads
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
-from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.conjugate import ConjugateModel
+from reliabayes.models.category_model import CategoryModel
 from tests.monte_carlo import standard_error
 
 Group = tuple[Any, ...]  # name of a parameter, and which of its groups that sum to 1
@@ -63,7 +64,7 @@ def by_following(
     return [(1.0, [(("a", which(rater)), 0)]), *ways] if truth == category else ways
 
 
-CASES: dict[str, tuple[ConjugateModel[Any], Ways]] = {
+CASES: dict[str, tuple[CategoryModel[Any], Ways]] = {
     "dawid-skene": (rb.DawidSkene(prior_prevalence=EVEN), by_confusion),
     "mace": (
         rb.MACE(prior_prevalence=EVEN),
@@ -96,7 +97,7 @@ every_case = pytest.mark.parametrize("case", CASES)
 
 
 def drawn(
-    model: ConjugateModel[Any], ratings: rb.Ratings, *, seed: int = 1, **options: Any
+    model: CategoryModel[Any], ratings: rb.Ratings, *, seed: int = 1, **options: Any
 ) -> Draws:
     problem = model.problem(ratings)
     conjugate = model.conjugate(problem)
@@ -106,7 +107,7 @@ def drawn(
     return gibbs.sample(conjugate, seed=seed, inits=inits, **chains)
 
 
-def check_log_likelihood(model: AnnotationModel[Any], ratings: rb.Ratings, found: Draws) -> None:
+def check_log_likelihood(model: CategoryModel[Any], ratings: rb.Ratings, found: Draws) -> None:
     """That kept with each draw of a chain is that of NumPy."""
     problem = model.problem(ratings)
     kept = found.parameters["log_likelihood"][0]
@@ -158,14 +159,12 @@ def group_of(name: str, at: tuple[int, ...]) -> Group:
 
 
 def enumerated(
-    model: ConjugateModel[Any], ways: Ways, priors: Mapping[str, Array]
+    model: CategoryModel[Any], ways: Ways, priors: Mapping[str, Array]
 ) -> dict[Outcome, tuple[float, float]]:
     """Posterior means of each probability and of its square, by sums over all that is hidden."""
     shares = TINY.groupby("item")["rating"].value_counts(normalize=True)
     is_fixed = "prevalence" not in [parameter.name for parameter in model.parameters()]
-    fixed = (
-        model.prevalence_at({}, model.problem(rb.Ratings.from_frame(TINY))) if is_fixed else None
-    )
+    fixed = prevalence_at({}, model.problem(rb.Ratings.from_frame(TINY))) if is_fixed else None
     total, found = 0.0, dict[Outcome, Array]()
     for truth in product(range(2), repeat=3):
         rows = TINY[["item", "rater", "rating"]].to_numpy().tolist()
@@ -201,7 +200,7 @@ def all_outcomes(
         yield from ((("prevalence",), category) for category in truth)
 
 
-def groups(model: ConjugateModel[Any]) -> Iterator[Group]:
+def groups(model: CategoryModel[Any]) -> Iterator[Group]:
     sizes = {"rater": 2, "true_category": 2, "category": 2, "all": 1}
     for parameter in model.parameters():
         dims = parameter.dims if parameter.support == "unit" else parameter.dims[:-1]
@@ -230,7 +229,7 @@ def test_log_density_is_that_of_the_stan_program(case: str, gold: bool) -> None:
 
     found = drawn(model, ratings, warmup=10, draws=4)
 
-    points = model.to_free(found.parameters, None).reshape(8, -1)
+    points = to_free(found.parameters, problem, None).reshape(8, -1)
     data = stan_data(problem, model.start(problem).centring)
     expected = log_densities(model.program(problem), data, points)
     np.testing.assert_allclose(found.statistics["lp"].ravel(), expected, rtol=1e-10)
@@ -248,7 +247,7 @@ def test_log_density_is_that_of_the_stan_program(case: str, gold: bool) -> None:
     ],
     ids=["many raters", "seven categories", "many equal ratings"],
 )
-def test_log_likelihood_is_that_of_numpy(model: ConjugateModel[Any], ratings: rb.Ratings) -> None:
+def test_log_likelihood_is_that_of_numpy(model: CategoryModel[Any], ratings: rb.Ratings) -> None:
     check_log_likelihood(model, ratings, drawn(model, ratings, chains=1, warmup=5, draws=4))
 
 
@@ -417,7 +416,7 @@ def test_items_with_a_nearly_certain_state_are_settled() -> None:
 
 
 def test_states_of_few_ratings_for_each_parameter_are_drawn_given_one_another() -> None:
-    def passes(model: ConjugateModel[Any], ratings: rb.Ratings) -> int:
+    def passes(model: CategoryModel[Any], ratings: rb.Ratings) -> int:
         conjugate = model.conjugate(model.problem(ratings))
         assert isinstance(conjugate, Conjugate)
         assert conjugate.sweeps == 1 or conjugate.passes == 0
@@ -503,7 +502,7 @@ def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     ("model", "raters", "repeats"), [(rb.MACE(), 3, 8), (rb.MACE(), 40, 4), (rb.DawidSkene(), 3, 1)]
 )
 def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
-    model: ConjugateModel[Any], raters: int, repeats: int
+    model: CategoryModel[Any], raters: int, repeats: int
 ) -> None:
     conjugate = model.conjugate(model.problem(crowd(60, raters, 3, 3)))
 
@@ -528,7 +527,7 @@ def test_probabilities_are_drawn_less_often_with_few_ratings_of_each_rater(
     ids=str,
 )
 def test_same_seed_gives_the_same_draws_however_chains_run(
-    model: ConjugateModel[Any], ratings: rb.Ratings, monkeypatch: pytest.MonkeyPatch
+    model: CategoryModel[Any], ratings: rb.Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = drawn(model, ratings, chains=4, draws=50, parallel_chains=4)
     monkeypatch.setattr(gibbs, "SECONDS", 1e-9)  # one sweep at a time

@@ -14,13 +14,16 @@ from scipy.special import expit, gammaln
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.log_odds import Precision
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.families.categories.starts import to_free
+from reliabayes.families.cells import Cells
 from reliabayes.inference import gibbs
 from reliabayes.inference.log_density import log_densities
+from reliabayes.inference.log_odds import confusion_matrices, log_odds_at
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.models import priors
-from reliabayes.models.bases.cells import Cells
-from reliabayes.models.bases.hierarchical_problem import HierarchicalProblem
 from tests.inference.test_gibbs import LIMIT, TINY, check_log_likelihood, crowd
 from tests.monte_carlo import standard_error
 
@@ -46,14 +49,19 @@ def drawn(model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, **options: Any)
 
 
 def drawn_of(
-    model: rb.HierarchicalDawidSkene, problem: HierarchicalProblem, *, seed: int = 1, **options: Any
+    model: rb.HierarchicalDawidSkene,
+    problem: CategoricalProblem[Precision],
+    *,
+    seed: int = 1,
+    **options: Any,
 ) -> Draws:
     """The same of a problem."""
     chains = {"chains": 2, "warmup": 100, "draws": 1000, "progress": False} | options
     mode = model.start(problem)
     start = model.cold_start(problem, mode.centring)
     inits = start.create_inits(seed=seed, chains=chains["chains"])
-    run = gibbs.sample(model.conjugate(problem), seed=seed, inits=inits, **chains)
+    own: Any = model.conjugate(problem)
+    run = gibbs.sample(own, seed=seed, inits=inits, **chains)
     return model.as_by_program(run, mode.centring)
 
 
@@ -99,7 +107,7 @@ def test_moments_are_the_same_beside_a_hundred_raters_without_ratings(options: A
 
 def beside_others(
     model: rb.HierarchicalDawidSkene, ratings: rb.Ratings, number: int
-) -> HierarchicalProblem:
+) -> CategoricalProblem[Precision]:
     """The problem of ratings, with so many more raters who gave none."""
     problem = model.problem(ratings)
     raters = ratings.n_raters + number
@@ -110,7 +118,7 @@ def beside_others(
         coords={**problem.coords, "rater": pd.RangeIndex(raters)},
         cells=cells,
         mixture=model.categorical_problem(ratings, cells).mixture,
-        precision=np.zeros((problem.size("error"), raters)),
+        own=Precision(np.zeros((problem.size("error"), raters))),
     )
 
 
@@ -190,7 +198,7 @@ def test_log_density_is_that_of_the_stan_program(gold: bool, options: Any) -> No
 
     found = drawn(model, ratings, warmup=10, draws=4)
 
-    points = model.to_free(found.parameters, centring).reshape(8, -1)
+    points = to_free(found.parameters, problem, centring).reshape(8, -1)
     expected = log_densities(model.program(problem), stan_data(problem, centring), points)
     np.testing.assert_allclose(found.statistics["lp"].ravel(), expected, rtol=1e-10)
 
@@ -239,7 +247,7 @@ def test_spreads_of_any_size_are_drawn_from(sd: float) -> None:
     assert (found["spread"] > 0).all()
     assert (found["spread"].mean(axis=(0, 1)) < 2 * sd).all()
     point = {name: values[0, -1] for name, values in found.items()}
-    rows = model.confusion(point)
+    rows = confusion_matrices(log_odds_at(point), 3)
     np.testing.assert_allclose(rows.sum(axis=-1), 1)
 
 

@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.families.categories import parts, states_in_parts
 from reliabayes.inference import gibbs_in_parts
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
-from reliabayes.models.bases import items_in_parts, states_in_parts
 from reliabayes.models.priors import Beta
 from reliabayes.partitions import processes
 from reliabayes.results.summaries import scalars
@@ -38,7 +38,7 @@ FEW: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 5, "draws": 20, "progre
 
 @pytest.fixture(autouse=True)
 def few_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
+    monkeypatch.setattr(parts, "MOST_COUNTS", 0)
 
 
 def table(gold: bool = False, fewest: int = 2) -> pd.DataFrame:

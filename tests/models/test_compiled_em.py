@@ -10,9 +10,14 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
+from reliabayes.families.categories.compiled_em import (
+    compiled_hierarchy,
+    compiled_latent_tap,
+    steps_are_compiled,
+)
+from reliabayes.families.categories.density import e_step, expected_at, initial
+from reliabayes.families.categories.log_odds import LogOdds, Precision
 from reliabayes.inference.em import Climb, Point
-from reliabayes.models.bases import hierarchy_em, latent_tap_em
-from reliabayes.models.bases.compiled_em import steps_are_compiled
 
 Model: TypeAlias = rb.HierarchicalDawidSkene | rb.LatentTAP
 
@@ -63,9 +68,11 @@ def uneven_crowd(n_categories: int, *, gold: bool = False) -> rb.Ratings:
 def start(model: Model, ratings: rb.Ratings) -> tuple[Any, Point]:
     """A problem, of a hierarchy with a Laplace approximation, and a point to climb from."""
     problem: Any = model.problem(ratings)
-    first = model.maximise(model.midpoint(problem), model.initial(problem, None), problem)
-    if isinstance(model, rb.HierarchicalDawidSkene):
-        problem = replace(problem, precision=model.centring_at(first, problem).log_odds_precision)
+    response = model.family.response
+    first = response.maximise(problem.middle, initial(problem, None), problem)
+    if isinstance(response, LogOdds):
+        centring = response.centring_at(first, problem)
+        problem = replace(problem, own=Precision(centring.log_odds_precision))
     return problem, first
 
 
@@ -74,9 +81,8 @@ def compiled_climb(
 ) -> Climb:
     """EM from a point in compiled steps."""
     is_hierarchy = isinstance(model, rb.HierarchicalDawidSkene)
-    climb: Any = (hierarchy_em if is_hierarchy else latent_tap_em).compiled_climb
-    found: Climb = climb(here, problem, max_iterations, tolerance)
-    return found
+    climb = compiled_hierarchy if is_hierarchy else compiled_latent_tap
+    return climb(here, problem, max_iterations, tolerance)
 
 
 @pytest.mark.parametrize("gold", [False, True], ids=["no gold", "gold"])
@@ -89,9 +95,9 @@ def test_compiled_steps_are_those_of_numpy(n_categories: int, name: str, gold: b
     for _ in range(4):
         found = compiled_climb(model, here, problem, 1, 0)
 
-        log_likelihood, expected = model.e_step(here, problem)
-        objective = log_likelihood + model.log_prior(here, problem)
-        here = model.maximise(here, expected(), problem)
+        log_likelihood, expected = e_step(model.family.response, here, problem)
+        objective = log_likelihood + model.family.response.log_prior(here, problem)
+        here = model.family.response.maximise(here, expected(), problem)
         assert found.path[0] == pytest.approx(objective, rel=1e-12)
         assert list(found.point) == list(here)
         for parameter, values in here.items():
@@ -106,8 +112,8 @@ def test_steps_from_raters_who_all_know_or_guess_are_those_of_numpy(odds: float)
 
     found = compiled_climb(model, here, problem, 1, 0)
 
-    expected = model.expected_at(here, problem)
-    for parameter, values in model.maximise(here, expected, problem).items():
+    expected = expected_at(model.family.response, here, problem)
+    for parameter, values in model.family.response.maximise(here, expected, problem).items():
         np.testing.assert_allclose(found.point[parameter], values, rtol=1e-6, atol=1e-6)
 
 
@@ -120,8 +126,8 @@ def test_probability_that_items_mislead_keeps_its_prior_without_gold(name: str) 
 
     (share,) = found.point["misleading"]
     assert share == pytest.approx(0.05)
-    log_likelihood, _ = model.e_step(found.point, problem)
-    objective = log_likelihood + model.log_prior(found.point, problem)
+    log_likelihood, _ = e_step(model.family.response, found.point, problem)
+    objective = log_likelihood + model.family.response.log_prior(found.point, problem)
     assert found.path[-1] == pytest.approx(objective, rel=1e-12)
 
 
@@ -146,9 +152,7 @@ def test_covariates_and_gold_that_says_how_many_items_mislead_are_left_to_numpy(
         (rb.LatentTAP(covariates=experience), ratings),
     )
 
-    are_compiled = [
-        latent_tap_em.steps_are_compiled(model.problem(rated)) for model, rated in cases
-    ]
+    are_compiled = [steps_are_compiled(model.problem(rated)) for model, rated in cases]
 
     assert are_compiled == [True, True, False, False]
 
@@ -165,6 +169,8 @@ def test_compiled_climb_never_descends_and_ends_where_a_step_changes_nothing(
 
     assert found.converged
     assert min(np.diff(found.path)) > -1e-9
-    again = model.maximise(found.point, model.expected_at(found.point, problem), problem)
+    again = model.family.response.maximise(
+        found.point, expected_at(model.family.response, found.point, problem), problem
+    )
     for parameter, values in again.items():
         np.testing.assert_allclose(found.point[parameter], values, atol=1e-5)

@@ -18,19 +18,21 @@ from scipy.special import expit, gammaln, softmax, xlogy
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.em import without_priors
+from reliabayes.families.categories.know_or_guess import known_or_guessed
+from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point, climb
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.results.point_estimate import PointEstimate
 from tests.designs import log_densities, slopes
 from tests.models.test_modes import by_raters_of, rated
 
 Load = Callable[[str], pd.DataFrame]
 
-MODELS: tuple[AnnotationModel, ...] = (
+MODELS: tuple[CategoryModel, ...] = (
     rb.DawidSkene(),
     rb.MACE(prevalence="uniform"),
     rb.MACE(),
@@ -90,7 +92,7 @@ designs = st.builds(
 @settings(max_examples=2)
 @given(ratings=designs)
 def test_em_never_decreases_the_objective(
-    model: AnnotationModel, priors: bool, ratings: rb.Ratings
+    model: CategoryModel, priors: bool, ratings: rb.Ratings
 ) -> None:
     estimate = model.em(ratings, priors=priors, max_iterations=1000)
 
@@ -107,7 +109,7 @@ def test_a_rater_who_always_knows_does_not_lower_the_objective() -> None:
 
 
 @every_model
-def test_em_converges_to_a_stationary_point_of_the_posterior(model: AnnotationModel) -> None:
+def test_em_converges_to_a_stationary_point_of_the_posterior(model: CategoryModel) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=1, filled=0.8, known=0.2)
     problem = model.problem(ratings)
 
@@ -118,7 +120,7 @@ def test_em_converges_to_a_stationary_point_of_the_posterior(model: AnnotationMo
 
 
 @every_model
-def test_gradient_of_the_objective_is_that_of_the_stan_program(model: AnnotationModel) -> None:
+def test_gradient_of_the_objective_is_that_of_the_stan_program(model: CategoryModel) -> None:
     ratings = simulated(items=15, raters=4, categories=3, seed=2, filled=0.8, known=0.2)
     problem, data = model.problem(ratings), model.stan_data(ratings)
     size = sum(math.prod(p.free_shape(problem.size)) for p in model.parameters())
@@ -134,10 +136,10 @@ def test_gradient_of_the_objective_is_that_of_the_stan_program(model: Annotation
 @pytest.mark.parametrize("model", MODELS[:6], ids=short_name)
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.proof)])
 def test_numerical_optimiser_finds_the_same_maximum_likelihood(
-    model: AnnotationModel, seed: int
+    model: CategoryModel, seed: int
 ) -> None:
     ratings = simulated(items=10, raters=3, categories=2, seed=seed)
-    problem = model.without_priors(model.problem(ratings))
+    problem = without_priors(model.family.response, model.problem(ratings))
 
     def negative(x: Array) -> float:
         return -objective(model, x, problem)
@@ -153,11 +155,11 @@ def test_numerical_optimiser_finds_the_same_maximum_likelihood(
 
 @every_model
 def test_extrapolation_changes_the_speed_and_not_the_result(
-    monkeypatch: pytest.MonkeyPatch, model: AnnotationModel
+    monkeypatch: pytest.MonkeyPatch, model: CategoryModel
 ) -> None:
     ratings = simulated(items=30, raters=5, categories=3, seed=3)
     extrapolated = model.em(ratings, priors=True, tolerance=1e-9)
-    monkeypatch.setattr(AnnotationModel, "in_support", lambda self, point: False)
+    monkeypatch.setattr(Parameter, "holds", lambda self, value: False)
 
     plain = model.em(ratings, priors=True, tolerance=1e-9)
 
@@ -234,14 +236,14 @@ def test_raters_who_know_or_guess_get_their_most_likely_parameters_in_one_step(
 ) -> None:
     ratings = simulated(items=12, raters=6, categories=categories, seed=5, filled=0.6)
     model, rng = rb.RaterTAP(), np.random.default_rng(categories)
-    problem = model.without_priors(model.problem(ratings))
+    problem = without_priors(model.family.response, model.problem(ratings))
     counts = rng.gamma(0.7, 3.0, (categories, problem.n_cells))
     counts[:, problem.cells.rater == 5] = 0  # who has no ratings
     of_fourth = problem.cells.rater == 4  # who is wrong in all
     counts[:, of_fourth] *= np.arange(categories)[:, None] != problem.cells.category[of_fourth]
     expected = Expected(counts, counts.sum(axis=1))
 
-    found = model.maximise(model.midpoint(problem), expected, problem)
+    found = model.family.response.maximise(problem.middle, expected, problem)
 
     for rater in range(5):
         of_rater = counts[:, problem.cells.rater == rater]
@@ -256,7 +258,7 @@ def test_raters_who_know_or_guess_get_their_most_likely_parameters_in_one_step(
             minimize(loss, np.r_[start, np.zeros(categories)], method="BFGS").fun
             for start in (-10, -1, 1)
         )
-        rated = model.confusion(found)[rater]
+        rated = known_or_guessed(found["a"], found["p"])[rater]
         assert -xlogy(of_rater, rated).sum() <= best + 1e-6
     assert found["a"][4] == 0
     assert found["p"].sum(axis=1) == pytest.approx(1)
@@ -444,7 +446,7 @@ def test_three_models_are_equivalent_for_two_categories(
     confusion = np.array([[1 - pi_01, pi_01], [1 - pi_11, pi_11]]).transpose(2, 0, 1)
     a = pi_11 - pi_01
     p = np.column_stack([1 - pi_11, pi_01]) / (1 - a)[:, None]
-    points: list[tuple[AnnotationModel, Point]] = [
+    points: list[tuple[CategoryModel, Point]] = [
         (rb.DawidSkene(), {"prevalence": prevalence, "confusion": confusion}),
         (rb.MACE(), {"prevalence": prevalence[None], "theta": a, "xi": p}),
         (rb.RaterTAP(), {"prevalence": prevalence[None], "a": a, "p": p}),
@@ -481,7 +483,7 @@ def degenerate_cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("model", "priors", "name"), [*degenerate_cases()])
 def test_estimates_from_degenerate_ratings_are_finite(
-    model: AnnotationModel, priors: bool, name: str
+    model: CategoryModel, priors: bool, name: str
 ) -> None:
     table, options = DEGENERATE[name]
     ratings = rb.Ratings.from_wide(np.asarray(table, float), scale="nominal", **options)
@@ -500,7 +502,7 @@ def test_estimates_from_degenerate_ratings_are_finite(
     ],
     ids=str,
 )
-def test_known_categories_keep_probability_one(model: AnnotationModel, gold: list[float]) -> None:
+def test_known_categories_keep_probability_one(model: CategoryModel, gold: list[float]) -> None:
     frame = pd.DataFrame({"item": [0, 0, 1, 1, 2, 2], "rater": ["x", "y"] * 3})
     frame = frame.assign(rating=[0, 1, 1, 1, 0, 0], gold=np.repeat(gold, 2))
     ratings = rb.Ratings.from_frame(frame, gold="gold", categories=range(3), scale="nominal")
@@ -516,7 +518,7 @@ def test_known_categories_keep_probability_one(model: AnnotationModel, gold: lis
 
 
 @every_model
-def test_a_single_category_is_refused(model: AnnotationModel) -> None:
+def test_a_single_category_is_refused(model: CategoryModel) -> None:
     with pytest.raises(rb.RatingsError, match="ratings must vary"):
         model.em(rb.Ratings.from_wide(np.zeros((3, 2)), scale="nominal"))
 
@@ -538,7 +540,7 @@ def test_models_with_exchangeable_raters_accept_counts() -> None:
 @pytest.mark.parametrize(
     "model", [rb.DawidSkene(), rb.MACE(), rb.RaterTAP(), rb.RaterGroupthink()], ids=short_name
 )
-def test_models_with_individual_raters_refuse_counts(model: AnnotationModel) -> None:
+def test_models_with_individual_raters_refuse_counts(model: CategoryModel) -> None:
     counts = rb.Ratings.from_counts(np.array([[3, 0], [1, 2]]))
 
     with pytest.raises(rb.RatingsError, match="it must be known who gave each rating"):
@@ -588,14 +590,14 @@ def point_of(estimate: PointEstimate) -> dict[str, Array]:
     return {str(name): values.values for name, values in estimate.parameters.items()}
 
 
-def free_values(model: AnnotationModel, point: Mapping[str, Array]) -> dict[str, Array]:
+def free_values(model: CategoryModel, point: Mapping[str, Array]) -> dict[str, Array]:
     return {p.name: p.unconstrain(point[p.name]) for p in model.parameters()}
 
 
-def objective(model: AnnotationModel, free: Array, problem: CategoricalProblem) -> float:
+def objective(model: CategoryModel, free: Array, problem: CategoricalProblem) -> float:
     """Log-likelihood plus log-prior at a flat vector of unconstrained parameters."""
     shapes = {p.name: p.free_shape(problem.size) for p in model.parameters()}
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])
     parts = dict(zip(shapes, np.split(free, ends[:-1]), strict=True))
     point = {p.name: p.constrain(parts[p.name].reshape(shapes[p.name])) for p in model.parameters()}
-    return model.log_likelihood(point, problem) + model.log_prior(point, problem)
+    return model.log_likelihood(point, problem) + model.family.response.log_prior(point, problem)

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import logsumexp, xlogy
 
 import reliabayes as rb
-from reliabayes.models.bases.following import association, earlier_proportions
+from reliabayes.families.categories.groupthink import association, earlier_proportions
 from tests.models.test_annotation import check_gradient, log_density
 
 EARLIER = rb.Groupthink(shares="earlier")

@@ -15,12 +15,15 @@ from scipy.stats import dirichlet, halfnorm, norm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.categories.density import expected_at
+from reliabayes.families.categories.em import run_em
+from reliabayes.families.categories.log_odds import LogOdds, Precision
+from reliabayes.families.categories.similar_raters import named_by_prior
 from reliabayes.inference import stan
-from reliabayes.inference.log_odds import shared_log_odds
+from reliabayes.inference.log_odds import confusion_matrices, log_odds_at, shared_log_odds
 from reliabayes.inference.log_odds_centring import LogOddsCentring
 from reliabayes.inference.problem import stan_data
 from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
-from reliabayes.models.similar_raters import named_by_prior
 from tests.designs import slopes
 
 # These tests check the location of draws; other tests check convergence.
@@ -90,11 +93,11 @@ def test_objective_of_em_equals_the_stan_density(
     problem = model.problem(ratings)
     centring = model.start(problem).centring
     assert isinstance(centring, LogOddsCentring)
-    problem = replace(problem, precision=centring.log_odds_precision)  # as the program has it
+    problem = replace(problem, own=Precision(centring.log_odds_precision))  # as in Stan
     one, other = random_points(model, ratings, 2)
 
     def objective(point: Mapping[str, Array]) -> float:
-        return model.log_likelihood(point, problem) + model.log_prior(point, problem)
+        return model.log_likelihood(point, problem) + LogOdds().log_prior(point, problem)
 
     found = objective(one) - objective(other)
 
@@ -179,7 +182,7 @@ def test_pooling_reduces_the_error_for_many_raters_with_few_ratings() -> None:
         "spread": np.array([0.6, 0.6]),
     }
     ratings = MODEL.simulate(design, rng, parameters=truth)
-    true = MODEL.confusion(truth)
+    true = confusion_of(truth)
 
     as_in_rater = rb.DawidSkene(prior_confusion=rb.DiagonalDirichlet(8, 0.6))
     pooled, unpooled = (
@@ -204,7 +207,7 @@ def test_simulated_parameters_are_recovered() -> None:
         score = (draws.mean(("chain", "draw")) - truth[name]) / draws.std(("chain", "draw"))
         assert np.abs(score.values).max() < 4, name
     found = fit.quantities["confusion"].mean(("chain", "draw")).values
-    assert np.abs(found - MODEL.confusion(truth)).mean() < 0.03
+    assert np.abs(found - confusion_of(truth)).mean() < 0.03
 
 
 def test_sampler_adapts_its_metric_if_true_categories_are_uncertain() -> None:
@@ -221,7 +224,10 @@ def test_sampler_adapts_its_metric_if_a_spread_of_many_raters_is_all_but_unknown
     problems = [MODEL.problem(ratings) for ratings in (few, many)]
     starts = [MODEL.start(problem) for problem in problems]
 
-    sds = map(MODEL.posterior_sd_at, (start.point for start in starts), problems)
+    sds = (
+        LogOdds().posterior_sd(point, expected_at(LogOdds(), point, problem), problem)
+        for point, problem in zip((start.point for start in starts), problems, strict=True)
+    )
     assert [bool(sd["spread"].max() > 0.5) for sd in sds] == [True, True]  # of logs of spreads
     assert [start.adapt_metric for start in starts] == [False, True]
 
@@ -262,25 +268,30 @@ def test_categories_keep_their_names_where_some_raters_are_careless(
 
 def test_names_are_those_that_the_prior_of_the_location_prefers() -> None:
     problem = MODEL.problem(careful_and_careless(4, 0)[0])
-    point = MODEL.run_em(problem, None, 300, 1e-4).point
-    confusion = MODEL.confusion(point)
+    point = run_em(MODEL.family, problem, None, 300, 1e-4).point
+    confusion = confusion_of(point)
     others = [0, 3, 1, 2]
     renamed = {**point, **shared_log_odds(confusion[:, others])}
     renamed["prevalence"] = point["prevalence"][others]
 
-    found = named_by_prior(renamed, MODEL.confusion(renamed), problem)
+    found = named_by_prior(renamed, confusion_of(renamed), problem)
 
     assert named_by_prior(point, confusion, problem) is point
     np.testing.assert_allclose(found["prevalence"], point["prevalence"])
-    np.testing.assert_allclose(MODEL.confusion(found), confusion, atol=1e-12)
+    np.testing.assert_allclose(confusion_of(found), confusion, atol=1e-12)
 
 
 def test_names_of_known_answers_are_kept(ratings: rb.Ratings) -> None:
     problem = MODEL.problem(ratings)
-    point = MODEL.run_em(problem, None, 300, 1e-4).point
-    others = {**point, **shared_log_odds(MODEL.confusion(point)[:, [1, 2, 0]])}
+    point = run_em(MODEL.family, problem, None, 300, 1e-4).point
+    others = {**point, **shared_log_odds(confusion_of(point)[:, [1, 2, 0]])}
 
-    assert named_by_prior(others, MODEL.confusion(others), problem) is others
+    assert named_by_prior(others, confusion_of(others), problem) is others
+
+
+def confusion_of(point: Mapping[str, Any]) -> Array:
+    """Confusion matrices (R, K, K) at a point."""
+    return confusion_matrices(log_odds_at(point), len(point["prevalence"]))
 
 
 def careful_and_careless(categories: int, seed: int) -> tuple[rb.Ratings, Codes]:

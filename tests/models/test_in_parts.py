@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes.models.bases import items_in_parts
+from reliabayes.families.categories import parts
 from reliabayes.models.priors import Beta
 from tests.partitions.in_memory import in_parts
 
@@ -82,7 +82,7 @@ def fitted(model: Any, number: int | None = None) -> rb.Fit:
 @pytest.fixture
 def few_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the distinct items be too many for memory."""
-    monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
+    monkeypatch.setattr(parts, "MOST_COUNTS", 0)
 
 
 @in_numbers

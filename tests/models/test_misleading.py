@@ -13,16 +13,17 @@ from scipy import stats
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.problem import log_weight
 from reliabayes.inference import stan
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanPart, stan_data
-from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.models.category_model import CategoryModel
 from tests.models.test_annotation import check_gradient, random_points
 from tests.models.vendor_accuracy import VendorAccuracy
 from tests.monte_carlo import standard_error
 
 PRIOR = rb.Beta(1, 19)
-MODELS: tuple[AnnotationModel, ...] = (
+MODELS: tuple[CategoryModel, ...] = (
     rb.DawidSkene(prior_misleading=PRIOR),
     rb.MACE(prior_misleading=PRIOR),
     rb.MACE(prevalence="uniform", prior_misleading=PRIOR),
@@ -58,7 +59,7 @@ def rated(
 
 
 @every_model
-def test_likelihood_sums_over_states_and_true_categories(model: AnnotationModel) -> None:
+def test_likelihood_sums_over_states_and_true_categories(model: CategoryModel) -> None:
     ratings = rated(items=6, raters=3)
     problem = model.problem(ratings)
     point, _ = random_points(model, ratings)
@@ -69,7 +70,7 @@ def test_likelihood_sums_over_states_and_true_categories(model: AnnotationModel)
 
 
 @every_model
-def test_stan_density_has_this_likelihood_and_the_prior(model: AnnotationModel) -> None:
+def test_stan_density_has_this_likelihood_and_the_prior(model: CategoryModel) -> None:
     ratings = rated(items=6, raters=3)
     without = dataclasses.replace(model, prior_misleading=None)
     one, other = random_points(model, ratings)
@@ -99,12 +100,12 @@ def test_stan_density_has_this_likelihood_and_the_prior(model: AnnotationModel) 
     ],
     ids=lambda model: model.name(),
 )
-def test_gradient_equals_finite_differences(model: AnnotationModel) -> None:
+def test_gradient_equals_finite_differences(model: CategoryModel) -> None:
     check_gradient(model, rated(items=6, raters=3))
 
 
 @every_model
-def test_em_climbs_the_posterior(model: AnnotationModel) -> None:
+def test_em_climbs_the_posterior(model: CategoryModel) -> None:
     estimate = model.em(rated(), priors=True, max_iterations=300, tolerance=1e-6)
 
     assert np.diff(estimate.path).min() >= -1e-8
@@ -173,7 +174,7 @@ def test_model_without_the_parameter_refuses_the_prior() -> None:
     ],
     ids=lambda model: model.name(),
 )
-def test_both_samplers_agree_where_answers_are_known(model: AnnotationModel) -> None:
+def test_both_samplers_agree_where_answers_are_known(model: CategoryModel) -> None:
     ratings = rated()
 
     gibbs, nuts = (
@@ -261,7 +262,7 @@ def test_posterior_is_calibrated_where_answers_are_known(sampler: Any) -> None:
     assert found > 0.01
 
 
-def calibrate_by_hand(model: AnnotationModel, draw: Any, number: int, **options: Any) -> float:
+def calibrate_by_hand(model: CategoryModel, draw: Any, number: int, **options: Any) -> float:
     """Smallest corrected p-value that ranks of true values are uniform."""
     ranks = []
     for seed in range(number):
@@ -277,18 +278,21 @@ def calibrate_by_hand(model: AnnotationModel, draw: Any, number: int, **options:
     return float(min(1.0, min(p_values) * len(p_values)))
 
 
-def plain_log_likelihood(model: AnnotationModel, ratings: rb.Ratings, point: Point) -> float:
+def plain_log_likelihood(model: CategoryModel, ratings: rb.Ratings, point: Point) -> float:
     """Log-likelihood in loops over items, states, and true categories."""
     problem = model.problem(ratings)
     share = float(point["misleading"][0])
-    weight, table = np.exp(model.log_weight(point, problem)), np.exp(model.table(point, problem))
-    prevalence = np.bincount(model.truth(problem), weight)
+    weight, table = (
+        np.exp(log_weight(point, problem)),
+        np.exp(model.family.response.table(point, problem)),
+    )
+    prevalence = np.bincount(problem.category_of_state, weight)
     assert ratings.gold_category is not None
     total = 0.0
     for item in range(ratings.n_items):
         cells = problem.cells.of_rating[ratings.item == item]
         gold, probability = ratings.gold_category[item], 0.0
-        for state, follows in enumerate(model.truth(problem)):
+        for state, follows in enumerate(problem.category_of_state):
             joint = weight[state] * math.prod(table[state, cells])
             for truth in range(3) if gold < 0 else [gold]:
                 given = (1 - share) * (follows == truth) + share * prevalence[truth]
@@ -298,7 +302,7 @@ def plain_log_likelihood(model: AnnotationModel, ratings: rb.Ratings, point: Poi
 
 
 def log_density(
-    model: AnnotationModel, ratings: rb.Ratings, point: Point, centring: StanPart | None
+    model: CategoryModel, ratings: rb.Ratings, point: Point, centring: StanPart | None
 ) -> float:
     """Log density of the Stan program, without the Jacobian of its transforms."""
     problem = model.problem(ratings)

@@ -14,8 +14,9 @@ import pytest
 import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.cli.fit_results import print_diagnostics
-from reliabayes.models.bases import combination, modes
-from reliabayes.models.bases.annotation import AnnotationModel
+from reliabayes.families.categories import combination, modes
+from reliabayes.families.categories.labels import nearest, relabel
+from reliabayes.models.category_model import CategoryModel
 from tests.html_report.test_report import CHECKS, DRAWN, make_quick
 
 # These tests are of modes; with so few draws R-hat may be too high.
@@ -119,10 +120,10 @@ def worse_than_chance(seed: int) -> rb.Ratings:
         # 4% of its posterior are raters who are alike, a place that chains of 250 draws may miss.
         pytest.param(EVERY[3], 1000, marks=pytest.mark.calibration),
     ],
-    ids=lambda value: value.name() if isinstance(value, AnnotationModel) else "",
+    ids=lambda value: value.name() if isinstance(value, CategoryModel) else "",
 )
 def test_modes_of_mirrored_camps_have_half_of_the_posterior_each(
-    model: AnnotationModel, draws: int
+    model: CategoryModel, draws: int
 ) -> None:
     ratings = mirrored_camps(seed=4)
 
@@ -186,7 +187,7 @@ def test_modes_that_no_climb_of_a_hierarchy_from_votes_like_these_ends_at_are_fo
     # Of a hundred climbs by its own EM none ends at the heaviest mode, at which raters are alike.
     model = EVERY[3]
 
-    found = modes.find_modes(model, model.problem(camps(48)))
+    found = modes.find_modes(model.family, model.problem(camps(48)))
 
     spread = [float(mode.climb.point["spread"].max()) for mode in found]
     assert len(found) >= 3
@@ -226,7 +227,7 @@ def test_chain_whose_labels_the_priors_rule_out_takes_those_of_the_priors() -> N
         "confusion": drawn["confusion"][..., ::-1, :],
     }
 
-    labelled, switched = model.relabel(inverted, start, problem)
+    labelled, switched = relabel(model.family, inverted, start, problem)
 
     assert switched == (0,)
     assert labelled["confusion"] == pytest.approx(drawn["confusion"])
@@ -237,7 +238,7 @@ def test_chain_at_another_mode_keeps_its_labels() -> None:
     problem, start, drawn = at_modes(rb.DawidSkene(), mirrored_camps(seed=4))
     assert len(drawn["prevalence"]) == 2
 
-    labelled, switched = rb.DawidSkene().relabel(drawn, start, problem)
+    labelled, switched = relabel(rb.DawidSkene().family, drawn, start, problem)
 
     assert switched == ()
     assert labelled["confusion"] == pytest.approx(drawn["confusion"])
@@ -254,25 +255,25 @@ def test_labels_that_priors_do_not_know_are_no_modes() -> None:
 @pytest.mark.parametrize("simulate", [mirrored_camps, camps, near_chance, worse_than_chance])
 @published_or_recommended
 def test_no_fit_is_silent_about_a_mode_that_many_more_climbs_find(
-    model: AnnotationModel, simulate: Callable[[int], rb.Ratings], monkeypatch: pytest.MonkeyPatch
+    model: CategoryModel, simulate: Callable[[int], rb.Ratings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missed, silent = [], []
     for seed in range(100):
         ratings = simulate(seed)
         problem = model.problem(ratings)
-        found = modes.find_modes(model, problem)
+        found = modes.find_modes(model.family, problem)
         with monkeypatch.context() as many:
             many.setattr(modes, "STARTS", 100)
             many.setattr(modes, "SEED", 7)
-            every = modes.find_modes(model, problem)
+            every = modes.find_modes(model.family, problem)
         heavy = max(mode.log_mass for mode in [*found, *every]) - 3
         known = [mode.state for mode in found]
         others = [
             mode.state
             for mode in every
             if mode.log_mass > heavy
-            and modes.nearest(known, mode.state, problem) is None
-            and modes._on_a_ridge(model, found, mode.climb.point, problem) is None
+            and nearest(known, mode.state, problem) is None
+            and modes._on_a_ridge(model.family, found, mode.climb.point, problem) is None
         ]
         if others:
             missed.append(seed)
@@ -284,22 +285,20 @@ def test_no_fit_is_silent_about_a_mode_that_many_more_climbs_find(
     assert not silent
 
 
-def reaches(model: AnnotationModel, ratings: rb.Ratings, states: list[Array]) -> bool:
+def reaches(model: CategoryModel, ratings: rb.Ratings, states: list[Array]) -> bool:
     """Whether each chain of a fit has draws whose true categories come closest to each of these."""
     fit, problem = model.fit(ratings, seed=1), model.problem(ratings)
     draws = {
         parameter.name: fit.posterior[parameter.name].values for parameter in model.parameters()
     }
-    at = combination._nearest(model, draws, states, problem)
+    at = combination._nearest(model.family.response, draws, states, problem)
     return all((at == mode).mean(axis=1).min() > 0.1 for mode in range(len(states)))
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("family", FAMILIES)
 @published_or_recommended
-def test_items_are_right_by_some_criterion_or_uncertain(
-    model: AnnotationModel, family: str
-) -> None:
+def test_items_are_right_by_some_criterion_or_uncertain(model: CategoryModel, family: str) -> None:
     stated, right = [], []
     for seed in range(20):
         ratings, criteria = with_criteria(family, seed)

@@ -12,10 +12,11 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.difficulty import difficulty_nodes
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases import integration
-from reliabayes.models.bases.difficulty import difficulty_nodes, with_enough_nodes
 from reliabayes.models.bases.latent_score import LatentScoreModel
+from reliabayes.models.bases.latent_starts import with_enough_nodes
 
 MODELS: dict[str, tuple[LatentScoreModel[Any], int]] = {
     "logit": (rb.LogitICC(), 2),
@@ -117,12 +118,13 @@ def test_items_with_hundreds_of_ratings_keep_their_nodes() -> None:
     model, rng = rb.LatentTAP(), np.random.default_rng(2)
     frame = pd.MultiIndex.from_product([range(6), range(300)], names=["item", "rater"])
     ratings = model.simulate(frame.to_frame(index=False), rng, categories=["a", "b"])
-    problem = model.problem(ratings)
+    problem: Any = model.problem(ratings)
     assert problem.nodes.number > 64
 
     (start,) = with_enough_nodes([model.start(problem)], problem, model.log_likelihood)
 
-    assert model.settled(problem, start.centring).nodes.number >= problem.nodes.number
+    settled: Any = model.settled(problem, start.centring)
+    assert settled.nodes.number >= problem.nodes.number
 
 
 @pytest.mark.slow
@@ -135,7 +137,7 @@ def test_difficulties_that_differ_much_have_more_nodes_in_a_fit_and_its_file(
     design = frame.to_frame(index=False)
     given = {"sd_delta": np.array([4.0]), "mean_alpha": np.array(1.0)}
     ratings = model.simulate(design, rng, categories=["a", "b", "c"], parameters=given)
-    usual = model.problem(ratings).nodes.number
+    usual = difficulty_nodes(6, None).number
 
     fit = model.fit(ratings, seed=1, chains=2, warmup=50, draws=50, progress=False)
     fit.save(tmp_path / "fit.nc")
@@ -158,8 +160,8 @@ def test_nodes_of_difficulties_suffice_and_twice_as_many_are_all_but_exact(
     design = pd.DataFrame(rows, columns=["item", "rater"])
     given = {"sd_delta": np.array([sd_delta]), "mean_alpha": np.array(1.0)}
     ratings = model.simulate(design, rng, categories=["a", "b", "c"], parameters=given)
-    problem = model.problem(ratings)
-    point = {**model.draw_from_prior(problem, rng, given), **given}
+    problem: Any = model.problem(ratings)
+    point = {**model.family.response.draw_from_prior(problem, rng, given), **given}
     number = problem.nodes.number
 
     exact, found, closer = (

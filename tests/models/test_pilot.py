@@ -10,12 +10,12 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.modes import find_modes
+from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference import stan
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases import pilot
-from reliabayes.models.bases.difficulty import LatentTAPProblem
-from reliabayes.models.bases.multimodal import MultimodalModel
 from reliabayes.models.bases.pilot import after_pilot, suited_to_crowd
 from tests.by_program import draws_by_program
 
@@ -34,17 +34,17 @@ def ratings_of(raters: int, items: int) -> rb.Ratings:
     return ratings
 
 
-def problem_of(raters: int, items: int) -> LatentTAPProblem:
+def problem_of(raters: int, items: int) -> CategoricalProblem:
     return MODEL.problem(ratings_of(raters, items))
 
 
-def mode_of(problem: LatentTAPProblem) -> WarmStart:
+def mode_of(problem: CategoricalProblem) -> WarmStart:
     """The heaviest mode, in units of EM."""
-    return MultimodalModel.starts(MODEL, problem)[0]
+    return find_modes(MODEL.family, problem)[0].start
 
 
 @pytest.fixture(scope="module")
-def crowd() -> tuple[LatentTAPProblem, WarmStart, WarmStart]:
+def crowd() -> tuple[CategoricalProblem, WarmStart, WarmStart]:
     """A problem of 40 raters, its mode, and the same after a short run."""
     problem = problem_of(raters=40, items=200)
     mode = mode_of(problem)
@@ -52,7 +52,7 @@ def crowd() -> tuple[LatentTAPProblem, WarmStart, WarmStart]:
 
 
 def test_what_raters_have_in_common_is_nearly_standard_normal_after_a_short_run(
-    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
+    crowd: tuple[CategoricalProblem, WarmStart, WarmStart],
 ) -> None:
     problem, _, after = crowd
 
@@ -93,7 +93,7 @@ def test_scores_have_means_and_variances_in_the_order_of_stan() -> None:
 
 
 def test_a_short_run_changes_units_and_not_what_is_sampled(
-    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
+    crowd: tuple[CategoricalProblem, WarmStart, WarmStart],
 ) -> None:
     _, mode, after = crowd
     before, found = mode.centring, after.centring
@@ -112,7 +112,7 @@ def test_a_short_run_changes_units_and_not_what_is_sampled(
 
 
 def test_chains_start_around_what_a_short_run_found(
-    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart],
+    crowd: tuple[CategoricalProblem, WarmStart, WarmStart],
 ) -> None:
     _, _, after = crowd
     assert isinstance(after.centring, KnowledgeCentring)
@@ -124,14 +124,16 @@ def test_chains_start_around_what_a_short_run_found(
 
 
 def test_trajectories_follow_half_the_nodes_where_the_density_is_nearly_the_same(
-    crowd: tuple[LatentTAPProblem, WarmStart, WarmStart], monkeypatch: pytest.MonkeyPatch
+    crowd: tuple[CategoricalProblem, WarmStart, WarmStart], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem, mode, after = crowd
 
     monkeypatch.setattr(pilot, "LARGEST_DIFFERENCE", 1e-9)
     strict = after_pilot(MODEL, problem, mode)
 
-    assert isinstance(after.rough, LatentTAPProblem)
+    assert isinstance(after.rough, CategoricalProblem)
+    assert after.rough.nodes is not None
+    assert problem.nodes is not None
     assert after.rough.nodes.number == problem.nodes.number // 2
     assert strict.rough is None
     at = after.point

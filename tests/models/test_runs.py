@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import reliabayes as rb
+from reliabayes.families.categories import combination
+from reliabayes.families.categories.density import states_at, states_at_each
+from reliabayes.families.categories.modes import find_modes
 from reliabayes.inference import gibbs
-from reliabayes.models.bases import combination
-from reliabayes.models.bases.modes import find_modes, states_at, states_at_each
 from tests.models.gibbs_runs import Run, noted_runs
 from tests.models.test_misleading import rated
 from tests.models.test_modes import near_chance, worse_than_chance
@@ -79,7 +80,8 @@ def test_runs_from_different_modes_have_random_numbers_of_their_own(
 
 def test_chains_are_those_of_their_numbers() -> None:
     problem = MODEL.problem(near_chance(0))
-    own, inits = MODEL.conjugate(problem), MODEL.start(problem).create_inits(seed=1, chains=3)
+    own: Any = MODEL.conjugate(problem)
+    inits = MODEL.start(problem).create_inits(seed=1, chains=3)
     options: dict[str, Any] = {"warmup": 0, "draws": 20, "seed": 1, "progress": False}
 
     every = gibbs.sample(own, chains=3, inits=inits, **options)
@@ -91,15 +93,17 @@ def test_chains_are_those_of_their_numbers() -> None:
 @pytest.mark.parametrize("model", [MODEL, rb.MACE()], ids=lambda model: model.name())
 def test_states_at_several_points_are_those_at_each(model: Any) -> None:
     problem = model.problem(worse_than_chance(0))
-    points = [mode.climb.point for mode in find_modes(model, problem)]
+    points = [mode.climb.point for mode in find_modes(model.family, problem)]
 
     together = {name: np.array([point[name] for point in points]) for name in points[0]}
 
-    found = states_at_each(model, together, problem)
+    found = states_at_each(model.family.response, together, problem)
 
     assert len(points) > 1
     for point, states in zip(points, found, strict=True):
-        np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
+        np.testing.assert_allclose(
+            states, states_at(model.family.response, point, problem), atol=1e-12
+        )
 
 
 @pytest.mark.slow
@@ -117,7 +121,7 @@ def test_modes_without_a_prevalence_are_weighed(model: Any) -> None:
 
     fit = model.fit(ratings, seed=1, chains=2, draws=100, sampler="gibbs")
 
-    assert len(find_modes(model, model.problem(ratings))) == 2
+    assert len(find_modes(model.family, model.problem(ratings))) == 2
     masses = [mode.mass for mode in fit.settings.modes]
     assert masses == pytest.approx([0.5, 0.5], abs=0.1)  # neither pair of raters is the better one
 
@@ -126,11 +130,14 @@ def test_modes_without_a_prevalence_are_weighed(model: Any) -> None:
 def test_states_at_several_points_keep_known_answers(misleading: rb.Beta | None) -> None:
     model = rb.HierarchicalDawidSkene(prior_misleading=misleading)
     problem, rng = model.problem(rated(known=0.5)), np.random.default_rng(1)
-    points = [model.draw_from_prior(problem, rng, {}) for _ in range(3)]
+    response = model.family.response
+    points = [response.draw_from_prior(problem, rng, {}) for _ in range(3)]
     together = {name: np.array([point[name] for point in points]) for name in points[0]}
 
-    found = states_at_each(model, together, problem)
+    found = states_at_each(model.family.response, together, problem)
 
     assert problem.n_kinds == 4
     for point, states in zip(points, found, strict=True):
-        np.testing.assert_allclose(states, states_at(model, point, problem), atol=1e-12)
+        np.testing.assert_allclose(
+            states, states_at(model.family.response, point, problem), atol=1e-12
+        )

@@ -18,9 +18,9 @@ from scipy.stats import multivariate_normal, norm
 import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.finding_table import FindingTable
 from reliabayes.models.bases import gaussian
-from reliabayes.models.tap import TAPProblem
 from reliabayes.partitions import in_memory
 from reliabayes.results.comparison import stacking_weights
 from reliabayes.results.leave_one_out import LeaveOneOut
@@ -424,7 +424,7 @@ def relative_error(draws: Array) -> float:
 class Weighted(rb.TAP):
     """A model whose draws are the log-likelihoods of the items."""
 
-    def pointwise(self, posterior: Posterior[TAPProblem]) -> tuple[Array, Codes]:
+    def pointwise(self, posterior: Posterior[CategoricalProblem]) -> tuple[Array, Codes]:
         every = np.arange(posterior.ratings.n_items, dtype=np.int32)
         return posterior.draws["log_likelihood"].values[0], every
 

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import reliabayes as rb
-from reliabayes.models.bases import gaussian_parts, items_in_parts
+from reliabayes.families.categories import parts
+from reliabayes.models.bases import gaussian_parts
 from tests.models.test_in_parts import labels as labels_in_memory
 from tests.models.test_in_parts import scores as scores_in_memory
 from tests.partitions.in_memory import elsewhere, in_parts
@@ -39,7 +40,7 @@ def read(folder: Path) -> pd.DataFrame:
 def test_labels_of_items_that_do_not_fit_in_memory_are_those_of_the_same_draws(
     labels: rb.Ratings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(items_in_parts, "MOST_COUNTS", 0)
+    monkeypatch.setattr(parts, "MOST_COUNTS", 0)
     fit = rb.DawidSkene().fit(in_parts(labels, 4), **SAMPLING)
 
     fit.write_items(tmp_path / "items")
@@ -151,11 +152,15 @@ def test_errors_of_tables_name_the_method_of_the_object(
             table()
 
 
-def test_models_that_take_parts_have_tables_of_their_items() -> None:
+def test_only_models_that_take_parts_have_tables_of_their_items() -> None:
     base: Any = rb.models.RatingModel
+    nothing: Any = None
 
-    have = {kind for kind in rb.MODELS if kind.items_by_part is not base.items_by_part}
-    assert have == {kind for kind in rb.MODELS if kind.takes_parts}
+    for kind in rb.MODELS:
+        if kind.takes_parts:
+            assert kind.items_by_part is not base.items_by_part
+        else:
+            assert kind().items_by_part(nothing, 0.9, np.random.default_rng(1)) is None
 
 
 def test_a_folder_with_something_in_it_is_not_written_to(

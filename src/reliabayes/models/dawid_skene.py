@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from reliabayes.arrays import Array, Codes
-from reliabayes.inference.conjugate import Outcomes
-from reliabayes.inference.em import Point
+from reliabayes.arrays import Array
+from reliabayes.families.categories import rows
+from reliabayes.families.categories.by_counts import ByCounts
+from reliabayes.families.categories.family import Categories
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.families.categories.reports import CONFUSION_QUANTITIES
 from reliabayes.inference.parameters import Parameter
-from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES, by_rater
-from reliabayes.models.bases.conjugate import ConjugateModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.items_in_parts import ItemsInParts
 from reliabayes.models.bases.prior_checks import DirichletRows
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import DiagonalDirichlet, Dirichlet
 from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class DawidSkene(ItemsInParts[CategoricalProblem], ConjugateModel[CategoricalProblem]):
+class DawidSkene(CategoryModel[None]):
     r"""True categories of items, and a confusion matrix of each rater.
 
     .. math:: \Pr(\text{ratings of } i) = \sum_h w_h \prod_n \pi_{r_n, h, y_n}
@@ -73,55 +71,42 @@ class DawidSkene(ItemsInParts[CategoricalProblem], ConjugateModel[CategoricalPro
         "prevalence",
         *CONFUSION_QUANTITIES,
     )
-    permutable: ClassVar[bool] = True
-    has_tables_of_many: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_confusion: DiagonalDirichlet | Dirichlet | DirichletRows = DiagonalDirichlet()
 
-    def problem(self, ratings: Ratings) -> CategoricalProblem:
+    @property
+    def family(self) -> Categories:
+        """Raters with confusion matrices, whose rows are parameters."""
+        response = ByCounts(
+            probabilities=rows.probabilities,
+            pseudo_counts=rows.pseudo_counts,
+            outcomes=rows.outcomes,
+            takes_many=True,
+        )
+        return Categories(response=response, permutable=True)
+
+    def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, and priors."""
-        base = self.categorical_problem(ratings)
-        rows, n_categories = base.priors["confusion"], base.n_categories
-        shape = (base.n_raters, n_categories, n_categories)
-        if rows.ndim == 3 and rows.shape != shape:
+        problem = self.categorical_problem(ratings)
+        of_rows, n_categories = problem.priors["confusion"], problem.n_categories
+        shape = (problem.n_raters, n_categories, n_categories)
+        if of_rows.ndim == 3 and of_rows.shape != shape:
             raise ValueError(
-                f"prior_confusion has matrices for {len(rows)} raters, and the ratings have "
-                f"{base.n_raters}. Give one for each, in the order of ratings.raters."
+                f"prior_confusion has matrices for {len(of_rows)} raters, and the ratings have "
+                f"{problem.n_raters}. Give one for each, in the order of ratings.raters."
             )
-        priors = {**base.priors, "confusion": np.broadcast_to(rows, shape)}
-        return replace(base, priors=priors)
+        priors = {**problem.priors, "confusion": np.broadcast_to(of_rows, shape)}
+        return replace(problem, priors=priors)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence and confusion."""
-        return (
-            Parameter("prevalence", "simplex", ("true_category",)),
-            Parameter("confusion", "simplex", ("rater", "true_category", "category")),
-            *self.shared_parameters,
-        )
+        return *rows.ROWS, *self.shared_parameters
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Concentrations of the Dirichlet priors."""
         return {
             "prevalence": self.prior_prevalence.of(n_categories),
             "confusion": self.prior_confusion.rows(n_categories),
-        }
-
-    def confusion(self, point: Point) -> Array:
-        """The parameter."""
-        return point["confusion"]
-
-    def outcomes(self, at: Mapping[str, Codes], problem: CategoricalProblem) -> Outcomes:
-        """Each rating is one of a row of its rater's matrix."""
-        return Outcomes(
-            known=at["confusion"].transpose(1, 2, 0).reshape(problem.n_categories, -1),
-            guessed=(),
-            proportion=np.zeros(problem.n_cells),
-        )
-
-    def pseudo_counts(self, point: Point, expected: Expected, problem: CategoricalProblem) -> Point:
-        """Expected items and ratings besides the priors'."""
-        return {
-            "prevalence": expected.items + problem.priors["prevalence"],
-            "confusion": by_rater(expected, problem) + problem.priors["confusion"],
         }

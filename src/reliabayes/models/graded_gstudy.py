@@ -15,6 +15,8 @@ import xarray as xr
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import COEFFICIENTS, Effects, MeasurementDesign, Source
+from reliabayes.families.category_checks import check_categories
+from reliabayes.families.simulation import drawn_categories, rated, require_known
 from reliabayes.inference.densities import half_t, log_normal
 from reliabayes.inference.effect_centring import EffectCentring
 from reliabayes.inference.no_noise import NoNoise
@@ -25,12 +27,10 @@ from reliabayes.likelihoods.graded_items import GradedItems
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.likelihoods.ordinal import RESIDUAL, CategoryProbabilities, Observed
 from reliabayes.models.bases import graded_mode
-from reliabayes.models.bases.category_checks import check_categories
 from reliabayes.models.bases.graded_effects import GradedProblem
 from reliabayes.models.bases.latent_score import require_ordered
 from reliabayes.models.bases.likelihood_model import Criterion, Search
 from reliabayes.models.bases.random_effects import fresh_effects
-from reliabayes.models.bases.simulation import drawn_categories, rated, require_known
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.partitions import RatingsDataset

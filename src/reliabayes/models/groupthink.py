@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
-
 from reliabayes.arrays import Array
+from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.groupthink import (
+    Followed,
+    Following,
+    Shares,
+    check_shares,
+    followed_cells,
+)
+from reliabayes.families.categories.prevalence import PREVALENCE
+from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference.parameters import Parameter
-from reliabayes.models.bases.following import FollowingModel, FollowingProblem, Shares
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groupthink(FollowingModel[FollowingProblem]):
+class Groupthink(CategoryModel[Followed]):
     r"""Average accuracy of raters who, where they do not know, follow the other raters.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a\,[h = k] + (1 - a)\, c_{ik}
@@ -55,23 +63,39 @@ class Groupthink(FollowingModel[FollowingProblem]):
     summary: ClassVar[str] = "average accuracy of raters who know, or follow the other raters"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "log_likelihood", "bits_per_rating")
     exchangeable_raters: ClassVar[bool] = True
+    conditional: ClassVar[bool] = True
 
     prior_prevalence: Dirichlet = Dirichlet(1.0)
     prior_a: Beta = Beta(1.0, 1.0)
     shares: Shares = "all"
 
-    def prefers_gibbs(self, problem: FollowingProblem) -> bool:
-        """Hardly any rating is known, so that sweeps of Gibbs sampling make small steps."""
-        return False
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_shares(self.shares)
 
-    def problem(self, ratings: Ratings) -> FollowingProblem:
+    @property
+    def family(self) -> Categories:
+        """Raters who know, or follow other ratings."""
+        raters = Following(self.shares)
+        return Categories(
+            response=raters.response,
+            votes=raters,
+            # If a is near 0, the ratings say nothing about the prevalence: steps must be small.
+            adaptation=Adaptation(acceptance=0.95),
+            # Hardly any rating is known, so that sweeps of Gibbs sampling make small steps.
+            prefers_gibbs=False,
+        )
+
+    def problem(self, ratings: Ratings) -> CategoricalProblem[Followed]:
         """Distinct items by their ratings, priors, and proportions of votes."""
-        return self.following_problem(ratings)
+        if self.shares == "earlier":
+            ratings.require_known_raters("Groupthink")
+        cells, followed = followed_cells(ratings, self.shares, has_raters=False)
+        return replace(self.categorical_problem(ratings, cells), own=followed)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence and a."""
-        prevalence = Parameter("prevalence", "simplex", ("true_category",))
-        return prevalence, Parameter("a", "unit"), *self.shared_parameters
+        return PREVALENCE, Parameter("a", "unit"), *self.shared_parameters
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""
@@ -79,7 +103,3 @@ class Groupthink(FollowingModel[FollowingProblem]):
             "prevalence": self.prior_prevalence.of(n_categories),
             "a": self.prior_a.stan,
         }
-
-    def prevalence_counts(self, expected_items: Array, problem: FollowingProblem) -> Array:
-        """Expected items besides the prior's."""
-        return np.asarray(expected_items + problem.priors["prevalence"])

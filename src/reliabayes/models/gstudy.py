@@ -22,6 +22,7 @@ from reliabayes.facets import (
     as_names,
 )
 from reliabayes.facets.effects import sources_kept
+from reliabayes.families.simulation import require_known
 from reliabayes.inference.densities import half_t
 from reliabayes.likelihoods.item_counts import CountedLevels
 from reliabayes.likelihoods.mean_squares import MeanSquares
@@ -41,7 +42,6 @@ from reliabayes.models.bases.effects_problem import (
 from reliabayes.models.bases.explained_ratings import check_residual
 from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
 from reliabayes.models.bases.random_effects import EFFECTS_DRAWN, RandomEffectsModel
-from reliabayes.models.bases.simulation import require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings

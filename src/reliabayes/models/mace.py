@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.know_or_guess import KnowOrGuess
+from reliabayes.families.categories.prevalence import Prevalence, shared_prevalence
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.families.categories.reports import CONFUSION_QUANTITIES
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
-from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES
-from reliabayes.models.bases.items_in_parts import ItemsInParts
-from reliabayes.models.bases.know_or_guess import (
-    GuessingModel,
-    PrevalenceProblem,
-    shared_prevalence,
-)
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
 
+RATERS = KnowOrGuess(known="theta", guess="xi")
+
 
 @dataclass(frozen=True, kw_only=True)
-class MACE(ItemsInParts[PrevalenceProblem], GuessingModel):
+class MACE(CategoryModel[None]):
     r"""Multi-annotator competence estimation: raters copy the true category, or spam.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = \theta_j\,[h = k] + (1-\theta_j)\,\xi_{jk}
@@ -56,11 +56,7 @@ class MACE(ItemsInParts[PrevalenceProblem], GuessingModel):
 
     summary: ClassVar[str] = "true categories, and raters who copy them or spam"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "theta", "xi", *CONFUSION_QUANTITIES)
-
-    # Under its prior theta has long tails, which differ in length between raters.
-    adapts_metric: ClassVar[bool] = True
-    known: ClassVar[str] = "theta"
-    guess: ClassVar[str] = "xi"
+    takes_parts: ClassVar[bool] = True
 
     prevalence: Literal["uniform", "estimated"] = "estimated"
     prior_prevalence: Dirichlet = Dirichlet(1.0)
@@ -74,24 +70,22 @@ class MACE(ItemsInParts[PrevalenceProblem], GuessingModel):
                 f"prevalence must be 'uniform' or 'estimated', not {self.prevalence!r}."
             )
 
-    def problem(self, ratings: Ratings) -> PrevalenceProblem:
+    @property
+    def family(self) -> Categories:
+        """Raters who know or guess, whose theta has long tails that differ in length."""
+        adaptation = Adaptation(acceptance=0.95, metric=True)
+        return Categories(response=RATERS.response, guess=RATERS.guess, adaptation=adaptation)
+
+    def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, priors, and the prevalence where it is fixed."""
-        base = self.categorical_problem(ratings)
-        return extended(
-            PrevalenceProblem,
-            base,
-            is_shared=self.prevalence == "estimated",
-            mean_prevalence=np.full(base.n_categories, 1 / base.n_categories),
-        )
+        problem = self.categorical_problem(ratings)
+        uniform = np.full(problem.n_categories, 1 / problem.n_categories)
+        return replace(problem, prevalence=Prevalence(self.prevalence == "estimated", uniform))
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is estimated, theta and xi."""
-        return (
-            *shared_prevalence(self.prevalence == "estimated"),
-            Parameter("theta", "unit", ("rater",)),
-            Parameter("xi", "simplex", ("rater", "category")),
-            *self.shared_parameters,
-        )
+        prevalence = shared_prevalence(self.prevalence == "estimated")
+        return *prevalence, *RATERS.parameters, *self.shared_parameters
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""

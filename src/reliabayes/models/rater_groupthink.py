@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-import numpy as np
-
 from reliabayes.arrays import Array
-from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
-from reliabayes.models.bases.following import FollowingModel, FollowingProblem, Shares
-from reliabayes.models.bases.know_or_guess import (
-    PrevalenceModel,
-    PrevalenceProblem,
-    check_prevalence,
-    prior_of_shared,
-    shared_prevalence,
+from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.groupthink import (
+    Followed,
+    Following,
+    Shares,
+    check_shares,
+    followed_cells,
 )
+from reliabayes.families.categories.prevalence import Prevalence, shared_prevalence
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.inference.parameters import Parameter
+from reliabayes.models.bases.prior_checks import check_prevalence, prior_of_shared
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.ratings import Ratings
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RaterGroupthinkProblem(FollowingProblem, PrevalenceProblem):
-    """Ratings in categories, by raters who may follow, with a prevalence that may be fixed."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class RaterGroupthink(
-    FollowingModel[RaterGroupthinkProblem], PrevalenceModel[RaterGroupthinkProblem]
-):
+class RaterGroupthink(CategoryModel[Followed]):
     r"""Accuracy of each rater, who, where they do not know, follows the other raters.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, c_{ik}
@@ -65,6 +59,7 @@ class RaterGroupthink(
 
     summary: ClassVar[str] = "accuracy of each rater, who knows or follows the other raters"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "log_likelihood", "bits_per_rating")
+    conditional: ClassVar[bool] = True
 
     prevalence: Literal["item", "shared"] = "item"
     prior_t: Dirichlet | RestrictedNormal = Dirichlet(1.0)
@@ -73,17 +68,25 @@ class RaterGroupthink(
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_shares(self.shares)
         check_prevalence(self.prevalence, self.prior_t)
 
-    def problem(self, ratings: Ratings) -> RaterGroupthinkProblem:
+    @property
+    def family(self) -> Categories:
+        """Raters who know, or follow other ratings."""
+        raters = Following(self.shares)
+        # If a is near 0, the ratings say nothing about the prevalence: steps must be small.
+        adaptation = Adaptation(acceptance=0.95)
+        return Categories(response=raters.response, votes=raters, adaptation=adaptation)
+
+    def problem(self, ratings: Ratings) -> CategoricalProblem[Followed]:
         """Distinct items by their ratings, priors, proportions of votes, and prior mean of t."""
-        base = self.following_problem(ratings)
-        return extended(
-            RaterGroupthinkProblem,
-            base,
-            is_shared=self.prevalence == "shared",
-            mean_prevalence=self.prior_t.mean(base.n_categories),
-        )
+        ratings.require_known_raters("RaterGroupthink")
+        cells, followed = followed_cells(ratings, self.shares, has_raters=True)
+        problem = self.categorical_problem(ratings, cells)
+        mean = self.prior_t.mean(problem.n_categories)
+        prevalence = Prevalence(self.prevalence == "shared", mean)
+        return replace(problem, prevalence=prevalence, own=followed)
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is shared, and a."""
@@ -96,7 +99,3 @@ class RaterGroupthink(
             "prevalence": prior_of_shared(self.prior_t, n_categories),
             "a": self.prior_a.stan,
         }
-
-    def prevalence_counts(self, expected_items: Array, problem: RaterGroupthinkProblem) -> Array:
-        """Expected items besides the prior's."""
-        return np.asarray(expected_items + problem.priors["prevalence"])[None]

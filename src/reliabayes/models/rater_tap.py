@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from reliabayes.arrays import Array
+from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.know_or_guess import KnowOrGuess
+from reliabayes.families.categories.prevalence import Prevalence, shared_prevalence
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.families.categories.reports import CONFUSION_QUANTITIES
 from reliabayes.inference.parameters import Parameter
-from reliabayes.inference.problem import extended
-from reliabayes.models.bases.annotation import CONFUSION_QUANTITIES
-from reliabayes.models.bases.items_in_parts import ItemsInParts
-from reliabayes.models.bases.know_or_guess import (
-    GuessingModel,
-    PrevalenceProblem,
-    check_prevalence,
-    prior_of_shared,
-    shared_prevalence,
-)
+from reliabayes.models.bases.prior_checks import check_prevalence, prior_of_shared
+from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.ratings import Ratings
 
+RATERS = KnowOrGuess(known="a", guess="p")
+
 
 @dataclass(frozen=True, kw_only=True)
-class RaterTAP(ItemsInParts[PrevalenceProblem], GuessingModel):
+class RaterTAP(CategoryModel[None]):
     r"""Accuracy of each rater, who knows the true category or else guesses.
 
     .. math:: \Pr(\text{rated } k \mid \text{true } h) = a_j\,[h = k] + (1 - a_j)\, p_{jk}
@@ -57,6 +56,7 @@ class RaterTAP(ItemsInParts[PrevalenceProblem], GuessingModel):
 
     summary: ClassVar[str] = "accuracy of each rater, who knows the true category or guesses"
     reports: ClassVar[tuple[str, ...]] = ("prevalence", "a", "p", *CONFUSION_QUANTITIES)
+    takes_parts: ClassVar[bool] = True
 
     prevalence: Literal["item", "shared"] = "shared"
     prior_t: Dirichlet | RestrictedNormal = Dirichlet(1.0)
@@ -67,24 +67,22 @@ class RaterTAP(ItemsInParts[PrevalenceProblem], GuessingModel):
         super().__post_init__()
         check_prevalence(self.prevalence, self.prior_t)
 
-    def problem(self, ratings: Ratings) -> PrevalenceProblem:
+    @property
+    def family(self) -> Categories:
+        """Raters who know or guess: guesses hardly ever made have long tails in log odds."""
+        adaptation = Adaptation(acceptance=0.95)
+        return Categories(response=RATERS.response, guess=RATERS.guess, adaptation=adaptation)
+
+    def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, priors, and the prior mean of t."""
-        base = self.categorical_problem(ratings)
-        return extended(
-            PrevalenceProblem,
-            base,
-            is_shared=self.prevalence == "shared",
-            mean_prevalence=self.prior_t.mean(base.n_categories),
-        )
+        problem = self.categorical_problem(ratings)
+        mean = self.prior_t.mean(problem.n_categories)
+        return replace(problem, prevalence=Prevalence(self.prevalence == "shared", mean))
 
     def parameters(self) -> tuple[Parameter, ...]:
         """Prevalence where it is shared, a and p."""
-        return (
-            *shared_prevalence(self.prevalence == "shared"),
-            Parameter("a", "unit", ("rater",)),
-            Parameter("p", "simplex", ("rater", "category")),
-            *self.shared_parameters,
-        )
+        prevalence = shared_prevalence(self.prevalence == "shared")
+        return *prevalence, *RATERS.parameters, *self.shared_parameters
 
     def prior_numbers(self, n_categories: int) -> dict[str, Array]:
         """Values (..., 2) or (K,) of each prior, in the order of Stan's data."""

@@ -15,6 +15,7 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.families.simulation import rated, require_known
 from reliabayes.inference.densities import half_t, log_half_t
 from reliabayes.inference.parameters import Parameter, Support
 from reliabayes.inference.problem import Problem
@@ -22,7 +23,6 @@ from reliabayes.likelihoods.gaussian_items import NormalItems
 from reliabayes.likelihoods.gaussian_pools_design import Components, cells
 from reliabayes.likelihoods.moments import Moments
 from reliabayes.models.bases.likelihood_model import LikelihoodModel
-from reliabayes.models.bases.simulation import rated, require_known
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings
 from reliabayes.ratings import Ratings

@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 
 from reliabayes.arrays import Array
+from reliabayes.families.simulation import require_known
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem
-from reliabayes.models.bases.simulation import require_known
 from reliabayes.results.posterior import with_ids
 from reliabayes.wording import joined
 

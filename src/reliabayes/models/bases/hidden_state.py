@@ -15,15 +15,15 @@ from typing_extensions import TypeVar
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.families.category_checks import check_categories
+from reliabayes.families.cells import Cells
+from reliabayes.families.simulation import blank_ratings, rated, require_known
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanData, StanPart
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
-from reliabayes.models.bases.category_checks import check_categories
-from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.bases.simulation import blank_ratings, rated, require_known
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.one_vote import one_vote_each

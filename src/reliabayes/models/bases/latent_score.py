@@ -16,6 +16,7 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.families.categories.modes import ITERATIONS, TOLERANCE
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
@@ -31,7 +32,6 @@ from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenState
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
 from reliabayes.models.bases.likelihood_model import Criterion, LikelihoodModel, Search
-from reliabayes.models.bases.modes import ITERATIONS, TOLERANCE
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.score_numbers import Numbers, scored_ratings
 from reliabayes.models.bases.score_problem import ScoreProblem

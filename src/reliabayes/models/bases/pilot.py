@@ -15,7 +15,6 @@ from reliabayes.inference import stan
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 SAMPLED = "core", "score", "guess_score", "misleading"  # by programs, in their order
 SEED, CHAINS = 1979, 2  # the same ratings have the same start
@@ -121,7 +120,7 @@ def _free(drawn: Mapping[str, Array]) -> list[Array]:
     return [x.swapaxes(1, -1).reshape(len(x), -1) for x in draws]  # columns of matrices
 
 
-def suited_to_crowd(start: WarmStart, problem: CategoricalProblem) -> WarmStart:
+def suited_to_crowd(start: WarmStart, problem: Any) -> WarmStart:
     """The start, from 100 raters on, as the number of their ratings asks for.
 
     With 30 ratings each, trees are short and steps long; below 40, two iterations make a draw.

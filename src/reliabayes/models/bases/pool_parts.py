@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reliabayes.arrays import Array, Codes, Mask
+from reliabayes.families.cells import Cells
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData
-from reliabayes.models.bases.cells import Cells
 from reliabayes.models.bases.hidden_state import CategoricalProblem
 from reliabayes.models.bases.score_problem import ScoreProblem
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.simulation import drawn_categories
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import half_t
 from reliabayes.inference.em import Climb, Point
@@ -36,7 +37,6 @@ from reliabayes.models.bases.pool_parts import (
     root_of,
 )
 from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
-from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior

@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.models.priors import Dirichlet
+from reliabayes.models.priors import Dirichlet, RestrictedNormal
 
 SHAPES = "(categories, categories) or (raters, categories, categories)"
 
@@ -92,6 +92,23 @@ def check_priors(model: object) -> None:
             given = getattr(model, name)
             if not isinstance(given, kinds):
                 object.__setattr__(model, name, _of_numbers(name, given, kinds))
+
+
+def check_prevalence(prevalence: str, prior_t: object) -> None:
+    """Refuse an unknown option, or a prior that a shared prevalence cannot have."""
+    if prevalence not in ("item", "shared"):
+        raise ValueError(f"prevalence must be 'item' or 'shared', not {prevalence!r}.")
+    if prevalence == "shared" and not isinstance(prior_t, Dirichlet):
+        raise TypeError(
+            f"prior_t must be a Dirichlet if prevalence='shared', not {prior_t}. Pass a "
+            "Dirichlet, or prevalence='item'."
+        )
+
+
+def prior_of_shared(prior_t: Dirichlet | RestrictedNormal, n_categories: int) -> Array:
+    """Concentrations (K,) of the prevalence; of a fixed one they have no effect."""
+    shared = prior_t if isinstance(prior_t, Dirichlet) else Dirichlet()
+    return shared.of(n_categories)
 
 
 def _of_numbers(name: str, given: object, kinds: tuple[type, ...]) -> object:

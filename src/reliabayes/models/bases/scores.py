@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from reliabayes.arrays import Array
+from reliabayes.families.simulation import drawn_categories
 from reliabayes.inference.em import Point
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal_pairs import PairOfScores, RatingsOfPool
@@ -21,7 +22,6 @@ from reliabayes.likelihoods.quadrature import MAX_REACH, REACH, Nodes, number_of
 from reliabayes.models.bases.level_centring import LevelCentring
 from reliabayes.models.bases.pool_parts import PooledProblem, pool_subsets, root_of
 from reliabayes.models.bases.pooled_score import PooledScoreModel, Scores
-from reliabayes.models.bases.simulation import drawn_categories
 from reliabayes.results.posterior import Posterior
 
 CROWD, SEVERAL = 100, 6  # raters of a pool

@@ -1,4 +1,7 @@
-"""EM over hidden states of items in compiled steps, for models whose steps take NumPy longer."""
+"""EM over hidden states of items in compiled steps, for models whose steps take NumPy longer.
+
+They are compiled from ``hierarchy_em.cpp`` and ``latent_tap_em.cpp`` of stan/cpp.
+"""
 
 from __future__ import annotations
 
@@ -11,34 +14,75 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reliabayes.arrays import Array
+from reliabayes.families.categories import misleading
+from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference import gibbs
 from reliabayes.inference.em import Climb, Point, climb
 from reliabayes.inference.host import IN_BROWSER
 from reliabayes.likelihoods.item_mixture import Expected
-from reliabayes.models.bases import misleading
-from reliabayes.models.bases.hidden_state import CategoricalProblem
 
 # Ranges of parameters.
 REAL = -np.inf, np.inf
 SHARE = 0.0, 1.0
 POSITIVE = np.nextafter(0, 1), np.inf
+OF_HIERARCHY = {"prevalence": SHARE, "location": REAL, "spread": POSITIVE, "effect": REAL}
+OF_LATENT_TAP = {
+    **{"prevalence": SHARE, "mean_p": SHARE, "mean_alpha": REAL, "sd_delta": POSITIVE},
+    **{"alpha": REAL, "p": SHARE},
+}
 
 
 def steps_are_compiled(problem: CategoricalProblem) -> bool:
-    """Whether the library may have the EM steps: not if known categories say what misleads."""
-    return not IN_BROWSER and not (problem.misleads and problem.n_kinds > 1)
+    """Whether the library may have the EM steps.
+
+    Not if known categories say what misleads, nor of covariates of raters.
+    """
+    has_covariates = "covariate" in problem.coords and problem.size("covariate") > 0
+    return not IN_BROWSER and not has_covariates and not (problem.misleads and problem.n_kinds > 1)
 
 
-class ItemsData(ctypes.Structure):
-    """The structure ``Items`` of stan/cpp/em/items.hpp, with which those of all models begin."""
-
-    _fields_ = (
-        *((name, ctypes.c_int64) for name in ("items", "categories", "raters")),
-        *((name, ctypes.c_void_p) for name in ("first", "cell", "count", "kind", "multiplicity")),
+def compiled_hierarchy(
+    start: Point, problem: CategoricalProblem, max_iterations: int, tolerance: float
+) -> Climb:
+    """EM from a point of a hierarchy in log odds, with one Laplace approximation."""
+    steps = _CompiledEM(
+        "hierarchy",
+        problem,
+        problem.n_categories,
+        OF_HIERARCHY,
+        _HierarchyData,
+        problem.priors["prevalence"],
+        problem.own.precision,
+        *problem.priors["location"].tolist(),
+        *problem.priors["spread"].tolist(),
     )
+    return steps.climb(start, max_iterations, tolerance)
 
 
-class CompiledEM:
+def compiled_latent_tap(
+    start: Point, problem: CategoricalProblem, max_iterations: int, tolerance: float
+) -> Climb:
+    """EM from a point of raters who know or guess, and items of different difficulty."""
+    nodes, priors = problem.nodes, problem.priors
+    assert nodes is not None
+    steps = _CompiledEM(
+        "latent_tap",
+        problem,
+        nodes.number * problem.n_categories,
+        OF_LATENT_TAP,
+        _KnowOrGuessData,
+        *(priors["prevalence"], priors["mean_p"], nodes.node, np.log(nodes.weight)),
+        *(nodes.number, int("sd_delta" in start)),
+        *priors["mean_alpha"].tolist(),
+        *priors["sd_delta"].tolist(),
+        *(float(start["sd_alpha"]), float(start["concentration"])),
+    )
+    every = {"sd_delta": np.ones(1), **start}  # which nothing depends on if all are alike
+    found = steps.climb(every, max_iterations, tolerance)
+    return found._replace(point={name: found.point[name] for name in start})
+
+
+class _CompiledEM:
     """EM steps that the library has of a model.
 
     Parameters
@@ -51,7 +95,7 @@ class CompiledEM:
         Number S of states of an item.
     ranges : mapping of str to tuple of float
         Names of the parameters in the order in which steps take them, and their ranges.
-    data : subclass of ItemsData
+    data : subclass of Structure
         What steps read.
     own : array, int or float
         Values of its own fields, in their order.
@@ -63,7 +107,7 @@ class CompiledEM:
         problem: CategoricalProblem,
         n_states: int,
         ranges: Mapping[str, tuple[float, float]],
-        data: type[ItemsData],
+        data: type[ctypes.Structure],
         *own: Array | int | float,
     ) -> None:
         mixture = problem.mixture
@@ -129,6 +173,36 @@ class CompiledEM:
             return {"all": following}
 
         return value, step
+
+
+# The structure ``Items`` of stan/cpp/em/items.hpp, with which those of all models begin.
+ITEMS: tuple[tuple[str, type[Any]], ...] = (
+    *((name, ctypes.c_int64) for name in ("items", "categories", "raters")),
+    *((name, ctypes.c_void_p) for name in ("first", "cell", "count", "kind", "multiplicity")),
+)
+
+
+class _HierarchyData(ctypes.Structure):
+    """The structure ``Hierarchy`` of stan/cpp/em/hierarchy.hpp."""
+
+    _fields_ = (
+        *ITEMS,
+        *((name, ctypes.c_void_p) for name in ("prevalence", "precision")),
+        *((name, ctypes.c_double) for name in ("location_mean", "location_sd")),
+        *((name, ctypes.c_double) for name in ("spread_df", "spread_scale")),
+    )
+
+
+class _KnowOrGuessData(ctypes.Structure):
+    """The structure ``KnowOrGuess`` of stan/cpp/em/accuracy.hpp."""
+
+    _fields_ = (
+        *ITEMS,
+        *((name, ctypes.c_void_p) for name in ("prevalence", "mean_guess", "node", "log_of_node")),
+        *((name, ctypes.c_int64) for name in ("nodes", "has_difficulty")),
+        *((name, ctypes.c_double) for name in ("mean_mean", "mean_sd", "delta_df", "delta_scale")),
+        *((name, ctypes.c_double) for name in ("sd_alpha", "concentration")),
+    )
 
 
 @cache

@@ -10,18 +10,18 @@ import numpy as np
 from scipy.special import expit
 
 from reliabayes.arrays import Array, blocks
+from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
 from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
 from reliabayes.inference.widening import WIDENING
-from reliabayes.models.bases.difficulty import LatentTAPProblem
 
 CHUNK = 2_000_000  # probabilities of states at once: 16 MB
 SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
 LEAST_PRECISION = 1e-3  # of the accuracy of a rater whose ratings say nothing of it
 
 
-class OwnRatings(NamedTuple):
+class RaterLikelihoods(NamedTuple):
     """What ratings say of raters' accuracies and guesses.
 
     Attributes
@@ -37,9 +37,9 @@ class OwnRatings(NamedTuple):
     guessed: Array
 
 
-def own_ratings(
-    problem: LatentTAPProblem, state: Array, log_odds: Array, alpha: Array, log_guess: Array
-) -> OwnRatings:
+def rater_likelihoods(
+    problem: CategoricalProblem, state: Array, log_odds: Array, alpha: Array, log_guess: Array
+) -> RaterLikelihoods:
     """What each rater's ratings say of their accuracy and guesses, at a point.
 
     Neither true categories and difficulties of items nor who guessed are known, so that ratings say
@@ -49,7 +49,7 @@ def own_ratings(
 
     Parameters
     ----------
-    problem : LatentTAPProblem
+    problem : CategoricalProblem
         That of the ratings.
     state : array of shape (D, Q K)
         Probabilities of node and true category of distinct items.
@@ -62,14 +62,14 @@ def own_ratings(
 
     Returns
     -------
-    OwnRatings
+    RaterLikelihoods
 
     References
     ----------
     Louis (1982). https://doi.org/10.1111/j.2517-6161.1982.tb01203.x
     """
     rater, category = problem.cells.rater, problem.cells.category
-    n_nodes, n_categories = problem.nodes.number, problem.n_categories
+    n_nodes, n_categories = len(log_odds), problem.n_categories
     known = expit(log_odds)[:, rater]  # (Q, V)
     knew = expit(log_odds[:, rater] - log_guess[rater, category])  # of ratings that are right
     of_wrong, of_right = known**2 - known * (1 - known), (knew - known) ** 2
@@ -103,7 +103,7 @@ def own_ratings(
     ]
     precision = np.maximum(-by_rater[1], LEAST_PRECISION)
     known_part = by_rater[3] / np.maximum(by_rater[2], np.finfo(float).tiny)
-    return OwnRatings(
+    return RaterLikelihoods(
         alpha + by_rater[0] / precision,
         precision,
         guesses.reshape(n_categories, -1).T * known_part[:, None],
@@ -111,13 +111,13 @@ def own_ratings(
 
 
 def knowledge_centring(
-    own: OwnRatings, point: Point, sd: Point, priors: Mapping[str, Array]
+    own: RaterLikelihoods, point: Point, sd: Point, priors: Mapping[str, Array]
 ) -> KnowledgeCentring:
     """Where a program samples accuracies, guesses and what raters have in common, around a point.
 
     Parameters
     ----------
-    own : OwnRatings
+    own : RaterLikelihoods
         What ratings say of raters there.
     point, sd : mapping of str to array
         The point, and sds of free numbers around it, logarithms of what is positive.

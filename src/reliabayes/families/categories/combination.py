@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 
 from reliabayes.arrays import Array, Codes, Mask, blocks
+from reliabayes.families.categories.density import states_at, states_at_each
+from reliabayes.families.categories.family import Categories, Response
+from reliabayes.families.categories.labels import relabelled_runs
+from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.families.categories.starts import from_free, to_free
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_density import log_densities
-from reliabayes.inference.problem import StanPart, stan_data
+from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
-from reliabayes.models.bases.annotation import AnnotationModel
-from reliabayes.models.bases.hidden_state import CategoricalProblem
-from reliabayes.models.bases.modes import states_at, states_at_each
 from reliabayes.results.bridge import Mass, bridge, shares
 from reliabayes.results.chain_statistics import measures
 from reliabayes.results.modes import Combined, Mode
+from reliabayes.results.settings import Settings
 
 STAYED = 0.25  # least share of the draws that stay at their mode, if it is one by itself
 # Chains pass between modes if they agree on the share of each: the largest R-hat, and the smallest
@@ -32,12 +35,12 @@ BLOCK = 20_000  # probabilities of states at a time, which fit into the processo
 
 
 def combine(
-    model: AnnotationModel,
+    family: Categories,
     modes: Sequence[WarmStart],
     runs: Sequence[Draws],
     problem: CategoricalProblem,
-    seed: int,
-    draws: int,
+    program: str,
+    settings: Settings,
 ) -> Combined:
     """Draws of all runs, in proportion to the posterior's mass around their modes.
 
@@ -47,35 +50,53 @@ def combine(
 
     Parameters
     ----------
-    model : AnnotationModel
-        The model.
+    family : Categories
+        What the model holds.
     modes : sequence of WarmStart
         Starts at each mode.
     runs : sequence of Draws
-        From each of them.
-    problem : Problem
+        From each of them, or one that did not start there.
+    problem : CategoricalProblem
         That of the ratings.
-    seed : int
-        Of the order of the draws.
-    draws : int
-        Of each chain; runs whose chains pass between modes may have fewer.
+    program : str
+        Stan program of the model.
+    settings : Settings
+        With the number of draws of each chain, of which runs whose chains pass between modes may
+        have fewer, and the seed of their order.
 
     Returns
     -------
     Combined
     """
+    runs, relabelled = relabelled_runs(family, modes, runs, problem)
+    if len(runs) < len(modes):
+        found = _not_weighed(modes, runs[0])
+    else:
+        found = _weighed(family.response, modes, runs, problem, program, settings)
+    return found._replace(relabelled=relabelled)
+
+
+def _weighed(
+    response: Response,
+    modes: Sequence[WarmStart],
+    runs: Sequence[Draws],
+    problem: CategoricalProblem,
+    program: str,
+    settings: Settings,
+) -> Combined:
+    """Draws of the run from each mode, by the modes' masses."""
     if len(modes) == 1:
         return Combined(runs[0].parameters, runs[0].statistics)
-    states = [states_at(model, mode.point, problem) for mode in modes]
-    nearest = [_nearest(model, run.parameters, states, problem) for run in runs]
+    states = [states_at(response, mode.point, problem) for mode in modes]
+    nearest = [_nearest(response, run.parameters, states, problem) for run in runs]
     passed = _passed(nearest)
     if passed is not None:
-        return _of_all_runs(modes, runs, nearest, passed, seed, draws)
-    modes, runs, states, stayed = _separate(model, modes, runs, states, nearest, problem)
+        return _of_all_runs(modes, runs, nearest, passed, settings)
+    modes, runs, states, stayed = _separate(response, modes, runs, states, nearest, problem)
     if len(modes) > 1:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(settings.seed)
         mass = [
-            _mass(model, at, states, modes[at].centring, runs[at], stayed[at], problem, rng)
+            _mass(response, at, states, modes[at], runs[at], stayed[at], problem, program, rng)
             for at in range(len(modes))
         ]
         share = shares(np.array([each.log for each in mass]))
@@ -91,14 +112,16 @@ def combine(
 
 
 def pass_between(
-    model: AnnotationModel,
+    family: Categories,
     modes: Sequence[WarmStart],
     runs: Sequence[Draws],
     problem: CategoricalProblem,
 ) -> bool:
     """Whether chains from all modes pass between them, and agree on the share of each."""
-    states = [states_at(model, mode.point, problem) for mode in modes]
-    return _passed([_nearest(model, run.parameters, states, problem) for run in runs]) is not None
+    runs, _ = relabelled_runs(family, modes, runs, problem)
+    states = [states_at(family.response, mode.point, problem) for mode in modes]
+    nearest = [_nearest(family.response, run.parameters, states, problem) for run in runs]
+    return _passed(nearest) is not None
 
 
 def _passed(nearest: Sequence[Codes]) -> list[Mass] | None:
@@ -124,8 +147,7 @@ def _of_all_runs(
     runs: Sequence[Draws],
     nearest: Sequence[Codes],
     mass: Sequence[Mass],
-    seed: int,
-    draws: int,
+    settings: Settings,
 ) -> Combined:
     """As many draws of each run, and the modes that hold a share of them, the heaviest first."""
     marked = []
@@ -133,8 +155,8 @@ def _of_all_runs(
         own: dict[str, Any] = {**run.statistics, "mode": at}
         marked.append(replace(run, statistics=own))
     every, equal = np.ones_like(nearest[0], bool), np.full(len(runs), 1 / len(runs))
-    rng = np.random.default_rng(seed)
-    mixed, _ = interleaved(marked, [every] * len(runs), equal, rng, draws)
+    rng = np.random.default_rng(settings.seed)
+    mixed, _ = interleaved(marked, [every] * len(runs), equal, rng, settings.draws)
     share = shares(np.array([each.log for each in mass]))
     order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
     if len(order) == 1:
@@ -147,7 +169,7 @@ def _of_all_runs(
     return Combined(mixed.parameters, of_draw, records)
 
 
-def not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
+def _not_weighed(modes: Sequence[WarmStart], run: Draws) -> Combined:
     """Draws of one run that did not start at the modes, which have the mass nan."""
     unknown = tuple(_record(mode, Mass(0, math.inf), math.nan) for mode in modes)
     return Combined(run.parameters, run.statistics, unknown)
@@ -217,7 +239,7 @@ def _spread(own: Mask, every: Mask, chain: int, number: int) -> tuple[Codes, Cod
 
 
 def _separate(
-    model: AnnotationModel,
+    response: Response,
     modes: Sequence[WarmStart],
     runs: Sequence[Draws],
     states: Sequence[Array],
@@ -233,46 +255,48 @@ def _separate(
             return modes, runs, states, [own == mode for mode, own in enumerate(at)]
         for each in (modes, runs, states):
             del each[left]
-        at = [_nearest(model, run.parameters, states, problem) for run in runs]
+        at = [_nearest(response, run.parameters, states, problem) for run in runs]
     return modes, runs, states, [np.ones_like(runs[0].statistics["lp"], dtype=bool)]
 
 
 def _nearest(
-    model: AnnotationModel, draws: Point, states: Sequence[Array], problem: CategoricalProblem
+    response: Response, draws: Point, states: Sequence[Array], problem: CategoricalProblem
 ) -> Codes:
     """The mode (...) whose true categories those at each draw (...) come closest to."""
     known, weight = np.array(states)[:, None], problem.mixture.multiplicity[:, None]
-    first = model.parameters()[0]
+    first = problem.parameters[0]
     shape = draws[first.name].shape[: draws[first.name].ndim - len(first.dims)]
     every = {
         p.name: draws[p.name].reshape(-1, *draws[p.name].shape[len(shape) :])
-        for p in model.parameters()
+        for p in problem.parameters
     }
     found = np.empty(math.prod(shape), np.int32)
     for some in blocks(len(found), BLOCK // states[0].size):
-        state = states_at_each(model, {name: x[some] for name, x in every.items()}, problem)
+        state = states_at_each(response, {name: x[some] for name, x in every.items()}, problem)
         found[some] = (weight * np.abs(known - state)).sum(axis=(2, 3)).argmin(axis=0)
     return found.reshape(shape)
 
 
 def _mass(
-    model: AnnotationModel,
+    response: Response,
     at: int,
     states: Sequence[Array],
-    centring: StanPart | None,
+    mode: WarmStart,
     run: Draws,
     stayed: Mask,
     problem: CategoricalProblem,
+    program: str,
     rng: np.random.Generator,
 ) -> Mass:
     """Log mass of the posterior around a mode."""
-    program, data = model.program(problem), stan_data(problem, centring)
+    data = stan_data(problem, mode.centring)
 
     def evaluate(points: Array) -> Array:
-        there = _nearest(model, model.from_free(points, centring, problem), states, problem) == at
+        drawn = from_free(points, problem, mode.centring)
+        there = _nearest(response, drawn, states, problem) == at
         return np.where(there, log_densities(program, data, points), -np.inf)
 
-    draws = model.to_free(run.parameters, centring)[stayed]
+    draws = to_free(run.parameters, problem, mode.centring)[stayed]
     return bridge(draws, run.statistics["lp"][stayed], evaluate, rng)
 
 

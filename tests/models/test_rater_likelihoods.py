@@ -8,6 +8,8 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.categories.em import run_em
+from reliabayes.families.categories.starts import start_at
 from reliabayes.inference.knowledge_centring import KnowledgeCentring
 
 
@@ -27,10 +29,10 @@ def crowd(seed: int) -> rb.Ratings:
 def test_precision_and_mean_are_those_of_the_likelihood_of_the_accuracy() -> None:
     model, ratings = rb.LatentTAP(), crowd(1)
     problem = model.problem(ratings)
-    climb = model.run_em(problem, None, 300, 1e-4)
+    climb = run_em(model.family, problem, None, 300, 1e-4)
     at = climb.point
 
-    centring = model.start_at(climb, problem).centring
+    centring = start_at(model.family, climb, problem).centring
 
     assert isinstance(centring, KnowledgeCentring)
 

@@ -11,13 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, prevalence_at
 from reliabayes.inference.conjugate import NONE, Outcomes
 from reliabayes.inference.em import Point
-from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
-from reliabayes.models.bases.hidden_state import CategoricalProblem
-
-MISLEADING = Parameter("misleading", "unit", ("all",))
 
 
 def mixed(values: Array, prevalence: Array, misleading: Array) -> Array:
@@ -35,6 +32,15 @@ def mixed(values: Array, prevalence: Array, misleading: Array) -> Array:
     share = misleading[..., None, None]
     average = prevalence[..., None, :] @ values
     return np.asarray((1 - share) * values + share * average)
+
+
+def truth_given_state(point: Point, problem: CategoricalProblem) -> Array:
+    """Probabilities (..., H, K) of the true categories of an item in each state."""
+    of_followed = np.eye(problem.n_categories)
+    if problem.misleads:
+        share = point[MISLEADING.name][..., 0]
+        of_followed = mixed(of_followed, prevalence_at(point, problem), share)
+    return of_followed[..., problem.category_of_state, :]
 
 
 def with_misled(expected: Expected, items: Array, of_state: Array, misleading: Array) -> Expected:

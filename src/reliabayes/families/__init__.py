@@ -1,0 +1,1 @@
+"""Families of models: the mathematics that a model holds, as functions and small final classes."""

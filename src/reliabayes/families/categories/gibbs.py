@@ -1,0 +1,80 @@
+"""What Gibbs sampling needs of ratings with true categories, in memory or in parts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from reliabayes.arrays import Array
+from reliabayes.families.categories import misleading
+from reliabayes.families.categories.family import Response
+from reliabayes.families.categories.parts import items_for_gibbs
+from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem
+from reliabayes.families.categories.states_in_parts import StatesInParts
+from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Outcomes, Slots
+from reliabayes.inference.gibbs_in_parts import ConjugateInParts
+
+
+def by_gibbs(
+    response: Response, problem: CategoricalProblem
+) -> Conjugate | ConjugateInParts | None:
+    """The ratings, or where they are, and what they count for; None if only NUTS can sample."""
+    found = response.conjugate(problem)
+    if problem.parts is None or found is None:
+        return found
+    rest = replace(found, n_ratings=float(len(problem.parts)), in_parts=True)
+    reader = partial(items_for_gibbs, problem.has_raters, problem.misleads)
+    return ConjugateInParts(rest, StatesInParts(problem.parts, reader))
+
+
+def conjugate_of(
+    problem: CategoricalProblem,
+    slots: Slots,
+    outcomes: Outcomes,
+    fixed: Array | None = None,
+    hierarchy: Hierarchy | None = None,
+) -> Conjugate:
+    """What Gibbs sampling needs.
+
+    Parameters
+    ----------
+    problem : CategoricalProblem
+        Ratings and priors.
+    slots : Slots
+        Positions of parameters.
+    outcomes : Outcomes
+        What ratings are outcomes of.
+    fixed : array of float, shape (H,), optional
+        Probabilities of the states, if there is no parameter ``prevalence``.
+    hierarchy : Hierarchy, optional
+        What rows of confusion matrices follow from, if they are no parameters.
+
+    Returns
+    -------
+    Conjugate
+    """
+    mixture, n_categories = problem.mixture, problem.n_categories
+    weight = (
+        slots.at["prevalence"].ravel() if fixed is None else np.full_like(fixed, NONE, np.int32)
+    )
+    if problem.misleads and (problem.n_kinds > 1 or problem.parts is not None):
+        at = slots.at[MISLEADING.name].ravel()
+        known = np.ones(n_categories) if fixed is None else fixed
+        outcomes = misleading.with_known(outcomes, at, weight, known)
+        mixture = misleading.known_as_ratings(mixture, n_categories)
+    return Conjugate(
+        slots,
+        slots.prior(problem.priors),
+        weight,
+        np.zeros(n_categories) if fixed is None else fixed,
+        outcomes,
+        mixture.counts.indptr,
+        mixture.counts.indices,
+        mixture.counts.data,
+        mixture.kind,
+        mixture.multiplicity.astype(np.int64),
+        problem.mixture.n_ratings,
+        hierarchy,
+    )

@@ -1,0 +1,273 @@
+"""Raters with confusion matrices that resemble one another: their log odds of errors are normal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import xlogy
+
+from reliabayes.arrays import Array
+from reliabayes.families.categories import misleading
+from reliabayes.families.categories.compiled_em import compiled_hierarchy, steps_are_compiled
+from reliabayes.families.categories.density import state_log_probabilities
+from reliabayes.families.categories.em import climbed
+from reliabayes.families.categories.family import Adaptation
+from reliabayes.families.categories.gibbs import conjugate_of
+from reliabayes.families.categories.prevalence import PREVALENCE
+from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, by_rater
+from reliabayes.families.categories.similar_raters import named_by_prior, point_of_similar_raters
+from reliabayes.families.categories.starts import centred, start_around
+from reliabayes.inference.conjugate import Conjugate, Hierarchy, Outcomes, Slots
+from reliabayes.inference.densities import half_t, log_half_t, log_normal
+from reliabayes.inference.em import Climb, Point
+from reliabayes.inference.log_odds import (
+    LOG_SPREAD,
+    LogOddsProblem,
+    confusion_matrices,
+    errors_of,
+    improved_spread,
+    information,
+    log_odds_at,
+    log_probabilities,
+    newton_steps,
+    own_log_odds,
+    spread_weights,
+    weighted_sd,
+)
+from reliabayes.inference.log_odds_centring import LogOddsCentring, inverse_softplus
+from reliabayes.inference.problem import StanData
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.results.posterior import Posterior
+
+# Proportion of the information that known true categories would give, from which the curvature at
+# the mode is a good guide to the posterior.
+ENOUGH_INFORMATION = 0.75
+MANY_RATERS, LONG_TAIL = 100, 0.5  # paths are too short for a log spread of theirs with this sd
+SOFTNESS = 0.5  # of a spread, over its size: makes half of a normal distribution nearly normal
+# Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
+MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
+ROUGH_ITERATIONS, ROUGH_TOLERANCE = 30, 1e-2  # with effects at their mode
+
+
+@dataclass(frozen=True, eq=False)
+class Precision:
+    """What EM knows of raters' log odds.
+
+    Attributes
+    ----------
+    precision : array of shape (E, R)
+        Precision of raters' log odds for the Laplace approximation in EM; zeros until EM sets it.
+        Errors are pairs of a true category and a wrong one.
+    """
+
+    precision: Array
+
+    def stan_data(self) -> StanData:
+        """Nothing: the program integrates nothing."""
+        return StanData()
+
+
+Problem = CategoricalProblem[Precision]
+
+
+@dataclass(frozen=True)
+class LogOdds:
+    """Raters whose log odds of errors are normal around a location, with a spread, by error."""
+
+    takes_many: ClassVar[bool] = True
+    lasting_priors: ClassVar[tuple[str, ...]] = ("location", "spread", MISLEADING.name)
+
+    def confusion(self, point: Point, problem: Problem) -> Array:
+        """Probabilities of ratings (..., R, K, K) by true category."""
+        return confusion_matrices(log_odds_at(point), problem.n_categories)
+
+    def table(self, point: Point, problem: Problem) -> Array:
+        """Log-probabilities (..., K, V) of a rating, even where too small to differ from 0."""
+        return log_probabilities(log_odds_at(point), problem.n_categories)
+
+    def draw_from_prior(self, problem: Problem, rng: np.random.Generator, given: Point) -> Point:
+        """Parameters drawn from their priors."""
+        size, (mean, sd) = problem.size("error"), problem.priors["location"]
+        return {
+            "prevalence": rng.dirichlet(problem.priors["prevalence"]),
+            "location": mean + sd * rng.standard_normal(size),
+            "spread": np.array([half_t(problem.priors["spread"], rng) for _ in range(size)]),
+            "effect": rng.standard_normal((size, problem.n_raters)),
+            **misleading.from_prior(problem, rng),
+        }
+
+    def conjugate(self, problem: Problem) -> Conjugate:
+        """What Gibbs sampling needs: each rating is one of a row of its rater's matrix."""
+        size, priors = (problem.n_raters, problem.n_categories), problem.priors
+        hierarchy = Hierarchy(*size, priors["location"], priors["spread"])
+        slots = Slots.of(problem.parameters, problem.size)
+        rows = hierarchy.rows(slots).transpose(1, 2, 0).reshape(problem.n_categories, -1)
+        outcomes = Outcomes(rows, (), np.zeros(problem.n_cells))
+        return conjugate_of(problem, slots, outcomes, hierarchy=hierarchy)
+
+    # Expectation maximisation.
+
+    def log_prior(self, point: Point, problem: Problem) -> float:
+        """Log density of the priors on the unconstrained scale, up to constants."""
+        scaled = point["spread"][:, None] ** 2 * problem.own.precision
+        of_spread = (log_half_t(sd, problem.priors["spread"]) for sd in point["spread"])
+        return float(
+            xlogy(problem.priors["prevalence"], point["prevalence"]).sum()
+            + log_normal(point["location"], *problem.priors["location"]).sum()
+            + sum(of_spread)
+            + np.log(point["spread"]).sum()
+            - 0.5 * (point["effect"] ** 2 + np.log1p(scaled)).sum()
+            + misleading.log_prior(point, problem)
+        )
+
+    def maximise(self, point: Point, expected: Expected, problem: Problem) -> Point:
+        """Improve log odds and locations by Newton steps, then spreads given these."""
+        items = expected.items + problem.priors["prevalence"]
+        counts = by_rater(expected, problem)
+        shape = problem.n_categories, problem.n_categories - 1
+        location, log_odds = newton_steps(
+            LogOddsProblem(
+                wrong=errors_of(counts).reshape(-1, *shape),
+                total=counts.sum(axis=-1),
+                precision=point["spread"].reshape(shape) ** -2,
+                prior=problem.priors["location"],
+            ),
+            point["location"].reshape(shape),
+            log_odds_at(point).reshape(-1, *shape),
+        )
+        away = (log_odds - location).reshape(len(counts), -1).T
+        spread = improved_spread(
+            point["spread"],
+            (away**2).sum(axis=1),
+            problem.own.precision,
+            problem.priors["spread"],
+        )
+        return {
+            "prevalence": items / items.sum(),
+            "location": location.ravel(),
+            "spread": spread,
+            "effect": away / spread[:, None],
+            **misleading.most_likely(expected, problem),
+        }
+
+    def posterior_sd(self, point: Point, expected: Expected, problem: Problem) -> Point:
+        """As if the expected ratings were observed, and the likelihood of log odds were normal."""
+        counts = by_rater(expected, problem)
+        own, precision = (x.T for x in own_log_odds(log_odds_at(point), counts))
+        spread = point["spread"][:, None]
+        weight = _spread_weights(point, own, precision, problem)
+        ratio = 1 + spread**2 * precision  # variance of a log odds over that given the ratings
+        return {
+            "prevalence": PREVALENCE.unconstrained_sd(
+                expected.items + problem.priors["prevalence"]
+            ),
+            "location": (problem.priors["location"][1] ** -2 + (precision / ratio).sum(axis=1))
+            ** -0.5,
+            "spread": weighted_sd(LOG_SPREAD[:, None], weight),  # of its log
+            "effect": np.sqrt((1 + spread**2 * problem.own.precision) / ratio),
+            **misleading.posterior_sd(expected, problem),
+        }
+
+    def first(self, point: Point, problem: Problem) -> Point:
+        """Where EM climbs from: first roughly, with effects at their mode."""
+        rough = self._climb(point, problem, ROUGH_ITERATIONS, ROUGH_TOLERANCE).point
+        return named_by_prior(rough, self.confusion(rough, problem), problem)
+
+    def quick(
+        self, problem: Problem, rng: np.random.Generator, max_iterations: int, tolerance: float
+    ) -> Point:
+        """EM with raters' rows drawn to those of all raters, whose steps are quick."""
+        return point_of_similar_raters(problem, rng, max_iterations, tolerance)
+
+    def climb_from(
+        self, start: Point, problem: Problem, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM from a point; the Laplace approximation is made anew where it ends."""
+        found = Climb(start, (-math.inf,), False)
+        for _ in range(1 if tolerance > FINE_TOLERANCE else MAX_ROUNDS):
+            before = found
+            _, precision = self._own_log_odds(before.point, problem)
+            at_precision = replace(problem, own=Precision(precision))
+            found = self._climb(before.point, at_precision, max_iterations, tolerance)
+            if abs(found.path[-1] - before.path[-1]) < SMALL_GAIN:
+                break
+        return found
+
+    def _climb(
+        self, start: Point, problem: Problem, max_iterations: int, tolerance: float
+    ) -> Climb:
+        """EM with one Laplace approximation, in compiled steps where there are such."""
+        if steps_are_compiled(problem):
+            return compiled_hierarchy(start, problem, max_iterations, tolerance)
+        return climbed(self, start, problem, max_iterations, tolerance)
+
+    # Where chains start.
+
+    def start_at(self, found: Climb, problem: Problem, adaptation: Adaptation) -> WarmStart:
+        """Around a mode; where true categories are uncertain, its curvature is a poor guide."""
+        point = found.point
+        centring = self.centring_at(point, problem)
+        own = centring.log_odds_mean, centring.log_odds_precision
+        at_precision = replace(problem, own=Precision(own[1]))
+        start = start_around(self, found, at_precision, adaptation)
+        counts, variance = self._expected_by_rater(point, problem)
+        certainty = information(counts, variance, self.confusion(point, problem))
+        is_poor = certainty < ENOUGH_INFORMATION
+        grid = inverse_softplus(np.exp(LOG_SPREAD)[:, None], centring.spread_scale)
+        of_spread = weighted_sd(grid, _spread_weights(point, *own, problem))
+        has_long_tail = bool(
+            problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL
+        )
+        return replace(
+            centred(start, point, centring, problem),
+            sd={**start.sd, "spread": of_spread},
+            adapt_metric=is_poor or has_long_tail,
+            target_acceptance=0.95 if is_poor else 0.8,
+        )
+
+    def centring_at(self, point: Point, problem: Problem) -> LogOddsCentring:
+        """Each rater's log odds by their own ratings, with the states expected at a point."""
+        mean, precision = self._own_log_odds(point, problem)
+        weight = _spread_weights(point, mean, precision, problem)
+        scale = SOFTNESS * np.sqrt(np.exp(2 * LOG_SPREAD) @ weight)
+        return LogOddsCentring(mean, precision, scale)
+
+    def _expected_by_rater(self, point: Point, problem: Problem) -> tuple[Array, Array]:
+        """Expected ratings (R, K, K) of each rater, and the variance of their states."""
+        mixture = problem.mixture
+        _, state = mixture.posterior(*state_log_probabilities(self, point, problem))
+        expected, variance = (mixture.expected(x) for x in (state, state * (1 - state)))
+        return by_rater(expected, problem), by_rater(variance, problem)
+
+    def _own_log_odds(self, point: Point, problem: Problem) -> tuple[Array, Array]:
+        """Mean and precision (E, R) of the log odds by the ratings expected at a point."""
+        expected, _ = self._expected_by_rater(point, problem)
+        mean, precision = own_log_odds(log_odds_at(point), expected)
+        return mean.T, precision.T
+
+    # Results.
+
+    def more_quantities(
+        self, point: Point, problem: Problem
+    ) -> Mapping[str, tuple[tuple[str, ...], Array]]:
+        """The confusion matrix of a rater without effects."""
+        typical = confusion_matrices(point["location"], problem.n_categories)
+        return {"typical_confusion": (("true_category", "category"), typical)}
+
+    def new_rater(
+        self, posterior: Posterior[Any], covariates: Array, rng: np.random.Generator
+    ) -> tuple[CategoricalProblem, Point]:
+        """One whose log odds of errors are normal around the location, with its spread."""
+        effect = rng.standard_normal(posterior.draws["location"].shape)
+        return posterior.problem, {"effect": effect[..., None]}
+
+
+def _spread_weights(point: Point, mean: Array, precision: Array, problem: Problem) -> Array:
+    """Posterior (G, E) of spreads on a grid, given own log odds and the location of a point."""
+    squares = (mean - point["location"][:, None]) ** 2
+    return spread_weights(squares, precision, problem.priors["spread"])
