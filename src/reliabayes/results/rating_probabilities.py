@@ -81,6 +81,8 @@ def _needed(
     adaptive: bool,
     rng: np.random.Generator,
 ) -> float:
+    if draw.truth.max() < accuracy:  # not even for an item whose state is known
+        return np.inf
     states, raters, categories = draw.log_table.shape
     table = np.exp(draw.log_table)
     # Items come last, where sums over few states or categories are fast.
