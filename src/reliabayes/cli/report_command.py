@@ -12,6 +12,7 @@ import typer
 
 import reliabayes as rb
 from reliabayes.cli.fit_results import print_posterior
+from reliabayes.cli.importing import importing
 from reliabayes.cli.option_groups import with_option_groups
 from reliabayes.cli.options import Facets, Prob, check_outputs, probability, writable
 from reliabayes.cli.output import print_message
@@ -57,7 +58,9 @@ def report(
     ] = "",
 ) -> None:
     """Fit models to the ratings of a table and write an HTML report of the results."""
-    named = facets.among(models)
+    with importing():
+        write = rb.report
+        named = facets.among(models)
     target = writable(out)
     check_outputs(ratings_file.file, {"out": target})
     ratings = read_any(ratings_file, workers, context)
@@ -67,7 +70,7 @@ def report(
     fits = fit_models(chosen, ratings, sampling, are_recommended=not named)
     print_message("computing the report")
     try:
-        rb.report(
+        write(
             ratings,
             {type(model).__name__: fit for model, fit in fits.items()},
             str(target),
