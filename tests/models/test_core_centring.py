@@ -62,6 +62,7 @@ def test_sds_of_crowds_are_sampled_nearly_as_they_are() -> None:
     assert centring.spread_scale[0] == pytest.approx(HALF * start.point["sd_item"][0])
 
 
+@pytest.mark.slow
 def test_crowd_with_poor_units_starts_from_those_of_a_short_run() -> None:
     few = MODEL.problem(ratings(raters=110, items=220))
 

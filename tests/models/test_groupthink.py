@@ -94,7 +94,6 @@ def test_published_density_is_a_sum_over_true_categories(most: int) -> None:
     assert np.diff(found) == pytest.approx(np.diff(expected), rel=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("most", [6, 600])
 def test_gradient_of_published_density_equals_finite_differences(most: int) -> None:
     check_gradient(rb.Groupthink(), equal_ratings(most))
@@ -145,7 +144,6 @@ def equal_ratings(most: int) -> rb.Ratings:
     return rb.Ratings.from_frame(frame, scale="nominal")
 
 
-@pytest.mark.slow
 @every_model
 def test_gradient_equals_finite_differences(model: Any, ratings: rb.Ratings) -> None:
     check_gradient(model, ratings)

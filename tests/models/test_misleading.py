@@ -228,6 +228,7 @@ def test_more_labels_do_not_help_beyond_items_that_mislead() -> None:
     assert np.isfinite(fit.raters_needed(accuracy=0.6)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::reliabayes.ConvergenceWarning")  # short chains
 def test_fit_is_saved_and_loaded(tmp_path: Any) -> None:
     fit = rb.TAP(prior_misleading=PRIOR).fit(rated(), seed=1, chains=2, draws=20)

@@ -57,7 +57,6 @@ def test_likelihood_integrates_out_pairs_of_item_effects(name: str, seed: int, r
     assert other - one == pytest.approx(difference, abs=1e-5)
 
 
-@pytest.mark.slow
 def test_likelihood_is_accurate_for_pools_that_strongly_disagree() -> None:
     ratings, model = disagreeing(300), rb.LogitXCC(nodes=601)
     points = [disagreeing_point(rho) for rho in (0.999, 0.99)]

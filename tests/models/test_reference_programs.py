@@ -80,7 +80,6 @@ def groupthink(rng: np.random.Generator) -> tuple[Point, Point]:
     return point, point
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "points"),
     [
@@ -109,7 +108,6 @@ def test_marginalising_true_categories_gives_the_reference_density(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
-@pytest.mark.slow
 def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
     compiled: Program,
 ) -> None:
@@ -138,7 +136,6 @@ def test_numbers_in_place_of_spreads_and_effects_have_the_reference_density(
 # Models with a distribution of true categories for each item, or a difficulty.
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [rb.RaterTAP(prevalence="item"), rb.RaterGroupthink()], ids=lambda m: m.name()
 )
@@ -171,7 +168,6 @@ def test_integrating_the_distributions_of_true_categories_gives_the_reference_de
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-8)
 
 
-@pytest.mark.slow
 def test_integrating_difficulties_gives_the_reference_density(compiled: Program) -> None:
     rng = np.random.default_rng(3)
     ratings = categorical(3, rng, scale="nominal")
@@ -227,7 +223,6 @@ def test_integrating_difficulties_gives_the_reference_density(compiled: Program)
 # Gaussian models.
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("items", "raters"), [(6, 4), (4, 6)], ids=["items", "raters"])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
     compiled: Program, items: int, raters: int
@@ -258,7 +253,6 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_icc(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 
 
-@pytest.mark.slow
 def test_integrating_all_effects_gives_the_density_of_a_g_study(compiled: Program) -> None:
     rng = np.random.default_rng(9)
     cells = pd.MultiIndex.from_product([range(4), range(3), range(2)]).to_frame(index=False)
@@ -295,7 +289,6 @@ def test_integrating_all_effects_gives_the_density_of_a_g_study(compiled: Progra
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-7)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pools", [2, 3])
 def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
     compiled: Program, pools: int
@@ -345,7 +338,6 @@ def test_integrating_all_effects_gives_the_density_of_the_gaussian_xcc(
 # Models of ordered categories.
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", [rb.LogitICC(nodes=101), rb.OrdinalICC(nodes=101)], ids=lambda m: m.name()
 )
@@ -416,7 +408,6 @@ def test_integrating_item_effects_gives_the_density_of_the_xcc_of_two_pools(
     assert np.diff(packaged) == pytest.approx(np.diff(plain), abs=1e-6)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [rb.LogitXCC(), rb.OrdinalXCC()], ids=lambda m: m.name())
 def test_sampled_scores_have_the_reference_density_of_three_pools(
     compiled: Program, model: RatingModel[Any]
