@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,11 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.choices import Sampler
+from reliabayes.choices import Repeats, Sampler
+from reliabayes.facets import Decision
 from reliabayes.inference.commands import cmdstanpy_arguments
 from reliabayes.inference.em import Point
+from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws, load
@@ -26,18 +28,19 @@ from reliabayes.inference.time_limit import within_timeout
 from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.models.bases.fit_arguments import check_arguments, check_kind, checked_aim
 from reliabayes.models.bases.given_point import given_point, labelled_point
-from reliabayes.models.bases.optional_results import OptionalResults
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
+from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.modes import Combined
 from reliabayes.results.plan import Plan
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
+from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.loop import Chains, fit_until, program_arguments
-from reliabayes.sampling.plan import Step, chosen_settings, way_of
+from reliabayes.sampling.plan import ByGibbs, Step, chosen_settings, way_of
 from reliabayes.wording import kebab_case
 
 if TYPE_CHECKING:
@@ -45,9 +48,11 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", bound=Problem, default=Any)
 
+COUNTED: Repeats = "independent"
+
 
 @dataclass(frozen=True, kw_only=True)
-class RatingModel(OptionalResults[P], ABC):
+class RatingModel(ABC, Generic[P]):
     """A model of ratings: hyperparameters, and the way from ratings to quantities.
 
     It holds no data. A subclass reduces ratings to a typed `problem`, and has where to `start`.
@@ -57,6 +62,14 @@ class RatingModel(OptionalResults[P], ABC):
     reports: ClassVar[tuple[str, ...]]  # names of its quantities
     continuous: ClassVar[bool] = False  # whether ratings have densities, not probabilities
     conditional: ClassVar[bool] = False  # whether it conditions on a part of the ratings
+    has_true_categories: ClassVar[bool] = False  # whether items have a hidden true category
+    has_facets: ClassVar[bool] = False  # whether it has effects of occasions and other facets
+    takes_parts: ClassVar[bool] = False  # whether ratings may be a `RatingsDataset`
+    samples_in_numpy: ClassVar[bool] = False  # whether posteriors may do without compiled code
+    # What several ratings of an item by one rater count as, and covariates of raters: fields of
+    # some models, and no arguments of the others.
+    repeats = COUNTED
+    covariates = cast(Any, None)
 
     @classmethod
     def name(cls) -> str:
@@ -279,6 +292,102 @@ class RatingModel(OptionalResults[P], ABC):
         array of shape (N,)
             Ratings at one draw: numbers, or positions of categories.
         """
+
+    # What only some models have, with what the others answer.
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> P | None:
+        """As `problem`, of ratings in parts; None unless the model takes them."""
+        return None
+
+    def settled(self, problem: P, centring: StanPart | None) -> P:
+        """The problem as the program takes it from a start; by default as it is."""
+        return problem
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of the program, where the model works with their supports."""
+        return ()
+
+    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
+        """A point as the program declares it; by default as the model does."""
+        return point
+
+    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of the program, with the parameters; by default what it has."""
+        return run
+
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of another sampler, with the log density of the program; by default what it has."""
+        return run
+
+    def items_by_part(
+        self, posterior: Posterior[P], prob: Any, rng: np.random.Generator
+    ) -> TableOfPart | None:
+        """What makes the table `items` of a part, with what all parts share already drawn.
+
+        None unless the model takes ratings in parts.
+        """
+        return None
+
+    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
+        """Probability (I, K) of each true category of each item; None if items have none."""
+        return None
+
+    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
+        """Number (S, R) of each rater's correct ratings; None if items have no true category."""
+        return None
+
+    def new_rater(
+        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array] | None:
+        """Draws (S,) of what a rater drawn from their population has; None if there is none."""
+        return None
+
+    def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
+        """How raters rate at each draw; None unless ratings are categories of their own."""
+        return None
+
+    def conjugate(self, problem: P) -> ByGibbs | None:
+        """What Gibbs sampling needs; None if only NUTS can sample from the posterior."""
+        return None
+
+    def near_normal(self, problem: P, mode: WarmStart) -> NearNormal | None:
+        """What independence sampling needs; None if the posterior is not known to be so simple."""
+        return None
+
+    def prefers_gibbs(self, problem: P) -> bool:
+        """Whether Gibbs sampling, where there is one, gives more effective draws a second."""
+        return True
+
+    def weighs_modes(self, problem: P) -> bool:
+        """Whether the masses of several modes of the posterior can be compared."""
+        return True
+
+    def passes_between(self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P) -> bool:
+        """Whether chains from all modes pass between them, and agree on how often."""
+        return False
+
+    def decision(
+        self, posterior: Posterior[P], fixed: frozenset[str] | None = None
+    ) -> Decision | None:
+        """Measurement by single ratings, draw by draw; None if the model has no facets.
+
+        Facets are fixed as the model says, unless ``fixed`` does.
+        """
+        return None
+
+    def effects_of_levels(
+        self, posterior: Posterior[P], facet: str, prob: float | None, rng: np.random.Generator
+    ) -> pd.DataFrame | None:
+        """Effects of the levels of a facet; None if the model has no facets."""
+        return None
+
+    def caution(self, ratings: Ratings) -> str:
+        """What to say beside the results, in sentences; empty if there is nothing to say."""
+        return ""
+
+    def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
+        """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
+        return 0, 0.0
 
     # Fitting.
 
