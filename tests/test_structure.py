@@ -10,6 +10,8 @@ from graphlib import TopologicalSorter
 
 import pytest
 
+import reliabayes as rb
+from reliabayes.models.category_model import CategoryModel
 from tests.conftest import ROOT
 
 SOURCES = ROOT / "src"
@@ -182,3 +184,19 @@ def test_programs_hand_over_ratings_whole() -> None:
         ", pool, probit, node, node_weight, multiplicity, first, cell, count",
     )
     assert all(arguments.endswith(whole) for _, arguments in calls)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [each for each in rb.MODELS if issubclass(each, CategoryModel)],
+    ids=lambda each: each.__name__,
+)
+def test_models_of_true_categories_hold_their_family(model: type[rb.RatingModel]) -> None:
+    own = [each for each in model.__mro__ if each.__module__.startswith("reliabayes")]
+    written = {name for name, x in vars(model).items() if callable(x) or isinstance(x, property)}
+    shared = {name for name in vars(CategoryModel) if not name.startswith("__")}
+    abstract = CategoryModel.__abstractmethods__
+
+    assert own == [model, CategoryModel, rb.RatingModel]
+    assert {"problem", "parameters", "prior_numbers", "family"} <= written
+    assert written & shared <= abstract  # no concrete method is overridden
