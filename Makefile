@@ -22,7 +22,7 @@ export RELIABAYES_INTERPRETERS = $(INTERPRETERS)
 # Simulation-based calibration by kind of model: the names of files in tests/calibration.
 CALIBRATED := gaussian facets pools categories gibbs stopping
 # What the suite leaves out, in parts that two processors end within forty minutes each.
-PARTS := repeats $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
+PARTS := repeats pages $(CALIBRATED) alarms modes coverage posteriors interpreters fuzz webassembly sanitize spark
 # Two processes, which share the files of tests or all tests.
 BY_FILE := --numprocesses 2 --dist loadfile
 PARALLEL := --numprocesses 2 --dist worksteal
@@ -50,7 +50,7 @@ proof: $(PARTS)
 
 # What the suite checks on one design, seed or model, on many.
 repeats: $(VENV)/developed
-	$(BIN)/python -m pytest -m "proof and not packaging" $(BY_FILE)
+	$(BIN)/python -m pytest -m "proof and not packaging and not browser" $(BY_FILE)
 
 packaging: $(VENV)/developed
 	$(BIN)/python -m pytest -m "packaging and not proof" tests/packaging
@@ -79,6 +79,9 @@ webassembly: $(VENV)/engines
 docs: $(VENV)/documented
 	$(BIN)/python -m pytest -m docs $(PARALLEL) tests/docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+pages: $(VENV)/developed
+	$(BIN)/python -m pytest -m "browser and proof" $(BY_FILE) tests/app tests/html_report
 
 posteriors: $(VENV)/developed
 	$(BIN)/python -m pytest -m posteriors $(PARALLEL)
