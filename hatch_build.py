@@ -172,7 +172,8 @@ def build(
         texts = list(pool.map(lambda path: tools.translate(path, *options), paths))
         # What takes longest starts first, so that no processor waits for it at the end.
         of_programs = sorted(units_of(paths, texts), key=lambda unit: -len(unit.text))
-        units = [*of_programs, RUNNER, *GIBBS, *sums_of(of_programs)]
+        # What is optimised comes first: the linker takes the first of the same functions.
+        units = [RUNNER, *GIBBS, *sums_of(of_programs), *of_programs]
         objects = {
             unit: (for_programs if unit in of_programs else tools).object_of(unit) for unit in units
         }

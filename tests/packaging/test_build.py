@@ -32,33 +32,39 @@ from hatch_build import (
 from tests.conftest import build_programs
 
 
-@pytest.mark.slow
-def test_second_build_compiles_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiled: object
-) -> None:
+@pytest.fixture(scope="module")
+def rebuilt(compiled: object, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """Programs that were built a second time and then moved, and the commands of this build."""
     commands: list[str] = []
-    run = hatch_build.run
+    run, folder = hatch_build.run, tmp_path_factory.mktemp("rebuilt")
 
     def record(*command: str | Path) -> str:
         commands.append(" ".join(map(str, command)))
         return run(*command)
 
-    monkeypatch.setattr(hatch_build, "run", record)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hatch_build, "run", record)
+        build_programs(folder / "here")
+    shutil.move(folder / "here", folder / "there")
+    return folder / "there", commands
 
-    build_programs(tmp_path)
+
+@pytest.mark.slow
+def test_second_build_compiles_nothing(rebuilt: tuple[Path, list[str]]) -> None:
+    moved, commands = rebuilt
 
     assert not [command for command in commands if " -c " in command]
-    assert os.access(tmp_path / "normal_mean", os.X_OK)
+    assert os.access(moved / "normal_mean", os.X_OK)
 
 
+@pytest.mark.slow
 def test_executables_run_after_moving_them_with_their_library(
-    tmp_path: Path, compiled: object
+    rebuilt: tuple[Path, list[str]],
 ) -> None:
-    build_programs(tmp_path / "here")
-    shutil.move(tmp_path / "here", tmp_path / "there")
+    moved, _ = rebuilt
 
     answer = subprocess.run(
-        [tmp_path / "there" / "normal_mean", "info"],
+        [moved / "normal_mean", "info"],
         env={},
         check=True,
         capture_output=True,
@@ -68,11 +74,13 @@ def test_executables_run_after_moving_them_with_their_library(
     assert "stan_version_minor = 35" in answer.stdout
 
 
+@pytest.mark.slow
 def test_library_of_gibbs_sampling_needs_nothing_but_its_file(
-    tmp_path: Path, compiled: object
+    rebuilt: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
-    build_programs(tmp_path / "here")
-    library = str(shutil.move(tmp_path / "here" / hatch_build.LIBRARY, tmp_path))
+    moved, _ = rebuilt
+
+    library = str(shutil.copy2(moved / hatch_build.LIBRARY, tmp_path))
 
     assert ctypes.CDLL(library).reliabayes_gibbs
     assert str(hatch_build.STAN).encode() not in Path(library).read_bytes()
