@@ -19,7 +19,32 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.errors import RatingsError as RatingsError
     from reliabayes.errors import SamplingError as SamplingError
     from reliabayes.html_report.page import report as report
-    from reliabayes.models import *  # noqa: F403
+    from reliabayes.models import MACE as MACE
+    from reliabayes.models import MODELS as MODELS
+    from reliabayes.models import TAP as TAP
+    from reliabayes.models import Beta as Beta
+    from reliabayes.models import Covariates as Covariates
+    from reliabayes.models import DawidSkene as DawidSkene
+    from reliabayes.models import DiagonalDirichlet as DiagonalDirichlet
+    from reliabayes.models import Dirichlet as Dirichlet
+    from reliabayes.models import DirichletRows as DirichletRows
+    from reliabayes.models import GaussianICC as GaussianICC
+    from reliabayes.models import GaussianXCC as GaussianXCC
+    from reliabayes.models import Groupthink as Groupthink
+    from reliabayes.models import GStudy as GStudy
+    from reliabayes.models import HalfNormal as HalfNormal
+    from reliabayes.models import HalfStudentT as HalfStudentT
+    from reliabayes.models import HierarchicalDawidSkene as HierarchicalDawidSkene
+    from reliabayes.models import LatentTAP as LatentTAP
+    from reliabayes.models import LogitICC as LogitICC
+    from reliabayes.models import LogitXCC as LogitXCC
+    from reliabayes.models import Normal as Normal
+    from reliabayes.models import OrdinalICC as OrdinalICC
+    from reliabayes.models import OrdinalXCC as OrdinalXCC
+    from reliabayes.models import RaterGroupthink as RaterGroupthink
+    from reliabayes.models import RaterTAP as RaterTAP
+    from reliabayes.models import RatingModel as RatingModel
+    from reliabayes.models import RestrictedNormal as RestrictedNormal
     from reliabayes.partitions.dataset import RatingsDataset as RatingsDataset
     from reliabayes.partitions.scanning import partition as partition
     from reliabayes.partitions.scanning import scan_ratings as scan_ratings
