@@ -7,6 +7,7 @@ from typing import Any
 from reliabayes.inference import stan
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.sampling.plan import for_program
 
 
 def draws_by_program(
@@ -21,7 +22,7 @@ def draws_by_program(
         warmup=150,
         draws=draws,
         seed=seed,
-        inits=[model.for_program(point, start.centring) for point in points],
+        inits=[for_program(model, point, start.centring) for point in points],
         geometry=start.geometry,
         rough=None if start.rough is None else stan_data(start.rough, start.centring),
         progress=False,

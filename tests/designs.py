@@ -20,8 +20,8 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference import stan
 from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.gaussian_one_pool import Deviations
-from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import for_program
 
 STEP = 1e-3  # of finite differences
 
@@ -128,7 +128,7 @@ def pooled_tables() -> st.SearchStrategy[PooledTable]:
     )
 
 
-def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, Array]:
+def gradients(model: Any, ratings: Ratings, seed: int) -> tuple[Array, Array]:
     """Gradients near the mode on the unconstrained scale: by Stan, and by finite differences."""
     problem = model.problem(ratings)
     program = stan.folder() / model.program(problem)
@@ -140,7 +140,7 @@ def gradients(model: RatingModel, ratings: Ratings, seed: int) -> tuple[Array, A
     points = np.vstack([at, at + four_point_moves(len(at))])
 
     table = log_densities(program, data, unconstrained_params={"params_r": points})
-    there = model.for_program(start.constrain(free), start.centring)
+    there = for_program(model, start.constrain(free), start.centring)
     constrained = log_densities(program, data, constrained_params=there)
 
     values = table["lp__"].to_numpy()

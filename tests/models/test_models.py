@@ -88,7 +88,7 @@ def test_dispersed_starts_keep_the_acceptance_of_the_warm_start(
     model: RatingModel, ratings: rb.Ratings
 ) -> None:
     problem = model.problem(ratings)
-    warm = model.start(problem)
+    (warm, *_) = model.starts(problem)
 
     cold = model.cold_start(problem, warm.centring)
 
@@ -180,7 +180,7 @@ def test_earlier_fit_can_be_a_warm_start(model: RatingModel, ratings: rb.Ratings
 def test_em_never_decreases_and_chains_start_at_different_points(
     model: RatingModel, ratings: rb.Ratings
 ) -> None:
-    start = model.start(model.problem(ratings))
+    (start, *_) = model.starts(model.problem(ratings))
 
     inits = start.create_inits(seed=1, chains=4)
 

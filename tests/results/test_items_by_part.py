@@ -14,6 +14,7 @@ import pytest
 import reliabayes as rb
 from reliabayes.families.categories import parts
 from reliabayes.models.bases import gaussian_parts
+from reliabayes.results.model import TakesParts
 from tests.models.test_in_parts import labels as labels_in_memory
 from tests.models.test_in_parts import scores as scores_in_memory
 from tests.partitions.in_memory import elsewhere, in_parts
@@ -56,12 +57,13 @@ def test_effects_given_sampled_levels_are_drawn_as_in_memory(
     scores: rb.Ratings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *_: False)
-    fit = rb.GaussianICC().fit(in_parts(scores, 1), sampler="gibbs", **MANY)
+    model = rb.GaussianICC()
+    fit = model.fit(in_parts(scores, 1), sampler="gibbs", **MANY)
     rng = np.random.default_rng(SAMPLING["seed"])
 
-    table = fit.model.items_by_part(fit._draws(), 0.9, rng)
+    posterior: Any = fit._draws()
+    table = model.items_by_part(posterior, 0.9, rng)
 
-    assert table is not None
     expected = replace(fit, ratings=scores).items().drop(columns="ratings")
     shift = table(scores, rng)["mean"] - expected["mean"]
     assert (np.abs(shift) < 4.5 * np.sqrt(2 / 400) * expected["sd"]).all()
@@ -152,15 +154,8 @@ def test_errors_of_tables_name_the_method_of_the_object(
             table()
 
 
-def test_only_models_that_take_parts_have_tables_of_their_items() -> None:
-    base: Any = rb.models.RatingModel
-    nothing: Any = None
-
-    for kind in rb.MODELS:
-        if kind.takes_parts:
-            assert kind.items_by_part is not base.items_by_part
-        else:
-            assert kind().items_by_part(nothing, 0.9, np.random.default_rng(1)) is None
+def test_models_that_take_parts_have_tables_of_their_items() -> None:
+    assert all(issubclass(kind, TakesParts) for kind in rb.MODELS if kind.takes_parts)
 
 
 def test_a_folder_with_something_in_it_is_not_written_to(

@@ -45,7 +45,7 @@ from reliabayes.models.bases.fit_arguments import check_kind
 from reliabayes.models.bases.integration import quadrature_error
 from reliabayes.models.bases.prior_checks import check_priors
 from reliabayes.models.bases.rating_model import RatingModel
-from reliabayes.models.priors import Beta
+from reliabayes.models.priors import Beta, own_priors
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.one_vote import one_vote_each
@@ -139,12 +139,19 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
 
     def priors(self, ratings: Ratings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter."""
-        found = super().priors(ratings)
-        return {name: prior for name, prior in found.items() if prior is not None}
+        return {name: prior for name, prior in own_priors(self).items() if prior is not None}
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the program's variables."""
         return {parameter.name: parameter.dims for parameter in self.parameters()}
+
+    def program(self, problem: CategoricalProblem) -> str:
+        """Stan program: the class in snake_case."""
+        return self.name().replace("-", "_")
+
+    def declared(self, problem: CategoricalProblem) -> tuple[Parameter, ...]:
+        """The parameters of the program."""
+        return self.parameters()
 
     # Estimation.
 
@@ -296,10 +303,8 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
 
     def items_by_part(
         self, posterior: Posterior[Any], prob: Any, rng: np.random.Generator
-    ) -> TableOfPart | None:
+    ) -> TableOfPart:
         """What makes the table of labels of a part, from the draws."""
-        if not self.takes_parts:
-            return None
         return reports.items_by_part(posterior, self.family.response)
 
     def raters(

@@ -21,6 +21,7 @@ from reliabayes.partitions import AnyRatings
 from reliabayes.results.fit import Fit
 from reliabayes.results.model import as_counted
 from reliabayes.results.settings import Settings
+from reliabayes.sampling.plan import for_program, from_program
 
 LEAST_DRAWS = 4  # of each chain, as of a fit
 CHECKED = 4  # draws at which log densities are compared, from the first to the last
@@ -42,7 +43,7 @@ def fit_of_cmdstan(mcmc: Any, model: RatingModel[Any], ratings: AnyRatings) -> F
             "model.cmdstan_model(ratings)."
         )
     drawn = tables.drawn()
-    declared = model.for_program(modes[0].point, centring)
+    declared = for_program(model, modes[0].point, centring)
     for name, value in declared.items():
         found = np.shape(drawn[name])[2:] if name in drawn else "none"
         if found != np.shape(value):
@@ -52,7 +53,7 @@ def fit_of_cmdstan(mcmc: Any, model: RatingModel[Any], ratings: AnyRatings) -> F
             )
     at = {name: drawn[name] for name in (*declared, "lp__")}
     _check_density(program, stan_data(problem, centring), at, tables.digits)
-    run = model.from_program(draws_of(drawn, tables.stated[0]), centring)
+    run = from_program(model, draws_of(drawn, tables.stated[0]), centring)
     fit = model.fit_of_runs(ratings, problem, modes, [run], tables.settings)
     fit.warn_if_unreliable()
     return fit

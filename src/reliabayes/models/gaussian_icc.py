@@ -19,6 +19,7 @@ from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.problem import StanPart
+from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, CrossedSums, Deviations
@@ -170,9 +171,17 @@ class GaussianICC(GaussianModel[CrossedProblem]):
         """All effects, given which the mean and the standard deviations are quickly drawn."""
         return problem.effects
 
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """The run as it is: its log density is the program's."""
+        return run
+
     def prefers_gibbs(self, problem: CrossedProblem) -> bool:
         """Where columns are too many for their effects to be integrated out."""
         return isinstance(problem.sums, SweptSums)
+
+    def starts(self, problem: CrossedProblem) -> tuple[WarmStart, ...]:
+        """The start at the one mode."""
+        return (self.start(problem),)
 
     def start(self, problem: CrossedProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""

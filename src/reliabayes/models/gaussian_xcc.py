@@ -195,6 +195,10 @@ class GaussianXCC(GaussianModel[PooledGaussianProblem]):
         samples = isinstance(problem.sums, PooledCrowdSums)
         return "gaussian_xcc_crowd" if samples else "gaussian_xcc"
 
+    def starts(self, problem: PooledGaussianProblem) -> tuple[WarmStart, ...]:
+        """The start at the one mode."""
+        return (self.start(problem),)
+
     def start(self, problem: PooledGaussianProblem) -> WarmStart:
         """Mode of the posterior and its curvature, by EM."""
         sums, prior, pools = problem.sums, problem.mean_prior, problem.n_pools

@@ -8,7 +8,8 @@ with the probit link, for models of categories.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -325,3 +326,20 @@ def check_proper(name: str, prior: Normal) -> None:
 def _check_scale(prior: object, scale: float) -> None:
     if not 0 < scale < math.inf:
         raise ValueError(f"The parameters of this prior must be finite and above 0, not {prior}.")
+
+
+def own_priors(model: Any) -> dict[str, Any]:
+    """Values of a model's fields that are priors, by parameter.
+
+    Parameters
+    ----------
+    model : RatingModel
+        A dataclass; its priors are the fields ``prior_*``.
+
+    Returns
+    -------
+    dict
+        Without the prefix.
+    """
+    names = [each.name for each in fields(model) if each.name.startswith("prior_")]
+    return {name.removeprefix("prior_"): getattr(model, name) for name in names}

@@ -36,7 +36,19 @@ from reliabayes.results.ignored_facets import cautions, ignored_facets
 from reliabayes.results.item_tables import TableOfPart, of_table, write_table, write_tables
 from reliabayes.results.label_table import label_table
 from reliabayes.results.leave_one_out import LeaveOneOut, warn_of_high_k
-from reliabayes.results.model import Model, no_facets, no_true_categories, problem_of
+from reliabayes.results.model import (
+    ChoosesNodes,
+    HasFacets,
+    HasNewRaters,
+    HasTrueCategories,
+    Model,
+    RatesInCategories,
+    TakesParts,
+    no_facets,
+    no_true_categories,
+    problem_of,
+    supports,
+)
 from reliabayes.results.modes import (
     are_weighed,
     differences_in_words,
@@ -192,7 +204,7 @@ class Fit:
     @cached_property
     def note(self) -> str:
         """What the ICC or accuracy would be under other priors, with few raters or items."""
-        return note_on_priors(self._draws(), self.quantities, self.model.parameters())
+        return note_on_priors(self._draws(), self.quantities, supports(self.model))
 
     @cached_property
     def shared_errors(self) -> SharedErrors | None:
@@ -226,7 +238,7 @@ class Fit:
         Kallioinen et al. (2023). https://doi.org/10.1007/s11222-023-10366-5
         """
         chosen = chosen_names(names, self.quantities, type(self.model).__name__)
-        return sensitivity(self._draws(), self.quantities[chosen], self.model.parameters())
+        return sensitivity(self._draws(), self.quantities[chosen], supports(self.model))
 
     def contrast(self, name: str, one: Any, other: Any, *, prob: float = 0.9) -> Contrast:
         """How much larger a quantity is in one pool, or pair of pools, than in another.
@@ -376,7 +388,9 @@ class Fit:
             ``covariates`` are not those of the model, or ``prob`` is out of range.
         """
         given = covariates_of_new_rater(self.model.covariates, covariates)
-        drawn = self.model.new_rater(self._draws(), given, self._rng())
+        drawn = None
+        if isinstance(self.model, HasNewRaters):
+            drawn = self.model.new_rater(self._draws(), given, self._rng())
         if drawn is None:
             raise AttributeError(
                 f"{type(self.model).__name__} estimates no population of raters, so that its "
@@ -530,14 +544,14 @@ class Fit:
         RatingsError
             The ratings are in parts.
         """
-        if self.model.has_true_categories:
-            self._items_in_memory("category_probabilities")
+        model = self.model
+        if not isinstance(model, HasTrueCategories):
+            raise no_true_categories(model)
+        self._items_in_memory("category_probabilities")
 
         def probabilities() -> pd.DataFrame:
             posterior = self._draws(self._affordable(draws))
-            found = self.model.category_probabilities(posterior)
-            if found is None:
-                raise no_true_categories(self.model)
+            found = model.category_probabilities(posterior)
             found.attrs |= {"draws": posterior.n_draws, "caution": self._caution}
             return found
 
@@ -574,10 +588,10 @@ class Fit:
             raise ValueError(f"by must be 'all', 'pool' or 'rater', not {by!r}.")
         if by == "pool" and self.ratings.rater_pool is None:
             raise ValueError("by='pool' needs ratings with pools: pass pool=... with the ratings.")
+        if not isinstance(self.model, HasTrueCategories):
+            raise no_true_categories(self.model)
         posterior = self._draws(self._affordable(draws))
         correct = self.model.correct_ratings(posterior, self._rng())
-        if correct is None:
-            raise no_true_categories(self.model)
         coords = {dim: posterior.draws.coords[dim] for dim in ("chain", "draw")}
         by_rater = xr.DataArray(
             correct.reshape(*posterior.shape, -1), coords, (*coords, "rater"), "correct_share"
@@ -726,11 +740,10 @@ class Fit:
         ValueError
             The model has no facets, or a facet is unknown.
         """
-        chosen = None if fixed is None else frozenset(as_names(fixed))
-        found = self.model.decision(self._draws(), chosen)
-        if found is None:
+        if not isinstance(self.model, HasFacets):
             raise no_facets(self.model)
-        return found
+        chosen = None if fixed is None else frozenset(as_names(fixed))
+        return self.model.decision(self._draws(), chosen)
 
     def d_study(
         self,
@@ -823,11 +836,10 @@ class Fit:
         ValueError
             The model has no such facet.
         """
-        rng = np.random.default_rng(self.settings.seed if seed is None else seed)
-        found = self.model.effects_of_levels(self._draws(), facet, prob, rng)
-        if found is None:
+        if not isinstance(self.model, HasFacets):
             raise no_facets(self.model)
-        return found
+        rng = np.random.default_rng(self.settings.seed if seed is None else seed)
+        return self.model.effects_of_levels(self._draws(), facet, prob, rng)
 
     def log_likelihood(self, draws: int | None = None) -> xr.DataArray:
         """Draws of the log-probability of all ratings of an item, its hidden state marginalised.
@@ -1132,6 +1144,8 @@ class Fit:
 
     @cached_property
     def _integration(self) -> tuple[int, float]:
+        if not isinstance(self.model, ChoosesNodes):
+            return 0, 0.0
         return self.model.integration_error(self._draws())
 
     def _icc(self) -> xr.DataArray:
@@ -1155,7 +1169,7 @@ class Fit:
         """How raters rate at some of the draws, and the coordinates of these draws."""
         posterior = self._draws(self._affordable(wanted))
         found = None
-        if self.model.has_true_categories:
+        if isinstance(self.model, HasTrueCategories) and isinstance(self.model, RatesInCategories):
             found = self.model.rating_probabilities(posterior)
         if found is None:
             raise no_true_categories(self.model)
@@ -1167,9 +1181,9 @@ class Fit:
         """Ratings in parts, and what makes the table of items of a part; None if in memory."""
         if not isinstance(self.ratings, RatingsDataset):
             return None
+        assert isinstance(self.model, TakesParts)
         posterior = self._draws(self._affordable(draws))
-        table = self.model.items_by_part(posterior, prob, self._rng())
-        return None if table is None else (self.ratings, table)
+        return self.ratings, self.model.items_by_part(posterior, prob, self._rng())
 
     def _log_likelihood(self, draws: int | None) -> tuple[xr.DataArray, Codes]:
         """Log-likelihood of distinct items, and which of them each item is."""

@@ -8,7 +8,7 @@ from reliabayes.facets.suited_design import suited_design
 from reliabayes.partitions import AnyRatings, RatingsDataset, example_of
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facet_design import has_one
-from reliabayes.results.model import Model
+from reliabayes.results.model import Cautions, Model
 from reliabayes.wording import joined
 
 WEIGHTY = 0.1  # proportion of repeated ratings from which on they change results
@@ -37,7 +37,7 @@ def own_caution(model: Model, ratings: AnyRatings) -> str:
     ratings : Ratings or RatingsDataset
         The data of the fit.
     """
-    return model.caution(example_of(ratings))
+    return model.caution(example_of(ratings)) if isinstance(model, Cautions) else ""
 
 
 def ignored_facets(model: Model, ratings: AnyRatings) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from reliabayes.results.rating_probabilities import RatingProbabilities
 
 
 class Model(Protocol):
-    """What a fit asks of its model; `reliabayes.models.RatingModel` says what each means."""
+    """What a fit asks of every model; `reliabayes.models.RatingModel` says what each means."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     summary: ClassVar[str]
@@ -48,12 +48,6 @@ class Model(Protocol):
 
     def problem(self, ratings: Ratings) -> Problem: ...
 
-    def problem_of_parts(self, dataset: RatingsDataset) -> Problem | None: ...
-
-    def settled(self, problem: Any, centring: StanPart | None) -> Any: ...
-
-    def parameters(self) -> tuple[Parameter, ...]: ...
-
     def labelled(self, drawn: Mapping[str, Array], problem: Any) -> xr.Dataset: ...
 
     def quantities(self, posterior: Posterior[Any]) -> xr.Dataset: ...
@@ -66,41 +60,98 @@ class Model(Protocol):
         self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
     ) -> pd.DataFrame: ...
 
-    def new_rater(
-        self, posterior: Posterior[Any], covariates: Array, rng: np.random.Generator
-    ) -> dict[str, Array] | None: ...
-
-    def items_by_part(
-        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
-    ) -> TableOfPart | None: ...
-
-    def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame | None: ...
-
     def pointwise(self, posterior: Posterior[Any]) -> tuple[Array, Codes]: ...
 
     def replicates(
         self, posterior: Posterior[Any], rng: np.random.Generator
     ) -> Iterator[NDArray[Any]]: ...
 
-    def correct_ratings(
-        self, posterior: Posterior[Any], rng: np.random.Generator
-    ) -> Array | None: ...
+
+# What only some models have: such a model has the methods, and needs to say nothing else.
+
+
+@runtime_checkable
+class TakesParts(Protocol):
+    """A model of ratings in memory or in parts."""
+
+    def problem_of_parts(self, dataset: RatingsDataset) -> Problem:
+        """As `problem`, of ratings in parts."""
+
+    def items_by_part(
+        self, posterior: Posterior[Any], prob: float | None, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What makes the table `items` of a part, with what all parts share already drawn."""
+
+
+@runtime_checkable
+class ChoosesNodes(Protocol):
+    """A model that integrates over nodes, of which a start says how many suffice."""
+
+    def settled(self, problem: Any, centring: StanPart | None) -> Any:
+        """The problem as the program takes it from a start."""
+
+    def integration_error(self, posterior: Posterior[Any]) -> tuple[int, float]:
+        """Number of nodes, and the error of the log-likelihood in nats."""
+
+
+@runtime_checkable
+class HasSupports(Protocol):
+    """A model that works with the supports of its program's parameters."""
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of the program."""
+
+
+@runtime_checkable
+class HasTrueCategories(Protocol):
+    """A model in which items have a hidden true category."""
+
+    def category_probabilities(self, posterior: Posterior[Any]) -> pd.DataFrame:
+        """Probability (I, K) of each true category of each item."""
+
+    def correct_ratings(self, posterior: Posterior[Any], rng: np.random.Generator) -> Array:
+        """Number (S, R) of each rater's correct ratings."""
+
+
+@runtime_checkable
+class RatesInCategories(Protocol):
+    """A model of ratings in categories."""
 
     def rating_probabilities(
         self, posterior: Posterior[Any]
-    ) -> Iterator[RatingProbabilities] | None: ...
+    ) -> Iterator[RatingProbabilities] | None:
+        """How raters rate at each draw; None where that depends on the ratings of others."""
 
-    def decision(
-        self, posterior: Posterior[Any], fixed: frozenset[str] | None = None
-    ) -> Decision | None: ...
+
+@runtime_checkable
+class HasNewRaters(Protocol):
+    """A model of the population that raters are drawn from."""
+
+    def new_rater(
+        self, posterior: Posterior[Any], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array] | None:
+        """Draws (S,) of what a rater drawn from their population has; None if there is none."""
+
+
+@runtime_checkable
+class HasFacets(Protocol):
+    """A model of effects of occasions and other facets."""
+
+    def decision(self, posterior: Posterior[Any], fixed: frozenset[str] | None = None) -> Decision:
+        """Measurement by single ratings, draw by draw; facets are fixed as given, or as it says."""
 
     def effects_of_levels(
         self, posterior: Posterior[Any], facet: str, prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame | None: ...
+    ) -> pd.DataFrame:
+        """Effects of the levels of a facet."""
 
-    def caution(self, ratings: Ratings) -> str: ...
 
-    def integration_error(self, posterior: Posterior[Any]) -> tuple[int, float]: ...
+@runtime_checkable
+class Cautions(Protocol):
+    """A model with something to say beside its results."""
+
+    def caution(self, ratings: Ratings) -> str:
+        """What to say, in sentences; empty if there is nothing to say."""
 
 
 def as_counted(model: Model, ratings: AnyRatings) -> AnyRatings:
@@ -137,8 +188,43 @@ def problem_of(model: Model, ratings: AnyRatings, centring: StanPart | None = No
     Problem
     """
     if isinstance(ratings, RatingsDataset):
+        assert isinstance(model, TakesParts)
         return model.problem_of_parts(ratings)
-    return model.settled(model.problem(ratings), centring)
+    return settled(model, model.problem(ratings), centring)
+
+
+def settled(model: Model, problem: Any, centring: StanPart | None) -> Any:
+    """The problem as the program takes it from a start, with the nodes that suffice around it.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+    problem : Problem
+        That of the ratings.
+    centring : StanPart or None
+        That of the start.
+
+    Returns
+    -------
+    Problem
+    """
+    return model.settled(problem, centring) if isinstance(model, ChoosesNodes) else problem
+
+
+def supports(model: Model) -> tuple[Parameter, ...]:
+    """Parameters of a model's program with their supports, if the model works with them.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+
+    Returns
+    -------
+    tuple of Parameter
+    """
+    return model.parameters() if isinstance(model, HasSupports) else ()
 
 
 def no_true_categories(model: Model) -> AttributeError:

@@ -19,7 +19,13 @@ from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.ignored_facets import cautions
 from reliabayes.results.item_tables import TableOfPart, write_table, write_tables
-from reliabayes.results.model import Model, no_true_categories, problem_of
+from reliabayes.results.model import (
+    HasTrueCategories,
+    Model,
+    TakesParts,
+    no_true_categories,
+    problem_of,
+)
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.shared_errors import SharedErrors, errors_of_leading_raters
 from reliabayes.results.summaries import not_of_raters, ratings_of, scalars
@@ -129,10 +135,10 @@ class PointEstimate:
             There is something in the folder already.
         """
         if isinstance(self.ratings, RatingsDataset):
+            assert isinstance(self.model, TakesParts)
             table = self.model.items_by_part(self._posterior, None, NoNoise())
-            if table is not None:
-                write_tables(self.ratings, partial(_without_noise, table), folder, 0)
-                return
+            write_tables(self.ratings, partial(_without_noise, table), folder, 0)
+            return
         write_table(self.items(), folder)
 
     def raters(self) -> pd.DataFrame:
@@ -149,12 +155,10 @@ class PointEstimate:
         AttributeError
             The model has no true categories.
         """
-        if not self.model.has_true_categories:
+        if not isinstance(self.model, HasTrueCategories):
             raise no_true_categories(self.model)
         in_memory(self.ratings, "category_probabilities", WRITE_ITEMS.format("estimate"))
-        found = self.model.category_probabilities(self._posterior)
-        assert found is not None
-        return found
+        return self.model.category_probabilities(self._posterior)
 
     @cached_property
     def _posterior(self) -> Posterior[Any]:

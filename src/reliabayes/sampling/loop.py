@@ -29,9 +29,13 @@ from reliabayes.sampling.plan import (
     MOST_TRIED_AGAIN,
     AddedSampler,
     Care,
+    HasConjugate,
     SampledModel,
     Step,
+    WeighsModes,
     acceptance_of,
+    for_program,
+    from_program,
     geometry_of,
 )
 
@@ -231,7 +235,10 @@ class Chains:
         """With as many draws from each place as a fit has, unless chains pass between the modes."""
         missing = self.settings.draws - number
         modes = [mode for _, mode in self.places]
-        if not missing or self.model.passes_between(modes, self.runs, self.problem):
+        if not missing or (
+            isinstance(self.model, WeighsModes)
+            and self.model.passes_between(modes, self.runs, self.problem)
+        ):
             return self
         rest = self._drawn(missing, 0, self.runs)
         return self._with(map(_joined, self.runs, rest))
@@ -273,7 +280,7 @@ class Chains:
                 first_chain=first_chain,
                 **options,
             )
-            return self.model.from_program(run, mode.centring)
+            return from_program(self.model, run, mode.centring)
         if isinstance(own, NearNormal):
             own = replace(own, thinning=self.every * own.thinning)
             return independence.sample(own, **_lengths(settings), **options)
@@ -286,6 +293,8 @@ class Chains:
         else:
             settings = replace(settings, draws=self.every * draws)
             run = _one_in(self.every, _sampler(own)(**_lengths(settings), **options))
+        if not isinstance(self.model, HasConjugate):
+            return run
         return self.model.as_by_program(run, mode.centring)
 
     def _swept(self, own: Conjugate) -> Conjugate:
@@ -363,7 +372,7 @@ def program_arguments(
         points = _last_of(before)
     return {
         "data": stan_data(problem, mode.centring),
-        "inits": [model.for_program(point, mode.centring) for point in points],
+        "inits": [for_program(model, point, mode.centring) for point in points],
         **_lengths(settings),
         "geometry": before.adapted if before else geometry_of(start, settings.sampler, care),
         "acceptance": acceptance_of(start, settings.sampler, care),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import stan
@@ -17,6 +17,7 @@ from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.results.modes import Combined
 from reliabayes.results.plan import Plan
 from reliabayes.results.settings import Settings
 
@@ -83,7 +84,7 @@ class Step:
 
 
 class SampledModel(Protocol):
-    """What sampling asks of a model."""
+    """What sampling asks of every model."""
 
     samples_in_numpy: ClassVar[bool]
     takes_parts: ClassVar[bool]
@@ -91,14 +92,38 @@ class SampledModel(Protocol):
     def program(self, problem: Any) -> str:
         """Stan program."""
 
+    def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
+        """Dispersed starting points."""
+
+
+# What only some models have: such a model has the methods, and needs to say nothing else.
+
+
+@runtime_checkable
+class HasConjugate(Protocol):
+    """A model whose posteriors Gibbs sampling may suit."""
+
+    def conjugate(self, problem: Any) -> ByGibbs | None:
+        """What Gibbs sampling needs; None if it does not suit this posterior."""
+
     def prefers_gibbs(self, problem: Any) -> bool:
         """Whether it gives more effective draws a second than NUTS."""
 
-    def conjugate(self, problem: Any) -> ByGibbs | None:
-        """What Gibbs sampling needs."""
+    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
+        """A run of Gibbs sampling, with the log density of the program."""
+
+
+@runtime_checkable
+class HasNearNormal(Protocol):
+    """A model whose posteriors may be so simple that draws around the mode are independent."""
 
     def near_normal(self, problem: Any, mode: WarmStart) -> NearNormal | None:
-        """What independence sampling needs."""
+        """What independence sampling needs; None if this posterior is not known to be so simple."""
+
+
+@runtime_checkable
+class SamplesOtherNumbers(Protocol):
+    """A model whose program samples other numbers than the parameters, relative to a centring."""
 
     def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
         """A point as the program declares it."""
@@ -106,19 +131,35 @@ class SampledModel(Protocol):
     def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
         """A run of the program, with the parameters."""
 
-    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
-        """A run of another sampler, with the log density of the program."""
+
+@runtime_checkable
+class WeighsModes(Protocol):
+    """A model whose posteriors may have several modes, of which it can tell the masses."""
 
     def weighs_modes(self, problem: Any) -> bool:
-        """Whether the masses of several modes can be compared."""
+        """Whether the masses of the modes of this posterior can be compared."""
 
     def passes_between(
         self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: Any
     ) -> bool:
         """Whether chains from all modes pass between them, and agree on how often."""
 
-    def cold_start(self, problem: Any, centring: StanPart | None) -> WarmStart:
-        """Dispersed starting points."""
+    def combine(
+        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: Any, settings: Settings
+    ) -> Combined:
+        """One set of draws from runs of the sampler at each mode, or from one run."""
+
+
+def for_program(
+    model: SampledModel, point: Mapping[str, Any], centring: StanPart | None
+) -> Mapping[str, Any]:
+    """A point as the program declares it; as the model does unless it samples other numbers."""
+    return model.for_program(point, centring) if isinstance(model, SamplesOtherNumbers) else point
+
+
+def from_program(model: SampledModel, run: Draws, centring: StanPart | None) -> Draws:
+    """A run of the program, with the parameters."""
+    return model.from_program(run, centring) if isinstance(model, SamplesOtherNumbers) else run
 
 
 def first_step(
@@ -147,12 +188,14 @@ def first_step(
             "sampler='nuts'."
         )
     found: Own | None = None
-    if sampler == "gibbs" or (
-        sampler == "auto" and not keeps_files and model.prefers_gibbs(problem)
+    if isinstance(model, HasConjugate) and (
+        sampler == "gibbs"
+        or (sampler == "auto" and not keeps_files and model.prefers_gibbs(problem))
     ):
         found = model.conjugate(problem)
-    if sampler == "independence" or (
-        sampler == "auto" and not keeps_files and from_mode and found is None
+    if isinstance(model, HasNearNormal) and (
+        sampler == "independence"
+        or (sampler == "auto" and not keeps_files and from_mode and found is None)
     ):
         near_normal = model.near_normal(problem, mode)
         if near_normal and (
@@ -364,7 +407,8 @@ def chosen_starts(
         return (warm_start,)
     if not warm_start:
         return (model.cold_start(problem, modes[0].centring),)
-    return modes if model.weighs_modes(problem) else modes[:1]
+    are_weighed = not isinstance(model, WeighsModes) or model.weighs_modes(problem)
+    return modes if are_weighed else modes[:1]
 
 
 def chosen_settings(

@@ -9,6 +9,7 @@ import pandas as pd
 
 from reliabayes.arrays import Array
 from reliabayes.html_report.answers.figures import Claim
+from reliabayes.results.model import RatesInCategories
 from reliabayes.results.rater_variance import raters_outweigh_items
 from reliabayes.results.summaries import interval_bounds
 
@@ -43,7 +44,10 @@ def severities(fit: Fit) -> pd.DataFrame | None:
             "upper": table.iloc[:, -1],
         }
         return pd.DataFrame(columns).sort_values("median")
-    found = fit.model.rating_probabilities(fit._draws(DRAWS))
+    model = fit.model
+    found = None
+    if isinstance(model, RatesInCategories):
+        found = model.rating_probabilities(fit._draws(DRAWS))
     if found is None:
         return None
     values = _values(fit.ratings.categories)

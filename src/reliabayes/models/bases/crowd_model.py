@@ -37,7 +37,7 @@ class CrowdModel(OnePopulationModel):
 
     def program(self, problem: ScoreProblem) -> str:
         """The program that samples all effects, or the one that integrates those of items out."""
-        return PROGRAM if isinstance(problem, CrowdProblem) else super().program(problem)
+        return PROGRAM if isinstance(problem, CrowdProblem) else "ordinal_icc"
 
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the programs' variables."""

@@ -20,6 +20,7 @@ from reliabayes.families.categories.modes import ITERATIONS, TOLERANCE
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
+from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
@@ -36,7 +37,7 @@ from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.score_numbers import Numbers, scored_ratings
 from reliabayes.models.bases.score_problem import ScoreProblem
 from reliabayes.models.bases.score_units import in_better_units
-from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, own_priors
 from reliabayes.ratings import Ratings
 from reliabayes.results import quantities
 from reliabayes.results.new_rater import drawn_effect
@@ -128,6 +129,14 @@ class LatentScoreModel(HiddenStateModel[P], LikelihoodModel[P]):
         cuts = {"below": base.coords["category"][:-1], "between": base.coords["category"][1:-1]}
         return replace(base, coords={**base.coords, **cuts})
 
+    def priors(self, ratings: Ratings) -> dict[str, Any]:
+        """Priors by parameter."""
+        return own_priors(self)
+
+    def declared(self, problem: P) -> tuple[Parameter, ...]:
+        """The parameters of the program."""
+        return self.parameters()
+
     # The model at a point.
 
     def cut(self, point: Point) -> Array:
@@ -214,7 +223,7 @@ class LatentScoreModel(HiddenStateModel[P], LikelihoodModel[P]):
 
     def starts(self, problem: P) -> tuple[WarmStart, ...]:
         """The start, in better units where these are worth their time."""
-        (start,) = super().starts(problem)
+        start = self.start(problem)
         return (in_better_units(self, self.settled(problem, start.centring), start),)
 
     def settled(self, problem: P, centring: StanPart | None) -> P:

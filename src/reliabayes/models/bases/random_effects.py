@@ -70,6 +70,10 @@ class RandomEffectsModel(LikelihoodModel[NormalEffectsProblem]):
         """The program for complete, balanced designs, or that for all."""
         return "gstudy" if problem.squares else "gstudy_unbalanced"
 
+    def starts(self, problem: NormalEffectsProblem) -> tuple[WarmStart, ...]:
+        """The start at the one mode."""
+        return (self.start(problem),)
+
     def start(self, problem: NormalEffectsProblem) -> WarmStart:
         """Mode of the posterior of the log standard deviations, and its curvature."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 import numpy as np
@@ -17,10 +17,8 @@ from typing_extensions import TypeVar
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.choices import Repeats, Sampler
-from reliabayes.facets import Decision
 from reliabayes.inference.commands import cmdstanpy_arguments
 from reliabayes.inference.em import Point
-from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import Problem, StanPart, stan_data
 from reliabayes.inference.stan import Draws, load
@@ -31,16 +29,14 @@ from reliabayes.models.bases.given_point import given_point, labelled_point
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.results.fit import Fit
-from reliabayes.results.item_tables import TableOfPart
-from reliabayes.results.model import as_counted, problem_of
+from reliabayes.results.model import as_counted, problem_of, settled
 from reliabayes.results.modes import Combined
 from reliabayes.results.plan import Plan
 from reliabayes.results.point_estimate import PointEstimate
 from reliabayes.results.posterior import Posterior, with_ids
-from reliabayes.results.rating_probabilities import RatingProbabilities
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.loop import Chains, fit_until, program_arguments
-from reliabayes.sampling.plan import ByGibbs, Step, chosen_settings, way_of
+from reliabayes.sampling.plan import Step, WeighsModes, chosen_settings, way_of
 from reliabayes.wording import kebab_case
 
 if TYPE_CHECKING:
@@ -78,10 +74,9 @@ class RatingModel(ABC, Generic[P]):
 
     # From ratings to draws.
 
+    @abstractmethod
     def priors(self, ratings: Ratings) -> dict[str, Any]:
         """Priors in force for these ratings, by parameter."""
-        own = [each.name for each in fields(self) if each.name.startswith("prior_")]
-        return {name.removeprefix("prior_"): getattr(self, name) for name in own}
 
     @abstractmethod
     def problem(self, ratings: Ratings) -> P:
@@ -104,8 +99,10 @@ class RatingModel(ABC, Generic[P]):
         """
 
     @abstractmethod
-    def start(self, problem: P) -> WarmStart:
-        """Mode and curvature of the posterior, and the program's centring, by one run of EM.
+    def starts(self, problem: P) -> tuple[WarmStart, ...]:
+        """A start at each mode that may hold a share of the posterior, the heaviest first.
+
+        Each has mode and curvature of the posterior, and the program's centring, by EM.
 
         Parameters
         ----------
@@ -117,27 +114,16 @@ class RatingModel(ABC, Generic[P]):
     def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
         """Widely dispersed starting points, which do not depend on the mode that EM found.
 
-        The centring is that of `start`, if any.
+        The centring is that of `starts`, if any.
         """
 
     @abstractmethod
     def dims(self) -> Mapping[str, tuple[str, ...]]:
         """Names of the dimensions of the program's variables; scalars may be left out."""
 
+    @abstractmethod
     def program(self, problem: P) -> str:
-        """Stan program that samples from the posterior; by default the class in snake_case."""
-        return self.name().replace("-", "_")
-
-    def starts(self, problem: P) -> tuple[WarmStart, ...]:
-        """A start at each mode that may hold a share of the posterior, the heaviest first."""
-        return (self.start(problem),)
-
-    def combine(
-        self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P, settings: Settings
-    ) -> Combined:
-        """One set of draws from runs of the sampler at each of several modes, or from one run."""
-        (run,) = runs
-        return Combined(run.parameters, run.statistics)
+        """Stan program that samples from the posterior."""
 
     # Results.
 
@@ -157,9 +143,9 @@ class RatingModel(ABC, Generic[P]):
             That of the ratings.
         """
 
+    @abstractmethod
     def declared(self, problem: P) -> tuple[Parameter, ...]:
-        """What determines a point, as `simulate` takes it; by default the program's parameters."""
-        return self.parameters()
+        """What determines a point, as `simulate` takes it."""
 
     def at(self, ratings: AnyRatings, parameters: Mapping[Any, Any]) -> PointEstimate:
         """What the model says of ratings at given parameters, without estimating any.
@@ -293,102 +279,6 @@ class RatingModel(ABC, Generic[P]):
             Ratings at one draw: numbers, or positions of categories.
         """
 
-    # What only some models have, with what the others answer.
-
-    def problem_of_parts(self, dataset: RatingsDataset) -> P | None:
-        """As `problem`, of ratings in parts; None unless the model takes them."""
-        return None
-
-    def settled(self, problem: P, centring: StanPart | None) -> P:
-        """The problem as the program takes it from a start; by default as it is."""
-        return problem
-
-    def parameters(self) -> tuple[Parameter, ...]:
-        """Parameters of the program, where the model works with their supports."""
-        return ()
-
-    def for_program(self, point: Mapping[str, Any], centring: StanPart | None) -> Mapping[str, Any]:
-        """A point as the program declares it; by default as the model does."""
-        return point
-
-    def from_program(self, run: Draws, centring: StanPart | None) -> Draws:
-        """A run of the program, with the parameters; by default what it has."""
-        return run
-
-    def as_by_program(self, run: Draws, centring: StanPart | None) -> Draws:
-        """A run of another sampler, with the log density of the program; by default what it has."""
-        return run
-
-    def items_by_part(
-        self, posterior: Posterior[P], prob: Any, rng: np.random.Generator
-    ) -> TableOfPart | None:
-        """What makes the table `items` of a part, with what all parts share already drawn.
-
-        None unless the model takes ratings in parts.
-        """
-        return None
-
-    def category_probabilities(self, posterior: Posterior[P]) -> pd.DataFrame | None:
-        """Probability (I, K) of each true category of each item; None if items have none."""
-        return None
-
-    def correct_ratings(self, posterior: Posterior[P], rng: np.random.Generator) -> Array | None:
-        """Number (S, R) of each rater's correct ratings; None if items have no true category."""
-        return None
-
-    def new_rater(
-        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
-    ) -> dict[str, Array] | None:
-        """Draws (S,) of what a rater drawn from their population has; None if there is none."""
-        return None
-
-    def rating_probabilities(self, posterior: Posterior[P]) -> Iterator[RatingProbabilities] | None:
-        """How raters rate at each draw; None unless ratings are categories of their own."""
-        return None
-
-    def conjugate(self, problem: P) -> ByGibbs | None:
-        """What Gibbs sampling needs; None if only NUTS can sample from the posterior."""
-        return None
-
-    def near_normal(self, problem: P, mode: WarmStart) -> NearNormal | None:
-        """What independence sampling needs; None if the posterior is not known to be so simple."""
-        return None
-
-    def prefers_gibbs(self, problem: P) -> bool:
-        """Whether Gibbs sampling, where there is one, gives more effective draws a second."""
-        return True
-
-    def weighs_modes(self, problem: P) -> bool:
-        """Whether the masses of several modes of the posterior can be compared."""
-        return True
-
-    def passes_between(self, modes: Sequence[WarmStart], runs: Sequence[Draws], problem: P) -> bool:
-        """Whether chains from all modes pass between them, and agree on how often."""
-        return False
-
-    def decision(
-        self, posterior: Posterior[P], fixed: frozenset[str] | None = None
-    ) -> Decision | None:
-        """Measurement by single ratings, draw by draw; None if the model has no facets.
-
-        Facets are fixed as the model says, unless ``fixed`` does.
-        """
-        return None
-
-    def effects_of_levels(
-        self, posterior: Posterior[P], facet: str, prob: float | None, rng: np.random.Generator
-    ) -> pd.DataFrame | None:
-        """Effects of the levels of a facet; None if the model has no facets."""
-        return None
-
-    def caution(self, ratings: Ratings) -> str:
-        """What to say beside the results, in sentences; empty if there is nothing to say."""
-        return ""
-
-    def integration_error(self, posterior: Posterior[P]) -> tuple[int, float]:
-        """Number of nodes of a quadrature, and its error of the log-likelihood in nats."""
-        return 0, 0.0
-
     # Fitting.
 
     def prepared(self, ratings: AnyRatings) -> tuple[P, Sequence[WarmStart]]:
@@ -396,7 +286,7 @@ class RatingModel(ABC, Generic[P]):
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem: P = problem_of(self, ratings)
             modes = self.starts(problem)
-            return self.settled(problem, modes[0].centring), modes
+            return settled(self, problem, modes[0].centring), modes
 
     def fit_of_runs(
         self,
@@ -407,7 +297,11 @@ class RatingModel(ABC, Generic[P]):
         settings: Settings,
     ) -> Fit:
         """The fit that runs of the sampler make, from each of some modes or from one."""
-        drawn = self.combine(modes, runs, problem, settings)
+        if isinstance(self, WeighsModes):
+            drawn = self.combine(modes, runs, problem, settings)
+        else:
+            (run,) = runs
+            drawn = Combined(run.parameters, run.statistics)
         fit = Fit(
             self,
             ratings,
