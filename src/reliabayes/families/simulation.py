@@ -1,16 +1,87 @@
-"""Checks and designs that all simulations share."""
+"""Checks and designs that all simulations share, and the simulation of ratings in categories."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array, Codes
-from reliabayes.choices import Scale
+from reliabayes.choices import Repeats, Scale
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
 from reliabayes.ratings import Ratings
+from reliabayes.ratings.one_vote import one_vote_each
+
+P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
+
+
+class SimulatedModel(Protocol[P_co]):
+    """What the simulation of ratings in categories asks of a model."""
+
+    @property
+    def repeats(self) -> Repeats:
+        """What several ratings of an item by one rater count as."""
+
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters of the Stan program."""
+
+    def problem(self, ratings: Ratings) -> P_co:
+        """What the posterior depends on."""
+
+
+@dataclass(frozen=True)
+class CategorySimulation(Generic[P]):
+    """Simulation of ratings in categories.
+
+    Attributes
+    ----------
+    model : SimulatedModel
+        The model.
+    draw_from_prior : callable
+        Of a problem, a generator and given parameters: the others, drawn from their priors.
+    rate : callable
+        Of parameters, a design, its problem and a generator: the category (N,) of each rating.
+    """
+
+    model: SimulatedModel[P]
+    draw_from_prior: Callable[[P, np.random.Generator, Point], Point]
+    rate: Callable[[Point, Ratings, P, np.random.Generator], Codes]
+
+    def ratings(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        categories: Iterable[Any],
+        parameters: Mapping[str, Any] | None,
+    ) -> Ratings:
+        """Ratings of a design, at the parameters given and others drawn from their priors."""
+        blank = self._blank(design, categories)
+        problem = self.model.problem(blank)
+        given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
+        require_known(given, (each.name for each in self.model.parameters()), self.model)
+        point = {**self.draw_from_prior(problem, rng, given), **given}
+        drawn = blank.categories[self.rate(point, blank, problem, rng)]
+        return rated(blank, drawn, scale=blank.scale, categories=blank.categories)
+
+    def parameters(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        categories: Iterable[Any],
+    ) -> Point:
+        """Parameters drawn from their priors."""
+        problem = self.model.problem(self._blank(design, categories))
+        return self.draw_from_prior(problem, rng, {})
+
+    def _blank(self, design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
+        """Arbitrary ratings of a design, as the model counts them."""
+        blank = blank_ratings(design, categories)
+        return one_vote_each(blank) if self.model.repeats == "one_vote" else blank
 
 
 def require_known(given: Iterable[str], names: Iterable[str], model: object) -> None:

@@ -6,6 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, get_args
 
 import numpy as np
@@ -34,7 +35,7 @@ from reliabayes.families.categories.problem import (
     categorical_problem,
 )
 from reliabayes.families.cells import Cells
-from reliabayes.families.simulation import blank_ratings, rated, require_known
+from reliabayes.families.simulation import CategorySimulation
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
@@ -48,7 +49,6 @@ from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.models.priors import Beta, own_priors
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
-from reliabayes.ratings.one_vote import one_vote_each
 from reliabayes.results.item_tables import TableOfPart
 from reliabayes.results.model import as_counted, problem_of
 from reliabayes.results.modes import Combined
@@ -407,13 +407,7 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
         RatingsError
             All ratings came out alike, or the design has faults.
         """
-        family, blank = self.family, self._blank(design, categories)
-        problem = self.problem(blank)
-        given = {name: np.asarray(value, float) for name, value in (parameters or {}).items()}
-        require_known(given, (parameter.name for parameter in problem.parameters), self)
-        point = {**family.response.draw_from_prior(problem, rng, given), **given}
-        drawn = blank.categories[replicates.simulated(family, point, blank, problem, rng)]
-        return rated(blank, drawn, scale=blank.scale, categories=blank.categories)
+        return self._simulation.ratings(design, rng, categories, parameters)
 
     def draw_parameters(
         self,
@@ -423,10 +417,10 @@ class CategoryModel(RatingModel[CategoricalProblem[X]]):
         categories: Iterable[Any] = (0, 1),
     ) -> Point:
         """Parameters drawn from their priors, as `simulate` takes them."""
-        problem = self.problem(self._blank(design, categories))
-        return self.family.response.draw_from_prior(problem, rng, {})
+        return self._simulation.parameters(design, rng, categories)
 
-    def _blank(self, design: pd.DataFrame | Ratings, categories: Iterable[Any]) -> Ratings:
-        """Arbitrary ratings of a design, as the model counts them."""
-        blank = blank_ratings(design, categories)
-        return one_vote_each(blank) if self.repeats == "one_vote" else blank
+    @property
+    def _simulation(self) -> CategorySimulation[CategoricalProblem[X]]:
+        family = self.family
+        draw_from_prior, rate = family.response.draw_from_prior, partial(replicates.simulated, family)
+        return CategorySimulation(self, draw_from_prior, rate)
