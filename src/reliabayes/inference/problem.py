@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -54,7 +55,7 @@ class StanPart(Protocol):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Problem:
+class Problem(ABC):
     """What a posterior depends on: data reduced to what the likelihood needs, and priors.
 
     A problem is pure: making one runs no estimation. Positions count from 0.
@@ -74,12 +75,12 @@ class Problem:
         """Length of a dimension."""
         return len(self.coords[dim])
 
-    @property
-    def rough(self) -> Self:
-        """A quicker problem with nearly the same posterior; this one where none is known."""
-        return self
-
+    @abstractmethod
     def stan_data(self) -> StanData:
+        """What the program reads."""
+
+    @property
+    def prior_data(self) -> StanData:
         """What every program reads: the numbers of the priors."""
         return StanData(values={f"prior_{name}": prior for name, prior in self.priors.items()})
 

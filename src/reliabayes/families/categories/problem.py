@@ -134,7 +134,7 @@ class CategoricalProblem(Problem, Generic[X]):
             sizes["R"] = self.n_raters
         if MISLEADING.name in self.priors:
             sizes["misleads"] = int(self.misleads)
-        found = super().stan_data() | self.mixture.stan_data() | StanData(sizes)
+        found = self.prior_data | self.mixture.stan_data() | StanData(sizes)
         for part in (self.prevalence, self.nodes, self.own):
             if part is not None:
                 found |= part.stan_data()

@@ -119,7 +119,7 @@ class NormalEffectsProblem(Problem):
     def stan_data(self) -> StanData:
         """Mean squares or sums by effect, and priors."""
         own = self.squares.stan_data() if self.squares else self.sums_by_effect()
-        return super().stan_data() | own | StanData({"K": self.size("source")})
+        return self.prior_data | own | StanData({"K": self.size("source")})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

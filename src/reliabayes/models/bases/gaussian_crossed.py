@@ -132,7 +132,7 @@ class CrossedProblem(Problem):
     def stan_data(self) -> StanData:
         """Sums, centre and priors."""
         own = StanData(values={"swapped": int(self.swapped), "center": self.center})
-        return super().stan_data() | self._for_stan().stan_data() | own
+        return self.prior_data | self._for_stan().stan_data() | own
 
     def _for_stan(self) -> CrossedSums:
         """The sums that NUTS needs, unless they are too many."""

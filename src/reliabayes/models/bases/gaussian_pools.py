@@ -94,7 +94,7 @@ class PooledGaussianProblem(Problem):
     def stan_data(self) -> StanData:
         """Sums, centres and priors."""
         own = StanData({"E": self.n_residuals}, values={"center": self.center})
-        return super().stan_data() | self.sums.stan_data() | own
+        return self.prior_data | self.sums.stan_data() | own
 
 
 def integrates_out(design: PooledDesign) -> bool:

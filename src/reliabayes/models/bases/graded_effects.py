@@ -130,4 +130,4 @@ class GradedProblem(Problem):
                 "reference": np.array(self.reference),
             },
         )
-        return super().stan_data() | own
+        return self.prior_data | own

@@ -84,7 +84,7 @@ class CategoricalProblem(Problem):
             sizes["R"] = self.n_raters
         if "misleading" in self.priors:
             sizes["misleads"] = int(self.misleads)
-        return super().stan_data() | self.mixture.stan_data() | StanData(sizes)
+        return self.prior_data | self.mixture.stan_data() | StanData(sizes)
 
 
 P = TypeVar("P", bound=CategoricalProblem, default=Any)

@@ -13,7 +13,7 @@ from scipy.special import logit
 from reliabayes.arrays import Array
 from reliabayes.inference import stan
 from reliabayes.inference.log_density import log_densities
-from reliabayes.inference.problem import Problem, StanPart, stan_data
+from reliabayes.inference.problem import StanPart, stan_data
 from reliabayes.inference.warm_start import WarmStart
 
 SAMPLED = "core", "score", "guess_score", "misleading"  # by programs, in their order
@@ -43,6 +43,14 @@ class Core(StanPart, Protocol):
         """The same relative to mean and covariance of a few standard scores (N, G) of it."""
 
 
+class RefinedProblem(StanPart, Protocol):
+    """A problem with a density that may be approximated."""
+
+    @property
+    def rough(self) -> StanPart:
+        """A quicker problem with nearly the same posterior; this one where none is known."""
+
+
 class CoreModel(Protocol):
     """A model whose program samples ``core``."""
 
@@ -56,7 +64,7 @@ class CoreModel(Protocol):
         """Parameters of those on the unconstrained scale."""
 
 
-def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmStart:
+def after_pilot(model: CoreModel, problem: RefinedProblem, start: WarmStart) -> WarmStart:
     """The same start in units of the covariance of what raters have in common, from a few draws.
 
     All other numbers get a mean and a variance each, which few draws say less surely.
@@ -100,7 +108,7 @@ def after_pilot(model: CoreModel, problem: Problem, start: WarmStart) -> WarmSta
 
 
 def _rough(
-    model: CoreModel, problem: Any, centring: Core, drawn: Array, log_density: Array
+    model: CoreModel, problem: RefinedProblem, centring: Core, drawn: Array, log_density: Array
 ) -> StanPart | None:
     """The quicker problem, if its log density at draws (N, P) follows the problem's."""
     if problem.rough is problem:
