@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -197,7 +198,7 @@ class TwoWaySums:
         return float(self.ratings.n_raters)
 
 
-class ProductSums:
+class ProductSums(ABC):
     """Sums of products by item, for any design and any formula.
 
     Attributes
@@ -228,6 +229,14 @@ class ProductSums:
             raise RatingsError([Fault("over", rule, "an incomplete design", remedy)])
         _require_memory(self.design.n_elements, self.ratings, self.name, MAX_ROW_ELEMENTS)
         return self.design.rows()
+
+    @abstractmethod
+    def single(self, sums: Array) -> Array:
+        """(...) ICC of single ratings."""
+
+    @abstractmethod
+    def ratings_averaged(self, sums: Array) -> Array | float:
+        """(...) number k of ratings that a mean averages."""
 
 
 class RestrictedSums(ProductSums):

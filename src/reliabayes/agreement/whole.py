@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -95,19 +95,6 @@ class Whole:
         return _union(self.ask(_rater_pairs))
 
 
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RatingsOfPart(Ratings):
-    """Ratings of one part.
-
-    Attributes
-    ----------
-    whole : Whole
-        The ratings of all parts.
-    """
-
-    whole: Whole
-
-
 def whole_of(ratings: Ratings) -> Whole:
     """Return all ratings of which these are a part, or these if they are all.
 
@@ -121,7 +108,7 @@ def whole_of(ratings: Ratings) -> Whole:
     Whole
         All ratings.
     """
-    return ratings.whole if isinstance(ratings, RatingsOfPart) else Whole(ratings)
+    return ratings.whole if isinstance(ratings.whole, Whole) else Whole(ratings)
 
 
 def ratings_in_memory(whole: Whole) -> Ratings:
@@ -143,7 +130,7 @@ def ratings_in_memory(whole: Whole) -> Ratings:
     return whole.source
 
 
-def as_part(ratings: Ratings, whole: Whole) -> RatingsOfPart:
+def as_part(ratings: Ratings, whole: Whole) -> Ratings:
     """Return the ratings of a part, together with what is known of all parts.
 
     Parameters
@@ -155,11 +142,10 @@ def as_part(ratings: Ratings, whole: Whole) -> RatingsOfPart:
 
     Returns
     -------
-    RatingsOfPart
+    Ratings
         The same ratings.
     """
-    known = {each.name: getattr(ratings, each.name) for each in fields(Ratings)}
-    return RatingsOfPart(**known, whole=whole)
+    return replace(ratings, whole=whole)
 
 
 def require_shared_categories(ratings: Ratings) -> None:
@@ -175,7 +161,7 @@ def require_shared_categories(ratings: Ratings) -> None:
     RatingsError
         They are a part of ratings on a continuous scale.
     """
-    if isinstance(ratings, RatingsOfPart) and ratings.given_categories is None:
+    if ratings.whole is not None and ratings.given_categories is None:
         rule = "the values of a dataset must be declared for this coefficient"
         remedy = "Pass categories=... when partitioning, or use alpha of intervals or an ICC."
         raise RatingsError([Fault("rating", rule, "a continuous scale", remedy)])

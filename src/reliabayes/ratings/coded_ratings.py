@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
@@ -22,7 +23,7 @@ AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class CodedRatings:
+class CodedRatings(ABC):
     """The arrays of ratings, and the quantities that follow from them alone.
 
     Rows are sorted by item, rater and facets. The fields are explained in `Ratings`, the class
@@ -45,6 +46,11 @@ class CodedRatings:
     scale_is_guess: bool = field(default=False, compare=False)
     facets: ByFacet[pd.Index[Any]] = NO_FACETS
     facet: ByFacet[Codes] = NO_FACETS
+    whole: object = field(default=None, compare=False)
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return a long table in the user's ids."""
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
