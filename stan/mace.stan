@@ -14,10 +14,8 @@ data {
   int<lower=1> R; // raters
   #include data/ratings.standata
   #include data/misleading.standata
+  #include data/shared_prevalence.standata
   
-  int<lower=0, upper=1> shared; // 1: the prevalence is estimated
-  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet, if it is estimated
-  simplex[K] mean_prevalence; // the prevalence, if it is not
   vector<lower=0>[2] prior_theta; // of Betas
   vector<lower=0>[K] prior_xi; // concentrations of Dirichlets
 }
@@ -29,10 +27,8 @@ parameters {
 }
 transformed parameters {
   real log_likelihood; // of all ratings, true categories marginalised
-  log_likelihood = item_mixture(known_or_guessed(theta, xi, K),
-                                by_kind(log(shared ? prevalence[1] : mean_prevalence), W,
-                                        misleading),
-                                multiplicity, kind, first, cell, count);
+  log_likelihood = item_mixture_of_guesses(theta, xi, shared ? prevalence[1] : mean_prevalence,
+                                           misleading, W, multiplicity, kind, first, cell, count);
 }
 model {
   if (shared) {

@@ -13,13 +13,11 @@ data {
   int<lower=1> R; // raters
   #include data/ratings.standata
   #include data/misleading.standata
+  #include data/shared_prevalence.standata
   
   array[V] int<lower=1, upper=R> rater; // of each cell
   array[V] int<lower=1, upper=K> category; // of each cell
   vector<lower=0, upper=1>[V] proportion; // of the item's ratings that have the cell's category
-  int<lower=0, upper=1> shared; // 1: all items share one prevalence
-  vector<lower=0>[K] prior_prevalence; // concentrations of a Dirichlet, if it is shared
-  simplex[K] mean_prevalence; // prior mean of an item's t, if it is not
   vector<lower=0>[2] prior_a; // of Betas
 }
 parameters {

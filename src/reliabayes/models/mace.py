@@ -73,8 +73,7 @@ class MACE(CategoryModel[None]):
     @property
     def family(self) -> Categories:
         """Raters who know or guess, whose theta has long tails that differ in length."""
-        adaptation = Adaptation(acceptance=0.95, metric=True)
-        return Categories(response=RATERS.response, guess=RATERS.guess, adaptation=adaptation)
+        return RATERS.family(Adaptation(acceptance=0.95, metric=True))
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, priors, and the prevalence where it is fixed."""

@@ -70,8 +70,7 @@ class RaterTAP(CategoryModel[None]):
     @property
     def family(self) -> Categories:
         """Raters who know or guess: guesses hardly ever made have long tails in log odds."""
-        adaptation = Adaptation(acceptance=0.95)
-        return Categories(response=RATERS.response, guess=RATERS.guess, adaptation=adaptation)
+        return RATERS.family(Adaptation(acceptance=0.95))
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, priors, and the prior mean of t."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.by_counts import ByCounts
+from reliabayes.families.categories.family import Adaptation, Categories
 from reliabayes.families.categories.problem import CategoricalProblem, by_rater
 from reliabayes.inference.conjugate import NONE, Outcomes
 from reliabayes.inference.em import Point
@@ -40,16 +41,16 @@ class KnowOrGuess:
             Parameter(self.guess, "simplex", ("rater", "category")),
         )
 
-    @property
-    def response(self) -> ByCounts:
-        """How the probability of a rating follows."""
-        return ByCounts(
+    def family(self, adaptation: Adaptation) -> Categories:
+        """The family of models with such raters, to whose posteriors NUTS adapts like this."""
+        response = ByCounts(
             probabilities=self.probabilities,
             pseudo_counts=self.pseudo_counts,
             outcomes=self.outcomes,
             known=self.known,
             better_step=self.most_likely,
         )
+        return Categories(response=response, guess=self.guess, adaptation=adaptation)
 
     def probabilities(self, point: Point, problem: CategoricalProblem) -> Array:
         """Probabilities of ratings (..., R, K, K) by true category."""
