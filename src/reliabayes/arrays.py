@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Codes = NDArray[np.integer[Any]]  # positions or categories, counted from 0
 Mask = NDArray[np.bool_]
+# Numbers that are computed together: so many take 16 MB, or fit into a processor's cache.
+IN_MEMORY, IN_CACHE = 2_000_000, 80_000
 Rows = TypeVar("Rows", bound=NDArray[Any])
 
 

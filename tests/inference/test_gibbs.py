@@ -22,13 +22,15 @@ import reliabayes as rb
 from reliabayes.arrays import Array
 from reliabayes.families.categories.problem import prevalence_at
 from reliabayes.families.categories.starts import to_free
-from reliabayes.inference import conjugate as conjugate_module
 from reliabayes.inference import gibbs, threads
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.log_density import log_densities
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.stan import Draws
 from reliabayes.models.category_model import CategoryModel
+from reliabayes.sampling import sweeps
+from reliabayes.sampling.plan import SWEEPS
+from reliabayes.sampling.sweeps import with_sweeps
 from tests.monte_carlo import standard_error
 
 Group = tuple[Any, ...]  # name of a parameter, and which of its groups that sum to 1
@@ -304,11 +306,8 @@ def test_states_given_one_another_have_the_moments_of_the_sum_over_them(
     assert conjugate.multiplicity.max() == (2 if table is AGAIN else 1)
     if settled:
         first = np.arange(len(conjugate.kind)) < settled
-        conjugate = replace(
-            conjugate,
-            thinning=-(-6 // (1 + conjugate.passes)),
-            is_settled=first.astype(np.int32),
-        )
+        often = with_sweeps(conjugate, -(-6 // (1 + conjugate.passes)))
+        conjugate = replace(often, is_settled=first.astype(np.int32))
         assert conjugate.passes >= 5  # of which the first and the fifth draw settled items
 
     inits = model.cold_start(problem, None).create_inits(seed=1, chains=2)
@@ -355,7 +354,7 @@ def test_states_of_many_equal_items_have_the_moments_of_the_sum_over_them(
     conjugate = model.conjugate(problem)
     assert isinstance(conjugate, Conjugate)
     assert sorted(conjugate.multiplicity) == sorted(number)
-    often = replace(conjugate, thinning=7, is_settled=np.array(settled, np.int32))
+    often = replace(with_sweeps(conjugate, 7), is_settled=np.array(settled, np.int32))
     assert often.passes == 6
 
     inits = model.cold_start(problem, None).create_inits(seed=1, chains=2)
@@ -439,7 +438,7 @@ def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatc
         "prevalence": np.array([0.4, 0.6]),
         "confusion": np.array([[[0.7, 0.3], [0.4, 0.6]], [[0.8, 0.2], [0.3, 0.7]]]),
     }
-    monkeypatch.setattr(conjugate_module, "MOST_SWEEPS", 1)
+    monkeypatch.setattr(sweeps, "SWEEPS", SWEEPS._replace(most=1))
     conjugate = model.conjugate(problem)
     assert isinstance(conjugate, Conjugate)
     chains = 4000
@@ -467,9 +466,8 @@ def test_equal_items_count_as_often_as_they_occur(monkeypatch: pytest.MonkeyPatc
 def test_known_ratings_are_a_binomial_part_of_the_right_ones(
     right: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conjugate_module, "GUESSED_REPEATS", 1)
-    monkeypatch.setattr(conjugate_module, "FEW_REPEATS", 1)
-    monkeypatch.setattr(conjugate_module, "MOST_SWEEPS", 1)
+    one = SWEEPS._replace(most=1, repeats=1, few_repeats=1)
+    monkeypatch.setattr(sweeps, "SWEEPS", one)
     item, rating = np.repeat([[0, 1], [1, 0]], [right, 5], axis=1)
     table = pd.DataFrame({"item": item, "rater": range(right + 5), "rating": rating})
     ratings = rb.Ratings.from_frame(table.assign(gold=1), gold="gold", scale="nominal")

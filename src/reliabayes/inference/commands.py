@@ -16,7 +16,7 @@ ALL_DIGITS = 17  # with which numbers are written exactly
 MESSAGES = 100  # of the progress of a chain
 # Trajectories in a nearly normal posterior, in radians around its ellipses: after a quarter of a
 # turn a draw of a normal one is independent of that before. Those of one length may come back.
-TURN, JITTER, TURN_ACCEPTANCE = 2.0, 0.3, 0.8
+TURN, JITTER = 2.0, 0.3
 LONGEST_STEP = TURN * (1 + JITTER) / 2  # two steps, if as many are accepted
 # Stan's gamma, of how steps are adapted: by 0.05 they swing from 0.1 to 1, and end too short.
 TURN_SHRINKAGE = 0.2

@@ -15,19 +15,6 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.inference.parameters import Parameter
 
 NONE = -1  # a position of nothing
-# Where ratings may be guessed, who guessed and all probabilities are drawn so often for each draw
-# of the states, less often with few ratings per parameter, and so many sweeps make a draw: this
-# mixes best for its time.
-GUESSED_REPEATS, FEW_REPEATS, GUESSED_SWEEPS = 8, 4, 2
-FEW_RATINGS = 10  # per parameter
-SWEEPS_PER_PARAMETER = 4  # more, by parameters per rating
-MOST_SWEEPS = 10
-# To draw a probability, or log odds, takes as long as so many ratings of an item whose state is
-# drawn; equal items are many if they have so many times the ratings of a sweep.
-RATINGS_PER_PARAMETER, RATINGS_PER_LOG_ODDS, MANY_EQUAL = 8, 12, 2
-# So many distinct ratings and log odds, in sweeps of a hierarchy, make a draw; at least so many
-# sweeps, and so many where ratings are more than log odds, so that states slow the chain.
-SWEPT, HIERARCHY_SWEEPS, SWEEPS_OF_MANY_RATINGS = 10_000, 4, 5
 # Where states are drawn given one another, items with a state of at least such a probability are
 # settled, and drawn in one of four passes.
 NEARLY_CERTAIN = 0.995
@@ -194,8 +181,13 @@ class Conjugate:
         Number of ratings of all items.
     hierarchy : Hierarchy, optional
         What rows of confusion matrices follow from, if they are no parameters.
-    thinning : int
-        Times the usual number of sweeps that make a draw.
+    sweeps : int
+        Sweeps that make a draw.
+    passes : int
+        Draws of all states given one another, with all probabilities integrated out, that follow
+        each draw given probabilities.
+    repeats : int
+        Draws of who guessed, and of all probabilities, for each draw of the states.
     in_parts : bool
         Whether items are elsewhere, so that none can be drawn given all others.
     offset : int
@@ -218,31 +210,12 @@ class Conjugate:
     multiplicity: Codes
     n_ratings: float
     hierarchy: Hierarchy | None = None
-    thinning: int = 1
+    sweeps: int = 1
+    passes: int = 0
+    repeats: int = 1
     in_parts: bool = False
     offset: int = 0
     is_settled: Codes | None = None
-
-    @property
-    def sweeps(self) -> int:
-        """Sweeps that make a draw: one is hardly a step where parameters are many for the data."""
-        return 1 if self.has_urns else self._steps
-
-    @property
-    def passes(self) -> int:
-        """Draws of all states given one another that follow each draw given probabilities."""
-        return self._steps - 1 if self.has_urns else 0
-
-    @property
-    def has_urns(self) -> bool:
-        """Whether states are drawn given one another, with all probabilities integrated out.
-
-        Where items are equal, those in each state are drawn at once given probabilities.
-        """
-        is_sum = bool(self.outcomes.guessed) or self.hierarchy is not None
-        if is_sum or self.in_parts or self.prior.min() < LEAST_PRIOR:
-            return False
-        return self.n_ratings <= MANY_EQUAL * self.work
 
     def with_settled(self, point: Mapping[str, Any]) -> Conjugate:
         """The same, with the items that are settled at a point, where nobody guesses."""
@@ -253,38 +226,6 @@ class Conjugate:
         weight = np.where(self.weight == NONE, fixed, logs[self.weight])
         state = softmax(counts @ logs[self.outcomes.known].T + weight, axis=1)
         return replace(self, is_settled=(state.max(axis=1) >= NEARLY_CERTAIN).astype(np.int32))
-
-    @property
-    def work(self) -> float:
-        """What a sweep costs, in numbers of ratings."""
-        if self.hierarchy is not None:
-            return len(self.cell) + RATINGS_PER_LOG_ODDS * self.hierarchy.n_log_odds
-        return len(self.cell) + RATINGS_PER_PARAMETER * self.slots.size
-
-    @property
-    def work_of_draw(self) -> float:
-        """What a draw of a chain costs, in numbers of ratings."""
-        repeated = 1 + self.repeats // FEW_REPEATS
-        return self.sweeps * self.work * repeated + self.passes * len(self.cell)
-
-    @property
-    def _steps(self) -> int:
-        if self.hierarchy is not None:
-            n_ratings, n_log_odds = len(self.cell), self.hierarchy.n_log_odds
-            least = SWEEPS_OF_MANY_RATINGS if n_ratings > n_log_odds else HIERARCHY_SWEEPS
-            usual = min(max(least, int(SWEPT / (n_ratings + n_log_odds))), MOST_SWEEPS)
-            return self.thinning * usual
-        least = GUESSED_SWEEPS if self.outcomes.guessed else 1
-        more = int(SWEEPS_PER_PARAMETER * self.n_parameters / self.n_ratings)
-        return self.thinning * min(least + more, MOST_SWEEPS)
-
-    @property
-    def repeats(self) -> int:
-        """Draws of who guessed, and of all probabilities, for each draw of the states."""
-        if self.hierarchy is not None or not self.outcomes.guessed:
-            return 1
-        are_few = self.n_ratings < FEW_RATINGS * self.n_parameters
-        return FEW_REPEATS if are_few else GUESSED_REPEATS
 
     @property
     def n_parameters(self) -> int:

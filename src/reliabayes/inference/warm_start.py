@@ -127,21 +127,6 @@ class WarmStart:
         ]
 
 
-def default_warmup(geometry: Geometry | None, sampler: str = "nuts") -> int:
-    """Iterations to adapt: few where metric and step size are known, more where one is not.
-
-    Gibbs sampling has nothing to adapt, but starts wider apart than the posterior; independence
-    sampling adapts by what all chains have found together.
-    """
-    if sampler == "independence":
-        return 220
-    if geometry is None:
-        return 1000
-    if sampler == "gibbs":
-        return 200
-    return 500 if geometry.adapt else 150
-
-
 def repeat_em(
     step: Callable[[State], State],
     objective: Callable[[State], float],

@@ -18,10 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Array, Codes, Mask, blocks
+from reliabayes.arrays import IN_MEMORY, Array, Codes, Mask, blocks
 from reliabayes.inference.problem import StanData
-
-CHUNK = 2_000_000  # probabilities of states at once, where only their sums are needed: 16 MB
 
 
 class Expected(NamedTuple):
@@ -155,7 +153,7 @@ class ItemMixture:
 
     def log_probability(self, table: Array, log_weight: Array) -> Array:
         """Log-probability (D,) of the ratings of each item, in blocks of items."""
-        items = blocks(len(self.multiplicity), CHUNK // len(table))
+        items = blocks(len(self.multiplicity), IN_MEMORY // len(table))
         parts = (self.part(some).posterior(table, log_weight) for some in items)
         return np.concatenate([log_probability for log_probability, _ in parts])
 

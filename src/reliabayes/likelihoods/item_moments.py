@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reliabayes.arrays import Array, Codes, Mask, blocks, distinct_rows
+from reliabayes.arrays import IN_MEMORY, Array, Codes, Mask, blocks, distinct_rows
 from reliabayes.facets import MeasurementDesign
 from reliabayes.likelihoods.item_facets import ITEM, LARGEST, Facets, Keys, own_sources
 from reliabayes.likelihoods.moments import Moments
 
 MOST_WORK = 10_000_000  # multiplications for a density, which then takes some 20 ms
-BLOCK = 2_000_000  # pairs of ratings at once: 50 MB
 
 
 class TooManyWays(Exception):
@@ -235,7 +234,7 @@ def _leaders(design: MeasurementDesign, facets: Facets, code: Keys) -> Codes:
         own = np.zeros_like(code)
         for name in source.facets - {ITEM}:
             own = own * sizes[name] + levels[name]
-        for some in blocks(len(code), BLOCK // n**2):
+        for some in blocks(len(code), IN_MEMORY // n**2):
             part = own[some]
             found[some, :, at] = (part[:, :, None] == part[:, None]).argmax(axis=2)
     return found.reshape(len(code), -1)
@@ -253,7 +252,7 @@ def _pairs(cell: Keys, times: Codes, n_cells: int) -> Table:
         key = ((one * n + other) * n_cells + part[:, one]) * n_cells + part[:, other]
         return Table.of(key.ravel(), np.repeat(times[some].astype(float), len(one)))
 
-    return _summed(table(some) for some in blocks(len(cell), BLOCK // len(one)))
+    return _summed(table(some) for some in blocks(len(cell), IN_MEMORY // len(one)))
 
 
 def _totals(cell: Keys, totals: Array, n_cells: int) -> Table:
@@ -265,7 +264,7 @@ def _totals(cell: Keys, totals: Array, n_cells: int) -> Table:
         key = (one * n + other) * n_cells + cell[some][:, one]
         return Table.of(key.ravel(), totals[some][:, other].ravel())
 
-    return _summed(table(some) for some in blocks(len(cell), BLOCK // len(one)))
+    return _summed(table(some) for some in blocks(len(cell), IN_MEMORY // len(one)))
 
 
 def _summed(tables: Iterator[Table]) -> Table:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reliabayes.arrays import Array, Codes, blocks, distinct_rows
+from reliabayes.arrays import IN_MEMORY, Array, Codes, blocks, distinct_rows
 from reliabayes.likelihoods.gaussian_one_pool import CrossedSums
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import cells
@@ -22,7 +22,6 @@ from reliabayes.ratings import Ratings
 
 DENSE_FROM = 0.1  # ratings of an item over raters from which dense products are faster
 BLOCK_ROWS = 4096  # items of a dense block, which stays in a processor's cache
-PAIRS = 2_000_000  # of raters of one item that are counted at once: 16 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +231,7 @@ def _pairs(who: Codes, raters: int) -> NDArray[np.int64]:
     start = row * raters - row * (row + 1) // 2
     out = np.zeros(raters * (raters + 1) // 2, np.int64)
     number = who.shape[1]
-    for some in blocks(len(who), PAIRS // (number * (number + 1) // 2)):
+    for some in blocks(len(who), IN_MEMORY // (number * (number + 1) // 2)):
         part = who[some]
         codes = [(start[part[:, [at]]] + part[:, at:]).ravel() for at in range(number)]
         out += np.bincount(np.concatenate(codes), minlength=len(out))

@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from scipy.special import expit, ndtr, ndtri, owens_t
 
-from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.arrays import IN_CACHE, IN_MEMORY, Array, Codes, blocks
 from reliabayes.inference.threads import of_parts
 from reliabayes.likelihoods.quadrature import Nodes, number_of_nodes
 
@@ -27,8 +27,6 @@ MAX_SPACING: dict[Link, float] = {"logit": 1.4, "probit": 1.0}
 
 TINY = 1e-300  # least probability, so that its logarithm is a number
 FAR = 700.0  # log odds whose exponential is a number
-CHUNK = 2_000_000  # probabilities at once: 16 MB
-BLOCK = 80_000  # the same, so that they fit into the processor's cache
 PARTS = 16  # of the draws, by their sd of raters
 MIN_SPACING = 0.05  # of the nodes of Observed: an sd of 100 has errors of up to 0.005
 EXPANSION_REACH = 9.0  # of the nodes of items where scores are expanded in Hermite polynomials
@@ -138,11 +136,11 @@ class Observed(NamedTuple):
         between_raters = np.empty(size)
         # Draws with similar sds of raters share nodes, for only the largest sds need many.
         most = size * len(item) * len(_rater_nodes(float(sd_rater.max()), link).node)
-        parts = max(PARTS, -(-most // CHUNK))
+        parts = max(PARTS, -(-most // IN_MEMORY))
 
         def integrate(part: Codes) -> None:
             rater, rater_weight = _rater_nodes(float(sd_rater_of[part].max()), link)
-            for some in blocks(len(part), BLOCK // (len(item) * len(rater))):
+            for some in blocks(len(part), IN_CACHE // (len(item) * len(rater))):
                 at = part[some]
                 of_item, of_rater = sd_item_of[at] * item[:, None], sd_rater_of[at] * rater
                 expected = np.zeros((len(at), len(item), len(rater)))  # number of the category

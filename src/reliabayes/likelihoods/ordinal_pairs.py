@@ -2,7 +2,7 @@
 
 The second score is integrated out given the first, as the Stan program does: the likelihood is a
 product of a table of each pool, by node of its own score, and the density of the second score given
-the first. Blocks of nodes and of items keep each array at `CHUNK` numbers, or at one item's or
+the first. Blocks of nodes and of items keep each array at `IN_MEMORY` numbers, or at one item's or
 node's share if that is more, whatever the numbers of nodes, items and raters.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from reliabayes.arrays import Array, Codes, blocks
-from reliabayes.likelihoods.ordinal import CHUNK, CategoryProbabilities, Link
+from reliabayes.arrays import IN_MEMORY, Array, Codes, blocks
+from reliabayes.likelihoods.ordinal import CategoryProbabilities, Link
 from reliabayes.likelihoods.quadrature import Nodes
 
 WIDEST = 1.1  # spacing of nodes, in standard deviations of a normal density
@@ -51,7 +51,7 @@ class RatingsOfPool(NamedTuple):
         """Log-probability (d, n) of the ratings of some items, by score (n,)."""
         counts = self.counts[items]
         found = np.empty((counts.shape[0], len(score)))
-        for some in blocks(len(score), CHUNK // counts.shape[1]):
+        for some in blocks(len(score), IN_MEMORY // counts.shape[1]):
             location = self.sd * score[some] + self.level[:, None]
             category = CategoryProbabilities.of(location, self.cut, self.link)
             table = np.log(np.moveaxis(category.probability, -1, 0))
@@ -95,7 +95,7 @@ class PairOfScores(NamedTuple):
     def log_probability(self) -> Array:
         """Log-probability (D,) of the ratings of each distinct item by both pools."""
         widest = max(len(self.second), len(self.first.node))
-        items = blocks(self.one.counts.shape[0], CHUNK // widest)
+        items = blocks(self.one.counts.shape[0], IN_MEMORY // widest)
         joint = (self._joint(*self.tables(some)) for some in items)
         return np.concatenate([logsumexp(part, axis=1) for part in joint])
 
@@ -136,13 +136,13 @@ class PairOfScores(NamedTuple):
         one = one + np.log(self.first.weight)
         largest = other.max(axis=1, keepdims=True)
         relative, inner = np.exp(other - largest), np.empty_like(one)
-        for some in blocks(one.shape[1], CHUNK // other.shape[1]):
+        for some in blocks(one.shape[1], IN_MEMORY // other.shape[1]):
             inner[:, some] = relative @ np.exp(self._log_density(some)).T
         total = (np.exp(one - one.max(axis=1, keepdims=True)) * inner).sum(axis=1)
         with np.errstate(divide="ignore"):
             joint = one + largest + np.log(inner)
         for item in np.flatnonzero(total < LEAST_SUM):  # pools that contradict each other
-            for some in blocks(one.shape[1], CHUNK // other.shape[1]):
+            for some in blocks(one.shape[1], IN_MEMORY // other.shape[1]):
                 by_second = other[item] + self._log_density(some)
                 joint[item, some] = one[item, some] + logsumexp(by_second, axis=1)
         return np.asarray(joint)

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import logsumexp
 
-from reliabayes.arrays import Array, Codes
-from reliabayes.likelihoods.ordinal import CHUNK, CategoryProbabilities, Link, log_between
+from reliabayes.arrays import IN_MEMORY, Array, Codes
+from reliabayes.likelihoods.ordinal import CategoryProbabilities, Link, log_between
 
 MAX_NEWTON_STEPS = 30
 LARGEST_STEP, LAST_STEP = 2.0, 0.01  # of an effect: the largest, and one that ends the search
@@ -93,7 +93,7 @@ class PooledCategories(NamedTuple):
     @classmethod
     def in_parts(cls, counts: sp.csr_array, pool: Codes, nodes: int) -> Iterator[Self]:
         """The same in blocks of items, so that the arrays over nodes fit into memory."""
-        number = 1 + counts.nnz * nodes ** (int(pool.max()) + 1) // CHUNK
+        number = 1 + counts.nnz * nodes ** (int(pool.max()) + 1) // IN_MEMORY
         ends = np.unique(np.linspace(0, counts.shape[0], number + 1).astype(int))
         return (cls.of(counts[start:stop], pool) for start, stop in pairwise(ends))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reliabayes.arrays import Array
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.groupthink import (
     Followed,
     Following,
@@ -20,6 +20,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import LONG_TAILS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class Groupthink(CategoryModel[Followed]):
             response=raters.response,
             votes=raters,
             # If a is near 0, the ratings say nothing about the prevalence: steps must be small.
-            adaptation=Adaptation(acceptance=0.95),
+            adaptation=LONG_TAILS,
             # Hardly any rating is known, so that sweeps of Gibbs sampling make small steps.
             prefers_gibbs=False,
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.log_odds import LogOdds, Precision
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import CategoricalProblem
@@ -19,6 +19,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import POPULATION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ class HierarchicalDawidSkene(CategoryModel[Precision]):
     def family(self) -> Categories:
         """Raters whose log odds of errors are drawn from a normal population."""
         raters = LogOdds()
-        return Categories(response=raters, effects=raters, adaptation=Adaptation(from_afar=0.95))
+        return Categories(response=raters, effects=raters, adaptation=POPULATION)
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[Precision]:
         """Distinct items by their ratings, and priors."""

@@ -13,7 +13,7 @@ import pandas as pd
 from reliabayes.arrays import Array
 from reliabayes.families.categories import starts
 from reliabayes.families.categories.difficulty import NO_DIFFICULTY, difficulty_nodes
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.latent_accuracy import LatentAccuracy, RaterCovariates
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import CategoricalProblem
@@ -25,6 +25,7 @@ from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.covariates import Covariates
 from reliabayes.models.priors import Dirichlet, HalfNormal, HalfStudentT, Normal, check_proper
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import LATENT_POPULATION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,7 @@ class LatentTAP(CategoryModel[RaterCovariates]):
             response=raters,
             effects=raters,
             guess=GUESSES.name,
-            adaptation=Adaptation(acceptance=0.98, in_crowds=0.6, metric=True),
+            adaptation=LATENT_POPULATION,
             has_cheap_climbs=False,
             better_starts=partial(better_starts, self, self.difficulty and not self.nodes),
         )

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from reliabayes.arrays import Array
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.know_or_guess import KnowOrGuess
 from reliabayes.families.categories.prevalence import Prevalence, shared_prevalence
 from reliabayes.families.categories.problem import CategoricalProblem
@@ -17,6 +17,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import TAILS_OF_MANY_LENGTHS
 
 RATERS = KnowOrGuess(known="theta", guess="xi")
 
@@ -73,7 +74,7 @@ class MACE(CategoryModel[None]):
     @property
     def family(self) -> Categories:
         """Raters who know or guess, whose theta has long tails that differ in length."""
-        return RATERS.family(Adaptation(acceptance=0.95, metric=True))
+        return RATERS.family(TAILS_OF_MANY_LENGTHS)
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, priors, and the prevalence where it is fixed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from reliabayes.arrays import Array
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.groupthink import (
     Followed,
     Following,
@@ -21,6 +21,7 @@ from reliabayes.models.bases.prior_checks import check_prevalence, prior_of_shar
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import LONG_TAILS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +77,7 @@ class RaterGroupthink(CategoryModel[Followed]):
         """Raters who know, or follow other ratings."""
         raters = Following(self.shares)
         # If a is near 0, the ratings say nothing about the prevalence: steps must be small.
-        adaptation = Adaptation(acceptance=0.95)
-        return Categories(response=raters.response, votes=raters, adaptation=adaptation)
+        return Categories(response=raters.response, votes=raters, adaptation=LONG_TAILS)
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[Followed]:
         """Distinct items by their ratings, priors, proportions of votes, and prior mean of t."""

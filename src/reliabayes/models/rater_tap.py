@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from reliabayes.arrays import Array
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.know_or_guess import KnowOrGuess
 from reliabayes.families.categories.prevalence import Prevalence, shared_prevalence
 from reliabayes.families.categories.problem import CategoricalProblem
@@ -16,6 +16,7 @@ from reliabayes.models.bases.prior_checks import check_prevalence, prior_of_shar
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet, RestrictedNormal
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import LONG_TAILS
 
 RATERS = KnowOrGuess(known="a", guess="p")
 
@@ -70,7 +71,7 @@ class RaterTAP(CategoryModel[None]):
     @property
     def family(self) -> Categories:
         """Raters who know or guess: guesses hardly ever made have long tails in log odds."""
-        return RATERS.family(Adaptation(acceptance=0.95))
+        return RATERS.family(LONG_TAILS)
 
     def problem(self, ratings: Ratings) -> CategoricalProblem[None]:
         """Distinct items by their ratings, priors, and the prior mean of t."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from reliabayes.arrays import Array
 from reliabayes.families.categories import alike_raters
 from reliabayes.families.categories.by_counts import ByCounts
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.families.categories.reports import CONFUSION_QUANTITIES
@@ -16,6 +16,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.models.category_model import CategoryModel
 from reliabayes.models.priors import Beta, Dirichlet
 from reliabayes.ratings import Ratings
+from reliabayes.sampling.plan import QUICK_ITERATIONS
 
 Depends = Literal["shared", "by_category"]
 
@@ -86,9 +87,7 @@ class TAP(CategoryModel[alike_raters.Numbers]):
                 pseudo_counts=alike_raters.pseudo_counts,
                 outcomes=alike_raters.outcomes,
             ),
-            # An iteration takes some 0.2 ms; where hardly any rating is known, four are worth one
-            # draw.
-            adaptation=Adaptation(acceptance=0.95, thinning=4),
+            adaptation=QUICK_ITERATIONS,
             # Otherwise the ratings leave a ridge, along which each sweep makes a small step.
             prefers_gibbs=self.accuracy == self.guessing == "shared",
         )

@@ -26,11 +26,12 @@ from reliabayes.results.fit import Fit
 from reliabayes.results.settings import Settings
 from reliabayes.sampling.plan import (
     AS_USUAL,
-    MOST_TRIED_AGAIN,
+    BUDGET,
+    LONGER,
     AddedSampler,
-    Care,
     HasConjugate,
     SampledModel,
+    SamplerOptions,
     Step,
     WeighsModes,
     acceptance_of,
@@ -38,19 +39,9 @@ from reliabayes.sampling.plan import (
     from_program,
     geometry_of,
 )
+from reliabayes.sampling.sweeps import with_sweeps, work_of_draw
 
-# What chains that go on may take, in ratings that are visited: by Gibbs sampling, and by gradients
-# of NUTS. Each takes some twenty seconds of two processors.
-GIBBS_BUDGET, NUTS_BUDGET = 5e9, 1e9
-LEAST_FACTOR, MOST_AT_ONCE = 2, 32  # times as many iterations, from one look at draws to the next
-MOST_PROPOSALS = 200_000  # of independence sampling, of which each takes 0.1 ms or more
-WORK_OF_STEP = 500  # of NUTS, in ratings, besides those that it visits
-ENOUGH_DRAWS = 1_000  # of all chains, to tell a bad sampler from few draws
-SPARE = 1.25  # times what draws so far say is needed
-ALL = 0.8  # of the draws: if as many are effective, iterations between them help no more
-DRAWS_FOR_EACH = 2  # effective one that is asked for: fewer must be many iterations apart
 TRIALS = 10, 40  # draws of one chain, from which the time of all is estimated
-LEAST_PART = 100  # draws of each chain, from which on they tell whether they pass between modes
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ class Aim:
 
     def settings(self, usual: Settings) -> Settings:
         """Settings to begin with, of more draws than usual where an ESS needs them."""
-        wanted = 0 if self.keeps else math.ceil(DRAWS_FOR_EACH * self.ess / usual.chains)
+        wanted = 0 if self.keeps else math.ceil(LONGER.for_each * self.ess / usual.chains)
         return replace(usual, draws=max(usual.draws, wanted))
 
     def least_ess(self, settings: Settings) -> float:
@@ -92,17 +83,19 @@ class Aim:
         """
         checks, settings = fit.diagnostics(), fit.settings
         size = min(checks.ess_bulk, checks.ess_tail)
-        most = max(self.ess, checks.doubtful_ess) / size if size > 0 else MOST_AT_ONCE
+        most = max(self.ess, checks.doubtful_ess) / size if size > 0 else LONGER.most
         draws = settings.draws
         for name, error in self.mcse.items():
             table = fit.summary(names=[name])
             most = max(most, float((table["mcse"] / error).max()) ** 2)
-            wanted = DRAWS_FOR_EACH * float((table["sd"] / error).max()) ** 2 / settings.chains
+            wanted = LONGER.for_each * float((table["sd"] / error).max()) ** 2 / settings.chains
             draws = draws if self.keeps else max(draws, math.ceil(wanted))
-        longer = SPARE * most * settings.draws / draws
-        is_enough = longer <= 1 if draws > settings.draws else size >= ALL * checks.draws
-        power = 0 if is_enough else math.ceil(math.log2(max(longer, LEAST_FACTOR)))
-        return int(min(2**power, MOST_AT_ONCE)), draws
+        longer = LONGER.spare * most * settings.draws / draws
+        is_enough = (
+            longer <= 1 if draws > settings.draws else size >= LONGER.saturated * checks.draws
+        )
+        power = 0 if is_enough else math.ceil(math.log2(max(longer, LONGER.least)))
+        return int(min(2**power, LONGER.most)), draws
 
     def is_met(self, fit: Fit) -> bool:
         """Whether draws are as precise as asked for, and in no doubt."""
@@ -165,7 +158,7 @@ class Chains:
         """
         part = self.settings.draws
         if isinstance(self.step.own, Conjugate):
-            part = max(math.ceil(part / len(self.places)), min(LEAST_PART, part))
+            part = max(math.ceil(part / len(self.places)), min(LONGER.part, part))
         return self._with(self._drawn(part, self.settings.warmup))._completed(part)
 
     def seconds(self) -> float:
@@ -207,26 +200,26 @@ class Chains:
             usual = own
 
             def by_gibbs(factor: int) -> float:
-                return draws * replace(usual, thinning=factor * self.every).work_of_draw
+                return draws * work_of_draw(with_sweeps(usual, factor * self.every))
 
-            return _halved(factor, by_gibbs, GIBBS_BUDGET)
+            return _halved(factor, by_gibbs, BUDGET.gibbs)
         if isinstance(own, NearNormal):
             proposals = draws * self.every * own.thinning
-            return _halved(factor, lambda factor: factor * proposals, MOST_PROPOSALS)
+            return _halved(factor, lambda factor: factor * proposals, BUDGET.proposals)
         if own is not None:
             passes = draws * self.every * len(fit.ratings)
-            return _halved(factor, lambda factor: factor * passes, GIBBS_BUDGET)
+            return _halved(factor, lambda factor: factor * passes, BUDGET.gibbs)
         if self.settings.sampler != "nuts" or self.output_dir is not None:
             return 0
         is_adapted = all(len(run.adapted) == self.settings.chains for run in self.runs)
         if not is_adapted or fit.diagnostics().needs_smaller_steps:
             return 0
-        if len(fit.ratings) > MOST_TRIED_AGAIN:
+        if len(fit.ratings) > BUDGET.retried:
             return 0
         steps = max(float(run.statistics["n_steps"].mean()) for run in self.runs)
         thinning = max(mode.thinning for _, mode in self.places)
-        work = draws * self.every * thinning * steps * (len(fit.ratings) + WORK_OF_STEP)
-        return _halved(factor, lambda factor: factor * work, NUTS_BUDGET)
+        work = draws * self.every * thinning * steps * (len(fit.ratings) + BUDGET.step)
+        return _halved(factor, lambda factor: factor * work, BUDGET.nuts)
 
     def _with(self, runs: Any) -> Chains:
         return replace(self, runs=tuple(runs))
@@ -299,8 +292,8 @@ class Chains:
 
     def _swept(self, own: Conjugate) -> Conjugate:
         """What is swept: items whose state hardly changes less often, once draws show which."""
-        own = replace(own, thinning=self.every)
-        if not (own.has_urns and self.runs and self.every > 1):
+        own = with_sweeps(own, self.every)
+        if not (own.passes and self.runs and self.every > 1):
             return own
         names = [each.name for each in own.slots.parameters]
         return own.with_settled(
@@ -339,7 +332,7 @@ def fit_until(
     for step in steps:
         chains = started(step)
         fit = fit_of(chains)
-        few = fit.settings.chains < 2 or fit.settings.chains * fit.settings.draws < ENOUGH_DRAWS
+        few = fit.settings.chains < 2 or fit.settings.chains * fit.settings.draws < LONGER.telling
         if not may_go_on or (few and not aim.is_precision):
             return fit
         while not aim.is_met(fit):
@@ -360,7 +353,7 @@ def program_arguments(
     mode: WarmStart,
     start: Start,
     settings: Settings,
-    care: Care = AS_USUAL,
+    care: SamplerOptions = AS_USUAL,
     before: Draws | None = None,
 ) -> dict[str, Any]:
     """What the program of a model reads, and how to sample from it, from a start around a mode.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias, runt
 
 from reliabayes.choices import Sampler
 from reliabayes.inference import stan
-from reliabayes.inference.commands import TURN_ACCEPTANCE, Geometry
+from reliabayes.inference.commands import Geometry
 from reliabayes.inference.conjugate import Conjugate
 from reliabayes.inference.crossed_effects import CrossedEffects
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
@@ -16,16 +16,155 @@ from reliabayes.inference.host import IN_BROWSER
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
-from reliabayes.inference.warm_start import Start, WarmStart, default_warmup
+from reliabayes.inference.warm_start import Start, WarmStart
 from reliabayes.results.modes import Combined
 from reliabayes.results.plan import Plan
 from reliabayes.results.settings import Settings
 
-# Iterations of each chain where each is a pass over ratings in parts, or over so many.
-PASSES_OF_WARMUP, PASSES_KEPT, MANY_RATINGS = 100, 250, 2_000_000
-# Ratings up to which other samplers follow if draws are in doubt, and up to which NUTS follows in
-# small steps: each takes about half a minute.
-MOST_TRIED_AGAIN, MOST_IN_SMALL_STEPS = 20_000, 2_000
+# Thresholds of choice, each with the benchmark that found it, or "by eye".
+
+# Raters of each pool: enough to be a population, for long steps, and for a posterior that may be
+# nearly normal. By eye; python -m benchmarks.crowds, benchmarks.designs
+CROWD, LARGE_CROWD, SEVERAL_RATERS = 20, 100, 6
+FEW_PARAMETERS = 20  # whose covariances NUTS finds in any case. By eye
+# Ratings from which on an iteration over crossed effects is as slow as a pass over parts. By eye
+SLOW_ITERATIONS = 2_000_000
+
+
+class Adaptation(NamedTuple):
+    """How NUTS adapts to the posteriors of a model."""
+
+    acceptance: float = 0.8  # rate that the step size is adapted to
+    in_crowds: float | None = None  # the same for 20 raters or more, if different
+    from_afar: float | None = None  # the same from dispersed starts, if different
+    metric: bool = False  # whether it improves on EM's curvature; with few parameters it does
+    thinning: int = 1  # iterations that make a draw
+
+
+USUAL_STEPS = Adaptation()
+# Probabilities near 0 have long tails in log odds. python -m benchmarks.annotation samplers
+LONG_TAILS = Adaptation(acceptance=0.95)
+TAILS_OF_MANY_LENGTHS = Adaptation(acceptance=0.95, metric=True)  # of MACE, the same benchmark
+# An iteration of TAP takes some 0.2 ms; where hardly any rating is known, four are worth one draw.
+# python -m benchmarks.annotation samplers
+QUICK_ITERATIONS = Adaptation(acceptance=0.95, thinning=4)
+POPULATION = Adaptation(from_afar=0.95)  # of raters with confusion matrices. By eye
+# Of raters with accuracies and guesses. python -m benchmarks.crowds LatentTAP
+LATENT_POPULATION = Adaptation(acceptance=0.98, in_crowds=0.6, metric=True)
+
+
+class Informed(NamedTuple):
+    """Where the curvature at the mode of raters' log odds is a good guide to the posterior."""
+
+    information: float = 0.75  # from which on, of what known true categories would give
+    acceptance: float = 0.95  # where it is a poor guide
+    tail: float = 0.5  # sd of a log spread of many raters, from which on paths are too short
+
+
+INFORMED = Informed()  # by eye; python -m benchmarks.crowds HierarchicalDawidSkene
+
+
+class NearlyNormal(NamedTuple):
+    """When a posterior counts as nearly normal, and how NUTS then samples it.
+
+    Deviations are those of gradients, a standard deviation away from the mode, in units of those of
+    a normal density. Three steps go round a third of its ellipse: far enough that a draw is nearly
+    independent of the one before, where a tree that doubles until it turns back takes seven.
+    """
+
+    most_parameters: int = 200  # each takes four gradients, a step their product with a matrix
+    deviation: float = 0.35  # largest
+    turned: float = 0.25  # the same without trees, whose trajectories stay in wide tails
+    shift: float = 2.0  # largest distance of the mean from the mode, in sds, without trees
+    tree_depth: int = 2
+    acceptance: float = 0.7
+    step_size: float = 0.7
+    turn_acceptance: float = 0.8  # without trees
+
+
+NEARLY_NORMAL = NearlyNormal()  # python -m benchmarks.reliability peers
+
+
+class Sweeps(NamedTuple):
+    """How many sweeps of Gibbs sampling make a draw of a model of categories."""
+
+    most: int = 10
+    if_guessed: int = 2  # at least so many where ratings may be guessed
+    per_parameter: int = 4  # more, by parameters per rating
+    repeats: int = 8  # draws of who guessed, and of all probabilities, for each of the states
+    few_repeats: int = 4  # the same with fewer ratings per parameter than
+    few_ratings: int = 10
+    parameter: int = 8  # ratings whose item's state is drawn as fast as a probability
+    log_odds: int = 12  # the same for log odds
+    equal: int = 2  # times the ratings of a sweep that make equal items many
+    least_prior: float = 1e-6  # where an item is left out of counts, smaller ones lose digits
+    swept: int = 10_000  # ratings and log odds, in sweeps of a hierarchy, that make a draw
+    hierarchy: int = 4  # at least so many sweeps of it
+    slow_hierarchy: int = 5  # the same where more ratings than log odds slow the chain
+
+
+SWEEPS = Sweeps()  # python -m benchmarks.annotation samplers; python -m benchmarks.crowds
+
+
+class Warmup(NamedTuple):
+    """Iterations of warm-up of each chain."""
+
+    unknown: int = 1000  # of NUTS, where nothing is known of the metric
+    guessed: int = 500  # where it improves on a metric
+    known: int = 150  # where it adapts only the step size
+    gibbs: int = 200  # which has nothing to adapt, but starts wider apart than the posterior
+    independence: int = 220  # which adapts by what all chains have found together
+    passes: int = 100  # over ratings in parts, or over so many
+    passes_kept: int = 250  # draws of these
+
+
+WARMUP = Warmup()  # python -m benchmarks.gaussian_icc start; passes: python -m benchmarks.large
+
+
+class Budget(NamedTuple):
+    """What chains that go on may take, in ratings that are visited: some twenty seconds."""
+
+    gibbs: float = 5e9
+    nuts: float = 1e9  # by gradients
+    step: int = 500  # what a step of NUTS takes besides the ratings that it visits
+    proposals: int = 200_000  # of independence sampling, of which each takes 0.1 ms or more
+    retried: int = 20_000  # ratings up to which other samplers follow if draws are in doubt
+    in_small_steps: int = 2_000  # ratings up to which NUTS follows in small steps
+
+
+BUDGET = Budget()  # by eye
+
+
+class Lengthening(NamedTuple):
+    """How chains go on."""
+
+    least: int = 2  # times as many iterations, from one look at draws to the next
+    most: int = 32
+    spare: float = 1.25  # times what draws so far say is needed
+    saturated: float = 0.8  # of draws: if as many are effective, iterations between help no more
+    for_each: int = 2  # draws for each effective one: fewer must be many iterations apart
+    telling: int = 1_000  # draws of all chains that tell a bad sampler from few draws
+    part: int = 100  # draws of each chain that tell whether they pass between modes
+
+
+LONGER = Lengthening()  # by eye; python -m benchmarks.real
+
+
+class Mixing(NamedTuple):
+    """When draws of chains around several modes are pooled, or weighed by the modes' masses."""
+
+    r_hat: float = 1.02  # largest, if chains agree on the share of each mode
+    ess: float = 40  # smallest effective number of draws of a chain, if they do
+    rare: float = 0.02  # share of a mode with too few visits to say either, if no chain stayed
+    stayed: float = 0.25  # least proportion of draws that stay at their mode, if it is by itself
+    kept: float = 0.005  # least share of the posterior at a mode that is kept
+    most: int = 6  # modes that are sampled
+    lightest: float = 7.0  # nats below the heaviest: 5, and the error of their approximation
+
+
+MIXING = Mixing()  # python -m pytest -m calibration tests/models/test_modes.py
+
+
 WITHOUT: dict[Sampler, str] = {
     "gibbs": "Gibbs sampler, which needs posteriors of known form given what is hidden",
     "hmc": "normal distribution close to its posterior, or starts elsewhere than around its mode",
@@ -47,10 +186,10 @@ class AddedSampler(Protocol):
         """Draws, given chains, warmup, draws, seed, inits, parallel_chains and progress."""
 
 
-Own: TypeAlias = ByGibbs | NearNormal | AddedSampler
+SamplerInput: TypeAlias = ByGibbs | NearNormal | AddedSampler
 
 
-class Care(NamedTuple):
+class SamplerOptions(NamedTuple):
     """What NUTS takes at least: acceptance rate, iterations a draw, warm-up and depth of trees.
 
     With a depth of trees it finds the covariances of few parameters anew.
@@ -62,25 +201,17 @@ class Care(NamedTuple):
     tree_depth: int = 0
 
 
-AS_USUAL = Care()
-LONG_TREES = Care(acceptance=0.6, tree_depth=10)  # where short ones seemed to do
-SMALL_STEPS = Care(acceptance=0.99, thinning=4, warmup=1000, tree_depth=10)
+AS_USUAL = SamplerOptions()
+LONG_TREES = SamplerOptions(acceptance=0.6, tree_depth=10)  # where short ones seemed to do
+SMALL_STEPS = SamplerOptions(acceptance=0.99, thinning=4, warmup=1000, tree_depth=10)
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One way to sample a posterior.
+    """One way to sample a posterior."""
 
-    Attributes
-    ----------
-    own : Conjugate, ConjugateInParts, CrossedEffects, NearNormal or None
-        What a sampler of our own needs; None for the Stan program.
-    care : Care
-        How carefully NUTS samples.
-    """
-
-    own: Own | None
-    care: Care = AS_USUAL
+    own: SamplerInput | None  # what a sampler of our own needs; None for the Stan program
+    care: SamplerOptions = AS_USUAL  # how carefully NUTS samples
 
 
 class SampledModel(Protocol):
@@ -187,7 +318,7 @@ def first_step(
             "Independence sampling draws around the mode: leave warm_start out, or pass "
             "sampler='nuts'."
         )
-    found: Own | None = None
+    found: SamplerInput | None = None
     if isinstance(model, HasConjugate) and (
         sampler == "gibbs"
         or (sampler == "auto" and not keeps_files and model.prefers_gibbs(problem))
@@ -216,12 +347,12 @@ def later_steps(first: Step, starts: Sequence[Start], n_ratings: int) -> list[St
     own = first.own
     if IN_BROWSER or isinstance(own, (Conjugate, ConjugateInParts, CrossedEffects)):
         return []
-    if n_ratings > MOST_TRIED_AGAIN or (isinstance(own, NearNormal) and own.is_only):
+    if n_ratings > BUDGET.retried or (isinstance(own, NearNormal) and own.is_only):
         return []
     found = [] if own is None else [Step(None)]
     if own is None and any(_is_short(geometry_of(start)) for start in starts):
         found.append(Step(None, LONG_TREES))
-    if n_ratings <= MOST_IN_SMALL_STEPS:
+    if n_ratings <= BUDGET.in_small_steps:
         found.append(Step(None, SMALL_STEPS))
     return found
 
@@ -346,7 +477,7 @@ def way_of(
     )
 
 
-LATER: dict[Care, str] = {
+LATER: dict[SamplerOptions, str] = {
     AS_USUAL: "NUTS follows",
     LONG_TREES: "NUTS follows with long trees",
     SMALL_STEPS: "NUTS follows in small steps",
@@ -366,7 +497,7 @@ def _why(sampler: str, known: Geometry | None) -> str:
     return "which suits any posterior"
 
 
-def _adapted(own: Own | None, known: Geometry | None) -> str:
+def _adapted(own: SamplerInput | None, known: Geometry | None) -> str:
     """What warm-up is for."""
     if isinstance(own, NearNormal):
         return "to adapt the proposals"
@@ -379,10 +510,10 @@ def _adapted(own: Own | None, known: Geometry | None) -> str:
     return "to adapt the step size only: the curvature at the mode gives the metric"
 
 
-def acceptance_of(start: Start, sampler: str, care: Care) -> float:
+def acceptance_of(start: Start, sampler: str, care: SamplerOptions) -> float:
     """Acceptance rate that steps are adapted to."""
     own = start.target_acceptance if isinstance(start, WarmStart) else 0.8
-    return max(TURN_ACCEPTANCE if sampler == "hmc" else own, care.acceptance)
+    return max(NEARLY_NORMAL.turn_acceptance if sampler == "hmc" else own, care.acceptance)
 
 
 def sampler_of_program(
@@ -423,17 +554,30 @@ def chosen_settings(
     sampler = own.sampler if own else settings.sampler if care == AS_USUAL else "nuts"
     in_parts = isinstance(own, ConjugateInParts)
     chosen = replace(settings, sampler=sampler, searches_all=not in_parts)
-    if in_parts or (isinstance(own, CrossedEffects) and own.n_ratings >= MANY_RATINGS):
-        warmup = PASSES_OF_WARMUP if warmup is None else warmup
-        return replace(chosen, warmup=warmup, draws=PASSES_KEPT if draws is None else draws)
+    if in_parts or (isinstance(own, CrossedEffects) and own.n_ratings >= SLOW_ITERATIONS):
+        warmup = WARMUP.passes if warmup is None else warmup
+        return replace(chosen, warmup=warmup, draws=WARMUP.passes_kept if draws is None else draws)
     if warmup is not None:
         return chosen
     known = (geometry_of(start, sampler, care) for start in starts)
-    longest = max(default_warmup(geometry, sampler) for geometry in known)
+    longest = max(_warmup(geometry, sampler) for geometry in known)
     return replace(chosen, warmup=max(longest, care.warmup))
 
 
-def geometry_of(start: Start, sampler: str = "hmc", care: Care = AS_USUAL) -> Geometry | None:
+def _warmup(geometry: Geometry | None, sampler: str) -> int:
+    """Iterations to adapt: few where metric and step size are known, more where one is not."""
+    if sampler == "independence":
+        return WARMUP.independence
+    if geometry is None:
+        return WARMUP.unknown
+    if sampler == "gibbs":
+        return WARMUP.gibbs
+    return WARMUP.guessed if geometry.adapt else WARMUP.known
+
+
+def geometry_of(
+    start: Start, sampler: str = "hmc", care: SamplerOptions = AS_USUAL
+) -> Geometry | None:
     """Metric and step size, where the start knows them; those for NUTS as it takes them."""
     known = start.geometry if isinstance(start, WarmStart) else None
     if known is None or sampler != "nuts":

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reliabayes.arrays import Array, Codes, Mask, blocks
+from reliabayes.arrays import IN_CACHE, Array, Codes, Mask, blocks
 from reliabayes.families.categories.density import states_at, states_at_each
 from reliabayes.families.categories.family import Categories, Response
 from reliabayes.families.categories.labels import relabelled_runs
@@ -24,14 +24,7 @@ from reliabayes.results.bridge import Mass, bridge, shares
 from reliabayes.results.chain_statistics import measures
 from reliabayes.results.modes import Combined, Mode
 from reliabayes.results.settings import Settings
-
-STAYED = 0.25  # least share of the draws that stay at their mode, if it is one by itself
-# Chains pass between modes if they agree on the share of each: the largest R-hat, and the smallest
-# effective number of draws of a chain. Of modes that hold less than 2%, at which no chain has
-# stayed, a few visits say too little of either.
-PASSING_R_HAT, PASSING_ESS, RARE = 1.02, 40, 0.02
-LEAST_SHARE = 0.005  # of the posterior at a mode that is kept
-BLOCK = 20_000  # probabilities of states at a time, which fit into the processor's cache
+from reliabayes.sampling.plan import MIXING
 
 
 def combine(
@@ -100,7 +93,7 @@ def _weighed(
             for at in range(len(modes))
         ]
         share = shares(np.array([each.log for each in mass]))
-        order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
+        order = [at for at in np.argsort(-share) if share[at] >= MIXING.kept]
         share = share[order] / share[order].sum()
         modes, runs, stayed, mass = ([x[at] for at in order] for x in (modes, runs, stayed, mass))
         if len(modes) > 1:
@@ -133,8 +126,8 @@ def _passed(nearest: Sequence[Codes]) -> list[Mass] | None:
     r_hat, size = (
         np.where(share > 0, found[each], x) for each, x in (("r_hat", 1), ("ess_bulk", np.inf))
     )
-    held = share >= RARE
-    if not (r_hat[held].max() <= PASSING_R_HAT and size[held].min() >= PASSING_ESS * chains):
+    held = share >= MIXING.rare
+    if not (r_hat[held].max() <= MIXING.r_hat and size[held].min() >= MIXING.ess * chains):
         return None  # nan is neither
     with np.errstate(divide="ignore", invalid="ignore"):
         error = np.sqrt((1 - share) / (share * size))
@@ -158,7 +151,7 @@ def _of_all_runs(
     rng = np.random.default_rng(settings.seed)
     mixed, _ = interleaved(marked, [every] * len(runs), equal, rng, settings.draws)
     share = shares(np.array([each.log for each in mass]))
-    order = [at for at in np.argsort(-share) if share[at] >= LEAST_SHARE]
+    order = [at for at in np.argsort(-share) if share[at] >= MIXING.kept]
     if len(order) == 1:
         statistics = {name: x for name, x in mixed.statistics.items() if name != "mode"}
         return Combined(mixed.parameters, statistics)
@@ -251,7 +244,7 @@ def _separate(
     while len(modes) > 1:
         share = [float((own == mode).mean()) for mode, own in enumerate(at)]
         left = int(np.argmin(share))
-        if share[left] >= STAYED:
+        if share[left] >= MIXING.stayed:
             return modes, runs, states, [own == mode for mode, own in enumerate(at)]
         for each in (modes, runs, states):
             del each[left]
@@ -271,7 +264,7 @@ def _nearest(
         for p in problem.parameters
     }
     found = np.empty(math.prod(shape), np.int32)
-    for some in blocks(len(found), BLOCK // states[0].size):
+    for some in blocks(len(found), IN_CACHE // states[0].size):
         state = states_at_each(response, {name: x[some] for name, x in every.items()}, problem)
         found[some] = (weight * np.abs(known - state)).sum(axis=(2, 3)).argmin(axis=0)
     return found.reshape(shape)

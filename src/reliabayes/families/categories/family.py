@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.plan import USUAL_STEPS, Adaptation
 
 
 class Response(Protocol):
@@ -118,33 +119,6 @@ class Votes(Protocol):
         """Categories (N,) of new ratings of items with these true categories (I,)."""
 
 
-class Adaptation(NamedTuple):
-    """How NUTS adapts to the posteriors of a model.
-
-    Attributes
-    ----------
-    acceptance : float
-        Rate of acceptance that the step size is adapted to.
-    in_crowds : float or None
-        The same for 20 raters or more, if different.
-    from_afar : float or None
-        The same from dispersed starts, if different.
-    metric : bool
-        Whether the sampler improves on EM's curvature. With few parameters it does in any case.
-    thinning : int
-        Iterations that make a draw.
-    """
-
-    acceptance: float = 0.8
-    in_crowds: float | None = None
-    from_afar: float | None = None
-    metric: bool = False
-    thinning: int = 1
-
-
-USUAL = Adaptation()
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Categories:
     """Items with a true category, and a hidden state that their ratings follow.
@@ -175,7 +149,7 @@ class Categories:
     effects: RaterEffects | None = None
     votes: Votes | None = None
     guess: str | None = None
-    adaptation: Adaptation = USUAL
+    adaptation: Adaptation = USUAL_STEPS
     permutable: bool = False
     has_cheap_climbs: bool = True
     prefers_gibbs: bool = True

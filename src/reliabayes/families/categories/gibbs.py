@@ -15,6 +15,7 @@ from reliabayes.families.categories.problem import MISLEADING, CategoricalProble
 from reliabayes.families.categories.states_in_parts import StatesInParts
 from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Outcomes, Slots
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
+from reliabayes.sampling.sweeps import with_sweeps
 
 
 def by_gibbs(
@@ -22,9 +23,11 @@ def by_gibbs(
 ) -> Conjugate | ConjugateInParts | None:
     """The ratings, or where they are, and what they count for; None if only NUTS can sample."""
     found = response.conjugate(problem)
-    if problem.parts is None or found is None:
-        return found
-    rest = replace(found, n_ratings=float(len(problem.parts)), in_parts=True)
+    if found is None:
+        return None
+    if problem.parts is None:
+        return with_sweeps(found)
+    rest = with_sweeps(replace(found, n_ratings=float(len(problem.parts)), in_parts=True))
     reader = partial(items_for_gibbs, problem.has_raters, problem.misleads)
     return ConjugateInParts(rest, StatesInParts(problem.parts, reader))
 

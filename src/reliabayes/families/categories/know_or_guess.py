@@ -9,12 +9,13 @@ import numpy as np
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.by_counts import ByCounts
-from reliabayes.families.categories.family import Adaptation, Categories
+from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.problem import CategoricalProblem, by_rater
 from reliabayes.inference.conjugate import NONE, Outcomes
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
+from reliabayes.sampling.plan import Adaptation
 
 NEWTON_STEPS, ACCURACY = 30, 1e-9  # of the most likely probability of knowing
 SURE = 1 - 1e-9  # probability of knowing from which on guesses are too rare to be estimated

@@ -14,7 +14,6 @@ from reliabayes.families.categories import misleading
 from reliabayes.families.categories.compiled_em import compiled_latent_tap, steps_are_compiled
 from reliabayes.families.categories.density import state_log_probabilities
 from reliabayes.families.categories.em import climbed
-from reliabayes.families.categories.family import Adaptation
 from reliabayes.families.categories.know_or_guess import known_or_guessed
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem
 from reliabayes.families.categories.rater_likelihoods import knowledge_centring, rater_likelihoods
@@ -28,6 +27,7 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.plan import Adaptation
 
 LOG_ODDS = 300.0  # beyond which a probability is 0 or 1
 

@@ -15,7 +15,6 @@ from reliabayes.families.categories import misleading
 from reliabayes.families.categories.compiled_em import compiled_hierarchy, steps_are_compiled
 from reliabayes.families.categories.density import state_log_probabilities
 from reliabayes.families.categories.em import climbed
-from reliabayes.families.categories.family import Adaptation
 from reliabayes.families.categories.gibbs import conjugate_of
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, by_rater
@@ -43,15 +42,12 @@ from reliabayes.inference.problem import StanData
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.item_mixture import Expected
 from reliabayes.results.posterior import Posterior
+from reliabayes.sampling.plan import INFORMED, LARGE_CROWD, USUAL_STEPS, Adaptation
 
-# Proportion of the information that known true categories would give, from which the curvature at
-# the mode is a good guide to the posterior.
-ENOUGH_INFORMATION = 0.75
-MANY_RATERS, LONG_TAIL = 100, 0.5  # paths are too short for a log spread of theirs with this sd
 SOFTNESS = 0.5  # of a spread, over its size: makes half of a normal distribution nearly normal
 # Laplace approximations of a climb with a fine tolerance, and the gain in nats that ends it.
 MAX_ROUNDS, SMALL_GAIN, FINE_TOLERANCE = 5, 0.01, 1e-3
-ROUGH_ITERATIONS, ROUGH_TOLERANCE = 30, 1e-2  # with effects at their mode
+COARSE_CLIMB = (30, 1e-2)  # iterations and tolerance, with effects at their mode
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +171,7 @@ class LogOdds:
 
     def first(self, point: Point, problem: Problem) -> Point:
         """Where EM climbs from: first roughly, with effects at their mode."""
-        rough = self._climb(point, problem, ROUGH_ITERATIONS, ROUGH_TOLERANCE).point
+        rough = self._climb(point, problem, *COARSE_CLIMB).point
         return named_by_prior(rough, self.confusion(rough, problem), problem)
 
     def quick(
@@ -217,17 +213,15 @@ class LogOdds:
         start = start_around(self, found, at_precision, adaptation)
         counts, variance = self._expected_by_rater(point, problem)
         certainty = information(counts, variance, self.confusion(point, problem))
-        is_poor = certainty < ENOUGH_INFORMATION
+        is_poor = certainty < INFORMED.information
         grid = inverse_softplus(np.exp(LOG_SPREAD)[:, None], centring.spread_scale)
         of_spread = weighted_sd(grid, _spread_weights(point, *own, problem))
-        has_long_tail = bool(
-            problem.n_raters >= MANY_RATERS and start.sd["spread"].max() > LONG_TAIL
-        )
+        tail = float(start.sd["spread"].max())
         return replace(
             centred(start, point, centring, problem),
             sd={**start.sd, "spread": of_spread},
-            adapt_metric=is_poor or has_long_tail,
-            target_acceptance=0.95 if is_poor else 0.8,
+            adapt_metric=is_poor or (problem.n_raters >= LARGE_CROWD and tail > INFORMED.tail),
+            target_acceptance=INFORMED.acceptance if is_poor else USUAL_STEPS.acceptance,
         )
 
     def centring_at(self, point: Point, problem: Problem) -> LogOddsCentring:

@@ -21,17 +21,17 @@ from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.parameters import from_free, to_free
 from reliabayes.inference.threads import of_parts
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.sampling.plan import MIXING
 
 STARTS, FINISHED = 20, 8  # random ones besides the votes, and how many of their ends are finished
 # If they do not all end at one place there are more, where counts of distinct items are few.
 MORE_STARTS, MORE_COUNTS = 100, 100_000
 SEED = 1979  # of the starts: the same ratings have the same modes
-ROUGH_ITERATIONS, ROUGH_TOLERANCE = 50, 1e-2  # of a climb that may end at a mode that is known
-ITERATIONS, TOLERANCE = 300, 1e-4
+# Iterations and tolerance of a climb that may end at a mode that is known, and of any other; none
+# where only the objective is asked for.
+COARSE_CLIMB, FULL_CLIMB, NO_CLIMB = (50, 1e-2), (300, 1e-4), (0, 1e-2)
 MANY_COUNTS = 5_000  # of distinct items, from which on rough climbs take a part of the items
-WORTH = 7.0  # nats below the heaviest mode: 5, and the error of their approximation
 BARRIER = 0.5  # nats that the density falls by between two modes; if less, they are one
-MOST = 6  # modes that are sampled
 MOST_SEARCHED = 200_000  # counts of distinct items in parts among which modes are searched for
 
 
@@ -81,7 +81,7 @@ def best_of(
 
 def start_at_votes(family: Categories, problem: CategoricalProblem) -> WarmStart:
     """Starting points around the mode that EM finds from the votes."""
-    return start_at(family, run_em(family, problem, None, ITERATIONS, TOLERANCE), problem)
+    return start_at(family, run_em(family, problem, None, *FULL_CLIMB), problem)
 
 
 def starts(family: Categories, problem: CategoricalProblem) -> Sequence[WarmStart]:
@@ -111,7 +111,7 @@ def find_modes(family: Categories, problem: CategoricalProblem) -> list[Mode]:
     list of Mode
         Those within 7 nats of the heaviest, by a Laplace approximation; at most 6.
     """
-    found = [_mode(family, problem, run_em(family, problem, None, ITERATIONS, TOLERANCE))]
+    found = [_mode(family, problem, run_em(family, problem, None, *FULL_CLIMB))]
     for end, climbs in _rough_ends(family, problem):
         end = relabelled_like(family, end, found[0].climb.point, problem)
         at, climb = _climbed(family, found, end, problem)
@@ -127,7 +127,8 @@ def find_modes(family: Categories, problem: CategoricalProblem) -> list[Mode]:
 def heaviest(modes: Sequence[Mode]) -> list[Mode]:
     """Those within 7 nats of the heaviest, at most 6, the heaviest first."""
     found = sorted(modes, key=lambda mode: -mode.log_mass)
-    return [mode for mode in found if mode.log_mass > found[0].log_mass - WORTH][:MOST]
+    least = found[0].log_mass - MIXING.lightest
+    return [mode for mode in found if mode.log_mass > least][: MIXING.most]
 
 
 def _climbed(
@@ -136,13 +137,13 @@ def _climbed(
     """Which of the modes EM reaches from a point, and how far it climbed to know that."""
     known, climb = [mode.state for mode in modes], Climb(start, (-math.inf,), False)
     at = nearest(known, states_at(family.response, start, problem), problem)
-    for limits in ((ROUGH_ITERATIONS, ROUGH_TOLERANCE), (ITERATIONS, TOLERANCE)):
+    for limits in (COARSE_CLIMB, FULL_CLIMB):
         if at is not None and climb.path[-1] <= modes[at].climb.path[-1]:
             break
         climb = climb_from(family, climb.point, problem, *limits)
-        if not climb.converged or limits[1] == ROUGH_TOLERANCE:
+        if not climb.converged or limits == COARSE_CLIMB:
             # The objective may be an approximation around where the climb started.
-            climb = climb_from(family, climb.point, problem, 0, ROUGH_TOLERANCE)
+            climb = climb_from(family, climb.point, problem, *NO_CLIMB)
         at = nearest(known, states_at(family.response, climb.point, problem), problem)
         if at is None:
             at = _on_a_ridge(family, modes, climb.point, problem)
@@ -157,7 +158,7 @@ def _on_a_ridge(
 
     def objective(free: Array) -> float:
         point = from_free(parameters, free, problem.size)
-        return climb_from(family, point, problem, 0, ROUGH_TOLERANCE).path[0]
+        return climb_from(family, point, problem, *NO_CLIMB).path[0]
 
     end = to_free(parameters, point)
     height = objective(end)
@@ -181,7 +182,7 @@ def _rough_ends(family: Categories, problem: CategoricalProblem) -> list[tuple[P
     def climbed(start: int) -> tuple[Climb, Array]:
         rng = np.random.default_rng([SEED, start])
         rough = run_em if start < STARTS else quick_em
-        climb = rough(family, part, rng, ROUGH_ITERATIONS, ROUGH_TOLERANCE)
+        climb = rough(family, part, rng, *COARSE_CLIMB)
         return climb, states_at(family.response, climb.point, part)
 
     for numbers in (range(STARTS), range(STARTS, most)):
@@ -227,12 +228,12 @@ def _modes_of_parts(family: Categories, problem: CategoricalProblem) -> list[Mod
     assert problem.parts is not None
     whole = replace(problem, parts=replace(problem.parts, progress=False))
     some = _some_items(problem)
-    votes = run_em(family, whole, None, ITERATIONS, TOLERANCE)
+    votes = run_em(family, whole, None, *FULL_CLIMB)
     found = [_mode_of_parts(family, votes, whole, some)]
     for start in starts(family, some):
         known = [mode.state for mode in found]
         if nearest(known, states_at(family.response, start.point, some), some) is None:
-            climb = climb_from(family, start.point, whole, ITERATIONS, TOLERANCE)
+            climb = climb_from(family, start.point, whole, *FULL_CLIMB)
             if nearest(known, states_at(family.response, climb.point, some), some) is None:
                 found.append(_mode_of_parts(family, climb, whole, some))
     return found

@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from reliabayes.arrays import Array, blocks
+from reliabayes.arrays import IN_MEMORY, Array, blocks
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference.em import Point
 from reliabayes.inference.knowledge_centring import CORE, KnowledgeCentring
 from reliabayes.inference.log_odds import LOG_SPREAD, spread_weights
 from reliabayes.inference.widening import WIDENING
 
-CHUNK = 2_000_000  # probabilities of states at once: 16 MB
 SOFTNESS = 0.5  # of what is positive, over its size: makes half of a normal nearly normal
 LEAST_PRECISION = 1e-3  # of the accuracy of a rater whose ratings say nothing of it
 
@@ -79,7 +78,7 @@ def rater_likelihoods(
 
     counts, mixture = problem.mixture.counts, problem.mixture
     item = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    for some in blocks(counts.nnz, CHUNK // state.shape[1]):
+    for some in blocks(counts.nnz, IN_MEMORY // state.shape[1]):
         cell, of = counts.indices[some], item[some]
         weight = mixture.multiplicity[of] * counts.data[some]
         by_node = state[of].reshape(-1, n_nodes, n_categories)

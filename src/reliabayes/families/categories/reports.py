@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from reliabayes.arrays import Array, Codes, blocks
+from reliabayes.arrays import IN_CACHE, Array, Codes, blocks
 from reliabayes.families.categories.density import (
     log_likelihood,
     log_probability,
@@ -45,7 +45,6 @@ CONFUSION_QUANTITIES = (  # by models that have confusion matrices
     "bits_per_rating",
 )
 SHARED = "all"  # dimension of size 1: one value for all, where each might have its own
-BLOCK = 80_000  # probabilities at a time, which fit into the processor's cache
 
 Draws = Posterior[CategoricalProblem]
 
@@ -102,7 +101,7 @@ def _derived(family: Categories, posterior: Draws) -> xr.Dataset:
         for name, each in of_some(part).items():
             values[name][:, part] = each
 
-    of_parts(fill, blocks(n_draws, BLOCK // (chains * problem.n_categories * problem.n_cells)))
+    of_parts(fill, blocks(n_draws, IN_CACHE // (chains * problem.n_categories * problem.n_cells)))
     for name, each in values.items():
         found[name] = (*rater, "true_category", "category") if each.ndim > 3 else rater, each
     derived = {name: (("chain", "draw", *dims), x) for name, (dims, x) in found.items()}
@@ -262,7 +261,7 @@ def _true_categories(posterior: Draws, response: Response) -> Iterator[Array]:
     problem, draws = posterior.problem, posterior.stacked()
     mixture = problem.mixture
     known = mixture.kind > 0
-    size = BLOCK // (len(known) * problem.n_categories)
+    size = IN_CACHE // (len(known) * problem.n_categories)
     for some in blocks(posterior.n_draws, size):
         points = {name: values[some] for name, values in draws.items()}
         state = mixture.posterior(*state_log_probabilities_of_each(response, points, problem))[1]

@@ -15,7 +15,7 @@ import numpy as np
 
 from reliabayes.arrays import Array
 from reliabayes.families.categories.density import expected_at
-from reliabayes.families.categories.family import Adaptation, Categories, Response
+from reliabayes.families.categories.family import Categories, Response
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.inference import parameters
 from reliabayes.inference.em import Climb, Point
@@ -24,9 +24,7 @@ from reliabayes.inference.parameters import Parameter
 from reliabayes.inference.problem import StanPart
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
-
-FEW_PARAMETERS = 20  # with which the sampler adapts its metric in any case
-CROWD = 20  # raters
+from reliabayes.sampling.plan import CROWD, FEW_PARAMETERS, Adaptation
 
 
 @runtime_checkable

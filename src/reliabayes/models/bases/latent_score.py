@@ -14,9 +14,9 @@ import pandas as pd
 import xarray as xr
 from typing_extensions import TypeVar
 
-from reliabayes.arrays import Array, Codes
+from reliabayes.arrays import IN_MEMORY, Array, Codes
 from reliabayes.errors import Fault, RatingsError
-from reliabayes.families.categories.modes import ITERATIONS, TOLERANCE
+from reliabayes.families.categories.modes import FULL_CLIMB
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
@@ -26,7 +26,7 @@ from reliabayes.inference.stan import Draws
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.inference.widening import WIDENING
 from reliabayes.likelihoods.laplace import AtMode
-from reliabayes.likelihoods.ordinal import CHUNK, RESIDUAL, CategoryProbabilities, Link, Observed
+from reliabayes.likelihoods.ordinal import RESIDUAL, CategoryProbabilities, Link, Observed
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.core_centring import ADDED, SDS, ScoresOfCore
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
@@ -189,7 +189,7 @@ class LatentScoreModel(HiddenStateModel[P], LikelihoodModel[P]):
             found = {"level": mean + sd_rater * at_mode(at).effect, "factor_item": factor}
             return self.of_pools({**at, **found, "sd_item": sd_item})
 
-        start = own.of_point(self.run_em(problem, None, ITERATIONS, TOLERANCE).point)
+        start = own.of_point(self.run_em(problem, None, *FULL_CLIMB).point)
         return Search(log_density, start, own.may_be_zero, point)
 
     def _log_prior(self, at: Mapping[str, Array], problem: P) -> float:
@@ -333,7 +333,7 @@ class LatentScoreModel(HiddenStateModel[P], LikelihoodModel[P]):
         """Effects of the items on the latent scale: mean, sd, median and interval."""
         mixture, index = posterior.problem.mixture, self.item_index(posterior.ratings_in_memory)
         drawn, each = list(posterior.points()), len(index) // posterior.ratings.n_items
-        block = CHUNK // (len(drawn) * each)
+        block = IN_MEMORY // (len(drawn) * each)
 
         def effects(items: slice) -> Array:
             if prob is None:

@@ -9,11 +9,12 @@ import numpy as np
 
 from reliabayes.inference.commands import MAX_DENSE
 from reliabayes.inference.log_density import log_gradients
-from reliabayes.inference.nearly_normal import MOST_PARAMETERS, with_covariance
 from reliabayes.inference.problem import stan_data
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.models.bases.core_centring import CROWD, CoreCentring
 from reliabayes.models.bases.pilot import LARGE_CROWD, LONG_STEPS, CoreModel, after_pilot
+from reliabayes.sampling.nearly_normal import with_covariance
+from reliabayes.sampling.plan import NEARLY_NORMAL
 
 SEVERAL_RATERS = 6  # of each pool
 MANY_COUNTS = 200  # of categories by distinct items, from which on NUTS takes seconds
@@ -30,7 +31,7 @@ def in_better_units(model: CoreModel, problem: Any, start: WarmStart) -> WarmSta
     if start.mean is not None:  # known already
         return start
     fewest, program = np.bincount(problem.pool).min(), model.program(problem)
-    if fewest >= SEVERAL_RATERS and start.size <= MOST_PARAMETERS:
+    if fewest >= SEVERAL_RATERS and start.size <= NEARLY_NORMAL.most_parameters:
         start = with_covariance(start, program, stan_data(problem, start.centring))
     if start.covariance is not None or not isinstance(start.centring, CoreCentring):
         return start

@@ -11,20 +11,12 @@ import numpy as np
 from reliabayes.arrays import Array
 from reliabayes.inference.log_density import log_gradients
 from reliabayes.inference.warm_start import WarmStart
+from reliabayes.sampling.plan import NEARLY_NORMAL
 
-MOST_PARAMETERS = 200  # each takes four gradients, and a step their product with a dense matrix
 SMALL = 0.1  # step of the finite differences in sds, for the curvature at the mode
 MOST_CURVATURE, LEAST_CURVATURE = 100.0, 0.01  # in units of the variances that are known before
 # On the unconstrained scale, whose exponentials overflow at 700; normal posteriors stay nearer.
 FARTHEST = 50.0
-# Of the gradients a standard deviation away from the mode, in units of those of a normal density.
-LARGEST_DEVIATION = 0.35
-# The same for trajectories without trees, which stay in wide tails, and sds that the mean may be
-# away from the mode.
-LARGEST_TURNED, LARGEST_SHIFT = 0.25, 2.0
-# Three steps go round a third of the ellipse of a normal density: far enough that a draw is nearly
-# independent of the one before, where a tree that doubles until it turns back takes seven.
-TREE_DEPTH, ACCEPTANCE, STEP_SIZE = 2, 0.7, 0.7
 
 
 def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> WarmStart:
@@ -43,19 +35,19 @@ def with_covariance(start: WarmStart, program: str, data: Mapping[str, Any]) -> 
     before, after, here = _gradients(program, data, at + move, root, 1.0)
     bend, skew = (before - after) / 2, (before + after) / 2
     deviation = max(np.abs(bend - np.eye(len(at))).max(), np.abs(skew).max())
-    if not deviation < LARGEST_DEVIATION:
+    if not deviation < NEARLY_NORMAL.deviation:
         return start
     shift = here + (skew - here).sum(axis=0)
-    is_close = deviation < LARGEST_TURNED and np.abs(shift).max() < LARGEST_SHIFT
+    is_close = deviation < NEARLY_NORMAL.turned and np.abs(shift).max() < NEARLY_NORMAL.shift
     mean = at + move + root @ shift if is_close else None
     root, _ = _whitened(root, bend, here)
     return replace(
         start,
         mean=mean,
         covariance=root @ root.T,
-        step_size=STEP_SIZE,
-        max_tree_depth=TREE_DEPTH,
-        target_acceptance=ACCEPTANCE,
+        step_size=NEARLY_NORMAL.step_size,
+        max_tree_depth=NEARLY_NORMAL.tree_depth,
+        target_acceptance=NEARLY_NORMAL.acceptance,
     )
 
 
