@@ -136,7 +136,7 @@ def test_states_at_several_points_keep_known_answers(misleading: rb.Beta | None)
 
     found = states_at_each(model.family.response, together, problem)
 
-    assert problem.n_kinds == 4
+    assert problem.n_gold_states == 4
     for point, states in zip(points, found, strict=True):
         np.testing.assert_allclose(
             states, states_at(model.family.response, point, problem), atol=1e-12

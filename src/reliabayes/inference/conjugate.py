@@ -25,11 +25,11 @@ LEAST = {"simplex": 1e-300, "unit": 1e-300, "positive": 1e-30, "real": -math.inf
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class RatingEvents:
     """What a rating in each cell (V) of an item in each state (H) is an outcome of.
 
     Its probability is that of ``known``, plus ``proportion`` times that of all ``guessed``: numbers
-    here are positions of probabilities, as `Slots` gives them, and -1 where there is none.
+    here are positions of probabilities in a `ParameterLayout`, and -1 where there is none.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Outcomes:
 
 
 @dataclass(frozen=True, eq=False)
-class Slots:
+class ParameterLayout:
     """Positions of all parameters in one array (S,).
 
     Attributes
@@ -63,7 +63,7 @@ class Slots:
     at: Mapping[str, Codes]
 
     @classmethod
-    def of(cls, parameters: Sequence[Parameter], sizes: Any) -> Slots:
+    def of(cls, parameters: Sequence[Parameter], sizes: Any) -> ParameterLayout:
         """Positions of parameters, one after another, given the sizes of dimensions by name."""
         at, used = {}, 0
         ordered = sorted(parameters, key=lambda each: each.support not in GROUPED)
@@ -151,10 +151,10 @@ class Hierarchy:
         """Number of all raters' log odds."""
         return self.n_raters * self.n_categories * (self.n_categories - 1)
 
-    def rows(self, slots: Slots) -> Codes:
+    def rows(self, layout: ParameterLayout) -> Codes:
         """Positions (R, K, K) of the rows."""
         shape = self.n_raters, self.n_categories, self.n_categories
-        return slots.size + np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
+        return layout.size + np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class Conjugate:
 
     Attributes
     ----------
-    slots : Slots
+    layout : ParameterLayout
         Positions of parameters.
     prior : array of float
         Concentration of each probability that is in a group.
@@ -171,7 +171,7 @@ class Conjugate:
         Position of the probability of each state, or -1.
     fixed_weight : array of float, shape (H,)
         That probability, where it is no parameter.
-    outcomes : Outcomes
+    outcomes : RatingEvents
         What ratings are outcomes of.
     first, cell, count : array of int
         Ratings of distinct items: the entries of each, and cell and number of each entry.
@@ -198,11 +198,11 @@ class Conjugate:
 
     sampler: ClassVar[Literal["gibbs"]] = "gibbs"
 
-    slots: Slots
+    layout: ParameterLayout
     prior: Array
     weight: Codes
     fixed_weight: Array
-    outcomes: Outcomes
+    outcomes: RatingEvents
     first: Codes
     cell: Codes
     count: Codes
@@ -219,7 +219,7 @@ class Conjugate:
 
     def with_settled(self, point: Mapping[str, Any]) -> Conjugate:
         """The same, with the items that are settled at a point, where nobody guesses."""
-        logs = np.log(self.slots.point(point))
+        logs = np.log(self.layout.point(point))
         shape = len(self.kind), self.outcomes.known.shape[1]
         counts = csr_matrix((self.count, self.cell, self.first), shape=shape)
         fixed = np.log(self.fixed_weight, where=self.weight == NONE, out=np.zeros(len(self.weight)))
@@ -230,4 +230,4 @@ class Conjugate:
     @property
     def n_parameters(self) -> int:
         """Number of free parameters."""
-        return self.slots.size - len(self.slots.groups) + 1
+        return self.layout.size - len(self.layout.groups) + 1

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import SamplingError
 from reliabayes.inference import stan
-from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Slots
+from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, ParameterLayout
 from reliabayes.inference.stan import Draws
 from reliabayes.inference.threads import run_threads
 from reliabayes.inference.time_limit import seconds_left
@@ -76,13 +76,13 @@ def sample(
         The chains took longer than ``timeout``.
     """
     stan.require_computer("The compiled Gibbs sampler")
-    size, shape = conjugate.slots.size, (chains, draws)
+    size, shape = conjugate.layout.size, (chains, draws)
     found = _Kept(np.empty((*shape, size)), np.empty(shape), np.empty(shape))
     run = _Run(conjugate, seed, chains, warmup, draws, done, first_chain)
     at_once = parallel_chains or os.cpu_count() or 1
     together = SIDE_BY_SIDE if conjugate.passes and at_once < chains else 1
     groups = (range(chains)[first : first + together] for first in range(0, chains, together))
-    starts = [conjugate.slots.point(init) for init in inits]
+    starts = [conjugate.layout.point(init) for init in inits]
     tasks = [
         partial(run.draw, group, [starts[chain] for chain in group], found.of(group))
         for group in groups
@@ -90,7 +90,7 @@ def sample(
     total, until = chains * run.sweeps, time.monotonic() + seconds_left(timeout)
     with progress_bar("Gibbs sampling", total, lambda: sum(run.done), progress) as watch:
         run_threads(tasks, run.stop, at_once=at_once, until=until, watch=watch)
-    parameters = conjugate.slots.unpacked(found.parameters)
+    parameters = conjugate.layout.unpacked(found.parameters)
     return Draws(
         {**parameters, "log_likelihood": found.log_likelihood},
         {"lp": found.lp},
@@ -121,7 +121,7 @@ class Compiled:
     """
 
     def __init__(self, conjugate: Conjugate) -> None:
-        outcomes, slots = conjugate.outcomes, conjugate.slots
+        outcomes, layout = conjugate.outcomes, conjugate.layout
         none = np.full_like(outcomes.known, NONE)
         guess, second, *_ = *outcomes.guessed, none, none
         self.arrays: dict[str, NDArray[Any]] = {
@@ -131,7 +131,7 @@ class Compiled:
             "kind": _plain(conjugate.kind, np.int32),
             "multiplicity": _plain(conjugate.multiplicity, np.int64),
             "is_settled": _plain(_settled(conjugate), np.int32),
-            "group": _plain(slots.groups, np.int64),
+            "group": _plain(layout.groups, np.int64),
             "prior": _plain(conjugate.prior, np.float64),
             "weight": _plain(conjugate.weight, np.int32),
             "fixed_weight": _plain(conjugate.fixed_weight, np.float64),
@@ -142,13 +142,13 @@ class Compiled:
         }
         states, cells = outcomes.known.shape
         pointers = [pointer(each) for each in self.arrays.values()]
-        sizes = len(conjugate.kind), states, cells, len(slots.groups) - 1
+        sizes = len(conjugate.kind), states, cells, len(layout.groups) - 1
         hierarchy = conjugate.hierarchy
-        self.kept, self.size = slots.size, slots.size
+        self.kept, self.size = layout.size, layout.size
         self.hierarchy = None
         if hierarchy is not None:
-            self.size += hierarchy.rows(slots).size
-            self.hierarchy = _Hierarchy.of(hierarchy, slots)
+            self.size += hierarchy.rows(layout).size
+            self.hierarchy = _Hierarchy.of(hierarchy, layout)
         self.data = _Data(
             *sizes,
             conjugate.repeats,
@@ -232,13 +232,13 @@ class _Hierarchy(ctypes.Structure):
     )
 
     @classmethod
-    def of(cls, own: Hierarchy, slots: Slots) -> _Hierarchy:
-        at = [int(slots.at[name].flat[0]) for name in ("location", "spread", "effect")]
+    def of(cls, own: Hierarchy, layout: ParameterLayout) -> _Hierarchy:
+        at = [int(layout.at[name].flat[0]) for name in ("location", "spread", "effect")]
         return cls(
             own.n_raters,
             own.n_categories,
             *at,
-            int(own.rows(slots).flat[0]),
+            int(own.rows(layout).flat[0]),
             *own.location.tolist(),
             *own.spread.tolist(),
         )

@@ -178,9 +178,9 @@ def sample(
     """
     stan.require_computer("The compiled Gibbs sampler")
     rest = posterior.rest
-    compiled, slots = Compiled(rest), rest.slots
-    at = np.array([compiled.at(slots.point(init)) for init in inits])
-    kept, density = np.empty((chains, draws, slots.size)), np.empty((2, chains, draws))
+    compiled, layout = Compiled(rest), rest.layout
+    at = np.array([compiled.at(layout.point(init)) for init in inits])
+    kept, density = np.empty((chains, draws, layout.size)), np.empty((2, chains, draws))
     every, done = rest.sweeps, 0
     total, until = every * (warmup + draws), time.monotonic() + seconds_left(timeout)
     at_once = parallel_chains or os.cpu_count() or 1
@@ -197,10 +197,10 @@ def sample(
             log_prior = _draw_rest(compiled, now, found)
             draw, left = divmod(done - every * warmup, every)
             if draw >= 0 and left == 0:
-                kept[:, draw] = before[:, : slots.size]
+                kept[:, draw] = before[:, : layout.size]
                 log_likelihood = found.log_likelihood / NAT
                 density[:, :, draw] = log_likelihood, log_likelihood + log_prior
-    return Draws({**slots.unpacked(kept), "log_likelihood": density[0]}, {"lp": density[1]})
+    return Draws({**layout.unpacked(kept), "log_likelihood": density[0]}, {"lp": density[1]})
 
 
 def _draw_rest(compiled: Compiled, chains: Chains, states: States) -> Array:

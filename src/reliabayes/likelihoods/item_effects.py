@@ -16,7 +16,7 @@ from reliabayes.facets import EffectLevels
 from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.item_facets import MOST_SHARED, own_sources, too_many_shared
 from reliabayes.likelihoods.item_levels import ItemLevels
-from reliabayes.likelihoods.item_moments import Alike
+from reliabayes.likelihoods.item_moments import PatternGroup
 
 FEW_SHARED = 50  # effects of which all matrices are factorised in one call
 QUICK = 1_000_000  # multiplications
@@ -105,7 +105,7 @@ class ItemEffects:
         effect = np.stack([start + level for start, level in zip(first, columns, strict=True)], 1)
         groups = levels.moments.groups
         kept = [every.index(sources[k]) for k in own]
-        by_size: dict[int, list[Alike]] = {}
+        by_size: dict[int, list[PatternGroup]] = {}
         for each in groups:
             by_size.setdefault(len(each.leader), []).append(each)
         return cls(

@@ -11,7 +11,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.facets import EffectLevels, MeasurementDesign, Source
 from reliabayes.facets.effects import is_complete
 from reliabayes.likelihoods.item_facets import Facets, Keys, own_sources
-from reliabayes.likelihoods.item_moments import Alike, ItemMoments
+from reliabayes.likelihoods.item_moments import ItemMoments, PatternGroup
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import Moments
 from reliabayes.likelihoods.shared_levels import SharedLevels
@@ -83,7 +83,7 @@ class ItemLevels(SharedLevels):
         total = of.square - correction
         return MeanSquares.of_squares(effects, sizes, squares, total, of.n, of.mean)
 
-    def _leader(self, each: Alike, source: Source) -> Codes:
+    def _leader(self, each: PatternGroup, source: Source) -> Codes:
         """First rating (n,) with the same level of a source that items have."""
         return each.leader[:, own_sources(self.moments.design).index(source)]
 
@@ -138,7 +138,7 @@ class ItemLevels(SharedLevels):
             found += float((each.square * same / same.sum(axis=1)).sum())
         return found
 
-    def _is_nested(self, each: Alike, own: Source, shared: Source) -> bool:
+    def _is_nested(self, each: PatternGroup, own: Source, shared: Source) -> bool:
         """Whether ratings with the same level of an item's source have the same of a shared one."""
         n, n_cells = len(each.leader), self.moments.facets.n_cells
         rest, second = np.divmod(each.pairs.key, n_cells)

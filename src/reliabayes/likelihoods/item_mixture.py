@@ -166,9 +166,9 @@ class ItemMixture:
         weighted = self.multiplicity * state.T
         return Expected(np.asarray(self._by_cell @ weighted.T).T, weighted.sum(axis=1))
 
-    def known_items(self, state: Array, n_kinds: int) -> Array:
+    def known_items(self, state: Array, n_gold_states: int) -> Array:
         """Expected items (W - 1, H) by kind, other than the first, and state."""
-        of_kind = np.eye(n_kinds)[self.kind, 1:] * self.multiplicity[:, None]
+        of_kind = np.eye(n_gold_states)[self.kind, 1:] * self.multiplicity[:, None]
         return np.asarray(of_kind.T @ state)
 
     @cached_property

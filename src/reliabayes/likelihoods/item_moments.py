@@ -48,7 +48,7 @@ class Table(NamedTuple):
         return Table.of(*(np.concatenate(each) for each in both))
 
 
-class Alike(NamedTuple):
+class PatternGroup(NamedTuple):
     """Sums over items whose n ratings share levels of an item's own effects in the same way.
 
     An item's ratings are in the order of their cells, which are combinations of the levels of
@@ -75,9 +75,9 @@ class Alike(NamedTuple):
     pairs: Table
     totals: Table
 
-    def plus(self, other: Alike) -> Alike:
+    def plus(self, other: PatternGroup) -> PatternGroup:
         """Sums over both sets of items."""
-        return Alike(
+        return PatternGroup(
             self.leader,
             self.items + other.items,
             self.square + other.square,
@@ -107,14 +107,14 @@ class ItemMoments:
         The others.
     moments : Moments
         Those of all ratings, with the pivot.
-    alike : mapping of bytes to Alike
+    alike : mapping of bytes to PatternGroup
         Sums over items that are alike in which of their ratings share levels.
     """
 
     design: MeasurementDesign
     facets: Facets
     moments: Moments
-    alike: Mapping[bytes, Alike]
+    alike: Mapping[bytes, PatternGroup]
 
     @classmethod
     def of(
@@ -154,7 +154,7 @@ class ItemMoments:
             code, left = code[order], left[order]
         counts = np.bincount(item)
         first = np.cumsum(counts) - counts
-        found: dict[bytes, Alike] = {}
+        found: dict[bytes, PatternGroup] = {}
         for n in np.unique(counts[counts > 0]).tolist():
             rows = first[counts == n][:, None] + np.arange(n)
             found |= _of_size(design, facets, code[rows], left[rows])
@@ -171,7 +171,7 @@ class ItemMoments:
         return ItemMoments(self.design, self.facets, moments, found)
 
     @property
-    def groups(self) -> tuple[Alike, ...]:
+    def groups(self) -> tuple[PatternGroup, ...]:
         """Sums over items that are alike, in an order that does not depend on the parts."""
         return tuple(self.alike[key] for key in sorted(self.alike, key=lambda key: (len(key), key)))
 
@@ -181,7 +181,7 @@ class ItemMoments:
         return sum(each.work for each in self.alike.values())
 
 
-def _check_work(found: Mapping[bytes, Alike]) -> None:
+def _check_work(found: Mapping[bytes, PatternGroup]) -> None:
     if sum(each.work for each in found.values()) > MOST_WORK:
         raise TooManyWays
 
@@ -193,7 +193,7 @@ def _check_ways(ways: int, n: int) -> None:
 
 def _of_size(
     design: MeasurementDesign, facets: Facets, code: Keys, left: Array
-) -> Iterator[tuple[bytes, Alike]]:
+) -> Iterator[tuple[bytes, PatternGroup]]:
     """Sums over items with equally many ratings (I, n), by how these share levels."""
     n = code.shape[1]
     _check_ways(1, n)
@@ -208,7 +208,7 @@ def _of_size(
         y = left[items]
         yield (
             leader.tobytes(),
-            Alike(
+            PatternGroup(
                 leader.reshape(n, -1),
                 len(items),
                 y.T @ y,

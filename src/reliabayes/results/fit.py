@@ -124,7 +124,7 @@ class Fit:
         return f"Fit({type(self.model).__name__}, {made}, {self.ratings!r})"
 
     def __str__(self) -> str:
-        said = self._said_first(raters_outweigh_items(self.quantities))
+        said = self._warnings_first(raters_outweigh_items(self.quantities))
         first = [fill(f"{label}: {text}", 80) for label, text in said.items()]
         return "\n".join([*first, f"{self!r}", rounded(self.summary()).to_string()])
 
@@ -133,7 +133,8 @@ class Fit:
 
         table = rounded(self.summary()).rename_axis(None).to_html()
         first = [
-            f"<p><b>{label}:</b> {escape(text)}</p>" for label, text in self._said_first().items()
+            f"<p><b>{label}:</b> {escape(text)}</p>"
+            for label, text in self._warnings_first().items()
         ]
         return f"{''.join(first)}<p>{escape(answer(self, details=False).verdict)}</p>{table}"
 
@@ -1116,7 +1117,7 @@ class Fit:
         vars(found).update(vars(self), _remembered={})
         return found
 
-    def _said_first(self, of_raters: str = "") -> dict[str, str]:
+    def _warnings_first(self, of_raters: str = "") -> dict[str, str]:
         """What to print above the results, by label.
 
         The caution of models of scores is left out: it is a hint at other models. What is to be

@@ -295,7 +295,7 @@ class Chains:
         own = with_sweeps(own, self.every)
         if not (own.passes and self.runs and self.every > 1):
             return own
-        names = [each.name for each in own.slots.parameters]
+        names = [each.name for each in own.layout.parameters]
         return own.with_settled(
             {name: self.runs[0].parameters[name].mean(axis=(0, 1)) for name in names}
         )

@@ -38,7 +38,7 @@ def _work_of_sweep(posterior: Conjugate) -> float:
     """What a sweep costs, in numbers of ratings."""
     if posterior.hierarchy is not None:
         return len(posterior.cell) + SWEEPS.log_odds * posterior.hierarchy.n_log_odds
-    return len(posterior.cell) + SWEEPS.parameter * posterior.slots.size
+    return len(posterior.cell) + SWEEPS.parameter * posterior.layout.size
 
 
 def _usual_sweeps(posterior: Conjugate) -> int:

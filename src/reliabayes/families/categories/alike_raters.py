@@ -10,7 +10,7 @@ import numpy as np
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.know_or_guess import known_and_guessed, known_positions
 from reliabayes.families.categories.problem import CategoricalProblem
-from reliabayes.inference.conjugate import Outcomes
+from reliabayes.inference.conjugate import RatingEvents
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.item_mixture import Expected
@@ -40,13 +40,13 @@ def probabilities(point: Point, problem: CategoricalProblem) -> Array:
     return np.asarray(known * np.eye(guess.shape[-1]) + (1 - known) * guess)
 
 
-def outcomes(at: Mapping[str, Codes], problem: CategoricalProblem) -> Outcomes:
+def outcomes(at: Mapping[str, Codes], problem: CategoricalProblem) -> RatingEvents:
     """Each rating is known, or a guess."""
     shape = problem.n_categories, problem.n_cells
     known, unknown = (
         np.broadcast_to(each[:, None], shape) for each in (at["a"][:, 0], at["a"][:, 1])
     )
-    return Outcomes(
+    return RatingEvents(
         known=known_positions(known, problem),
         guessed=(unknown, np.broadcast_to(at["p"], shape)),
         proportion=np.ones(problem.n_cells),

@@ -13,7 +13,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories import misleading
 from reliabayes.families.categories.gibbs import conjugate_of
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, prevalence_at
-from reliabayes.inference.conjugate import Conjugate, Outcomes, Slots
+from reliabayes.inference.conjugate import Conjugate, ParameterLayout, RatingEvents
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
@@ -24,7 +24,7 @@ LOG_ODDS = np.linspace(-20, 20, 161)  # grid of the log odds of knowing
 OfPoint: TypeAlias = Callable[[Point, CategoricalProblem], Array]
 OfExpected: TypeAlias = Callable[[Point, Expected, CategoricalProblem], Point]
 BetterStep: TypeAlias = Callable[[Point, Expected, CategoricalProblem], Point | None]
-OfPositions: TypeAlias = Callable[[Mapping[str, Codes], CategoricalProblem], Outcomes]
+OfPositions: TypeAlias = Callable[[Mapping[str, Codes], CategoricalProblem], RatingEvents]
 Observed: TypeAlias = Callable[[Expected, CategoricalProblem], Expected]
 
 
@@ -124,9 +124,9 @@ class ByCounts:
         """What Gibbs sampling needs: the ratings, and what they count for."""
         if self.outcomes is None:
             return None
-        slots = Slots.of(problem.parameters, problem.size)
-        fixed = None if "prevalence" in slots.at else prevalence_at({}, problem)
-        return conjugate_of(problem, slots, self.outcomes(slots.at, problem), fixed)
+        layout = ParameterLayout.of(problem.parameters, problem.size)
+        fixed = None if "prevalence" in layout.at else prevalence_at({}, problem)
+        return conjugate_of(problem, layout, self.outcomes(layout.at, problem), fixed)
 
     def _all_counts(self, point: Point, expected: Expected, problem: CategoricalProblem) -> Point:
         own = self.pseudo_counts(point, expected, problem)

@@ -38,7 +38,11 @@ def steps_are_compiled(problem: CategoricalProblem) -> bool:
     Not if known categories say what misleads, nor of covariates of raters.
     """
     has_covariates = "covariate" in problem.coords and problem.size("covariate") > 0
-    return not IN_BROWSER and not has_covariates and not (problem.misleads and problem.n_kinds > 1)
+    return (
+        not IN_BROWSER
+        and not has_covariates
+        and not (problem.misleads and problem.n_gold_states > 1)
+    )
 
 
 def compiled_hierarchy(

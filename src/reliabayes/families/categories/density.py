@@ -27,7 +27,7 @@ def state_log_probabilities(
 ) -> tuple[Array, Array]:
     """Table (H, V) of ratings, and log-weights (H, W) of states by kind of item."""
     weight = log_weight(point, problem)[..., None]
-    if problem.n_kinds > 1:
+    if problem.n_gold_states > 1:
         with np.errstate(divide="ignore"):
             known = weight + np.log(truth_given_state(point, problem))
         weight = np.concatenate([weight, known], axis=-1)
@@ -99,9 +99,9 @@ def expected(point: Point, state: Array, problem: CategoricalProblem) -> Expecte
     With those of known true categories that ratings do not tell.
     """
     found = problem.mixture.expected(state)
-    if not problem.misleads or problem.n_kinds == 1:
+    if not problem.misleads or problem.n_gold_states == 1:
         return found
-    items = problem.mixture.known_items(state, problem.n_kinds)
+    items = problem.mixture.known_items(state, problem.n_gold_states)
     return with_misled(found, items, truth_given_state(point, problem), point[MISLEADING.name])
 
 

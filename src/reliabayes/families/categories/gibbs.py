@@ -13,7 +13,7 @@ from reliabayes.families.categories.family import Response
 from reliabayes.families.categories.parts import items_for_gibbs
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem
 from reliabayes.families.categories.states_in_parts import StatesInParts
-from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, Outcomes, Slots
+from reliabayes.inference.conjugate import NONE, Conjugate, Hierarchy, ParameterLayout, RatingEvents
 from reliabayes.inference.gibbs_in_parts import ConjugateInParts
 from reliabayes.sampling.sweeps import with_sweeps
 
@@ -34,8 +34,8 @@ def by_gibbs(
 
 def conjugate_of(
     problem: CategoricalProblem,
-    slots: Slots,
-    outcomes: Outcomes,
+    layout: ParameterLayout,
+    outcomes: RatingEvents,
     fixed: Array | None = None,
     hierarchy: Hierarchy | None = None,
 ) -> Conjugate:
@@ -45,9 +45,9 @@ def conjugate_of(
     ----------
     problem : CategoricalProblem
         Ratings and priors.
-    slots : Slots
+    layout : ParameterLayout
         Positions of parameters.
-    outcomes : Outcomes
+    outcomes : RatingEvents
         What ratings are outcomes of.
     fixed : array of float, shape (H,), optional
         Probabilities of the states, if there is no parameter ``prevalence``.
@@ -60,16 +60,16 @@ def conjugate_of(
     """
     mixture, n_categories = problem.mixture, problem.n_categories
     weight = (
-        slots.at["prevalence"].ravel() if fixed is None else np.full_like(fixed, NONE, np.int32)
+        layout.at["prevalence"].ravel() if fixed is None else np.full_like(fixed, NONE, np.int32)
     )
-    if problem.misleads and (problem.n_kinds > 1 or problem.parts is not None):
-        at = slots.at[MISLEADING.name].ravel()
+    if problem.misleads and (problem.n_gold_states > 1 or problem.parts is not None):
+        at = layout.at[MISLEADING.name].ravel()
         known = np.ones(n_categories) if fixed is None else fixed
         outcomes = misleading.with_known(outcomes, at, weight, known)
         mixture = misleading.known_as_ratings(mixture, n_categories)
     return Conjugate(
-        slots,
-        slots.prior(problem.priors),
+        layout,
+        layout.prior(problem.priors),
         weight,
         np.zeros(n_categories) if fixed is None else fixed,
         outcomes,

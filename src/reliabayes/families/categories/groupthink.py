@@ -15,7 +15,7 @@ from reliabayes.families.categories.know_or_guess import known_positions
 from reliabayes.families.categories.problem import CategoricalProblem
 from reliabayes.families.cells import Cells
 from reliabayes.families.simulation import drawn_categories
-from reliabayes.inference.conjugate import Outcomes
+from reliabayes.inference.conjugate import RatingEvents
 from reliabayes.inference.em import Point
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.item_mixture import Expected
@@ -163,10 +163,10 @@ def log_table(point: Point, problem: CategoricalProblem[Followed]) -> Array:
         return np.asarray(np.log(is_right * known + (1 - known) * problem.own.proportion))
 
 
-def outcomes(at: Mapping[str, Codes], problem: CategoricalProblem[Followed]) -> Outcomes:
+def outcomes(at: Mapping[str, Codes], problem: CategoricalProblem[Followed]) -> RatingEvents:
     """Each rating is known, or follows others."""
     known, unknown = at["a"].reshape(-1, 2)[problem.cells.rater].T
-    return Outcomes(
+    return RatingEvents(
         known=known_positions(known, problem),
         guessed=(np.broadcast_to(unknown, (problem.n_categories, problem.n_cells)),),
         proportion=problem.own.proportion,

@@ -11,7 +11,7 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.by_counts import ByCounts
 from reliabayes.families.categories.family import Categories
 from reliabayes.families.categories.problem import CategoricalProblem, by_rater
-from reliabayes.inference.conjugate import NONE, Outcomes
+from reliabayes.inference.conjugate import NONE, RatingEvents
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
@@ -57,12 +57,12 @@ class KnowOrGuess:
         """Probabilities of ratings (..., R, K, K) by true category."""
         return known_or_guessed(point[self.known], point[self.guess])
 
-    def outcomes(self, at: Mapping[str, Codes], problem: CategoricalProblem) -> Outcomes:
+    def outcomes(self, at: Mapping[str, Codes], problem: CategoricalProblem) -> RatingEvents:
         """Each rating is known, or one of its rater's guesses."""
         cells, shape = problem.cells, (problem.n_categories, problem.n_cells)
         known, unknown = at[self.known][cells.rater].T
         guess = at[self.guess][cells.rater, cells.category]
-        return Outcomes(
+        return RatingEvents(
             known=known_positions(known, problem),
             guessed=(np.broadcast_to(unknown, shape), np.broadcast_to(guess, shape)),
             proportion=np.ones(problem.n_cells),

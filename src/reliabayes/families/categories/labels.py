@@ -46,7 +46,7 @@ def relabel(
     that those it has hold no share of the posterior. If true categories are exchangeable, it
     takes the labels of the start, provided that it is at the same mode.
     """
-    if not family.permutable or problem.n_kinds > 1:
+    if not family.permutable or problem.n_gold_states > 1:
         return drawn, ()
     draws, switched = drawn, list[int]()
 
@@ -89,7 +89,7 @@ def _labels(
 
 def _is_exchangeable(family: Categories, problem: CategoricalProblem) -> bool:
     """Whether nothing tells true categories apart: no gold, and the same priors of all."""
-    if not family.permutable or problem.n_kinds > 1:
+    if not family.permutable or problem.n_gold_states > 1:
         return False
     confusion, prevalence = problem.priors["confusion"], problem.priors["prevalence"]
     return not np.ptp(confusion, axis=-2).any() and not np.ptp(prevalence).any()

@@ -20,7 +20,7 @@ from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, by_rater
 from reliabayes.families.categories.similar_raters import named_by_prior, point_of_similar_raters
 from reliabayes.families.categories.starts import centred, start_around
-from reliabayes.inference.conjugate import Conjugate, Hierarchy, Outcomes, Slots
+from reliabayes.inference.conjugate import Conjugate, Hierarchy, ParameterLayout, RatingEvents
 from reliabayes.inference.densities import half_t, log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
 from reliabayes.inference.log_odds import (
@@ -101,10 +101,10 @@ class LogOdds:
         """What Gibbs sampling needs: each rating is one of a row of its rater's matrix."""
         size, priors = (problem.n_raters, problem.n_categories), problem.priors
         hierarchy = Hierarchy(*size, priors["location"], priors["spread"])
-        slots = Slots.of(problem.parameters, problem.size)
-        rows = hierarchy.rows(slots).transpose(1, 2, 0).reshape(problem.n_categories, -1)
-        outcomes = Outcomes(rows, (), np.zeros(problem.n_cells))
-        return conjugate_of(problem, slots, outcomes, hierarchy=hierarchy)
+        layout = ParameterLayout.of(problem.parameters, problem.size)
+        rows = hierarchy.rows(layout).transpose(1, 2, 0).reshape(problem.n_categories, -1)
+        outcomes = RatingEvents(rows, (), np.zeros(problem.n_cells))
+        return conjugate_of(problem, layout, outcomes, hierarchy=hierarchy)
 
     # Expectation maximisation.
 

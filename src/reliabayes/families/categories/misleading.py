@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.problem import MISLEADING, CategoricalProblem, prevalence_at
-from reliabayes.inference.conjugate import NONE, Outcomes
+from reliabayes.inference.conjugate import NONE, RatingEvents
 from reliabayes.inference.em import Point
 from reliabayes.likelihoods.item_mixture import Expected, ItemMixture
 
@@ -124,12 +124,14 @@ def known_as_ratings(mixture: ItemMixture, n_categories: int) -> ItemMixture:
     return ItemMixture(cells, mixture.multiplicity, np.zeros_like(mixture.kind), mixture.distinct)
 
 
-def with_known(outcomes: Outcomes, misleading: Codes, prevalence: Codes, fixed: Array) -> Outcomes:
+def with_known(
+    outcomes: RatingEvents, misleading: Codes, prevalence: Codes, fixed: Array
+) -> RatingEvents:
     """Outcomes with those of known true categories in K further cells.
 
     Parameters
     ----------
-    outcomes : Outcomes
+    outcomes : RatingEvents
         What ratings are outcomes of.
     misleading : array of int, shape (2,)
         Positions of the probabilities of an item that misleads, and of one that does not.
@@ -140,7 +142,7 @@ def with_known(outcomes: Outcomes, misleading: Codes, prevalence: Codes, fixed: 
 
     Returns
     -------
-    Outcomes
+    RatingEvents
     """
     n_categories = len(prevalence)
     none = np.full_like(outcomes.known, NONE)
@@ -153,4 +155,4 @@ def with_known(outcomes: Outcomes, misleading: Codes, prevalence: Codes, fixed: 
         for old, new in zip((outcomes.known, first, second), columns, strict=True)
     )
     all_known, *guessed = joined
-    return Outcomes(all_known, tuple(guessed), np.append(outcomes.proportion, fixed))
+    return RatingEvents(all_known, tuple(guessed), np.append(outcomes.proportion, fixed))

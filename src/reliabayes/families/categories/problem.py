@@ -85,7 +85,7 @@ class CategoricalProblem(Problem, Generic[X]):
         return len(self.cells.category)
 
     @property
-    def n_kinds(self) -> int:
+    def n_gold_states(self) -> int:
         """Number W of kinds of items: unknown true category, then each known one."""
         return 1 + self.n_categories * bool(self.mixture.kind.any())
 
@@ -129,7 +129,7 @@ class CategoricalProblem(Problem, Generic[X]):
                 "most of them rated differently. Pass sampler='auto' or 'gibbs', and leave "
                 "output_dir out."
             )
-        sizes = {"K": self.n_categories, "W": self.n_kinds}
+        sizes = {"K": self.n_categories, "W": self.n_gold_states}
         if self.has_raters:
             sizes["R"] = self.n_raters
         if MISLEADING.name in self.priors:

@@ -9,7 +9,7 @@ import numpy as np
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.prevalence import PREVALENCE
 from reliabayes.families.categories.problem import CategoricalProblem, by_rater
-from reliabayes.inference.conjugate import Outcomes
+from reliabayes.inference.conjugate import RatingEvents
 from reliabayes.inference.em import Point
 from reliabayes.inference.parameters import Parameter
 from reliabayes.likelihoods.item_mixture import Expected
@@ -22,9 +22,9 @@ def probabilities(point: Point, problem: CategoricalProblem) -> Array:
     return point["confusion"]
 
 
-def outcomes(at: Mapping[str, Codes], problem: CategoricalProblem) -> Outcomes:
+def outcomes(at: Mapping[str, Codes], problem: CategoricalProblem) -> RatingEvents:
     """Each rating is one of a row of its rater's matrix."""
-    return Outcomes(
+    return RatingEvents(
         known=at["confusion"].transpose(1, 2, 0).reshape(problem.n_categories, -1),
         guessed=(),
         proportion=np.zeros(problem.n_cells),

@@ -96,7 +96,7 @@ def named_by_prior(point: Point, confusion: Array, problem: CategoricalProblem) 
         The same one if no other names are at least e^5 times as probable by these priors, or if
         known answers name the categories.
     """
-    if problem.n_kinds > 1:
+    if problem.n_gold_states > 1:
         return point
     tiny = np.finfo(float).tiny
     log = np.log(np.maximum(confusion, tiny)).mean(axis=0)
