@@ -357,7 +357,7 @@ def _of_unordered(ratings: AnyRatings) -> Recommendation:
     return Recommendation(
         models.MACE(),
         f"{reason} in {number} categories, too few for the errors of each",
-        ((models.DawidSkene(), "to see which categories are taken for which"), *others),
+        ((models.DawidSkene(), "to see which categories are confused"), *others),
     )
 
 

@@ -77,7 +77,7 @@ def test_summary_says_how_far_the_icc_depends_on_a_prior_where_raters_are_few() 
     table: Any = few.summary()
     note = table.attrs["note"]
 
-    assert note.startswith("3 raters say little about how much raters differ")
+    assert note.startswith("3 raters leave uncertain how much raters differ")
     assert f"its median is {table.loc['icc', 'median']:.2f}, with half" in note
     assert many.summary().attrs["note"] == ""
 

@@ -49,7 +49,7 @@ def test_plan_reads_as_a_section_on_methods() -> None:
         "LogitICC is sampled by NUTS, by the Stan program ordinal_icc, which suits any posterior. "
         "4 chains start around the mode of EM, with "
     )
-    assert "Steps are accepted at a rate of 0." in said
+    assert "adapted to an acceptance rate of 0." in said
     assert "Effects of items are integrated out over" in said
     assert "After that NUTS follows in small steps." in said
     assert "s on this machine." in said

@@ -31,7 +31,7 @@ HERE = Path(__file__).parent
 FIT_FIRST = (
     "Fit a model on the tab Reliability, Who is right or Groups; the report will have its results."
 )
-NOTHING = "This model says nothing of these."
+NOTHING = "This model does not estimate these."
 SECTIONS: Mapping[str, Callable[[Sequence[ReportFit]], Section]] = {
     "Raters": raters,
     "Items": items,

@@ -182,7 +182,7 @@ class Conjugate:
     hierarchy : Hierarchy, optional
         What rows of confusion matrices follow from, if they are no parameters.
     sweeps : int
-        Sweeps that make a draw.
+        Sweeps for each draw.
     passes : int
         Draws of all states given one another, with all probabilities integrated out, that follow
         each draw given probabilities.

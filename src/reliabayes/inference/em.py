@@ -44,7 +44,7 @@ def climb(
 ) -> Climb:
     """Repeat EM steps until a step changes no parameter by ``tolerance``, or none helps.
 
-    Where the ratings say nothing of a parameter, steps go on along a level ridge: the climb also
+    Where the ratings do not inform a parameter, steps go on along a level ridge: the climb also
     ends if a hundred steps have raised the objective by less than ten times the tolerance.
     After every two steps their direction is extrapolated (SQUAREM): EM alone is slow where the
     ratings say little. The extrapolated point is kept only if it is allowed and an EM step from it

@@ -114,7 +114,7 @@ def sample(
     acceptance : float, default 0.8
         Acceptance rate that the step size is adapted to; closer to 1 for smaller, safer steps.
     thinning : int, default 1
-        Iterations that make a draw.
+        Iterations for each draw.
     parallel_chains : int, optional
         Chains run at once; by default as many as there are processors.
     progress : bool, optional

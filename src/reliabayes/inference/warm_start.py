@@ -58,7 +58,7 @@ class WarmStart:
     target_acceptance : float
         Acceptance rate that the step size is adapted to.
     thinning : int
-        Iterations that make a draw.
+        Iterations for each draw.
     path : tuple of float
         Objective of EM after each step; empty if EM had no part in it.
     rough : StanPart or None

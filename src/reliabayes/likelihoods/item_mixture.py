@@ -32,7 +32,7 @@ class Expected(NamedTuple):
     items : array of shape (H,)
         Expected number of items by state.
     misled : array of shape (2,)
-        Items with a known true category that their ratings do not tell, and the others of these;
+        Items with a known true category that is not the one their ratings follow, and the others;
         zeros unless items may mislead.
     """
 

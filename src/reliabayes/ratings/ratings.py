@@ -394,9 +394,9 @@ class Ratings(CodedRatings):
 
         Notes
         -----
-        If the scale was guessed, two whole numbers are taken as unordered categories, and so are a
-        few where disagreement ignores distances; up to ten others get the coefficients of ordered
-        categories and those of numbers. ``scale=`` says what they are.
+        If the scale was guessed, two distinct whole numbers are treated as unordered categories, as
+        are a few where disagreement ignores distances; up to ten others get the coefficients of
+        ordered categories and those of numbers. ``scale=`` says what they are.
 
         ICC(2, .) and ICC(3, .) are left out for incomplete designs with more than 300 raters, or 25
         with a bootstrap, each sample of which needs a likelihood to be maximised. `agreement` has

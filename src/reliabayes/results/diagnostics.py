@@ -58,7 +58,7 @@ class Finding:
 
 SOME_SEARCHED = Finding(
     "other modes of the posterior were looked for among some of the items only",
-    "the draws may miss one that the others would have shown",
+    "the draws may omit a mode that the others would have shown",
     "fit the ratings of one part, of which all items are searched",
     serious=False,
 )
@@ -227,7 +227,7 @@ class Diagnostics:
             f"the posterior may have {self.unweighed_modes} modes, whose shares could not be "
             "estimated"
         )
-        touches = "the draws may miss one, or have too much of it"
+        touches = "the draws may omit or over-represent a mode"
         remedy = f"{LONGER}; fit.modes says how they differ"
         if not self.warm_start:
             remedy = f"{WARM}, which starts chains at each and weighs them"

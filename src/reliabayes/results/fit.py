@@ -395,7 +395,7 @@ class Fit:
         if drawn is None:
             raise AttributeError(
                 f"{type(self.model).__name__} estimates no population of raters, so that its "
-                "ratings say nothing of a rater who gave none. Fit a model that does: "
+                "ratings do not inform a rater who gave none. Fit a model that does: "
                 "HierarchicalDawidSkene or LatentTAP for categories, or one of scores."
             )
         table = table_of_new_rater(drawn, prob)

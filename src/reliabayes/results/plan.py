@@ -26,7 +26,7 @@ class Plan:
     chains, warmup, draws : int
         Markov chains, and the iterations of each, discarded and kept.
     every : int
-        Sweeps or iterations that make a draw.
+        Sweeps or iterations for each draw.
     acceptance : float
         Acceptance rate that steps are adapted to; 0 if there are no steps.
     nodes : int
@@ -76,9 +76,9 @@ class Plan:
             f"draws each.",
         ]
         if self.every > 1:
-            first.append(f"A draw is made of {self.every} {UNITS[self.sampler]}.")
+            first.append(f"A draw takes {self.every} {UNITS[self.sampler]}.")
         if self.acceptance:
-            first.append(f"Steps are accepted at a rate of {self.acceptance:g}.")
+            first.append(f"The step size is adapted to an acceptance rate of {self.acceptance:g}.")
         if self.nodes:
             first.append(f"Effects of items are integrated out over {self.nodes} nodes.")
         later = [

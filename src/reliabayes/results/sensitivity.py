@@ -20,7 +20,7 @@ from reliabayes.wording import counted, joined, several
 
 POWERS = 0.8, 1.25  # of the prior, for its sensitivity
 MAX_K = 0.7  # Pareto k above which weights do not represent the other posterior
-FEW = 10  # raters or items that say little about how much they differ
+FEW = 10  # raters or items that leave uncertain how much they differ
 NOTICEABLE = 0.05  # sensitivity to a prior
 MEAN_ACCURACY = "mean accuracy"
 BLOCK, TINY = 1_000_000, np.finfo(float).tiny  # logs at a time; of probabilities, at least
@@ -82,7 +82,7 @@ def _note_on_icc(posterior: Posterior[Any], quantities: xr.Dataset) -> str:
     for prior, (number, units) in few.items():
         row = table.loc[prior]
         start = (
-            f"{number} {units} say little about how much {units} differ, so the prior of {prior} "
+            f"{number} {units} leave uncertain how much {units} differ, so the prior of {prior} "
             f"counts for the {name}"
         )
         sentences.append(start + _medians(row, "scale"))

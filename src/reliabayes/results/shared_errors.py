@@ -171,7 +171,7 @@ def shared_errors(
 
     The true category of an item has the probabilities that follow from the ratings of the others
     alone. The errors of the leading raters are estimated again against these, because those of the
-    fit take for true what they agree on; their ratings are then simulated.
+    fit treat what they agree on as true; their ratings are then simulated.
 
     Parameters
     ----------

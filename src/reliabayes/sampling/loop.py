@@ -135,7 +135,7 @@ class Chains:
     output_dir : path-like, optional
         Folder that keeps Stan's files.
     every : int
-        Times the usual number of sweeps or iterations that make a draw.
+        Times the usual number of sweeps or iterations for each draw.
     runs : tuple of Draws
         Draws from each place.
     """

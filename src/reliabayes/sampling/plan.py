@@ -38,7 +38,7 @@ class Adaptation(NamedTuple):
     in_crowds: float | None = None  # the same for 20 raters or more, if different
     from_afar: float | None = None  # the same from dispersed starts, if different
     metric: bool = False  # whether it improves on EM's curvature; with few parameters it does
-    thinning: int = 1  # iterations that make a draw
+    thinning: int = 1  # iterations for each draw
 
 
 USUAL_STEPS = Adaptation()
@@ -86,7 +86,7 @@ NEARLY_NORMAL = NearlyNormal()  # python -m benchmarks.reliability peers
 
 
 class Sweeps(NamedTuple):
-    """How many sweeps of Gibbs sampling make a draw of a model of categories."""
+    """How many sweeps of Gibbs sampling a draw of a model of categories takes."""
 
     most: int = 10
     if_guessed: int = 2  # at least so many where ratings may be guessed
@@ -98,7 +98,7 @@ class Sweeps(NamedTuple):
     log_odds: int = 12  # the same for log odds
     equal: int = 2  # times the ratings of a sweep that make equal items many
     least_prior: float = 1e-6  # where an item is left out of counts, smaller ones lose digits
-    swept: int = 10_000  # ratings and log odds, in sweeps of a hierarchy, that make a draw
+    swept: int = 10_000  # ratings and log odds, in sweeps of a hierarchy, for each draw
     hierarchy: int = 4  # at least so many sweeps of it
     slow_hierarchy: int = 5  # the same where more ratings than log odds slow the chain
 

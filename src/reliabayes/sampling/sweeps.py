@@ -1,4 +1,4 @@
-"""How many sweeps of Gibbs sampling make a draw of a model of categories, and what a draw costs."""
+"""How many sweeps of Gibbs sampling a draw of a model of categories takes, and what it costs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reliabayes.sampling.plan import SWEEPS
 
 
 def with_sweeps(posterior: Conjugate, times: int = 1) -> Conjugate:
-    """The posterior with the sweeps that make a draw, so many times the usual number.
+    """The posterior with its sweeps for each draw, so many times the usual number.
 
     One is hardly a step where parameters are many for the data. Where states are drawn given one
     another, passes over them follow one sweep. Where items are equal, those in each state are drawn

@@ -96,7 +96,7 @@ def expected_at(response: Response, point: Point, problem: CategoricalProblem) -
 def expected(point: Point, state: Array, problem: CategoricalProblem) -> Expected:
     """Sufficient statistics, given a point and the probabilities (D, H) of states there.
 
-    With those of known true categories that ratings do not tell.
+    With those of known true categories that ratings do not determine.
     """
     found = problem.mixture.expected(state)
     if not problem.misleads or problem.n_gold_states == 1:

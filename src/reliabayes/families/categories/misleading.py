@@ -2,7 +2,7 @@
 
 With probability ``misleading`` the true category of an item is drawn from the prevalence, whatever
 its ratings say; otherwise it is that of its hidden state. Raters who err together are such a case.
-Ratings alone say nothing of this probability, which then has its prior; known true categories do.
+Ratings alone do not inform this probability, which then keeps its prior; known true categories do.
 """
 
 from __future__ import annotations
