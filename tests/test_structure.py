@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from typing import Literal, NamedTuple
 
 import pytest
 
@@ -21,6 +22,47 @@ PUBLIC_CLASSES = {
     "src/reliabayes/models/bases/rating_model.py",
     "src/reliabayes/results/fit.py",
 }
+
+DEEPEST = 3  # classes of the package below `object`, protocols and mixins included
+# Classes that are too deep, override concrete methods, or are concrete and have subclasses. None
+# may be added.
+UNFINISHED: frozenset[str] = frozenset(
+    {
+        "models.bases.crowd.CrowdProblem",
+        "models.bases.crowd_model.CrowdModel",
+        "models.bases.effects_in_parts.SplitEffectsProblem",
+        "models.bases.effects_in_parts.SummedEffects",
+        "models.bases.effects_problem.EffectsProblem",
+        "models.bases.gaussian.GaussianModel",
+        "models.bases.hidden_state.CategoricalProblem",
+        "models.bases.hidden_state.HiddenStateModel",
+        "models.bases.latent_score.LatentScoreModel",
+        "models.bases.level_centring.LevelCentring",
+        "models.bases.one_population.OnePopulationModel",
+        "models.bases.pool_parts.PooledProblem",
+        "models.bases.pooled_score.PooledScoreModel",
+        "models.bases.random_effects.RandomEffectsModel",
+        "models.bases.score_problem.ScoreProblem",
+        "models.bases.scores.CorrelatedScoreModel",
+        "models.category_model.CategoryModel",
+        "models.dawid_skene.DawidSkene",
+        "models.gaussian_icc.GaussianICC",
+        "models.gaussian_xcc.GaussianXCC",
+        "models.graded_gstudy.GradedGStudy",
+        "models.groupthink.Groupthink",
+        "models.gstudy.GStudy",
+        "models.hierarchical_dawid_skene.HierarchicalDawidSkene",
+        "models.latent_tap.LatentTAP",
+        "models.logit_icc.LogitICC",
+        "models.logit_xcc.LogitXCC",
+        "models.mace.MACE",
+        "models.ordinal_icc.OrdinalICC",
+        "models.ordinal_xcc.OrdinalXCC",
+        "models.rater_groupthink.RaterGroupthink",
+        "models.rater_tap.RaterTAP",
+        "models.tap.TAP",
+    }
+)
 
 # From the lowest up; what stands together does not import each other.
 ORDER = (
@@ -103,22 +145,145 @@ def test_source_files_are_short(folder: str) -> None:
     assert {path: n for path, n in lengths.items() if n > LONGEST} == {}
 
 
+@pytest.mark.slow
+def test_classes_are_at_most_three_deep() -> None:
+    deep = {name: depth(name) for name in classes() if depth(name) > DEEPEST}
+
+    assert {name: n for name, n in deep.items() if name not in UNFINISHED} == {}
+
+
+@pytest.mark.slow
+def test_no_concrete_method_is_overridden() -> None:
+    overridden = {
+        f"{name}.{method}"
+        for name, each in classes().items()
+        for method in each.methods
+        if not method.startswith("__")
+        if any(classes()[base].methods.get(method) == "concrete" for base in ancestors(name))
+        if name not in UNFINISHED
+    }
+
+    assert overridden == set()
+
+
+@pytest.mark.slow
+def test_classes_are_abstract_or_final() -> None:
+    parents = {base for each in classes().values() for base in each.bases}
+
+    assert {name for name in parents if not is_abstract(name)} - UNFINISHED == set()
+
+
+Kind = Literal["concrete", "abstract", "empty"]
+
+
+class Written(NamedTuple):
+    """A class as it is written: its bases in the package, and its methods by kind."""
+
+    bases: tuple[str, ...]
+    methods: dict[str, Kind]
+    is_protocol: bool
+
+
+@cache
+def classes() -> dict[str, Written]:
+    """Each class of the package, by its qualified name."""
+    return {
+        f"{module}.{node.name}": _written(module, node)
+        for module, tree in modules().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+
+
+def _written(module: str, node: ast.ClassDef) -> Written:
+    named = [_last_name(base) for base in node.bases]
+    is_protocol = "Protocol" in named
+    methods: dict[str, Kind] = {
+        each.name: "abstract" if is_protocol else _kind(each)
+        for each in node.body
+        if isinstance(each, ast.FunctionDef)
+    }
+    return Written(tuple(filter(None, (_defined(module, x) for x in named))), methods, is_protocol)
+
+
+def _kind(function: ast.FunctionDef) -> Kind:
+    """Whether a method does something; one that only raises an error does not."""
+    if not {_last_name(each) for each in function.decorator_list}.isdisjoint(
+        {"abstractmethod", "overload"}
+    ):
+        return "abstract"
+    does = [each for each in function.body if not _is_text(each)]
+    return "concrete" if does and not isinstance(does[0], ast.Raise) else "empty"
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _last_name(node: ast.expr) -> str:
+    """Name of a class or decorator, without what it is subscripted or called with."""
+    if isinstance(node, ast.Subscript):
+        return _last_name(node.value)
+    if isinstance(node, ast.Call):
+        return _last_name(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _defined(module: str, name: str) -> str | None:
+    """Qualified name of a class that a module knows by a name; None if it is from elsewhere."""
+    for node in ast.walk(modules()[module]):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            return f"{module}.{name}"
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("reliabayes"):
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _defined(in_package(str(node.module)), alias.name)
+    return None
+
+
+@cache
+def ancestors(name: str) -> tuple[str, ...]:
+    """All classes of the package that a class inherits from."""
+    bases = classes()[name].bases
+    return tuple(dict.fromkeys([*bases, *(above for base in bases for above in ancestors(base))]))
+
+
+def depth(name: str) -> int:
+    """Classes of the package below `object`, down to this one."""
+    return 1 + max((depth(base) for base in classes()[name].bases), default=0)
+
+
+def is_abstract(name: str) -> bool:
+    """Whether a class is a protocol or leaves a method abstract."""
+    line = [classes()[each] for each in (name, *ancestors(name))]
+    kinds: dict[str, set[str]] = {}
+    for each in line:
+        for method, kind in each.methods.items():
+            kinds.setdefault(method, set()).add(kind)
+    return line[0].is_protocol or {"abstract"} in kinds.values()
+
+
 @cache
 def imports() -> tuple[tuple[str, str], ...]:
     """Each import of one module of the package by another, wherever in the file it stands."""
     return tuple(_imports())
 
 
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Each module of the package, by its name within it."""
+    return {name_of(path): ast.parse(path.read_text()) for path in sorted(SOURCES.rglob("*.py"))}
+
+
 def _imports() -> Iterator[tuple[str, str]]:
-    modules = {name_of(path): path for path in sorted(SOURCES.rglob("*.py"))}
-    for importer, path in modules.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for importer, tree in modules().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 targets = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module is not None:
                 targets = [
                     f"{node.module}.{alias.name}"
-                    if in_package(f"{node.module}.{alias.name}") in modules
+                    if in_package(f"{node.module}.{alias.name}") in modules()
                     else node.module
                     for alias in node.names
                 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,23 +21,41 @@ REPLICATE, RESIDUAL = "replicate", "residual"
 AreSame: TypeAlias = Callable[[Source, Source], bool]
 
 
-@dataclass(frozen=True, eq=False)
-class EffectLevels:
-    """Sources of variance that ratings can tell apart, and levels of them.
+class EffectLevels(Protocol):
+    """Sources of variance that ratings can tell apart, and levels of them."""
 
-    Attributes
-    ----------
-    design : MeasurementDesign
-        Which facets are crossed or nested.
-    sources : tuple of Source
-        Those with levels of several ratings, and last the residual. Sources with a level for each
-        rating are joined with it, and its name has theirs.
-    cells : mapping of frozenset of str to (array of int, shape (N,), int)
-        Level of each rating, from 0, and number of levels, by the facets of each source of the
-        design, whether it was dropped or not. Of ratings in parts, instead of ratings there are the
-        combinations of levels of those facets that items share, and the sources of these.
-    facets : mapping of str to array of int, shape (N,)
-        Position of the level of each facet: the rating's item, its rater, and others.
+    @property
+    def design(self) -> MeasurementDesign:
+        """Which facets are crossed or nested."""
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Those with levels of several ratings, and last the residual.
+
+        Sources with a level for each rating are joined with it, and its name has theirs.
+        """
+
+    @property
+    def cells(self) -> Mapping[frozenset[str], tuple[Codes, int]]:
+        """Level (N,) of each rating, from 0, and number of levels, by the facets of each source.
+
+        All sources of the design are there, whether they were dropped or not.
+        """
+
+    @property
+    def facets(self) -> Mapping[str, Codes]:
+        """Position (N,) of the level of each facet: the rating's item, its rater, and others."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the sources, the residual last."""
+
+
+@dataclass(frozen=True, eq=False)
+class EffectsOfParts:
+    """Sources of variance of ratings in parts, as `EffectLevels` explains.
+
+    Instead of ratings there are the combinations of levels of those facets that items share.
     """
 
     design: MeasurementDesign
@@ -52,8 +70,8 @@ class EffectLevels:
 
 
 @dataclass(frozen=True, eq=False)
-class Effects(EffectLevels):
-    """Sources of variance, and the level of each that a rating has.
+class Effects:
+    """Sources of variance, as `EffectLevels` explains, and the level of each that a rating has.
 
     Attributes
     ----------
@@ -63,8 +81,17 @@ class Effects(EffectLevels):
         Number of levels of each source but the residual.
     """
 
+    design: MeasurementDesign
+    sources: tuple[Source, ...]
+    cells: Mapping[frozenset[str], tuple[Codes, int]]
+    facets: Mapping[str, Codes]
     level: tuple[Codes, ...]
     sizes: tuple[int, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the sources, the residual last."""
+        return tuple(source.name for source in self.sources)
 
     @classmethod
     def of(cls, ratings: Ratings, design: MeasurementDesign, drop: Collection[str] = ()) -> Effects:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cached_property
 
 from reliabayes.arrays import Codes
-from reliabayes.facets import EffectLevels, MeasurementDesign, Source
+from reliabayes.facets import EffectLevels, EffectsOfParts, MeasurementDesign, Source
 from reliabayes.facets.effects import levels_of, same_in, told_apart
 from reliabayes.likelihoods.item_facets import Facets, Keys, shared_sources
 from reliabayes.likelihoods.mean_squares import MeanSquares
@@ -83,4 +83,4 @@ class SharedLevels(ABC):
 
         sources = told_apart(self.design, drop, self.sizes, self.of_ratings.n, are_same)
         cells = {source.facets: found for source, found in self.shared.items()}
-        return EffectLevels(self.design, sources, cells, self.codes)
+        return EffectsOfParts(self.design, sources, cells, self.codes)
