@@ -24,8 +24,8 @@ from numpyro.infer import MCMC, NUTS, init_to_value
 import reliabayes as rb
 from benchmarks.speed import Sampler, comparable
 from benchmarks.textbook import chain_seconds, textbook_data, textbook_priors
+from reliabayes.families.pools import agreement
 from reliabayes.inference.problem import Problem
-from reliabayes.models.bases.pools import agreement
 from reliabayes.models.bases.rating_model import RatingModel
 from reliabayes.results import quantities
 

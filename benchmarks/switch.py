@@ -22,15 +22,15 @@ import reliabayes as rb
 from benchmarks.pooled import Pool, continuous, read
 from benchmarks.simulated import simulate
 from reliabayes.choices import Sampler
+from reliabayes.families.normal import crossed_problem
 from reliabayes.models import gaussian_xcc
-from reliabayes.models.bases import gaussian_crossed
 
 WARMUP, DRAWS = 200, 300
 SAMPLERS: dict[str, tuple[Sampler, Sampler]] = {
     "GaussianICC": ("independence", "gibbs"),
     "GaussianXCC": ("nuts", "nuts"),
 }
-MODULES: dict[str, Any] = {"GaussianICC": gaussian_crossed, "GaussianXCC": gaussian_xcc}
+MODULES: dict[str, Any] = {"GaussianICC": crossed_problem, "GaussianXCC": gaussian_xcc}
 CHOICES = {name: module.integrates_out for name, module in MODULES.items()}
 TOLERATED_LOSS = 1.5
 

@@ -12,13 +12,13 @@ from scipy import stats
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.normal import crossed_problem, gaussian_parts
 from reliabayes.inference.crossed_effects import RowState
 from reliabayes.inference.crossed_gibbs import levels_given
 from reliabayes.inference.slice_sampling import slice_sampled
 from reliabayes.likelihoods import row_effects
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.row_effects import RowEffects
-from reliabayes.models.bases import gaussian_crossed, gaussian_parts
 from reliabayes.results.posterior import Posterior
 from tests.monte_carlo import standard_errors
 from tests.partitions.in_memory import in_parts
@@ -131,8 +131,8 @@ def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monkey
 @pytest.fixture
 def by_gibbs_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums over pairs of raters take too long, and so do those that Stan needs."""
-    monkeypatch.setattr(gaussian_crossed, "are_cheap_sums", lambda *sizes: False)
-    monkeypatch.setattr(gaussian_crossed, "MOST_BY_STAN", 0)
+    monkeypatch.setattr(crossed_problem, "are_cheap_sums", lambda *sizes: False)
+    monkeypatch.setattr(crossed_problem, "MOST_BY_STAN", 0)
     monkeypatch.setattr(gaussian_parts, "are_cheap_sums", lambda *sizes: False)
 
 
@@ -158,7 +158,7 @@ def test_draws_of_parts_are_those_in_memory(
 def test_nuts_has_the_same_posterior_where_gibbs_sampling_is_the_default(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gaussian_crossed, "integrates_out", lambda design: False)
+    monkeypatch.setattr(crossed_problem, "integrates_out", lambda design: False)
     ratings, model = simulated(70, 30, 400, (1.0, 0.5, 1.0)), rb.GaussianICC()
     expected = model.fit(ratings, draws=400, **QUIET)
 
@@ -173,7 +173,7 @@ def test_nuts_has_the_same_posterior_where_gibbs_sampling_is_the_default(
         np.testing.assert_allclose(one["mean"], other["mean"], atol=0.12)
         np.testing.assert_allclose(one["sd"], other["sd"], rtol=0.2)
     posterior = Posterior(found.posterior, ratings, model.problem(ratings))
-    levels = np.mean(list(model.levels(posterior, np.random.default_rng(1))), axis=0)
+    levels = np.mean(list(model.normal_family.levels(posterior, np.random.default_rng(1))), axis=0)
     severity = expected.raters()["mean"] + expected.quantities["mean"].values.mean()
     np.testing.assert_allclose(levels, severity, atol=0.12)
 

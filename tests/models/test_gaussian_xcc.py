@@ -16,13 +16,13 @@ from scipy.stats import halfnorm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.normal import pooled_problem
 from reliabayes.inference import correlation, stan
 from reliabayes.likelihoods.gaussian_conditional import MeanPrior
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign
 from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
 from reliabayes.models import gaussian_xcc
-from reliabayes.models.bases import gaussian_pools
 from tests.designs import PooledTable, normal_log_density, pooled_tables, slopes
 from tests.monte_carlo import standard_error
 
@@ -400,7 +400,7 @@ def test_cheaper_program_is_chosen(raters: int, per_item: int, program: str) -> 
 def test_raters_are_sampled_where_sums_would_fill_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gaussian_pools, "MAX_SIZE", 100)
+    monkeypatch.setattr(pooled_problem, "MAX_SIZE", 100)
 
     problem = rb.GaussianXCC().problem(simulated(items=10, raters=3, per_item=2))
 

@@ -20,11 +20,11 @@ from scipy.stats import halfnorm, norm, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.normal import dependent_effects, graded_problem
 from reliabayes.inference import stan
 from reliabayes.inference.problem import stan_data
 from reliabayes.likelihoods.graded_items import GradedItems
 from reliabayes.likelihoods.item_blocks import ItemBlocks
-from reliabayes.models.bases import dependent_effects, graded_effects
 from tests.designs import four_point_slopes
 
 FAMILIES = ("logit", "ordinal")
@@ -63,7 +63,7 @@ def fitted(family: str) -> rb.Fit:
 def test_density_equals_that_of_all_effects(
     family: Any, most_core: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graded_effects, "MOST_CORE", most_core)
+    monkeypatch.setattr(graded_problem, "MOST_CORE", most_core)
     prior = rb.HalfNormal(1.5) if most_core else rb.HalfStudentT(4, 0.7)
     model = rb.GStudy(design=DESIGN, family=family, prior_sd=prior, prior_mean=rb.Normal(0.5, 2.0))
     problem: Any = model.problem(rated(family, items=4, raters=2))
@@ -157,7 +157,7 @@ def test_chains_start_at_standard_deviations_that_few_ratings_do_not_shrink() ->
 
 
 def test_effects_of_an_item_are_scaled_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graded_effects, "MOST_CORE", 5)
+    monkeypatch.setattr(graded_problem, "MOST_CORE", 5)
     model = rb.GStudy(design=DESIGN, family="logit")
     problem: Any = model.problem(rated("logit", items=4))
     centring: Any = model.start(problem).centring

@@ -14,9 +14,9 @@ from scipy.stats import halfnorm, multivariate_normal, t
 
 import reliabayes as rb
 from reliabayes.arrays import Array
+from reliabayes.families.normal.effects_problem import EffectsProblem
 from reliabayes.inference import stan
 from reliabayes.inference.independence import NearNormal
-from reliabayes.models.bases.effects_problem import EffectsProblem
 from reliabayes.sampling.plan import first_step
 from tests.designs import slopes
 

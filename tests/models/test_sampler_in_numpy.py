@@ -103,7 +103,7 @@ def test_where_stan_runs_it_is_not_the_default() -> None:
 
 
 def test_too_many_raters_and_items_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reliabayes.models.bases.crossed_density.MOST_CELLS", 40)
+    monkeypatch.setattr("reliabayes.families.normal.crossed.MOST_CELLS", 40)
 
     with pytest.raises(ValueError, match="GaussianICC has no independence sampler for these"):
         rb.GaussianICC().fit(of_design("Shrout & Fleiss"), sampler="independence")

@@ -13,13 +13,13 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.facets.normal_effects import NormalEffects
+from reliabayes.families.normal import effects_in_parts, effects_of_items
+from reliabayes.families.normal.effects_in_parts import SplitEffectsProblem
 from reliabayes.inference import independence
 from reliabayes.inference.independence import NearNormal
 from reliabayes.likelihoods import item_moments, split_effects
 from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.models import gstudy
-from reliabayes.models.bases import effects_in_parts, effects_of_items
-from reliabayes.models.bases.effects_in_parts import SplitEffectsProblem
 from tests.partitions.in_memory import elsewhere, in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 20, "draws": 20, "progress": False}

@@ -19,8 +19,8 @@ import reliabayes as rb
 from reliabayes import datasets
 from reliabayes.arrays import Array, Codes
 from reliabayes.families.categories.problem import CategoricalProblem
+from reliabayes.families.normal.gaussian import SEED
 from reliabayes.finding_table import FindingTable
-from reliabayes.models.bases import gaussian
 from reliabayes.partitions import in_memory
 from reliabayes.results.comparison import stacking_weights
 from reliabayes.results.leave_one_out import LeaveOneOut
@@ -204,7 +204,7 @@ def test_density_of_an_item_is_that_of_the_dense_covariance(
     found = fit.log_likelihood().values[0]
 
     posterior = Posterior(fit.posterior, fit.ratings, model.problem(fit.ratings))
-    levels = list(model.levels(posterior, np.random.default_rng(gaussian.SEED)))
+    levels = list(model.normal_family.levels(posterior, np.random.default_rng(SEED)))
     given_levels = dense(point | {"sd_rater": [0.0]}, posterior.ratings_in_memory)
     assert np.abs(levels[0] - levels[1]).max() > 0.1
     for densities, level in zip(found, levels, strict=True):

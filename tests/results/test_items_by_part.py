@@ -13,7 +13,7 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.families.categories import parts
-from reliabayes.models.bases import gaussian_parts
+from reliabayes.families.normal import gaussian_parts
 from reliabayes.results.model import TakesParts
 from tests.models.test_in_parts import labels as labels_in_memory
 from tests.models.test_in_parts import scores as scores_in_memory

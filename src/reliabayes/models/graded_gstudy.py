@@ -16,6 +16,10 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import COEFFICIENTS, Effects, MeasurementDesign, Source
 from reliabayes.families.category_checks import check_categories
+from reliabayes.families.cut_points import require_ordered
+from reliabayes.families.maximum_likelihood import Criterion, Search
+from reliabayes.families.normal import graded_mode
+from reliabayes.families.normal.graded_problem import GradedProblem
 from reliabayes.families.simulation import drawn_categories, rated, require_known
 from reliabayes.inference.densities import half_t, log_normal
 from reliabayes.inference.effect_centring import EffectCentring
@@ -26,10 +30,6 @@ from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.graded_items import GradedItems
 from reliabayes.likelihoods.item_blocks import ItemBlocks
 from reliabayes.likelihoods.ordinal import RESIDUAL, CategoryProbabilities, Observed
-from reliabayes.models.bases import graded_mode
-from reliabayes.models.bases.graded_effects import GradedProblem
-from reliabayes.models.bases.latent_score import require_ordered
-from reliabayes.models.bases.likelihood_model import Criterion, Search
 from reliabayes.models.bases.random_effects import fresh_effects
 from reliabayes.models.gstudy import OF_SOURCES, GStudy, SdPrior
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, check_proper
@@ -53,7 +53,6 @@ class GradedGStudy(GStudy):
 
     families: ClassVar[tuple[str, ...]] = ("logit", "ordinal")
     continuous: ClassVar[bool] = False
-    has_restricted_likelihood: ClassVar[bool] = False
     reports: ClassVar[tuple[str, ...]] = (
         *COEFFICIENTS[:2], "phi_observed", "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:],
         *OF_SOURCES, "mean", "cut", "rate",

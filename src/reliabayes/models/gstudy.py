@@ -22,25 +22,29 @@ from reliabayes.facets import (
     as_names,
 )
 from reliabayes.facets.effects import sources_kept
-from reliabayes.families.simulation import require_known
-from reliabayes.inference.densities import half_t
-from reliabayes.likelihoods.item_counts import CountedLevels
-from reliabayes.likelihoods.mean_squares import MeanSquares
-from reliabayes.likelihoods.moments import Moments
-from reliabayes.models.bases.effects_in_parts import (
+from reliabayes.families.normal.checks import (
+    check_mean,
+    check_residual_of_design,
+    check_sd,
+    moments_of,
+)
+from reliabayes.families.normal.effects_in_parts import (
     MOST_IN_MEMORY,
     check_residual_of_parts,
     levels_of_parts,
     problem_of_levels,
 )
-from reliabayes.models.bases.effects_of_items import ItemsOfPart, shared_by_items
-from reliabayes.models.bases.effects_problem import (
+from reliabayes.families.normal.effects_of_items import ItemsOfPart, shared_by_items
+from reliabayes.families.normal.effects_problem import (
     EffectsProblem,
     NormalEffectsProblem,
     levels_in_memory,
 )
-from reliabayes.models.bases.explained_ratings import check_residual
-from reliabayes.models.bases.gaussian import check_mean, check_sd, moments_of
+from reliabayes.families.simulation import require_known
+from reliabayes.inference.densities import half_t
+from reliabayes.likelihoods.item_counts import CountedLevels
+from reliabayes.likelihoods.mean_squares import MeanSquares
+from reliabayes.likelihoods.moments import Moments
 from reliabayes.models.bases.random_effects import EFFECTS_DRAWN, RandomEffectsModel
 from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
 from reliabayes.partitions import AnyRatings, RatingsDataset
@@ -199,7 +203,7 @@ class GStudy(RandomEffectsModel):
         priors = self._checked_priors(moments, effects)
         levels = levels_in_memory(effects, values)
         squares = levels.mean_squares(effects) if levels else MeanSquares.of(effects, values)
-        check_residual(effects.sources[:-1], effects.level, values, squares)
+        check_residual_of_design(effects.sources[:-1], effects.level, values, squares)
         return EffectsProblem(
             coords={"item": ratings.items, "rater": ratings.raters, "source": _index(effects)},
             priors=priors,

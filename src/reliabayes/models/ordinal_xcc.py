@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from reliabayes.families.pools import XCC
 from reliabayes.models.bases.one_population import OnePopulationModel
 from reliabayes.models.bases.pooled_score import XCC_OBSERVED
-from reliabayes.models.bases.pools import XCC
 from reliabayes.models.bases.scores import CorrelatedScoreModel
 from reliabayes.models.ordinal_icc import OrdinalICC
 from reliabayes.models.priors import Normal

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -97,6 +97,9 @@ class HalfStudentT:
     def stan(self) -> Array:
         """Degrees of freedom and scale, in the order of Stan's data."""
         return np.array([self.df, self.scale], float)
+
+
+SdPrior: TypeAlias = HalfNormal | HalfStudentT
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.cut_points import sd_of_log_step
 from reliabayes.inference.em import Point
 from reliabayes.inference.log_density import log_gradients
 from reliabayes.inference.log_odds_centring import inverse_softplus, softplus
@@ -24,7 +25,7 @@ from reliabayes.likelihoods.crossed_categories import CrossedCategories, Effects
 from reliabayes.likelihoods.ordinal_pools import PooledCategories
 from reliabayes.likelihoods.quadrature import Nodes
 from reliabayes.models.bases.core_centring import HALF
-from reliabayes.models.bases.level_centring import reference_cuts, sd_of_log_step
+from reliabayes.models.bases.level_centring import reference_cuts
 from reliabayes.models.bases.score_problem import ScoreProblem
 
 PROGRAM = "ordinal_icc_crowd"

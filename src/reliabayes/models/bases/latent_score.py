@@ -15,8 +15,9 @@ import xarray as xr
 from typing_extensions import TypeVar
 
 from reliabayes.arrays import IN_MEMORY, Array, Codes
-from reliabayes.errors import Fault, RatingsError
 from reliabayes.families.categories.modes import FULL_CLIMB
+from reliabayes.families.cut_points import require_ordered
+from reliabayes.families.maximum_likelihood import Criterion, Search
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import log_half_t, log_normal
 from reliabayes.inference.em import Climb, Point
@@ -32,7 +33,7 @@ from reliabayes.models.bases.core_centring import ADDED, SDS, ScoresOfCore
 from reliabayes.models.bases.hidden_state import CategoricalProblem, HiddenStateModel
 from reliabayes.models.bases.integration import enough_nodes, quadrature_error
 from reliabayes.models.bases.level_centring import LevelCentring, reference_cuts
-from reliabayes.models.bases.likelihood_model import Criterion, LikelihoodModel, Search
+from reliabayes.models.bases.likelihood_model import LikelihoodModel
 from reliabayes.models.bases.rater_tables import rater_tables
 from reliabayes.models.bases.score_numbers import Numbers, scored_ratings
 from reliabayes.models.bases.score_problem import ScoreProblem
@@ -373,22 +374,6 @@ def by_state(expected_ratings: Array, problem: CategoricalProblem) -> Array:
     """Expected ratings (H, V) as (H, R, K): by state, rater and category."""
     shape = -1, problem.n_categories, problem.n_raters
     return expected_ratings.reshape(shape).transpose(0, 2, 1)
-
-
-def require_ordered(ratings: Ratings, model: str, *, binary: bool) -> None:
-    """Refuse more than two categories where a model is for two, or categories without an order."""
-    number = len(ratings.categories)
-    if number <= 2:
-        return
-    if binary:
-        rule, found = f"{model} is for two categories", f"{number}"
-        remedy = f"If they are ordered, use {model.replace('Logit', 'Ordinal')}."
-    elif ratings.scale == "nominal":
-        rule, found = f"{model} is for ordered categories", "categories without an order"
-        remedy = 'Pass scale="ordered", and categories=[...] from the lowest to the highest.'
-    else:
-        return
-    raise RatingsError([Fault("rating", rule, found, remedy)])
 
 
 def middle_cut(problem: CategoricalProblem) -> Codes:

@@ -110,15 +110,3 @@ def reference_cuts(step: Array, reference: Codes) -> Array:
     """Distance (G,) of reference cut points from the first, by the steps (G, K - 2) between."""
     below = np.arange(step.shape[1]) < np.asarray(reference)[:, None]
     return np.asarray((step * below).sum(axis=1))
-
-
-def sd_of_log_step(step: Array, by_category: Array, reference: int) -> Array:
-    """Approximate posterior sd of the logs of steps (K - 2,), by numbers of ratings (K,).
-
-    A step is as well known as the ratings between its cut points are many, and those beyond the one
-    that lies farther from the reference: where there are none, only the prior ends the step.
-    """
-    below, above = by_category.cumsum()[:-2], by_category[::-1].cumsum()[-3::-1]
-    beyond = np.where(np.arange(len(step)) < reference, below, above)
-    variance = 1 / (by_category[1:-1] + 0.5) + 1 / (beyond + 0.2) / (1 + step) ** 2
-    return np.asarray(np.minimum(np.sqrt(variance), 1.5))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from typing_extensions import TypeVar
 
-from reliabayes.arrays import Array, Mask
-from reliabayes.errors import ConvergenceWarning
-from reliabayes.inference.em import Point
-from reliabayes.inference.maximum import maximise
+from reliabayes.families.maximum_likelihood import Criterion, Search, criterion_of, highest
 from reliabayes.inference.problem import Problem
 from reliabayes.models.bases.fit_arguments import check_kind
 from reliabayes.models.bases.given_point import labelled_point
@@ -24,37 +19,12 @@ from reliabayes.results.point_estimate import PointEstimate
 
 P = TypeVar("P", bound=Problem, default=Any)
 
-Criterion = Literal["likelihood", "restricted", "posterior"]
-
-
-class Search(NamedTuple):
-    """What is maximised, over numbers in units of about 1.
-
-    Attributes
-    ----------
-    log_density : callable
-        Of the numbers (P,), in nats. Standard deviations have either sign.
-    start : array of shape (P,)
-        Where the search starts.
-    may_be_zero : array of bool, shape (P,)
-        Which numbers are 0 if their source of variance has none.
-    point : callable
-        Parameters by name, of the numbers.
-    """
-
-    log_density: Callable[[Array], float]
-    start: Array
-    may_be_zero: Mask
-    point: Callable[[Array], Point]
-
 
 class LikelihoodModel(RatingModel[P]):
     """A model with normal effects, which are integrated out of its likelihood.
 
     A subclass says what is maximised (`search`).
     """
-
-    has_restricted_likelihood: ClassVar[bool] = False  # whether `em` takes ``reml``
 
     @abstractmethod
     def search(self, problem: P, criterion: Criterion) -> Search:
@@ -114,34 +84,15 @@ class LikelihoodModel(RatingModel[P]):
         Bates, Mächler, Bolker & Walker (2015), https://doi.org/10.18637/jss.v067.i01
         """
         check_kind(self, ratings)
-        if reml and (priors or not self.has_restricted_likelihood):
-            reason = "with priors=True" if priors else f"for {type(self).__name__}"
-            raise ValueError(f"reml=True must not be passed {reason}. Leave it out.")
+        name = type(self).__name__
+        criterion = criterion_of(name, priors=priors, reml=reml, has_restricted=self.continuous)
         ratings = as_counted(self, ratings)
-        criterion: Criterion = "restricted" if reml else "posterior" if priors else "likelihood"
         with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
             problem: P = problem_of(self, ratings)
             search = self.search(problem, criterion)
-            found = maximise(
-                search.log_density,
-                search.start,
-                max_iterations=max_iterations,
-                tolerance=tolerance,
-                may_be_zero=search.may_be_zero & (not priors),
-            )
+            found = highest(search, criterion, name, max_iterations, tolerance)
             point = search.point(found.at)
             log_likelihood = self.log_likelihood(point, problem)
-        if not found.converged:
-            reason = (
-                f"em had not converged after {len(found.path) - 1} iterations. Raise "
-                "max_iterations or tolerance."
-            )
-            if found.is_flat:
-                reason = (
-                    "the ratings do not tell all parameters, as with one rater or one item in a "
-                    "pool: others are as likely. Call fit, or pass priors=True."
-                )
-            warnings.warn(f"{type(self).__name__}: {reason}", ConvergenceWarning, stacklevel=2)
         return PointEstimate(
             self,
             ratings,

@@ -12,6 +12,7 @@ import scipy
 from scipy.special import expit, logit, ndtri
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.cut_points import sd_of_log_step
 from reliabayes.families.simulation import drawn_categories
 from reliabayes.inference.densities import half_t, log_half_t, log_normal, slope_half_t
 from reliabayes.inference.em import Climb, Point
@@ -36,7 +37,6 @@ from reliabayes.models.bases.latent_score import (
     by_state,
     middle_cut,
 )
-from reliabayes.models.bases.level_centring import sd_of_log_step
 from reliabayes.models.bases.score_problem import ScoreProblem
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior

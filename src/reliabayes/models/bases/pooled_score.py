@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.pools import XCC, agreement, pool_of_raters
 from reliabayes.families.simulation import drawn_categories
 from reliabayes.inference import correlation
 from reliabayes.inference.densities import half_t
@@ -36,7 +37,6 @@ from reliabayes.models.bases.pool_parts import (
     positive_definite_factor,
     root_of,
 )
-from reliabayes.models.bases.pools import XCC, agreement, pool_of_raters
 from reliabayes.models.priors import Normal
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior

@@ -13,6 +13,9 @@ import pandas as pd
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import EffectLevels, Effects, MeasurementDesign
+from reliabayes.families.maximum_likelihood import Criterion, Search
+from reliabayes.families.normal.effects_in_parts import EffectsInParts, ids_of, levels_known
+from reliabayes.families.normal.effects_problem import NormalEffectsProblem
 from reliabayes.inference.independence import NearNormal
 from reliabayes.inference.no_noise import NoNoise
 from reliabayes.inference.parameters import Parameter
@@ -21,9 +24,7 @@ from reliabayes.inference.warm_start import WarmStart, curvature
 from reliabayes.likelihoods.gaussian_conditional import Marginal, above_zero
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.item_blocks import ItemBlocks
-from reliabayes.models.bases.effects_in_parts import EffectsInParts, ids_of, levels_known
-from reliabayes.models.bases.effects_problem import NormalEffectsProblem
-from reliabayes.models.bases.likelihood_model import Criterion, LikelihoodModel, Search
+from reliabayes.models.bases.likelihood_model import LikelihoodModel
 from reliabayes.ratings import Ratings
 from reliabayes.results.posterior import Posterior
 from reliabayes.results.summaries import describe
@@ -43,7 +44,6 @@ class RandomEffectsModel(LikelihoodModel[NormalEffectsProblem]):
     """
 
     continuous: ClassVar[bool] = True
-    has_restricted_likelihood: ClassVar[bool] = True
     has_facets: ClassVar[bool] = True
 
     design: str = field(default="item x rater", kw_only=False)

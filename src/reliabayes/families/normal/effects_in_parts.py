@@ -15,6 +15,13 @@ from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import EffectLevels, MeasurementDesign
 from reliabayes.facets.effects import levels_of
+from reliabayes.families.normal.checks import check_residual_of_design
+from reliabayes.families.normal.effects_problem import (
+    EffectsDensity,
+    NormalEffectsProblem,
+    are_cheap,
+)
+from reliabayes.families.normal.gaussian_parts import leading
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.gaussian_conditional import Marginal
 from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects, n_nodes
@@ -27,13 +34,6 @@ from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import near
 from reliabayes.likelihoods.rest_effects import RestOfEffects
 from reliabayes.likelihoods.split_effects import SplitEffects, SumsOfPart
-from reliabayes.models.bases.effects_problem import (
-    EffectsDensity,
-    NormalEffectsProblem,
-    are_cheap,
-)
-from reliabayes.models.bases.explained_ratings import check_residual
-from reliabayes.models.bases.gaussian_parts import leading
 from reliabayes.partitions import RatingsDataset, in_memory
 from reliabayes.ratings import Ratings
 
@@ -208,7 +208,7 @@ def check_residual_of_parts(
     codes = {name: first.positions(name)[0] for name in effects.design.facets}
     sources = effects.sources[:-1]
     levels = [] if squares else [levels_of(source, codes)[0] for source in sources]
-    check_residual(sources, levels, first.values, squares)
+    check_residual_of_design(sources, levels, first.values, squares)
 
 
 def levels_known(posterior: Any, facets: frozenset[str], facet: str) -> EffectLevels:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.errors import Fault, RatingsError
+from reliabayes.families.normal.crossed_problem import MOST_SUMS, are_cheap_sums
 from reliabayes.inference.crossed_effects import RowState, RowTotals
 from reliabayes.likelihoods.gaussian_one_pool import CrossedDesign, Deviations
 from reliabayes.likelihoods.item_sums import ItemSums
 from reliabayes.likelihoods.moments import Moments, near
 from reliabayes.likelihoods.row_effects import RowEffects
 from reliabayes.likelihoods.swept_sums import CrossedTotals, SweptSums
-from reliabayes.models.bases.gaussian_crossed import MOST_SUMS, are_cheap_sums
 from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 from reliabayes.ratings.facets import ByFacet

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from reliabayes.arrays import Array, Codes
 from reliabayes.facets import Effects
+from reliabayes.families.normal.dependent_effects import Blocks, blocks_of
 from reliabayes.inference.densities import log_half_t
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.likelihoods.laplace import AtMode, GradedRatings
-from reliabayes.models.bases.dependent_effects import Blocks, blocks_of
 
 MOST_CORE = 60  # effects that are scaled together
 

@@ -21,7 +21,11 @@ XCC = ("normalized_xcc", "unnormalized_xcc")
 
 def pool_of_raters(model: object, ratings: AnyRatings) -> Codes:
     """Position (R,) of each rater's pool; refuse ratings that are not by two pools or more."""
-    name = type(model).__name__
+    return required_pools(type(model).__name__, ratings)
+
+
+def required_pools(name: str, ratings: AnyRatings) -> Codes:
+    """As `pool_of_raters`, by the name of the model."""
     if isinstance(ratings, Ratings):
         ratings.require_known_raters(name)
     if ratings.rater_pool is None or len(ratings.pools) < 2:

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.normal.gaussian import SDS
 from reliabayes.inference import correlation
 from reliabayes.inference.problem import Problem, StanData
 from reliabayes.inference.warm_start import WarmStart
@@ -19,7 +20,6 @@ from reliabayes.likelihoods.gaussian_conditional import MeanPrior, above_zero
 from reliabayes.likelihoods.gaussian_pools import PooledSums
 from reliabayes.likelihoods.gaussian_pools_design import Components, PooledDesign, pool_pairs
 from reliabayes.likelihoods.gaussian_pools_many_raters import PooledCrowdSums
-from reliabayes.models.bases.gaussian import SDS
 from reliabayes.ratings import Ratings
 from reliabayes.results.summaries import describe
 

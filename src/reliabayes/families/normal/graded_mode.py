@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from scipy.special import logit
 
 from reliabayes.arrays import Array, Codes
+from reliabayes.families.cut_points import sd_of_log_step
+from reliabayes.families.normal.dependent_effects import Blocks
+from reliabayes.families.normal.graded_problem import GradedProblem
 from reliabayes.inference.effect_centring import EffectCentring
 from reliabayes.inference.time_limit import check_time
 from reliabayes.inference.warm_start import WarmStart
 from reliabayes.likelihoods.ordinal import CategoryProbabilities
-from reliabayes.models.bases.dependent_effects import Blocks
-from reliabayes.models.bases.graded_effects import GradedProblem
-from reliabayes.models.bases.level_centring import sd_of_log_step
 
 STEPS = 30  # of the search for the mode and for standard deviations
 SETTLED = 0.01  # relative change of the standard deviations that ends the search

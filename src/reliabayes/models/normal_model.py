@@ -1,0 +1,248 @@
+"""Models with normal effects: what all of them have."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from typing_extensions import TypeVar
+
+from reliabayes.arrays import Array, Codes
+from reliabayes.families.maximum_likelihood import criterion_of, highest
+from reliabayes.families.normal.family import NormalFamily
+from reliabayes.families.simulation import require_known
+from reliabayes.inference.em import Point
+from reliabayes.inference.parameters import Parameter
+from reliabayes.inference.problem import Problem, StanPart
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.bases.fit_arguments import check_kind
+from reliabayes.models.bases.given_point import labelled_point
+from reliabayes.models.bases.rating_model import RatingModel
+from reliabayes.partitions import AnyRatings
+from reliabayes.ratings import Ratings
+from reliabayes.results.item_tables import TableOfPart
+from reliabayes.results.model import problem_of
+from reliabayes.results.point_estimate import PointEstimate
+from reliabayes.results.posterior import Posterior
+
+P = TypeVar("P", bound=Problem, default=Any)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalModel(RatingModel[P]):
+    """A model of ratings that come from a mean, normal effects and residuals.
+
+    A model says which priors it has and what its likelihood needs of ratings (`problem`), and in
+    its `normal_family` how ratings come from the effects.
+    """
+
+    continuous: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def normal_family(self) -> NormalFamily[P]:
+        """How ratings come from the effects."""
+
+    def dims(self) -> Mapping[str, tuple[str, ...]]:
+        """Names of the dimensions of the programs' variables."""
+        return self.normal_family.dims
+
+    def declared(self, problem: P) -> tuple[Parameter, ...]:
+        """Means or cut points, standard deviations, and the correlation of pools."""
+        return self.normal_family.declared
+
+    # Estimation.
+
+    def em(
+        self,
+        ratings: AnyRatings,
+        *,
+        priors: bool = False,
+        reml: bool = False,
+        max_iterations: int = 100,
+        tolerance: float = 1e-8,
+    ) -> PointEstimate:
+        """Maximum likelihood estimate, as of mixed models, by Newton's method.
+
+        Effects of items and raters are integrated out: exactly if ratings are numbers; if they are
+        categories, by Laplace's approximation. A source without variance has a standard deviation
+        of exactly 0, which other software calls a singular fit.
+
+        Parameters
+        ----------
+        ratings : Ratings or RatingsDataset
+            The data, in parts if the model takes them.
+        priors : bool, default False
+            Maximise the posterior density instead, as it is on Stan's unconstrained scale.
+        reml : bool, default False
+            Maximise the restricted likelihood, which does not count the mean as known: variances of
+            numbers are then those of an analysis of variance, if the design is balanced and these
+            are not negative. For models of numbers only.
+        max_iterations : int, default 100
+            Iterations at most.
+        tolerance : float, default 1e-8
+            Gain in nats that is expected of a further iteration, below which the search ends.
+
+        Returns
+        -------
+        PointEstimate
+            The last number of its ``path`` is what was maximised. Its log-likelihood, as all
+            results of models of categories, is given the effects of raters at their mode.
+
+        Raises
+        ------
+        RatingsError
+            The ratings do not suit the model.
+        ValueError
+            The model has no restricted likelihood, or ``priors`` is to go with it.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The search had not converged.
+
+        References
+        ----------
+        Bates, Mächler, Bolker & Walker (2015), https://doi.org/10.18637/jss.v067.i01
+        """
+        check_kind(self, ratings)
+        name = type(self).__name__
+        criterion = criterion_of(name, priors=priors, reml=reml, has_restricted=self.continuous)
+        with threadpool_limits(limits=1, user_api="blas"):  # matrices are too small for threads
+            problem: P = problem_of(self, ratings)
+            search = self.normal_family.search(problem, criterion)
+            found = highest(search, criterion, name, max_iterations, tolerance)
+            point = search.point(found.at)
+            log_likelihood = self.log_likelihood(point, problem)
+        parameters = labelled_point(point, self.declared(problem), problem)
+        return PointEstimate(
+            self, ratings, parameters, log_likelihood, found.path, found.converged, problem
+        )
+
+    def log_likelihood(self, point: Point, problem: P) -> float:
+        """Log density of all ratings, with effects integrated out."""
+        return self.normal_family.log_likelihood(point, problem)
+
+    # Sampling.
+
+    def program(self, problem: P) -> str:
+        """Stan program that samples from the posterior."""
+        return self.normal_family.program(problem)
+
+    def starts(self, problem: P) -> tuple[WarmStart, ...]:
+        """Mode of the posterior, and its curvature."""
+        return (self.normal_family.start(problem),)
+
+    def cold_start(self, problem: P, centring: StanPart | None) -> WarmStart:
+        """Widely dispersed starting points."""
+        return self.normal_family.cold_start(problem)
+
+    # Results.
+
+    def quantities(self, posterior: Posterior[P]) -> xr.Dataset:
+        """Parameters, and what follows from them, draw by draw."""
+        return self.normal_family.quantities(posterior)
+
+    def items(
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the items, in units of the rating: mean, sd, median and interval."""
+        return self.normal_family.items(posterior, prob, rng)
+
+    def items_by_part(
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+    ) -> TableOfPart:
+        """What draws the effects of the items of a part, given draws of what all parts share."""
+        return self.normal_family.items_by_part(posterior, prob, rng)
+
+    def raters(
+        self, posterior: Posterior[P], prob: float | None, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the raters, in units of the rating: mean, sd, median and interval."""
+        return self.normal_family.raters(posterior, prob, rng)
+
+    def new_rater(
+        self, posterior: Posterior[P], covariates: Array, rng: np.random.Generator
+    ) -> dict[str, Array] | None:
+        """Effect of one who is drawn from their population, or of one of each pool."""
+        return self.normal_family.new_rater(posterior, rng)
+
+    def pointwise(self, posterior: Posterior[P]) -> tuple[Array, Codes]:
+        """Log density (S, I) of the ratings of items by draw, given effects that are not theirs."""
+        return self.normal_family.pointwise(posterior)
+
+    def replicates(
+        self, posterior: Posterior[P], rng: np.random.Generator
+    ) -> Iterator[NDArray[Any]]:
+        """Ratings (N,) of new items under the same other levels, one draw at a time."""
+        return self.normal_family.replicates(posterior, rng)
+
+    # Simulation.
+
+    def simulate(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        parameters: Mapping[str, Any] | None = None,
+        categories: Iterable[Any] | None = None,
+    ) -> Ratings:
+        """Ratings drawn from the model.
+
+        Parameters
+        ----------
+        design : DataFrame or Ratings
+            Who rates what: a table with the columns item and rater, those of the other facets, and
+            pool if there are pools, a row for each rating; or ratings, whose categories and facets
+            are then kept.
+        rng : Generator
+            Source of all randomness.
+        parameters : mapping of str to float or array, optional
+            Parameters by name, as the Stan program declares them; the others are drawn from their
+            priors. Of `GStudy`: ``mean``, or ``cut`` (K - 1,) in log odds; and ``sd`` of the
+            sources, of categories without that of the residual.
+        categories : iterable, default (0, 1)
+            The values that a rating can have, if the model is one of categories.
+
+        Returns
+        -------
+        Ratings
+
+        Raises
+        ------
+        RatingsError
+            The design has faults, or all ratings came out alike.
+        ValueError
+            There is no such parameter, or one is to be drawn whose prior is not set.
+        """
+        given, values = self._checked(parameters or {}, categories)
+        return self.normal_family.simulate(design, given, values, rng)
+
+    def draw_parameters(
+        self,
+        design: pd.DataFrame | Ratings,
+        rng: np.random.Generator,
+        *,
+        categories: Iterable[Any] | None = None,
+    ) -> dict[str, Array]:
+        """Parameters drawn from their priors, as `simulate` takes them."""
+        given, values = self._checked({}, categories)
+        return self.normal_family.drawn_point(design, given, values, rng)
+
+    def _checked(
+        self, parameters: Mapping[str, Any], categories: Iterable[Any] | None
+    ) -> tuple[dict[str, Array], Iterable[Any]]:
+        """Parameters and categories, of a model that has them."""
+        if self.continuous and categories is not None:
+            raise TypeError(f"{type(self).__name__} is for numbers: leave categories out.")
+        require_known(parameters, [each.name for each in self.normal_family.declared], self)
+        given = {name: np.asarray(value, float) for name, value in parameters.items()}
+        return given, (0, 1) if categories is None else categories
