@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
 import reliabayes as rb
 from reliabayes.models.category_model import CategoryModel
+from reliabayes.models.normal_model import NormalModel
 from tests.conftest import ROOT
 
 SOURCES = ROOT / "src"
@@ -351,17 +352,23 @@ def test_programs_hand_over_ratings_whole() -> None:
     assert all(arguments.endswith(whole) for _, arguments in calls)
 
 
+FAMILIES: dict[Any, set[str]] = {  # what a model of each writes, at least
+    CategoryModel: {"problem", "parameters", "prior_numbers", "family"},
+    NormalModel: {"problem", "problem_of_parts", "priors", "normal_family"},
+}
+
+
 @pytest.mark.parametrize(
-    "model",
-    [each for each in rb.MODELS if issubclass(each, CategoryModel)],
+    ("model", "base"),
+    [(each, base) for base in FAMILIES for each in rb.MODELS if issubclass(each, base)],
     ids=lambda each: each.__name__,
 )
-def test_models_of_true_categories_hold_their_family(model: type[rb.RatingModel]) -> None:
+def test_models_hold_their_family(model: type[rb.RatingModel], base: type[rb.RatingModel]) -> None:
     own = [each for each in model.__mro__ if each.__module__.startswith("reliabayes")]
     written = {name for name, x in vars(model).items() if callable(x) or isinstance(x, property)}
-    shared = {name for name in vars(CategoryModel) if not name.startswith("__")}
-    abstract = CategoryModel.__abstractmethods__
+    shared = {name for name in vars(base) if not name.startswith("__")}
+    abstract = base.__abstractmethods__
 
-    assert own == [model, CategoryModel, rb.RatingModel]
-    assert {"problem", "parameters", "prior_numbers", "family"} <= written
+    assert own == [model, base, rb.RatingModel]
+    assert FAMILIES[base] <= written
     assert written & shared <= abstract  # no concrete method is overridden

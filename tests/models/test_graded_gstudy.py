@@ -188,7 +188,7 @@ def test_effects_of_an_item_are_scaled_together(monkeypatch: pytest.MonkeyPatch)
 def test_effects_are_scaled_one_by_one_where_too_many_depend_on_each_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    effects: Any = rb.GStudy(design=DESIGN).effects(rated("logit", items=4))
+    effects: Any = rb.GStudy(design=DESIGN).study.effects(rated("logit", items=4))
     sources = range(len(effects.sizes))
 
     together = dependent_effects.blocks_of(effects, sources)
@@ -316,15 +316,15 @@ def test_replicates_keep_the_raters() -> None:
 # The model.
 
 
-def test_family_chooses_the_class_and_stays_with_the_model() -> None:
+def test_family_stays_with_the_model() -> None:
     model = rb.GStudy(design=DESIGN, family="logit", fixed=("day",))
 
-    assert isinstance(model, rb.GStudy)
-    assert not model.continuous
-    assert rb.GStudy(design=DESIGN).continuous
+    of_numbers = rb.GStudy(design=DESIGN)
+    assert (model.continuous, of_numbers.continuous, rb.GStudy.continuous) == (False, True, True)
+    assert ("rate" in model.reports, "rate" in of_numbers.reports) == (True, False)
     assert model.name() == "gstudy"
     for same in (pickle.loads(pickle.dumps(model)), copy.copy(model), dataclasses.replace(model)):
-        assert (type(same), same) == (type(model), model)
+        assert (same, same.continuous, same.reports) == (model, False, model.reports)
 
 
 def test_unknown_family_is_refused() -> None:

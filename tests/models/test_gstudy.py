@@ -40,11 +40,17 @@ def rated(design: str, share: float = 1.0) -> rb.Ratings:
     return rb.Ratings.from_frame(table, facets=facets, replicates="keep")
 
 
+def problem_of(model: rb.GStudy, ratings: rb.Ratings) -> EffectsProblem:
+    problem = model.problem(ratings)
+    assert isinstance(problem, EffectsProblem)
+    return problem
+
+
 def dense(model: rb.GStudy, problem: EffectsProblem, ratings: rb.Ratings, log_sd: Array) -> float:
     """Log density by a covariance matrix of all ratings, log priors and Jacobian."""
     variance = np.exp(2 * log_sd)
     mean, sd_mean = problem.priors["mean"]
-    levels = problem.effects.level
+    levels = problem.levels_of_ratings.level
     covariance = variance[-1] * np.eye(len(ratings)) + (0 if math.isinf(sd_mean) else sd_mean**2)
     for level, own in zip(levels, variance, strict=False):
         covariance += own * (level[:, None] == level)
@@ -61,7 +67,7 @@ def test_density_equals_the_dense_density(design: str, share: float) -> None:
     prior = rb.HalfNormal(1.5) if share < 1 else rb.HalfStudentT(4, 0.7)
     model = rb.GStudy(design=design, prior_mean=rb.Normal(0.4, 2.0), prior_sd=prior)
     ratings = rated(design, share)
-    problem = model.problem(ratings)
+    problem = problem_of(model, ratings)
     assert (problem.squares is None) == (share < 1)
     log_sd = np.random.default_rng(1).normal(-0.3, 0.6, problem.size("source"))
 
@@ -78,7 +84,7 @@ def test_density_equals_the_dense_density(design: str, share: float) -> None:
 def test_independence_sampling_evaluates_the_dense_density(design: str) -> None:
     model = rb.GStudy(design=design, prior_mean=rb.Normal(0.4, 2.0), prior_sd=rb.HalfNormal(1.5))
     ratings = rated(design, 0.8)
-    problem = model.problem(ratings)
+    problem = problem_of(model, ratings)
     posterior = model.near_normal(problem, model.start(problem))
     assert posterior is not None
     points = np.random.default_rng(1).normal(-0.3, 0.6, (3, problem.size("source")))
@@ -90,7 +96,7 @@ def test_independence_sampling_evaluates_the_dense_density(design: str) -> None:
     # The mean by generalised least squares, with the prior as one more observation.
     variance = np.exp(2 * points[0])
     covariance = variance[-1] * np.eye(len(ratings))
-    for level, own in zip(problem.effects.level, variance, strict=False):
+    for level, own in zip(problem.levels_of_ratings.level, variance, strict=False):
         covariance += own * (level[:, None] == level)
     weight = np.linalg.solve(covariance, np.ones(len(ratings)))
     precision = weight.sum() + 1 / 4
@@ -131,7 +137,8 @@ def test_few_ratings_that_say_little_are_left_to_nuts() -> None:
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("sd", [2.0, math.inf])
 def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> None:
-    problem = rb.GStudy(design=design, prior_mean=rb.Normal(0.3, sd)).problem(rated(design))
+    model = rb.GStudy(design=design, prior_mean=rb.Normal(0.3, sd))
+    problem = problem_of(model, rated(design))
     assert problem.squares is not None
     variance = np.random.default_rng(2).gamma(2, 1, problem.size("source"))
 
@@ -143,7 +150,7 @@ def test_mean_squares_give_the_density_of_any_design(design: str, sd: float) -> 
 @pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.proof), 0.8])
 def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: float) -> None:
     ratings = rated("item x rater x day", share)
-    problem = rb.GStudy(design="item x rater x day").problem(ratings)
+    problem = problem_of(rb.GStudy(design="item x rater x day"), ratings)
     variance = np.random.default_rng(3).gamma(2, 0.5, problem.size("source"))
     rng = np.random.default_rng(4)
 
@@ -155,10 +162,9 @@ def test_effects_are_drawn_from_their_distribution_given_the_ratings(share: floa
     )
 
     # All effects and the mean are jointly normal with the ratings.
-    sizes = problem.effects.sizes
-    columns = [
-        np.eye(size)[level] for level, size in zip(problem.effects.level, sizes, strict=True)
-    ]
+    effects = problem.levels_of_ratings
+    sizes = effects.sizes
+    columns = [np.eye(size)[level] for level, size in zip(effects.level, sizes, strict=True)]
     design = np.hstack([*columns, np.ones((len(ratings), 1))])
     mean, sd_mean = problem.priors["mean"]
     prior = np.append(np.repeat(variance[:-1], sizes), sd_mean**2)
@@ -215,7 +221,7 @@ def test_ratings_without_a_residual_are_refused(share: float) -> None:
 def test_as_many_effects_as_ratings_are_no_perfect_fit() -> None:
     ratings = rated("item x rater x day", 0.5)
 
-    assert rb.GStudy(design="item x rater x day").problem(ratings).squares is None
+    assert problem_of(rb.GStudy(design="item x rater x day"), ratings).squares is None
 
 
 @pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.proof), 0.7])

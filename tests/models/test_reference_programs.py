@@ -260,9 +260,9 @@ def test_integrating_all_effects_gives_the_density_of_a_g_study(compiled: Progra
     frame["rating"] = rng.normal(2, 1.5, len(frame))
     ratings = rb.Ratings.from_frame(frame, facets=["day"])
     model = rb.GStudy(design="item x (rater:day)")
-    problem, data = model.problem(ratings), model.stan_data(ratings)
-    sizes = np.array(problem.effects.sizes)
-    has = np.array(problem.effects.level).T + (np.cumsum(sizes) - sizes)
+    effects, data = model.study.effects(ratings), model.stan_data(ratings)
+    sizes = np.array(effects.sizes)
+    has = np.array(effects.level).T + (np.cumsum(sizes) - sizes)
     plain_data_ = {
         "N": len(ratings),
         "Q": sizes.sum(),

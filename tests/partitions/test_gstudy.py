@@ -13,13 +13,12 @@ import pytest
 
 import reliabayes as rb
 from reliabayes.facets.normal_effects import NormalEffects
-from reliabayes.families.normal import effects_in_parts, effects_of_items
-from reliabayes.families.normal.effects_in_parts import SplitEffectsProblem
+from reliabayes.families.normal import effects_in_parts, effects_of_items, facets
 from reliabayes.inference import independence
 from reliabayes.inference.independence import NearNormal
 from reliabayes.likelihoods import item_moments, split_effects
+from reliabayes.likelihoods.interpolated_effects import InterpolatedEffects
 from reliabayes.likelihoods.mean_squares import MeanSquares
-from reliabayes.models import gstudy
 from tests.partitions.in_memory import elsewhere, in_parts
 
 SAMPLING: dict[str, Any] = {"seed": 1, "chains": 2, "warmup": 20, "draws": 20, "progress": False}
@@ -115,14 +114,14 @@ def test_draws_of_other_numbers_differ_by_rounding_of_sums(name: str) -> None:
 def test_mean_squares_are_those_in_memory(name: str) -> None:
     """NUTS amplifies the rounding of sums; what it is given does not."""
     model, ratings = study(name)
-    expected = MeanSquares.of(model.effects(ratings), ratings.values)
+    expected = MeanSquares.of(model.study.effects(ratings), ratings.values)
 
     problem = model.problem_of_parts(in_parts(ratings, 7))
 
     found = problem.squares
     assert found is not None
     assert expected is not None
-    assert problem.effects.names == model.effects(ratings).names
+    assert problem.effects.names == model.study.effects(ratings).names
     assert found.df.tolist() == expected.df.tolist()
     assert found.coefficient.tolist() == expected.coefficient.tolist()
     assert found.sum_of_squares == pytest.approx(expected.sum_of_squares, rel=1e-11)
@@ -330,7 +329,7 @@ def test_few_items_that_were_rated_in_many_ways_have_the_draws_in_memory(
 def by_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each way be one too many, and read no parts, and few ratings of a part, together."""
     monkeypatch.setattr(item_moments, "MOST_WORK", 1000)
-    monkeypatch.setattr(gstudy, "MOST_IN_MEMORY", 0)
+    monkeypatch.setattr(facets, "MOST_IN_MEMORY", 0)
     monkeypatch.setattr(split_effects, "PIECE", 700)
 
 
@@ -350,11 +349,11 @@ def test_densities_of_many_ways_are_those_in_memory(
     if design == "item x rater":
         ratings = replicated(ratings)
     model = rb.GStudy(design=design, drop=drop, prior_mean=rb.Normal(4, 2))
-    values, effects = ratings.values, model.effects(ratings)
+    values, effects = ratings.values, model.study.effects(ratings)
 
     problem = model.problem_of_parts(in_parts(ratings, number))
 
-    assert isinstance(problem, SplitEffectsProblem)
+    assert isinstance(problem.marginal, InterpolatedEffects)
     assert problem.effects.names == effects.names
     found = problem.marginal
     expected = NormalEffects.of(effects, values)

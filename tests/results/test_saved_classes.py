@@ -144,7 +144,13 @@ def test_every_class_that_a_saved_fit_of_the_package_needs_is_allowed() -> None:
     assert len(parts_of_fits) > 5
     assert parts_of_fits <= allowed
     assert set(rb.MODELS) <= allowed
-    assert {rb.Normal, rb.Dirichlet, rb.Covariates, rb.models.GradedGStudy} <= allowed
+    assert {rb.Normal, rb.Dirichlet, rb.Covariates} <= allowed
+
+
+def test_a_study_of_categories_is_found_by_the_name_of_older_files() -> None:
+    name = "reliabayes.models.graded_gstudy:GradedGStudy"
+
+    assert named_class(name, saved_classes(), trust=False) is rb.GStudy
 
 
 @pytest.mark.parametrize("model", [each() for each in rb.MODELS], ids=lambda each: each.name())

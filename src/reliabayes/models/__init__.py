@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from reliabayes.models.dawid_skene import DawidSkene
     from reliabayes.models.gaussian_icc import GaussianICC
     from reliabayes.models.gaussian_xcc import GaussianXCC
-    from reliabayes.models.graded_gstudy import GradedGStudy as GradedGStudy
     from reliabayes.models.groupthink import Groupthink
     from reliabayes.models.gstudy import GStudy
     from reliabayes.models.hierarchical_dawid_skene import HierarchicalDawidSkene
@@ -73,7 +72,6 @@ else:
         **dict.fromkeys(_PRIORS, "priors"),
         "Covariates": "covariates",
         "DirichletRows": "bases.prior_checks",
-        **dict.fromkeys(("GradedGStudy", "GStudy"), "graded_gstudy"),  # two families
         "RatingModel": "bases.rating_model",
     }
 

@@ -3,63 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self, get_args
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from reliabayes.arrays import Array
 from reliabayes.choices import Family
-from reliabayes.facets import (
-    COEFFICIENTS,
-    Decision,
-    EffectLevels,
-    Effects,
-    MeasurementDesign,
-    Source,
-    as_names,
-)
+from reliabayes.facets import Decision, MeasurementDesign, as_names
 from reliabayes.facets.effects import sources_kept
-from reliabayes.families.normal.checks import (
-    check_mean,
-    check_residual_of_design,
-    check_sd,
-    moments_of,
-)
-from reliabayes.families.normal.effects_in_parts import (
-    MOST_IN_MEMORY,
-    check_residual_of_parts,
-    levels_of_parts,
-    problem_of_levels,
-)
-from reliabayes.families.normal.effects_of_items import ItemsOfPart, shared_by_items
-from reliabayes.families.normal.effects_problem import (
-    EffectsProblem,
-    NormalEffectsProblem,
-    levels_in_memory,
-)
-from reliabayes.families.simulation import require_known
-from reliabayes.inference.densities import half_t
-from reliabayes.likelihoods.item_counts import CountedLevels
-from reliabayes.likelihoods.mean_squares import MeanSquares
-from reliabayes.likelihoods.moments import Moments
-from reliabayes.models.bases.random_effects import EFFECTS_DRAWN, RandomEffectsModel
-from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal
+from reliabayes.families.normal.effects_problem import EffectsProblem
+from reliabayes.families.normal.facets import Facets, near_normal
+from reliabayes.families.normal.graded import Graded
+from reliabayes.families.normal.graded_problem import GradedProblem
+from reliabayes.families.normal.levels import decision
+from reliabayes.families.normal.study import Study
+from reliabayes.inference.independence import NearNormal
+from reliabayes.inference.problem import Problem
+from reliabayes.inference.warm_start import WarmStart
+from reliabayes.models.normal_model import NormalModel
+from reliabayes.models.priors import HalfNormal, HalfStudentT, Normal, SdPrior, check_proper
 from reliabayes.partitions import AnyRatings, RatingsDataset
 from reliabayes.ratings import Ratings
-from reliabayes.results.item_tables import TableOfPart
-from reliabayes.results.new_rater import drawn_effect
 from reliabayes.results.posterior import Posterior
-
-SdPrior = HalfNormal | HalfStudentT
-
-OF_SOURCES = ("variance", "sd", "proportion")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GStudy(RandomEffectsModel):
+class GStudy(NormalModel[Any]):  # of an `EffectsProblem` or, of categories, a `GradedProblem`
     r"""Where the variance of ratings comes from, in any design of crossed and nested facets.
 
     .. math:: y = \mu + \sum_k u_k + \epsilon
@@ -116,24 +86,18 @@ class GStudy(RandomEffectsModel):
 
     summary: ClassVar[str] = "variance by item, rater, occasion and other facets"
     samples_in_numpy: ClassVar[bool] = True
-    takes_parts: ClassVar[bool] = True
-    families: ClassVar[tuple[str, ...]] = ("gaussian",)  # that the class is for
-    reports: ClassVar[tuple[str, ...]] = (
-        *COEFFICIENTS[:2], "inter_rater_icc", "intra_rater_icc", *COEFFICIENTS[2:], *OF_SOURCES,
-        "mean",
-    )  # fmt: skip
+    has_facets: ClassVar[bool] = True
+    reports: ClassVar[tuple[str, ...]] = Facets.reports  # of numbers; a model has its family's
+
+    design: str = field(default="item x rater", kw_only=False)
+    drop: tuple[str, ...] = ()
     family: Family = "gaussian"
     fixed: tuple[str, ...] = ()
     prior_mean: Normal | None = None
     prior_sd: SdPrior | tuple[tuple[str, SdPrior], ...] | None = None
 
-    def __new__(cls, design: str = "", *, family: str = "gaussian", **_: Any) -> Self:
-        """A model of the class that is for a family."""
-        kinds = (cls, *cls.__subclasses__())
-        return super().__new__(next((kind for kind in kinds if family in kind.families), cls))
-
     def __post_init__(self) -> None:
-        if self.family not in self.families:
+        if self.family not in get_args(Family):
             raise ValueError(
                 f"family must be one of {', '.join(get_args(Family))}, not {self.family!r}."
             )
@@ -148,7 +112,7 @@ class GStudy(RandomEffectsModel):
                 raise TypeError(f"{place} must be a HalfNormal or HalfStudentT, not {prior!r}.")
         if self.prior_mean is not None and not isinstance(self.prior_mean, Normal):
             raise TypeError(f"prior_mean must be a Normal, not {self.prior_mean!r}.")
-        design = self.measurement_design
+        design = MeasurementDesign.parse(self.design)
         sources_kept(design, self.drop)
         known = [source.name for source in design.sources()]
         for name, _ in single:
@@ -159,185 +123,54 @@ class GStudy(RandomEffectsModel):
                 )
         Decision(design, (), np.zeros(0), {}, frozenset(self.fixed))
 
-    # From ratings to draws.
+        if self.family != "gaussian":
+            object.__setattr__(self, "continuous", False)
+            object.__setattr__(self, "reports", Graded.reports)
+            if self.prior_mean is not None:
+                check_proper("prior_mean", self.prior_mean)
+
+    @property
+    def study(self) -> Study:
+        """Design and priors, read."""
+        design = MeasurementDesign.parse(self.design)
+        return Study(design, self.drop, frozenset(self.fixed), self.prior_mean, self.prior_sd)
+
+    @property
+    def normal_family(self) -> Facets | Graded:
+        """Normal effects of all facets, on numbers or below cut points."""
+        if self.family == "gaussian":
+            return Facets(self.study)
+        return Graded(self.study, is_binary=self.family == "logit")
 
     def priors(self, ratings: AnyRatings) -> dict[str, Any]:
         """Priors in force for these ratings: of the mean, and of the sd of each source."""
-        if isinstance(ratings, RatingsDataset):
-            levels = levels_of_parts(ratings, self.measurement_design)
-            return self._priors_given(levels.of_ratings, levels.effects(self.drop))
-        return self._priors(ratings, self.effects(ratings))
+        return self.normal_family.priors(ratings)
 
-    def _priors(self, ratings: Ratings, effects: Effects) -> dict[str, Any]:
-        return self._priors_given(moments_of(ratings.values), effects)
+    def problem(self, ratings: Ratings) -> EffectsProblem | GradedProblem:
+        """Effects, ratings and priors."""
+        return self.normal_family.problem(ratings)
 
-    def _priors_given(self, moments: Moments, effects: EffectLevels) -> dict[str, Any]:
-        sd = check_sd(moments.sd)
-        return {
-            "mean": self.prior_mean or Normal(moments.mean, 2.5 * sd),
-            "sd": {
-                source.name: self._sd_prior(source, effects.design, sd)
-                for source in effects.sources
-            },
-        }
+    def problem_of_parts(self, dataset: RatingsDataset) -> EffectsProblem:
+        """Sums over the items of all parts; categories must be in memory."""
+        return self.normal_family.problem_of_parts(dataset)
 
-    def _sd_prior(self, source: Source, design: MeasurementDesign, sd: float) -> SdPrior:
-        own = self._own_prior(source)
-        if own is not None:
-            return own
-        if source.facets & design.measured:
-            return HalfStudentT(3, sd)
-        of_raters = design.primary(source.facets) == {"rater"}
-        return HalfStudentT(1 if of_raters else 3, 0.25 * sd)
+    def near_normal(self, problem: Problem, mode: WarmStart) -> NearNormal | None:
+        """Independence sampling of the log standard deviations where cells are empty.
 
-    def _own_prior(self, source: Source) -> SdPrior | None:
-        """The prior that was set for the sd of a source."""
-        if isinstance(self.prior_sd, tuple):
-            return dict(self.prior_sd).get(source.name)
-        return self.prior_sd
+        Where few ratings say little of some of them, the posterior is far from normal. Of
+        categories all effects are sampled.
+        """
+        return near_normal(problem, mode) if isinstance(problem, EffectsProblem) else None
 
-    def problem(self, ratings: Ratings) -> EffectsProblem:
-        """Effects, ratings, priors, and mean squares if the design has them."""
-        effects, values = self.effects(ratings), ratings.values
-        moments = moments_of(values)
-        priors = self._checked_priors(moments, effects)
-        levels = levels_in_memory(effects, values)
-        squares = levels.mean_squares(effects) if levels else MeanSquares.of(effects, values)
-        check_residual_of_design(effects.sources[:-1], effects.level, values, squares)
-        return EffectsProblem(
-            coords={"item": ratings.items, "rater": ratings.raters, "source": _index(effects)},
-            priors=priors,
-            effects=effects,
-            squares=squares,
-            n_ratings=moments.n,
-            sd=moments.sd,
-            values=values,
-            levels=levels,
-        )
-
-    def problem_of_parts(self, dataset: RatingsDataset) -> NormalEffectsProblem:
-        """Sums over the items of all parts, priors, and mean squares if the design has them."""
-        levels = levels_of_parts(dataset, self.measurement_design)
-        if isinstance(levels, CountedLevels) and len(dataset) <= MOST_IN_MEMORY:
-            return self.problem(dataset.to_ratings())
-        effects = levels.effects(self.drop)
-        priors = self._checked_priors(levels.of_ratings, effects)
-        squares = levels.mean_squares(effects)
-        check_residual_of_parts(dataset, effects, squares)
-        coords = {"rater": dataset.raters, "source": _index(effects)}
-        return problem_of_levels(
-            dataset, levels, squares, coords=coords, priors=priors, effects=effects
-        )
-
-    def _checked_priors(self, moments: Moments, effects: EffectLevels) -> dict[str, Array]:
-        priors = self._priors_given(moments, effects)
-        check_mean(priors["mean"], moments.mean, moments.sd)
-        sds = [prior.stan for prior in priors["sd"].values()]
-        return {"mean": np.array(priors["mean"].stan), "sd": np.array(sds)}
-
-    # Results.
-
-    def decision(
-        self, posterior: Posterior[NormalEffectsProblem], fixed: frozenset[str] | None = None
-    ) -> Decision:
+    def decision(self, posterior: Posterior[Any], fixed: frozenset[str] | None = None) -> Decision:
         """Measurement by single ratings, draw by draw (chains, draws).
 
         Facets are fixed as the model says, unless ``fixed`` does.
         """
-        effects = posterior.problem.effects
-        variance = posterior.draws["sd"].values ** 2
-        names = frozenset(self.fixed) if fixed is None else fixed
-        return Decision(effects.design, effects.sources, variance, {}, names)
+        return decision(posterior, frozenset(self.fixed) if fixed is None else fixed)
 
-    def quantities(self, posterior: Posterior[NormalEffectsProblem]) -> xr.Dataset:
-        """Reliability and errors of single ratings, and variance by source."""
-        sd = posterior.draws["sd"]
-        variance = sd**2
-        single = self.decision(posterior)
-        found: dict[str, Any] = {name: getattr(single, name) for name in COEFFICIENTS}
-        others = _repeats(posterior.problem.effects)
-        if others:
-            for name, fixed in (("inter", others), ("intra", frozenset({"rater"}))):
-                found[f"{name}_rater_icc"] = self.decision(posterior, fixed).phi
-        arrays = {name: (("chain", "draw"), values) for name, values in found.items()}
-        by_source = {
-            "variance": variance, "sd": sd, "proportion": variance / variance.sum("source")
-        }  # fmt: skip
-        every = {**arrays, **by_source, "mean": posterior.draws["mean"]}
-        return xr.Dataset(
-            {name: every[name] for name in self.reports if name in every}
-        ).assign_coords(posterior.draws.coords)
-
-    def new_rater(
-        self,
-        posterior: Posterior[NormalEffectsProblem],
-        covariates: Array,
-        rng: np.random.Generator,
-    ) -> dict[str, Array] | None:
-        """Effect of one drawn from their population, with that of what they are nested in.
-
-        None if the same raters are in every measurement.
-        """
-        if "rater" in self.fixed:
-            return None
-        effects = posterior.problem.effects
-        whole = self.check_kept(effects, "rater")
-        within = [k for k, source in enumerate(effects.sources[:-1]) if source.facets <= whole]
-        variance = (posterior.draws["sd"].isel(source=within) ** 2).sum("source")
-        return drawn_effect(variance**0.5, rng)
-
-    def items_by_part(
-        self,
-        posterior: Posterior[NormalEffectsProblem],
-        prob: float | None,
-        rng: np.random.Generator,
-    ) -> TableOfPart:
-        """What draws the effects of the items of a part, given draws of those that items share."""
-        effects = posterior.problem.effects
-        self.check_kept(effects, "item")
-        shared = shared_by_items(effects)
-        drawn = [
-            (variance, {k: of_source[k] for k in shared}, mean)
-            for variance, (of_source, mean) in self._drawn(posterior.thinned(EFFECTS_DRAWN), rng)
-        ]
-        return ItemsOfPart(effects, drawn, prob)
-
-    def point(
-        self, effects: Effects, given: Mapping[str, Any], rng: np.random.Generator
-    ) -> dict[str, Array]:
-        """Mean and standard deviations: those given, and others drawn from their priors."""
-        require_known(given, ("mean", "sd"), self)
-        point = {name: np.asarray(value, float) for name, value in given.items()}
-        if "sd" not in point:
-            priors = {source.name: self._own_prior(source) for source in effects.sources}
-            draws = []
-            for name, prior in priors.items():
-                if prior is None:
-                    raise _unset("sd", f"prior_sd[{name!r}]")
-                draws.append(half_t(prior.stan, rng))
-            point["sd"] = np.array(draws)
-        if "mean" not in point:
-            if self.prior_mean is None:
-                raise _unset("mean", "prior_mean")
-            mean, sd = self.prior_mean.stan
-            point["mean"] = np.asarray(mean + sd * rng.standard_normal())
-        return {"mean": point["mean"], "sd": np.broadcast_to(point["sd"], len(effects.sources))}
-
-
-def _unset(name: str, prior: str) -> ValueError:
-    return ValueError(
-        f"{prior} must be set for {name} to be drawn. Set it, or pass parameters={{{name!r}: ...}}."
-    )
-
-
-def _index(effects: EffectLevels) -> pd.Index[Any]:
-    return pd.Index(effects.names, name="source")
-
-
-def _repeats(effects: EffectLevels) -> frozenset[str]:
-    """Facets under which a rater rates the same object again; none without a random rater."""
-    design = effects.design
-    if "rater" not in design.facets or "rater" in design.measured:
-        return frozenset()
-    replicates = effects.sources[-1].facets - design.whole
-    return (design.whole | replicates) - design.measured - design.nested["rater"] - {"rater"}
+    def effects_of_levels(
+        self, posterior: Posterior[Any], facet: str, prob: float | None, rng: np.random.Generator
+    ) -> pd.DataFrame:
+        """Effects of the levels of a facet, with those of the levels that it is nested in."""
+        return self.normal_family.effects_of_levels(posterior, facet, prob, rng)

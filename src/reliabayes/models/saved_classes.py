@@ -13,6 +13,7 @@ from reliabayes.models import RatingModel
 from reliabayes.results.saved_classes import import_name
 
 ROOMS = ("reliabayes.models", "reliabayes.inference")
+GRADED = "reliabayes.models.graded_gstudy:GradedGStudy"  # what older files call a GStudy of grades
 
 
 def saved_classes() -> Mapping[str, type]:
@@ -24,9 +25,9 @@ def saved_classes() -> Mapping[str, type]:
         The dataclasses that `reliabayes.models` exports, which are models, priors and covariates;
         and the centrings, which are what else programs read of a start.
     """
-    names = ["GradedGStudy", *models.__all__]
-    exported = [each for each in (getattr(models, name) for name in names) if _is_saved(each)]
-    return {import_name(each): each for each in (*exported, *_centrings())}
+    every = [getattr(models, name) for name in models.__all__]
+    found = {import_name(each): each for each in (*filter(_is_saved, every), *_centrings())}
+    return found | {GRADED: models.GStudy}
 
 
 def _centrings() -> Iterator[type]:

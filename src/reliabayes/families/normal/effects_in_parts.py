@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,11 +15,7 @@ from reliabayes.errors import Fault, RatingsError
 from reliabayes.facets import EffectLevels, MeasurementDesign
 from reliabayes.facets.effects import levels_of
 from reliabayes.families.normal.checks import check_residual_of_design
-from reliabayes.families.normal.effects_problem import (
-    EffectsDensity,
-    NormalEffectsProblem,
-    are_cheap,
-)
+from reliabayes.families.normal.effects_problem import are_cheap
 from reliabayes.families.normal.gaussian_parts import leading
 from reliabayes.inference.problem import StanData
 from reliabayes.likelihoods.gaussian_conditional import Marginal
@@ -34,7 +29,7 @@ from reliabayes.likelihoods.mean_squares import MeanSquares
 from reliabayes.likelihoods.moments import near
 from reliabayes.likelihoods.rest_effects import RestOfEffects
 from reliabayes.likelihoods.split_effects import SplitEffects, SumsOfPart
-from reliabayes.partitions import RatingsDataset, in_memory
+from reliabayes.partitions import RatingsDataset
 from reliabayes.ratings import Ratings
 
 MAX_NODES = 400  # at which all parts are summed; there is no quicker way
@@ -43,21 +38,31 @@ MOST_IN_MEMORY = 200_000  # ratings that are read into memory if sums for each w
 Sums = TypeVar("Sums", ItemMoments, ItemCounts, covariant=True)
 
 
-class DrawnEffects(EffectsDensity, Protocol):
-    """A density of which the effects that items share are drawn."""
+@dataclass(frozen=True, eq=False)
+class EffectsInParts:
+    """Ratings in parts, of which effects that items share are drawn.
 
-    def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
-        """Effects by source and the mean, drawn given the ratings; none of items' own sources."""
+    Attributes
+    ----------
+    density : callable
+        The density, given the prior of the mean.
+    mean, sd_mean : float
+        Prior of the mean.
+    """
 
+    density: Callable[[float, float], ItemEffects | InterpolatedEffects]
+    mean: float
+    sd_mean: float
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EffectsInParts(NormalEffectsProblem):
-    """Ratings in parts, with the levels of effects that items share."""
+    @cached_property
+    def marginal(self) -> ItemEffects | InterpolatedEffects:
+        """The density by sums over items, or interpolated between passes over all parts."""
+        return self.density(self.mean, self.sd_mean)
 
     @property
-    @abstractmethod
-    def marginal(self) -> DrawnEffects:
-        """The likelihood."""
+    def exact(self) -> ItemEffects | InterpolatedEffects:
+        """The same: more exact would be a pass over all parts for each density."""
+        return self.marginal
 
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of sources that items share and the mean, drawn given the ratings."""
@@ -70,62 +75,8 @@ class EffectsInParts(NormalEffectsProblem):
         raise RatingsError([Fault("ratings", rule, "ratings in parts", remedy)])
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SummedEffects(EffectsInParts):
-    """Ratings of items that were rated in few ways.
-
-    Attributes
-    ----------
-    levels : ItemLevels
-        Sums over the items, and what they tell of levels.
-    """
-
-    levels: ItemLevels
-
-    @cached_property
-    def marginal(self) -> ItemEffects:
-        """The likelihood by sums over items."""
-        return ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SplitEffectsProblem(EffectsInParts):
-    """Ratings of items that were rated in any ways.
-
-    Attributes
-    ----------
-    levels : CountedLevels
-        Levels of the sources.
-    dataset : RatingsDataset
-        The ratings, of which two passes give the likelihood.
-    """
-
-    levels: CountedLevels
-    dataset: RatingsDataset
-
-    @cached_property
-    def marginal(self) -> InterpolatedEffects:
-        """The likelihood, interpolated between sums over all parts."""
-        split = SplitEffects.of(self.levels, self.effects)
-        found = self.dataset.sum(partial(_sums, split))
-        exact = EffectsByPass(self.dataset, split, _rest(split, found, *self.priors["mean"]))
-        interpolated = InterpolatedEffects.of(exact, found.squares, MAX_NODES)
-        if interpolated is None:
-            rule = (
-                "the density of items that were rated in very many ways must depend on few "
-                "variances of which the ratings tell much"
-            )
-            shown = f"{len(split.own)} sources of {self.dataset.n_items:,} items"
-            remedy = (
-                "Drop some of them, or fit the ratings in memory, dataset.to_ratings(), or those "
-                "of some of the items, as with dataset.parts[0].read()."
-            )
-            raise RatingsError([Fault("design", rule, shown, remedy)])
-        return interpolated
-
-
 @dataclass(frozen=True, eq=False)
-class EffectsByPass:
+class PartwiseDensity:
     """The exact density, of which each number of points takes a pass over the parts.
 
     Attributes
@@ -163,6 +114,41 @@ class EffectsByPass:
         return Marginal(*found.T)
 
 
+def effects_in_parts(
+    dataset: RatingsDataset, levels: ItemLevels | CountedLevels, effects: EffectLevels
+) -> Callable[[float, float], EffectsInParts]:
+    """The likelihood, given the prior of the mean."""
+    if isinstance(levels, ItemLevels):
+        return partial(EffectsInParts, partial(ItemEffects.of, levels, effects))
+    return partial(EffectsInParts, partial(_interpolated, dataset, levels, effects))
+
+
+def _interpolated(
+    dataset: RatingsDataset,
+    levels: CountedLevels,
+    effects: EffectLevels,
+    mean: float,
+    sd_mean: float,
+) -> InterpolatedEffects:
+    """The density of items that were rated in any ways, by two passes over the parts."""
+    split = SplitEffects.of(levels, effects)
+    found = dataset.sum(partial(_sums, split))
+    exact = PartwiseDensity(dataset, split, _rest(split, found, mean, sd_mean))
+    interpolated = InterpolatedEffects.of(exact, found.squares, MAX_NODES)
+    if interpolated is None:
+        rule = (
+            "the density of items that were rated in very many ways must depend on few variances "
+            "of which the ratings tell much"
+        )
+        shown = f"{len(split.own)} sources of {dataset.n_items:,} items"
+        remedy = (
+            "Drop some of them, or fit the ratings in memory, dataset.to_ratings(), or those of "
+            "some of the items, as with dataset.parts[0].read()."
+        )
+        raise RatingsError([Fault("design", rule, shown, remedy)])
+    return interpolated
+
+
 def levels_of_parts(
     dataset: RatingsDataset, design: MeasurementDesign
 ) -> ItemLevels | CountedLevels:
@@ -187,19 +173,6 @@ def levels_of_parts(
     return CountedLevels(dataset.sum(partial(_of_part, ItemCounts.of, **given)))
 
 
-def problem_of_levels(
-    dataset: RatingsDataset,
-    levels: ItemLevels | CountedLevels,
-    squares: MeanSquares | None,
-    **known: Any,
-) -> EffectsInParts:
-    """The problem of ratings in parts, given what is known of them."""
-    known |= {"squares": squares, "n_ratings": levels.of_ratings.n, "sd": levels.of_ratings.sd}
-    if isinstance(levels, ItemLevels):
-        return SummedEffects(levels=levels, **known)
-    return SplitEffectsProblem(levels=levels, dataset=dataset, **known)
-
-
 def check_residual_of_parts(
     dataset: RatingsDataset, effects: EffectLevels, squares: MeanSquares | None
 ) -> None:
@@ -209,21 +182,6 @@ def check_residual_of_parts(
     sources = effects.sources[:-1]
     levels = [] if squares else [levels_of(source, codes)[0] for source in sources]
     check_residual_of_design(sources, levels, first.values, squares)
-
-
-def levels_known(posterior: Any, facets: frozenset[str], facet: str) -> EffectLevels:
-    """Levels of a posterior's sources, if those of these facets are known of ratings in parts."""
-    effects: EffectLevels = posterior.problem.effects
-    if isinstance(posterior.ratings, RatingsDataset) and ITEM in facets:
-        in_memory(posterior.ratings, f"levels({facet!r})")
-    return effects
-
-
-def ids_of(ratings: Ratings | RatingsDataset, name: str) -> Any:
-    """The user's ids of the levels of a facet."""
-    if isinstance(ratings, Ratings):
-        return ratings.positions(name)[1]
-    return ratings.raters if name == "rater" else ratings.facets[name]
 
 
 def _of_part(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -48,44 +48,72 @@ class EffectsDensity(Protocol):
         """Densities (N,) at variances (N, K)."""
 
 
+class EffectsLikelihood(Protocol):
+    """Ratings, in memory or in parts, with a normal prior of their mean."""
+
+    @property
+    def marginal(self) -> EffectsDensity:
+        """The density, perhaps interpolated."""
+
+    @property
+    def exact(self) -> EffectsDensity:
+        """The density as exactly as it can be had."""
+
+    def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
+        """Effects of each source and the mean, drawn given the ratings; those known by level."""
+
+    def sums_by_effect(self) -> StanData:
+        """What the program reads that is for designs that are not balanced."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NormalEffectsProblem(Problem):
+class EffectsProblem(Problem):
     """Ratings with normal effects of the sources of a design.
 
     Attributes
     ----------
     effects : EffectLevels
-        Sources of variance.
+        Sources of variance; of ratings in memory `Effects`, with the level that each has.
     squares : MeanSquares or None
         What the posterior depends on if the design is complete and balanced.
     n_ratings : int
         Number N of ratings.
     sd : float
         Standard deviation of all ratings.
+    given_mean : callable
+        The likelihood, given mean and sd of the prior of the mean.
     """
 
     effects: EffectLevels
     squares: MeanSquares | None
     n_ratings: int
     sd: float
+    given_mean: Callable[[float, float], EffectsLikelihood]
+
+    @cached_property
+    def likelihood(self) -> EffectsLikelihood:
+        """The likelihood with the prior of the mean."""
+        return self.given_mean(*self.priors["mean"])
 
     @property
-    @abstractmethod
     def marginal(self) -> EffectsDensity:
-        """The likelihood of ratings of any design."""
+        """The density of ratings of any design."""
+        return self.likelihood.marginal
 
     @property
-    def exact(self) -> EffectsDensity:
-        """The likelihood as exactly as it can be had."""
-        return self.marginal
+    def is_in_memory(self) -> bool:
+        """Whether the levels of all ratings are known."""
+        return isinstance(self.effects, Effects)
 
-    @abstractmethod
+    @property
+    def levels_of_ratings(self) -> Effects:
+        """Sources of variance, and the level of each that a rating in memory has."""
+        assert isinstance(self.effects, Effects)
+        return self.effects
+
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings; those known by level."""
-
-    @abstractmethod
-    def sums_by_effect(self) -> StanData:
-        """What the program reads that is for designs that are not balanced."""
+        return self.likelihood.draw(variance, rng)
 
     def log_density(self, variance: Array) -> float:
         """Log density of the ratings at variances (K,) of the sources."""
@@ -97,18 +125,18 @@ class NormalEffectsProblem(Problem):
         """The same, and the mean given the ratings; for designs that are balanced, too."""
         if self.squares:
             return self.squares.marginal(variance, *self.priors["mean"])
-        return self.exact.at(variance)
+        return self.likelihood.exact.at(variance)
 
     @cached_property
-    def flat(self) -> Self:
+    def flat(self) -> EffectsProblem:
         """The same problem without a prior of the mean."""
         return self._with_prior(float(self.priors["mean"][0]), math.inf)
 
-    def with_mean(self, mean: float) -> Self:
+    def with_mean(self, mean: float) -> EffectsProblem:
         """The same problem with a mean that is known."""
         return self._with_prior(mean, LEAST * self.sd)
 
-    def _with_prior(self, mean: float, sd: float) -> Self:
+    def _with_prior(self, mean: float, sd: float) -> EffectsProblem:
         return replace(self, priors={**self.priors, "mean": np.array([mean, sd])})
 
     def log_prior(self, log_sd: Array) -> Any:
@@ -118,12 +146,12 @@ class NormalEffectsProblem(Problem):
 
     def stan_data(self) -> StanData:
         """Mean squares or sums by effect, and priors."""
-        own = self.squares.stan_data() if self.squares else self.sums_by_effect()
+        own = self.squares.stan_data() if self.squares else self.likelihood.sums_by_effect()
         return self.prior_data | own | StanData({"K": self.size("source")})
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class EffectsProblem(NormalEffectsProblem):
+@dataclass(frozen=True, eq=False)
+class EffectsInMemory:
     """Ratings in memory with the effects that their design has.
 
     Attributes
@@ -134,20 +162,25 @@ class EffectsProblem(NormalEffectsProblem):
         The ratings.
     levels : ItemLevels or None
         Sums over the items, unless these were rated in too many ways.
+    squares : MeanSquares or None
+        Of complete, balanced designs.
+    n_items : int
+        Number of items.
+    mean, sd_mean : float
+        Prior of the mean.
     """
 
     effects: Effects
     values: Array
     levels: ItemLevels | None
-
-    @cached_property
-    def sums(self) -> SparseEffects:
-        """Sums by effect, relative to the prior mean."""
-        return SparseEffects.of(self.effects, self.values, float(self.priors["mean"][0]))
+    squares: MeanSquares | None
+    n_items: int
+    mean: float
+    sd_mean: float
 
     @cached_property
     def marginal(self) -> EffectsDensity:
-        """The likelihood, interpolated if many effects are eliminated one by one."""
+        """The density, interpolated if many effects are eliminated one by one."""
         exact = self.exact
         if not isinstance(exact, MarginalEffects) or not is_worth_it(exact):
             return exact
@@ -156,28 +189,33 @@ class EffectsProblem(NormalEffectsProblem):
 
     @cached_property
     def exact(self) -> EffectsDensity:
-        """The likelihood by sums over items, or by effect if items differ."""
+        """The density by sums over items, or by effect if items differ."""
         if self.levels and are_cheap(self.levels):
             with suppress(RatingsError):  # items share too many effects
-                found = ItemEffects.of(self.levels, self.effects, *self.priors["mean"])
-                if len(found.source) <= self.size("item"):
+                found = ItemEffects.of(self.levels, self.effects, self.mean, self.sd_mean)
+                if len(found.source) <= self.n_items:
                     return found
-        return MarginalEffects.of(self._effect_sums, *self.priors["mean"])
+        return MarginalEffects.of(self._effect_sums, self.mean, self.sd_mean)
 
     @cached_property
     def _effect_sums(self) -> EffectSums:
         return EffectSums.of(self.effects, self.values)
 
+    @cached_property
+    def _sums(self) -> SparseEffects:
+        """Sums by effect, relative to the prior mean."""
+        return SparseEffects.of(self.effects, self.values, float(self.mean))
+
     def draw(self, variance: Array, rng: np.random.Generator) -> tuple[list[Array], float]:
         """Effects of each source and the mean, drawn given the ratings."""
-        mean, sd = self.priors["mean"]
         if self.squares:
-            return self.squares.draw(self.effects, self.values, variance, mean, sd, rng)
-        return self.sums.draw(variance, sd, rng)
+            prior = self.mean, self.sd_mean
+            return self.squares.draw(self.effects, self.values, variance, *prior, rng)
+        return self._sums.draw(variance, self.sd_mean, rng)
 
     def sums_by_effect(self) -> StanData:
         """Sums by effect, and where the Cholesky factor of their precision has entries."""
-        return self.sums.stan_data()
+        return self._sums.stan_data()
 
 
 def levels_in_memory(effects: Effects, values: Array) -> ItemLevels | None:

@@ -159,7 +159,9 @@ def _step(
     gradient -= precision * np.append(effect, np.mean(mean_cut - cut))
     weight = flattening * category.information
     information = sp.csr_array(incidence.T @ (incidence * weight[:, None]))
-    matrix = _Arrow(information, precision, np.append(np.arange(g), size), np.arange(g, size))
+    matrix = _ArrowheadSystem(
+        information, precision, np.append(np.arange(g), size), np.arange(g, size)
+    )
 
     move = matrix.solve(gradient[:, None])[:, 0]
     move *= _damping(incidence @ move)
@@ -189,7 +191,7 @@ def _step(
     )
 
 
-class _Arrow:
+class _ArrowheadSystem:
     """Information plus prior precision of all effects and the location, solved by parts.
 
     Parameters
