@@ -14,6 +14,7 @@ data {
   int<lower=1> R; // raters
   #include data/ratings.standata
   #include data/misleading.standata
+  
   #include data/shared_prevalence.standata
   
   vector<lower=0>[2] prior_theta; // of Betas

@@ -13,6 +13,7 @@ data {
   int<lower=1> R; // raters
   #include data/ratings.standata
   #include data/misleading.standata
+  
   #include data/shared_prevalence.standata
   
   array[V] int<lower=1, upper=R> rater; // of each cell

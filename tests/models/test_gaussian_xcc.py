@@ -205,7 +205,7 @@ def test_warm_start_sets_the_metric_if_there_are_enough_ratings() -> None:
     small = simulated(items=8, raters=3, per_item=2)
     large = simulated(items=300, raters=30, per_item=3)
 
-    starts = [rb.GaussianXCC().start(rb.GaussianXCC().problem(x)) for x in (small, large)]
+    starts = [rb.GaussianXCC().starts(rb.GaussianXCC().problem(x))[0] for x in (small, large)]
 
     assert starts[0].geometry is None
     assert starts[1].geometry is not None

@@ -67,7 +67,7 @@ def test_density_equals_that_of_all_effects(
     prior = rb.HalfNormal(1.5) if most_core else rb.HalfStudentT(4, 0.7)
     model = rb.GStudy(design=DESIGN, family=family, prior_sd=prior, prior_mean=rb.Normal(0.5, 2.0))
     problem: Any = model.problem(rated(family, items=4, raters=2))
-    start = model.start(problem)
+    start = model.starts(problem)[0]
     sizes = [np.size(start.mode[name]) for name in SCORES]
     rng = np.random.default_rng(2)
     points = rng.normal(0, 0.7, (2, sum(sizes)))
@@ -150,7 +150,7 @@ def test_chains_start_at_standard_deviations_that_few_ratings_do_not_shrink() ->
     table = cells.sample(frac=0.15, random_state=6)  # six binary ratings of an item
     ratings = model.simulate(table, np.random.default_rng(6), parameters=truth)
 
-    found = np.exp(model.start(model.problem(ratings)).mode["spread"])
+    found = np.exp(model.starts(model.problem(ratings))[0].mode["spread"])
 
     # Curvature and slopes at the mode of the effects alone give 0.9.
     assert found[0] == pytest.approx(1.5, rel=0.2)
@@ -160,7 +160,7 @@ def test_effects_of_an_item_are_scaled_together(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(graded_problem, "MOST_CORE", 5)
     model = rb.GStudy(design=DESIGN, family="logit")
     problem: Any = model.problem(rated("logit", items=4))
-    centring: Any = model.start(problem).centring
+    centring: Any = model.starts(problem)[0].centring
     own = problem.source[problem.n_core :]
     sd = np.linspace(0.5, 1.5, len(problem.effects.sizes))[own]
     scores = np.eye(len(sd) + 1, len(sd), -1)  # none, and one of each effect

@@ -85,7 +85,7 @@ def test_independence_sampling_evaluates_the_dense_density(design: str) -> None:
     model = rb.GStudy(design=design, prior_mean=rb.Normal(0.4, 2.0), prior_sd=rb.HalfNormal(1.5))
     ratings = rated(design, 0.8)
     problem = problem_of(model, ratings)
-    posterior = model.near_normal(problem, model.start(problem))
+    posterior = model.near_normal(problem, model.starts(problem)[0])
     assert posterior is not None
     points = np.random.default_rng(1).normal(-0.3, 0.6, (3, problem.size("source")))
 
@@ -128,7 +128,7 @@ def test_independence_sampling_has_the_posterior_of_nuts() -> None:
 def test_few_ratings_that_say_little_are_left_to_nuts() -> None:
     model, ratings = rb.GStudy(design=DESIGNS[0]), rated(DESIGNS[0], 0.8)
     problem = model.problem(ratings)
-    mode = model.start(problem)
+    mode = model.starts(problem)[0]
     assert first_step(model, "auto", problem, mode, True, None).own is None
     asked = first_step(model, "independence", problem, mode, True, None).own
     assert isinstance(asked, NearNormal)

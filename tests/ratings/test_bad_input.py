@@ -243,7 +243,7 @@ def test_a_large_offset_is_no_perfect_agreement(offset: float) -> None:
     centred = rb.Ratings.from_wide(0.1 * np.random.default_rng(1).normal(size=(20, 4)))
 
     model = rb.GaussianICC()
-    sd, expected = (model.start(model.problem(each)).point for each in (ratings, centred))
+    sd, expected = (model.starts(model.problem(each))[0].point for each in (ratings, centred))
 
     assert sd["sd_residual"] == pytest.approx(expected["sd_residual"], rel=1e-3)
 

@@ -224,8 +224,11 @@ class Graded:
         """Effects of the items on the latent score: mean, sd, median and interval."""
         return self.effects_of_levels(posterior, "item", prob, rng)
 
-    def items_by_part(self, posterior: Draws, prob: float | None, rng: np.random.Generator) -> None:
-        """None: ratings in parts are refused."""
+    def items_by_part(
+        self, posterior: Draws, prob: float | None, rng: np.random.Generator
+    ) -> NoReturn:
+        """Never: `problem_of_parts` refuses ratings in parts."""
+        raise AssertionError("ratings of a fit are in memory")
 
     def raters(
         self, posterior: Draws, prob: float | None, rng: np.random.Generator
