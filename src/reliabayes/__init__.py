@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # "as" says that a name is public
     from reliabayes.partitions.scanning import partition as partition
     from reliabayes.partitions.scanning import scan_ratings as scan_ratings
     from reliabayes.ratings import Ratings as Ratings
+    from reliabayes.ratings import readers as readers
     from reliabayes.ratings.reading import read_ratings as read_ratings
     from reliabayes.recommendation import Recommendation as Recommendation
     from reliabayes.recommendation import recommend as recommend
@@ -72,6 +73,7 @@ else:
         "partitions": "reliabayes.partitions",
         "plots": "reliabayes.plots",
         "quantities": "reliabayes.results.quantities",
+        "readers": "reliabayes.ratings.readers",
         "simulate": "reliabayes.simulate",
     }
     _OBJECTS = {

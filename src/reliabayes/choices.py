@@ -14,6 +14,21 @@ Missing: TypeAlias = Literal["error", "drop"]  # what happens to rows without a 
 Twins: TypeAlias = Literal["error", "join"]  # what happens to values that differ only in writing
 Shape: TypeAlias = Literal["long", "wide"]  # one rating per row, or a column per rater
 Decimal: TypeAlias = Literal[".", ","]  # what separates the decimals of a number in a text file
+Format: TypeAlias = Literal[  # the tool that a file is of
+    "table",
+    "argilla",
+    "crowdkit",
+    "deepeval",
+    "doccano",
+    "hf_annotators",
+    "inspect",
+    "label_studio",
+    "langfuse",
+    "mturk",
+    "prodigy",
+    "promptfoo",
+    "toloka",
+]
 Over: TypeAlias = Literal["items", "raters", "both"]  # what is a sample of a larger population
 Method: TypeAlias = Literal[  # of intervals
     "model", "log", "percentile", "bca", "jackknife", "analytic"

@@ -103,12 +103,12 @@ def test_unbalanced_designs_have_the_estimates_of_lme4(
 @pytest.mark.posteriors
 def test_evaluations_of_lecturers_have_the_estimates_of_lme4(dataset: Load) -> None:
     frame = dataset("insteval")
-    frame["group"] = frame["dept"].astype(str) + frame["service"].astype(str)
+    frame["unit"] = frame["dept"].astype(str) + frame["service"].astype(str)
     columns = {"item": "lecturer", "rater": "student"}
     drop = ["item x rater", "item x group", "rater x group", "item x rater x group"]
 
     two = NormalEffects(sums_of(frame, "item x rater", **columns))
-    three = NormalEffects(sums_of(frame, "item x rater x group", drop, facets=["group"], **columns))
+    three = NormalEffects(sums_of(frame, "item x rater x unit", drop, facets=["unit"], **columns))
 
     sd, sd_with_group = np.sqrt(reml(two)), np.sqrt(reml(three))
     np.testing.assert_allclose(sd, [0.5232, 0.3259, 1.1778], atol=1e-4)

@@ -302,8 +302,8 @@ def test_repr_names_facets(tests: Any) -> None:
         (["day", "day"], "facets: each must have a name of its own; found 'day' more than once."),
         (
             ["item"],
-            "facets: a facet must not be called item, rater, rating, pool, gold, replicate or "
-            "residual; found 'item'. Pass facets={'another name': 'item'}.",
+            "facets: a facet must not be called item, rater, rating, pool, gold, group, block, "
+            "replicate or residual; found 'item'. Pass facets={'another name': 'item'}.",
         ),
         ({"residual": "day"}, "found 'residual'. Pass facets={'another name': 'day'}."),
     ],

@@ -16,13 +16,13 @@ from typing import Annotated
 import typer
 
 import reliabayes as rb
-from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
+from reliabayes.choices import Decimal, Format, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.cli.options import check_delimiter, check_encoding
 from reliabayes.cli.output import BAD_INPUT, exit_with, print_message
 from reliabayes.wording import joined
 
 STANDARD_INPUT = Path("-")
-ROLES = ("item", "rater", "rating", "pool", "gold")
+ROLES = ("item", "rater", "rating", "pool", "gold", "group", "block")
 # Arguments in messages of the library that are options of the command line.
 ARGUMENTS = (
     *ROLES,
@@ -35,6 +35,8 @@ ARGUMENTS = (
     "delimiter",
     "decimal",
     "encoding",
+    "format",
+    "question",
     "over",
     "partitions",
 )
@@ -78,13 +80,22 @@ class RatingsFile:
         What comes before the decimals of a number.
     encoding : str, default "utf-8"
         Encoding of a text file.
+    group : str, optional
+        Column of what the item belongs to.
+    block : str, optional
+        Column of what items of several groups share.
+    format : str, optional
+        The tool that the file is of, or a table.
+    question : str, optional
+        The question whose answers are read from a tool's file.
     """
 
     file: Annotated[
         Path,
         typer.Argument(
             help="Table with one rating per row, or a column per rater, as CSV, TSV, JSON lines, "
-            "XLSX or Parquet; - for CSV from standard input. All commands but compare also take a "
+            "XLSX or Parquet, or an export of an annotation or evaluation tool; - for CSV from "
+            "standard input. All commands but compare also take a "
             "folder that `reliabayes partition` has written."
         ),
     ]
@@ -152,6 +163,29 @@ class RatingsFile:
         str,
         typer.Option(callback=check_encoding, metavar="NAME", help="Encoding of a text file."),
     ] = "utf-8"
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column with what the item belongs to, such as a system."
+        ),
+    ] = None
+    block: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column with what items of groups share, such as a prompt."
+        ),
+    ] = None
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            metavar="TOOL",
+            help="Tool that the file is of, such as label_studio, or table; by default found out.",
+        ),
+    ] = None
+    question: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Question of a tool's file whose answers are read."),
+    ] = None
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -177,6 +211,10 @@ class RatingsFile:
             exit_with(error, BAD_INPUT)
         for note in ratings.notes:
             print_message(in_options(note))
+        if ratings.left_out:
+            from reliabayes.ratings.describing import left_out_in_words
+
+            print_message(f"Left out: {left_out_in_words(ratings.left_out)}.")
         if ratings.n_missing:
             rows = ratings.n_missing + len(ratings)
             print_message(f"Left out {ratings.n_missing:,} of {rows:,} rows: no rating.")
@@ -198,7 +236,7 @@ def in_options(text: str) -> str:
     str
         The same, with ``--scale ordered`` in place of ``scale="ordered"``.
     """
-    return re.sub(r'\b(scale|shape|decimal)="([\w.,]+)"', r"--\1 \2", text)
+    return re.sub(r'\b(scale|shape|decimal|format)="([\w.,]+)"', r"--\1 \2", text)
 
 
 def with_option_names(error: rb.RatingsError) -> rb.RatingsError:

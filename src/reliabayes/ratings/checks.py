@@ -30,28 +30,33 @@ OF_VALUES: tuple[Check, ...] = (
 )
 OF_DESIGN: tuple[Check, ...] = (
     design.conflicting_gold,
+    design.conflicting_groups,
     design.raters_in_two_pools,
     design.replicate_ratings,
+)
+OF_AGREEMENT: tuple[Check, ...] = (
     design.single_id,
     design.equal_ratings,
     design.no_overlap,
 )
 
 
-def check(table: Table) -> None:
+def check(table: Table, *, for_agreement: bool = True) -> None:
     """Check a table, and raise one error that lists all its faults.
 
     Parameters
     ----------
     table : Table
         The table to check.
+    for_agreement : bool, default True
+        Whether raters must be comparable.
 
     Raises
     ------
     RatingsError
         If any check finds a fault.
     """
-    checks = (design.no_ratings, *OF_VALUES, *OF_DESIGN)
+    checks = (design.no_ratings, *OF_VALUES, *OF_DESIGN, *(OF_AGREEMENT if for_agreement else ()))
     faults = [fault for find in checks for fault in find(table)]
     if faults:
         raise RatingsError(faults)

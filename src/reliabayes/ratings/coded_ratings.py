@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from reliabayes.ratings.facets import NO_FACETS, ByFacet
 from reliabayes.wording import did_you_mean, listed, shown
 
 AnyArray = TypeVar("AnyArray", bound=npt.NDArray[Any])
+NO_IDS: pd.Index[Any] = pd.Index([], dtype=object)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -47,6 +49,11 @@ class CodedRatings(ABC):
     facets: ByFacet[pd.Index[Any]] = NO_FACETS
     facet: ByFacet[Codes] = NO_FACETS
     whole: object = field(default=None, compare=False)
+    groups: pd.Index[Any] = field(default_factory=lambda: NO_IDS)
+    item_group: Codes | None = None
+    blocks: pd.Index[Any] = field(default_factory=lambda: NO_IDS)
+    item_block: Codes | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @abstractmethod
     def to_frame(self) -> pd.DataFrame:

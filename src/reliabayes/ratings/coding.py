@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from reliabayes.arrays import Codes
 from reliabayes.ratings.coded_ratings import CodedRatings
 from reliabayes.ratings.columns import Column, Labels, Numbers, number_ids
 from reliabayes.ratings.facets import ByFacet
@@ -48,6 +49,8 @@ def coded_fields(table: Table) -> dict[str, Any]:
         "notes": table.notes,
         "facets": ByFacet({name: column.ids for name, column in facets.items()}),
         "facet": ByFacet({name: column.codes[order] for name, column in facets.items()}),
+        **_of_items("group", table.group, item),
+        **_of_items("block", table.block, item),
         "scale_is_guess": table.asked is None and not _is_declared(table.rating),
     }
 
@@ -79,6 +82,8 @@ def coded_table(ratings: CodedRatings) -> Table:
         facets={
             name: Labels(name, codes, ratings.facets[name]) for name, codes in ratings.facet.items()
         },
+        group=_of_ratings("group", ratings.item_group, ratings.groups, ratings),
+        block=_of_ratings("block", ratings.item_block, ratings.blocks, ratings),
     )
 
 
@@ -103,9 +108,33 @@ def long_frame(ratings: CodedRatings) -> pd.DataFrame:
         columns["pool"] = ratings.pools[ratings.rater_pool[ratings.rater]]
     if ratings.gold is not None:
         columns["gold"] = _user_values(ratings.gold[ratings.item], ratings)
+    for name in ("group", "block"):
+        codes: Codes | None = getattr(ratings, f"item_{name}")
+        if codes is not None:
+            ids: pd.Index[Any] = getattr(ratings, f"{name}s")
+            columns[name] = _with_unknown(ids, codes[ratings.item])
     for name, codes in ratings.facet.items():
         columns[name] = ratings.facets[name][codes]
     return pd.DataFrame(columns)
+
+
+def _of_items(name: str, column: Labels | None, item: Labels) -> dict[str, Any]:
+    """Return the ids of groups or blocks, and the position of that of each item."""
+    if column is None:
+        return {}
+    used = column.used
+    return {f"{name}s": used.ids, f"item_{name}": _per_group(item, used.codes, -1)}
+
+
+def _of_ratings(
+    name: str, codes: Codes | None, ids: pd.Index[Any], ratings: CodedRatings
+) -> Labels | None:
+    return None if codes is None else Labels(name, codes[ratings.item], ids)
+
+
+def _with_unknown(ids: pd.Index[Any], codes: Codes) -> Any:
+    """Ids at some positions, where -1 is unknown."""
+    return ids[codes] if (codes >= 0).all() else ids.astype(object).append(pd.Index([None]))[codes]
 
 
 def _is_declared(column: Column) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ def description(ratings: CodedRatings) -> pd.Series[Any]:
         "raters": "anonymous" if ratings.anonymous_raters else ratings.n_raters,
         "ratings": len(ratings),
         **facet_description(ratings),
+        **_groups(ratings),
         **({"rows without a rating": ratings.n_missing} if ratings.n_missing else {}),
         **_known_answers(ratings),
         **_distribution("ratings per item", ratings.ratings_per_item),
@@ -61,6 +63,7 @@ def description(ratings: CodedRatings) -> pd.Series[Any]:
             value_range(ratings) if is_numeric else listed(ratings.categories, 10)
         ),
         "pools": listed(ratings.pools, 10),
+        **({"left out": left_out_in_words(ratings.left_out)} if ratings.left_out else {}),
     }
     return pd.Series(lines, name="ratings", dtype=object)
 
@@ -70,6 +73,27 @@ def _known_answers(ratings: CodedRatings) -> dict[str, int]:
         return {}
     is_known = ~np.isnan(ratings.gold) if ratings.scale == "numeric" else ratings.gold >= 0
     return {"items with a known answer": int(is_known.sum())}
+
+
+def left_out_in_words(left_out: Mapping[str, int]) -> str:
+    """Return what was left out of a tool's file, such as ``3 cancelled, 1 draft``."""
+    return ", ".join(f"{number:,} {reason}" for reason, number in left_out.items())
+
+
+def _groups(ratings: CodedRatings) -> dict[str, int]:
+    """The numbers of groups and blocks, of blocks in all groups, and of items in none."""
+    group, block = ratings.item_group, ratings.item_block
+    found: dict[str, int] = {}
+    for name, codes, ids in (("group", group, ratings.groups), ("block", block, ratings.blocks)):
+        if codes is not None:
+            found[f"{name}s"] = len(ids)
+            if n_unknown := int(np.count_nonzero(codes < 0)):
+                found[f"items without a {name}"] = n_unknown
+    if group is not None and block is not None:
+        pairs = np.unique(np.stack([block, group])[:, (group >= 0) & (block >= 0)], axis=1)
+        groups_of_block = np.bincount(pairs[0], minlength=len(ratings.blocks))
+        found["blocks in all groups"] = int((groups_of_block == len(ratings.groups)).sum())
+    return found
 
 
 def _guess(ratings: CodedRatings) -> dict[str, str]:

@@ -39,6 +39,24 @@ def conflicting_gold(table: Table) -> Iterator[Fault]:
         )
 
 
+def conflicting_groups(table: Table) -> Iterator[Fault]:
+    """Yield a fault if rows of one item have different groups, or different blocks."""
+    for word, column in (("group", table.group), ("block", table.block)):
+        if column is None:
+            continue
+        known = ~column.missing & ~table.item.missing
+        differs = _differs_from_first(table.item, column.codes, known)
+        if differs.any():
+            ids = listed(_ids_at(table.item, differs))
+            yield fault_in(
+                column,
+                differs,
+                f"an item must have one {word}",
+                f"{{n}} in conflict with an earlier row of the same item, {ids}",
+                f"Correct the {word}. If {word}s reuse ids of items, add their names to these.",
+            )
+
+
 def raters_in_two_pools(table: Table) -> Iterator[Fault]:
     """Yield a fault if rows of one rater have different pools."""
     pool = table.pool

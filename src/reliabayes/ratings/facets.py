@@ -16,7 +16,7 @@ from reliabayes.wording import joined, listed, shown
 Value = TypeVar("Value", bound="npt.NDArray[Any] | pd.Index[Any]")
 Facets: TypeAlias = Sequence[str] | Mapping[str, str]
 
-ROLES = ("item", "rater", "rating", "pool", "gold")
+ROLES = ("item", "rater", "rating", "pool", "gold", "group", "block")
 RESERVED = (*ROLES, "replicate", "residual")
 
 

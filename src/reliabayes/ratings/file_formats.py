@@ -236,14 +236,24 @@ def read_errors_as_faults(path: Path, encoding: str) -> Iterator[None]:
         remedy = "Check how the file was exported, or pass another delimiter=..."
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
     except Exception as error:
-        if not _is_damage(error):
+        if not is_damage(error):
             raise
         rule, remedy = "it must be readable to its end", "Export, compress or download it again."
         raise RatingsError([Fault(path.name, rule, str(error), remedy)]) from error
 
 
-def _is_damage(error: Exception) -> bool:
-    """Return whether the bytes are damaged; an OSError with an errno is one of access or disk."""
+def is_damage(error: Exception) -> bool:
+    """Return whether an error says that bytes are damaged.
+
+    Parameters
+    ----------
+    error : Exception
+        What reading raised; an OSError with an errno is one of access or disk.
+
+    Returns
+    -------
+    bool
+    """
     if isinstance(error, OSError):
         return error.errno is None
     zstandard = sys.modules.get("zstandard")

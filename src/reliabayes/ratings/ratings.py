@@ -76,6 +76,18 @@ class Ratings(CodedRatings):
         Position in ``facets[name]`` of each rating's level, by the name of the facet.
     whole : object
         What a coefficient knows of all ratings, while it reads a part of them; else None.
+    groups : Index
+        The user's ids of what items belong to, such as systems, documents or months; empty if there
+        are none.
+    item_group : array of int32, shape (I,), or None
+        Position in `groups` of each item's group; -1 where it is unknown.
+    blocks : Index
+        The user's ids of what items of several groups share, such as prompts; empty if there are
+        none.
+    item_block : array of int32, shape (I,), or None
+        Position in `blocks` of each item's block; -1 where it is unknown.
+    left_out : mapping from str to int
+        How many entries of a tool's file were left out, by reason; see `readers`.
 
     See Also
     --------
@@ -111,6 +123,8 @@ class Ratings(CodedRatings):
         missing: Missing = "error",
         twins: Twins = "error",
         facets: Facets | None = None,
+        group: str | None = None,
+        block: str | None = None,
     ) -> Self:
         """Build ratings from a long table, with one rating per row.
 
@@ -151,6 +165,12 @@ class Ratings(CodedRatings):
             mapping from the names that the facets are to have to these columns. A rater may rate an
             item once at each combination of their levels. Models and coefficients without facets
             take these ratings for independent replicates.
+        group : str, optional
+            Name of the column of what the item belongs to, such as the system that wrote it, a
+            document or a month. Values may be missing, but those of one item must agree.
+        block : str, optional
+            Name of the column of what items of several groups share, such as the prompt. Values
+            may be missing, but those of one item must agree.
 
         Returns
         -------
@@ -176,6 +196,7 @@ class Ratings(CodedRatings):
         Ratings(8 ratings of 2 items by 2 raters, facet day (2), nominal in 2 categories)
         """
         roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
+        roles |= {"group": group, "block": block}
         with value_errors_as_faults():
             table = table_from_long(
                 frame,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from reliabayes.choices import Decimal, Missing, Replicates, Scale, Shape, Twins
+from reliabayes.choices import Decimal, Format, Missing, Replicates, Scale, Shape, Twins
 from reliabayes.errors import Fault, RatingsError
 from reliabayes.ratings.argument_checks import NEEDED, check_arguments, check_file_options
 from reliabayes.ratings.columns import NUMBER
@@ -36,6 +36,7 @@ from reliabayes.ratings.frames import (
     role_faults,
 )
 from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.readers.guessing import read_export
 from reliabayes.ratings.table_cells import Texts, read_cells
 from reliabayes.ratings.table_shape import (
     guessed_shape,
@@ -69,6 +70,10 @@ def read_ratings(
     decimal: Decimal | None = None,
     encoding: str = "utf-8",
     facets: Facets | None = None,
+    group: str | None = None,
+    block: str | None = None,
+    format: Format | None = None,
+    question: str | None = None,
 ) -> Ratings:
     r"""Read ratings from a file, with one rating per line or a column per rater.
 
@@ -83,7 +88,8 @@ def read_ratings(
     Parameters
     ----------
     path : str or path
-        A ``.csv``, ``.tsv``, ``.txt``, ``.jsonl`` (an object a line), ``.xlsx`` (its first sheet
+        An export of one of the tools in `readers`, or a table: a ``.csv``, ``.tsv``, ``.txt``,
+        ``.jsonl`` (an object a line), ``.xlsx`` (its first sheet
         that is not hidden, of at most 50 million cells; needs the package openpyxl) or ``.parquet``
         file. Text files may be compressed, with
         ``.gz``, ``.bz2``, ``.xz``, ``.zip`` or ``.zst`` (which needs the package zstandard) at the
@@ -124,6 +130,18 @@ def read_ratings(
         The encoding of a text file.
     facets : sequence of str, or mapping from str to str, optional
         Further columns that describe a rating; as for `Ratings.from_frame`.
+    group : str, optional
+        Name of the column of what the item belongs to, as for `Ratings.from_frame`; of a tool's
+        file, a field of the item.
+    block : str, optional
+        Name of the column of what items of several groups share, as for `Ratings.from_frame`; of a
+        tool's file, a field of the item.
+    format : str, optional
+        The tool that the file is of, one of the names in `readers`, or ``"table"``. By default it
+        is found out from the content, and `Ratings.notes` says so. A table that has the columns
+        that were named is read as a table.
+    question : str, optional
+        The question whose answers are read from a tool's file, if it has several.
 
     Returns
     -------
@@ -153,9 +171,14 @@ def read_ratings(
     file = Path(path)
     check_file_options(delimiter, encoding, decimal, shape)
     roles = {"item": item, "rater": rater, "rating": rating, "pool": pool, "gold": gold}
+    roles |= {"group": group, "block": block}
     options: Mapping[str, Any] = {"scale": scale, "categories": categories, "twins": twins}
     for_long: dict[str, Any] = {"replicates": replicates, "missing": missing}
     check_arguments(roles, **options, **for_long, facets=facets, needed=NEEDED)
+    asked = {**roles, "facets": facets or None, "shape": shape, "delimiter": delimiter}
+    asked |= {"decimal": decimal, "question": question}
+    if (export := read_export(file, format, encoding, asked, options)) is not None:
+        return export
     columns = {**roles, **facet_columns(facets)}
     for_long |= {"facets": facet_columns(facets)}
     suffix = format_suffix(file)

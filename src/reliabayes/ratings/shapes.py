@@ -52,6 +52,7 @@ def table_from_long(
     missing: Missing,
     twins: Twins,
     facets: Facets | None,
+    for_agreement: bool = True,
 ) -> Table:
     """Return the checked table of a frame with one rating per row.
 
@@ -60,7 +61,7 @@ def table_from_long(
     frame : data frame, N rows
         The user's table.
     roles : mapping from str to str or None
-        Names of the columns of item, rater, rating, pool and gold.
+        Names of the columns of item, rater, rating, pool, gold, group and block.
     scale : {"nominal", "ordered", "numeric"} or None
         How the values of a rating relate; None to infer it.
     categories : iterable or None
@@ -73,6 +74,8 @@ def table_from_long(
         Whether values that differ only in how they are written are joined.
     facets : sequence of str, mapping from str to str, or None
         Names of the columns of facets, or those columns by the names of the facets.
+    for_agreement : bool, default True
+        Whether there must be two raters and two items.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def table_from_long(
     if missing == "drop" and table.rating.missing.any():
         rated = _checked_rated(table, lambda place: place)
         return replace(rated, n_missing=len(table) - len(rated))
-    check(table)
+    check(table, for_agreement=for_agreement)
     return table
 
 

@@ -31,6 +31,10 @@ class Table:
         The pool of each rating's rater.
     gold : Labels or Numbers or None, N rows
         The known true value of each rating's item.
+    group : Labels or None, N rows
+        What each rating's item belongs to.
+    block : Labels or None, N rows
+        What each rating's item shares with items of other groups.
     scale : {"nominal", "ordered", "numeric"}
         The scale, inferred if `asked` is None.
     asked : {"nominal", "ordered", "numeric"} or None
@@ -62,6 +66,8 @@ class Table:
     n_missing: int = 0
     notes: tuple[str, ...] = ()
     facets: Mapping[str, Labels] = field(default_factory=dict)
+    group: Labels | None = None
+    block: Labels | None = None
 
     @classmethod
     def of(
@@ -77,6 +83,8 @@ class Table:
         replicates: Replicates = "error",
         anonymous_raters: bool = False,
         facets: Mapping[str, Labels] | None = None,
+        group: Labels | None = None,
+        block: Labels | None = None,
     ) -> Table:
         """Build a table whose ratings and gold are on the same scale."""
         column, known_scale = on_scale(rating, scale)
@@ -92,6 +100,8 @@ class Table:
             replicates=replicates,
             anonymous_raters=anonymous_raters,
             facets=facets or {},
+            group=group,
+            block=block,
         )
 
     def __len__(self) -> int:
@@ -100,7 +110,8 @@ class Table:
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that the table has."""
-        every = (self.item, self.rater, self.rating, self.pool, self.gold, *self.facets.values())
+        roles = (self.item, self.rater, self.rating, self.pool, self.gold, self.group, self.block)
+        every = (*roles, *self.facets.values())
         return tuple(column for column in every if column is not None)
 
     @cached_property
@@ -141,4 +152,6 @@ class Table:
             pool=None if self.pool is None else self.pool.take(rows),
             gold=None if self.gold is None else self.gold.take(rows),
             facets={name: column.take(rows) for name, column in self.facets.items()},
+            group=None if self.group is None else self.group.take(rows),
+            block=None if self.block is None else self.block.take(rows),
         )

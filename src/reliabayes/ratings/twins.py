@@ -17,7 +17,7 @@ from reliabayes.ratings.table import Table
 from reliabayes.wording import listed
 
 VALUES = ("rating", "gold")  # roles in which capitals do not count; in ids they do
-ROLES = ("item", "rater", *VALUES, "pool")
+ROLES = ("item", "rater", *VALUES, "pool", "group", "block")
 ANSWERS = dict.fromkeys(("y", "yes", "true", "1"), "yes")  # spellings, in lower case
 ANSWERS |= dict.fromkeys(("n", "no", "false", "0"), "no")
 

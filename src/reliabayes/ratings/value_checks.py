@@ -21,9 +21,10 @@ LARGEST = 1e75  # size of a number whose fourth power, and sums of such, are fin
 
 
 def missing_values(table: Table) -> Iterator[Fault]:
-    """Yield a fault for each column, except gold, with missing values."""
+    """Yield a fault for each column with missing values, except gold, groups and blocks."""
     for column in table.columns:
-        if column is table.gold or not column.missing.any():
+        may_be_unknown = any(column is each for each in (table.gold, table.group, table.block))
+        if may_be_unknown or not column.missing.any():
             continue
         remedy = "Drop these rows, or fill in the values if they are known."
         if column is table.rating:

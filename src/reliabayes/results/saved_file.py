@@ -49,6 +49,14 @@ def check_ratings(ratings: Ratings) -> None:
         _check_values("gold", ratings.gold[known], int(known.sum()), None if numeric else levels)
     if ratings.rater_pool is not None:
         _check_codes("rater_pool", ratings.rater_pool, len(ratings.raters), len(ratings.pools))
+    for name, places, ids in (
+        ("item_group", ratings.item_group, ratings.groups),
+        ("item_block", ratings.item_block, ratings.blocks),
+    ):
+        if places is not None:
+            _check_shape(name, places, len(ratings.items))
+            if (known := places[places != -1]).size:
+                _check_codes(name, known, len(known), len(ids))
     for name, codes in ratings.facet.items():
         _check_codes(name, codes, size, len(ratings.facets[name]))
     for name, ids in {"items": ratings.items, "raters": ratings.raters, **ratings.facets}.items():

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -181,6 +181,7 @@ def pack(ratings: Ratings) -> xr.Dataset:
     """
     values = {field.name: getattr(ratings, field.name) for field in fields(ratings)}
     of_facets = {name: values.pop(name) for name in OF_FACETS}
+    values["left_out"] = json.dumps(ratings.left_out) if ratings.left_out else None
     for name, by_facet in of_facets.items():
         values |= {f"{name}_{at}": value for at, value in enumerate(by_facet.values())}
     packed = xr.Dataset()
@@ -200,7 +201,12 @@ def pack(ratings: Ratings) -> xr.Dataset:
 def unpack(packed: xr.Dataset) -> dict[str, Any]:
     """Fields of the ratings that `pack` packed."""
     facets = json.loads(packed.attrs.get("facets", "[]"))
-    values: dict[str, Any] = {field.name: packed.attrs.get(field.name) for field in fields(Ratings)}
+    values: dict[str, Any] = {
+        field.name: packed.attrs.get(field.name)
+        for field in fields(Ratings)
+        if field.default is field.default_factory is MISSING or field.name in packed.attrs
+    }
+    values["left_out"] = json.loads(packed.attrs.get("left_out", "{}"))
     for name, variable in packed.variables.items():
         array = variable.values
         array.flags.writeable = False

@@ -1,0 +1,167 @@
+"""Which tool a file is of, found from its content."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+from reliabayes.choices import Format
+from reliabayes.errors import Fault, RatingsError
+from reliabayes.ratings.checks import OF_AGREEMENT
+from reliabayes.ratings.coding import coded_table
+from reliabayes.ratings.file_formats import (
+    JSON_SUFFIXES,
+    OPENERS,
+    PARQUET_SUFFIXES,
+    SUFFIXES,
+    TEXT_SUFFIXES,
+)
+from reliabayes.ratings.ratings import Ratings
+from reliabayes.ratings.readers.argilla import ARGILLA
+from reliabayes.ratings.readers.crowdkit import CROWDKIT
+from reliabayes.ratings.readers.deepeval import DEEPEVAL
+from reliabayes.ratings.readers.doccano import DOCCANO
+from reliabayes.ratings.readers.hf_annotators import HF_ANNOTATORS
+from reliabayes.ratings.readers.inspect import INSPECT
+from reliabayes.ratings.readers.label_studio import LABEL_STUDIO
+from reliabayes.ratings.readers.langfuse import LANGFUSE
+from reliabayes.ratings.readers.mturk import MTURK
+from reliabayes.ratings.readers.prodigy import PRODIGY
+from reliabayes.ratings.readers.promptfoo import PROMPTFOO
+from reliabayes.ratings.readers.source import Source
+from reliabayes.ratings.readers.toloka import TOLOKA
+from reliabayes.ratings.readers.tool import Tool
+from reliabayes.wording import listed
+
+# In this order: what is more special comes first.
+TOOLS = (
+    INSPECT, PROMPTFOO, DEEPEVAL, LABEL_STUDIO, ARGILLA, PRODIGY, LANGFUSE, MTURK, TOLOKA,
+    HF_ANNOTATORS, DOCCANO, CROWDKIT,
+)  # fmt: skip
+LOG = ".eval"
+DEFAULTS = {"item": "item", "rater": "rater", "rating": "rating"}
+ONLY_TOOLS = (".json", ".zip")  # what no table is
+TABLES = (*TEXT_SUFFIXES, *JSON_SUFFIXES, *PARQUET_SUFFIXES)
+
+
+def read_export(
+    path: Path,
+    asked: Format | None,
+    encoding: str,
+    arguments: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> Ratings | None:
+    """Read an export of a tool for an analysis, which needs two raters; None if it is a table.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    asked : str or None
+        The format that was asked for; None to find it out.
+    encoding : str
+        The encoding of its text.
+    arguments : mapping from str to Any
+        Those of `read_ratings` that name columns or say how a table is written.
+    options : mapping from str to Any
+        Those that all readers take.
+
+    Returns
+    -------
+    Ratings or None
+
+    Raises
+    ------
+    RatingsError
+        If an argument does not apply, or the file cannot be read or compared.
+    """
+    tool = _tool_of(path, asked, arguments, encoding)
+    given = {name: x for name, x in arguments.items() if x not in (None, DEFAULTS.get(name))}
+    if tool is None:
+        if "question" in given:
+            rule, remedy = (
+                "only exports of tools have questions",
+                "Leave it out, or pass format=...",
+            )
+            raise RatingsError([Fault("question", rule, repr(given["question"]), remedy)])
+        return None
+    if refused := [name for name in given if name not in tool.takes]:
+        rule = f"it does not apply to an export of {tool.title}, whose fields are known"
+        remedy = 'Leave it out, or pass format="table" to read the file as a table.'
+        raise RatingsError([Fault(name, rule, repr(given[name]), remedy) for name in refused])
+    ratings = tool.read(Source(path, encoding), **given, **options)
+    table = coded_table(ratings)
+    if faults := [fault for find in OF_AGREEMENT for fault in find(table)]:
+        raise RatingsError(faults)
+    if asked is not None:
+        return ratings
+    note = f'The file is read as an export of {tool.title}; format="table" reads it as a table.'
+    return replace(ratings, notes=(note, *ratings.notes))
+
+
+def _tool_of(
+    path: Path, asked: Format | None, columns: Mapping[str, Any], encoding: str
+) -> Tool | None:
+    """The tool that a file is of; None for a table, as is one with all columns that are named."""
+    if asked is not None:
+        if asked not in get_args(Format):
+            rule, remedy = f"it must be one of {listed(get_args(Format), 20)}", "Pass one of them."
+            raise RatingsError([Fault("format", rule, repr(asked), remedy)])
+        return next((tool for tool in TOOLS if tool.name == asked), None)
+    if not path.is_file():
+        return None
+    kind = _kind(path)
+    if kind == LOG:
+        return INSPECT
+    if kind in ONLY_TOOLS:
+        source = Source(path, encoding)
+        found = _of_archive(source) if kind == ".zip" else _of_records(source)
+        return _known(found, source)
+    if kind not in TABLES or any(columns[role] != role for role in ("item", "rating")):
+        return None
+    try:
+        found = _of_table(Source(path, encoding), columns)
+    except RatingsError:  # reading the table says what is wrong with it
+        return None
+    is_for_table = columns["rater"] != "rater" and found is not None and "rater" not in found.takes
+    return None if is_for_table else found
+
+
+def _kind(path: Path) -> str:
+    """The suffix that says what a file may be, without that of a compression."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if not suffixes:
+        return ""
+    inner = suffixes[-2] if suffixes[-1] in OPENERS and len(suffixes) > 1 else suffixes[-1]
+    if suffixes[-1] == ".zip" and inner not in (*SUFFIXES, ".json"):
+        return ".zip"
+    return inner
+
+
+def _of_table(source: Source, columns: Mapping[str, Any]) -> Tool | None:
+    if {columns[role] for role in ("item", "rater", "rating")} <= set(source.header):
+        return None
+    if source.is_records:
+        return _of_records(source)
+    return next((tool for tool in TOOLS if tool.is_header(source.header)), None)
+
+
+def _of_records(source: Source) -> Tool | None:
+    return next((tool for tool in TOOLS if tool.is_record(source.first)), None)
+
+
+def _of_archive(source: Source) -> Tool | None:
+    return next((tool for tool in TOOLS if tool.is_archive(source)), None)
+
+
+def _known(tool: Tool | None, source: Source) -> Tool:
+    if tool is not None:
+        return tool
+    is_archive = source.path.suffix.lower() == ".zip" and source.suffix != ".json"
+    content = source.members if is_archive else list(source.first)
+    rule = f"it must be of a tool that is known ({', '.join(tool.title for tool in TOOLS)})"
+    what = "members" if is_archive else "fields"
+    remedy = "Pass format=... if it is; write a table as CSV, or with one object a line as .jsonl."
+    raise source.fault(rule, f"the {what} {listed(content, 10)}", remedy)
