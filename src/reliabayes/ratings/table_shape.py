@@ -42,7 +42,8 @@ def guessed_shape(
     """
     names = {str(name).strip().lower() for name in columns}
     others = {name for role in ("rater", "rating") for name in (role, *ALIASES[role])}
-    was_named = (roles["rater"], roles["rating"], roles["pool"]) != ("rater", "rating", None)
+    was_named = (roles["rater"], roles["rating"]) != ("rater", "rating")
+    was_named |= any(roles[role] is not None for role in ("pool", "group", "block"))
     was_named |= any(role not in ROLES for role in roles)  # facets
     if was_named or names & others or not len(names) == len(columns) <= MOST_RATERS:
         return "long"
@@ -85,7 +86,7 @@ def rater_columns(columns: Sequence[Any], item: Any, gold: Any) -> list[Any]:
 
 
 def refuse_long_options(roles: Mapping[str, Any], columns: Sequence[Any]) -> None:
-    """Refuse columns of raters, ratings, pools or facets in a wide table.
+    """Refuse columns of raters, ratings, pools, groups, blocks or facets in a wide table.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def refuse_long_options(roles: Mapping[str, Any], columns: Sequence[Any]) -> Non
     RatingsError
         If there is one.
     """
-    defaults = {"rater": "rater", "rating": "rating", "pool": None}
+    defaults = {"rater": "rater", "rating": "rating", "pool": None, "group": None, "block": None}
     defaults |= {name: None for name in roles if name not in ROLES}
     faults = [
         Fault(

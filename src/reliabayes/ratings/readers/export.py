@@ -18,7 +18,7 @@ from reliabayes.ratings.columns import NUMBER
 from reliabayes.ratings.describing import left_out_in_words
 from reliabayes.ratings.facets import Facets
 from reliabayes.ratings.ratings import Ratings
-from reliabayes.ratings.readers.source import Source
+from reliabayes.ratings.readers.source import EXPORT_AGAIN, Source
 from reliabayes.ratings.shapes import table_from_long
 from reliabayes.ratings.text_values import text_ids, text_values
 from reliabayes.wording import did_you_mean, listed
@@ -98,11 +98,13 @@ class Export:
             found = f"none ({left_out} left out)" if left_out else "none"
             remedy = "Check what was exported, or name another question=..."
             raise self.source.fault("it must hold ratings", found, remedy)
-        frame = pd.DataFrame(
-            {name: _cells(name, values) for name, values in self.columns.items()}, copy=False
-        )
-        if self.gold:
-            frame["gold"] = _golds(self.columns["item"], self.gold, frame["rating"])
+        try:
+            frame = pd.DataFrame({name: _cells(name, x) for name, x in self.columns.items()})
+            if self.gold:
+                frame["gold"] = _golds(self.columns["item"], self.gold, frame["rating"])
+        except TypeError as error:  # they cannot be compared
+            rule = "ids and answers must be texts or numbers"
+            raise self.source.fault(rule, str(error), EXPORT_AGAIN) from error
         others = {name: name for name in ("pool", "gold", "group", "block") if name in frame}
         roles = {"item": "item", "rater": "rater", "rating": "rating"} | dict.fromkeys(
             ("pool", "gold", "group", "block")
@@ -110,6 +112,8 @@ class Export:
         facets: Facets = [name for name in self.columns if name not in roles]
         given: dict[str, Any] = {"scale": None, "categories": None, "twins": "error"}
         given |= {"replicates": "keep"} | options
+        if given["categories"] is None and "gold" in frame:
+            given["categories"] = _with_golds(frame)
         try:
             with value_errors_as_faults():
                 table = table_from_long(
@@ -162,7 +166,7 @@ def chosen_question(source: Source, question: str | None, known: Sequence[str]) 
 
 
 def item_fields(
-    names: Mapping[str, str | None], data: Mapping[str, Any], source: Source
+    names: Mapping[str, str] | Mapping[str, str | None], data: Mapping[str, Any], source: Source
 ) -> dict[str, Any]:
     """Return the group and the block of an item, from fields of its data.
 
@@ -275,23 +279,34 @@ def group_columns(
 def _cells(name: str, values: Any) -> Any:
     """A column: ids of one type, and numbers where all texts of ratings are."""
     column = pd.Series(values).reset_index(drop=True)
-    if name in ("rater", "pool", "block", "group"):
-        return column.map(str, na_action="ignore")
-    if name == "item" and pd.api.types.infer_dtype(column).startswith("mixed"):
-        return column.map(str)
-    if pd.api.types.infer_dtype(column, skipna=True) == "string":
-        texts = column.astype("str")
-        if name == "item":
-            return text_ids(texts)
-        if name == "rating" and texts.str.fullmatch(NUMBER).all():
-            return text_values(texts, ".")[0]
-    return column
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind != "string":
+        must_be_text = name != "rating" and (name != "item" or kind.startswith("mixed"))
+        return _as_texts(column) if must_be_text else column
+    if name == "item":
+        return text_ids(column.astype("str"))
+    is_rating = name == "rating" and column.drop_duplicates().str.fullmatch(NUMBER).all()
+    return text_values(column.astype("str"), ".")[0] if is_rating else column
+
+
+def _as_texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    codes, values = pd.factorize(column)
+    texts = np.array([*map(str, values), None], object)
+    return pd.Series(texts[codes])
 
 
 def _golds(items: Any, gold: Mapping[Any, Any], ratings: pd.Series[Any]) -> pd.Series[Any]:
     """The gold of each rating's item, as numbers if the ratings are."""
     column = pd.Series(items).reset_index(drop=True).map(dict(gold))
     return pd.to_numeric(column) if pd.api.types.is_numeric_dtype(ratings) else column
+
+
+def _with_golds(frame: pd.DataFrame) -> list[Any] | None:
+    """All categories, if nobody gave one that is gold."""
+    known, answers = frame["gold"].dropna(), frame["rating"]
+    if pd.api.types.is_numeric_dtype(answers) or known.isin(answers).all():
+        return None
+    return sorted({*known, *answers.dropna()})
 
 
 def _note_on_repeats(ratings: Ratings) -> list[str]:

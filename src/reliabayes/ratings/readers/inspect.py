@@ -131,11 +131,12 @@ def _logs(source: Source) -> Iterator[_Log]:
                 for name in names
                 if name.startswith(SAMPLES) and name.endswith(".json")
             )
-            yield _Log(source, header["eval"]["task"], header["eval"]["model"], samples)
+            about = header["eval"]
+            yield _Log(source, str(about["task"]), str(about["model"]), samples)
             return
         for log in source.records():
             about = log["eval"]
-            yield _Log(source, about["task"], about["model"], log.get("samples") or ())
+            yield _Log(source, str(about["task"]), str(about["model"]), log.get("samples") or ())
 
 
 def _scores(

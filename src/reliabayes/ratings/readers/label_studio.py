@@ -72,12 +72,12 @@ def label_studio(
 
 
 def _is_record(record: Record) -> bool:
-    """Whether a record is a task of Label Studio, or an annotation of JSON_MIN."""
-    return (
-        isinstance(record.get("annotations"), list)
-        or (isinstance(record.get("predictions"), list) and isinstance(record.get("data"), dict))
-        or _is_minimal(record)
-    )
+    """Whether a record is a task, or an annotation of JSON_MIN."""
+    lists = [record.get(name) for name in ("annotations", "predictions")]
+    entries = [entry for each in lists if isinstance(each, list) for entry in each]
+    is_task = any(isinstance(each, list) for each in lists) and "data" in record
+    with_results = [isinstance(entry, dict) and "result" in entry for entry in entries]
+    return ((is_task or bool(entries)) and all(with_results)) or _is_minimal(record)
 
 
 def _is_minimal(names: Collection[str]) -> bool:

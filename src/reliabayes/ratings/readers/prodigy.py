@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 from typing_extensions import Unpack
 
@@ -61,29 +61,22 @@ def prodigy(
     """
     source = Source.of(path)
     export = Export(source)
+    named = {"group": group, "block": block}
+    names = {role: name for role, name in named.items() if name is not None}
     with source.read_as(TOOL):
-        records = source.all_records()
-        question = _question(source, records, question)
+        answers = [_answer_of(record, source, rater, names) for record in source.records()]
+        asked = _question(source, answers, question)
         last: dict[Any, tuple[Any, ...]] = {}
-        for source.at, record in enumerate(records, start=1):
-            if question is not None and record.get("label") != question:
+        for answer in answers:
+            if asked is not None and answer.label != asked:
                 export.left_out["another label"] += 1
-                continue
-            value, reason = _answer(record)
-            if reason:
-                export.left_out[reason] += 1
-                continue
-            person = record.get("_annotator_id") or record.get("_session_id") or rater
-            if person is None:
-                raise source.no_rater("_annotator_id", TOOL)
-            data = {**record, **(record.get("meta") or {})}
-            cells = item_fields({"group": group, "block": block}, data, source)
-            key = record["_input_hash"], person
-            when = (record.get("_timestamp") or 0, source.at)
-            if key in last:
-                export.left_out["answered again (the last counts)"] += 1
-            if key not in last or last[key][0] < when:
-                last[key] = when, value, cells
+            elif answer.reason:
+                export.left_out[answer.reason] += 1
+            else:
+                if answer.key in last:
+                    export.left_out["answered again (the last counts)"] += 1
+                if answer.key not in last or last[answer.key][0] <= answer.time:
+                    last[answer.key] = answer.time, answer.value, answer.fields
     for (item, person), (_, value, cells) in last.items():
         export.add(item=item, rater=person, rating=value, **cells)
     return export.ratings(**options)
@@ -94,15 +87,36 @@ def _is_record(record: Record) -> bool:
     return "_input_hash" in record and "answer" in record
 
 
-def _question(source: Source, records: list[Record], question: str | None) -> str | None:
+class _Answer(NamedTuple):
+    key: tuple[Any, Any]  # input and person
+    label: Any
+    value: Any
+    reason: str  # why there is no value
+    time: float
+    fields: dict[str, Any]
+    has_options: bool
+
+
+def _answer_of(record: Record, source: Source, rater: str | None, names: dict[str, str]) -> _Answer:
+    value, reason = _value(record)
+    person = record.get("_annotator_id") or record.get("_session_id") or rater
+    if person is None and not reason:
+        raise source.no_rater("_annotator_id", TOOL)
+    fields = item_fields(names, {**record, **(record.get("meta") or {})}, source) if names else {}
+    key, time = (record["_input_hash"], person), float(record.get("_timestamp") or 0)
+    label = record.get("label")
+    return _Answer(key, label, value, reason, time, fields, "options" in record)
+
+
+def _question(source: Source, answers: list[_Answer], question: str | None) -> str | None:
     """The label that is accepted or rejected; None where tasks have options."""
-    if any("options" in record for record in records):
+    if any(answer.has_options for answer in answers):
         return None
-    labels = dict.fromkeys(record["label"] for record in records if "label" in record)
+    labels = dict.fromkeys(answer.label for answer in answers if answer.label is not None)
     return chosen_question(source, question, list(labels)) if labels else None
 
 
-def _answer(record: Record) -> tuple[Any, str]:
+def _value(record: Record) -> tuple[Any, str]:
     answer = record["answer"]
     if answer == "ignore":
         return None, "ignored"

@@ -32,7 +32,9 @@ from reliabayes.wording import listed
 
 MOST_BYTES = 1_000_000_000  # of a file, or of a member of an archive, when it is unpacked
 ALWAYS_UNPACKED = 100_000_000  # bytes that do no harm, however densely they are packed
-MOST_PACKED = 200  # times that an export may be larger than it is packed
+MOST_OF_TABLE = 1_999_999_999  # bytes of a table, which needs less memory than records
+MOST_PACKED = 100  # times that an export may be larger than it is packed
+DENSEST_GZIP = 1100  # times that a file can be larger than it is packed by gzip
 READ_AT_ONCE = 1 << 22
 ZSTANDARD = 93  # the method of a member of a zip file
 DELIMITERS = ",;\t|"
@@ -40,6 +42,10 @@ EXPORT_AGAIN = "Export it again, or pass another format=..."
 Record = Mapping[str, Any]
 
 _SPACE = re.compile(r"[\s\ufeff]*")
+
+
+class TooLargeError(RatingsError):
+    """A file is too large to be read at once, or would be when it is unpacked."""
 
 
 class Source:
@@ -51,6 +57,8 @@ class Source:
         The file, which may be compressed.
     encoding : str, default "utf-8"
         The encoding of its text.
+    most : int, default 1,000,000,000
+        How many bytes it may have, unpacked.
 
     Attributes
     ----------
@@ -65,14 +73,20 @@ class Source:
         If it is too large.
     """
 
-    def __init__(self, path: str | PathLike[str], encoding: str = "utf-8") -> None:
+    def __init__(
+        self, path: str | PathLike[str], encoding: str = "utf-8", most: int = MOST_BYTES
+    ) -> None:
         self.path = Path(path)
         self.encoding = encoding
         self.at = 0
         if not self.path.is_file():
             raise FileNotFoundError(f"{self.path}: there is no such file")
-        self.size = self.path.stat().st_size
+        self.size, self.most = self.path.stat().st_size, most
         self.refuse_size(self.size)
+        if self.path.suffix.lower() == ".gz":
+            size = _size_in_gzip(self.path)
+            if size < DENSEST_GZIP * self.size:  # otherwise it is damaged
+                self.refuse_density(size)
 
     @classmethod
     def of(cls, path: str | PathLike[str] | Source, encoding: str = "utf-8") -> Source:
@@ -229,7 +243,7 @@ class Source:
         """
         try:
             archive = zipfile.ZipFile(self.path)
-        except UNREADABLE as error:
+        except (*UNREADABLE, ValueError) as error:
             rule = "it must be a whole zip file"
             raise self.fault(rule, str(error), EXPORT_AGAIN) from error
         sizes = [member.file_size for member in archive.infolist()]
@@ -354,17 +368,17 @@ class Source:
 
     def refuse_size(self, size: int) -> None:
         """Refuse what is too large to be read at once."""
-        if size > MOST_BYTES:
-            rule = f"an export, or a file in it, must have at most {MOST_BYTES:,} bytes unpacked"
-            remedy = "Export fewer tasks at a time, or a table of ratings."
-            raise self.fault(rule, f"{size:,}", remedy)
+        if size > self.most:
+            rule = f"a file must have at most {self.most:,} bytes when it is unpacked"
+            remedy = "Export fewer tasks at a time, or write a table in parts with rb.partition."
+            raise TooLargeError([Fault(self.name, rule, f"{size:,}", remedy)])
 
     def refuse_density(self, size: int) -> None:
         """Refuse what grows too much when it is unpacked."""
         if size > max(ALWAYS_UNPACKED, MOST_PACKED * self.size):
             rule = f"it must not grow more than {MOST_PACKED} times when it is unpacked"
-            remedy = "Unpack it yourself if you trust it."
-            raise self.fault(rule, f"{size:,} bytes from {self.size:,}", remedy)
+            found, remedy = f"{size:,} bytes from {self.size:,}", "Unpack it if you trust it."
+            raise TooLargeError([Fault(self.name, rule, found, remedy)])
 
     def fault(self, rule: str, found: str, remedy: str) -> RatingsError:
         """Return the error of the file as a whole."""
@@ -398,6 +412,13 @@ class Source:
             if self.path.suffix.lower() in OPENERS:
                 self.refuse_density(size)
             yield piece
+
+
+def _size_in_gzip(path: Path) -> int:
+    """The size that a gzip file says it has, up to 4 GB."""
+    with path.open("rb") as file:
+        file.seek(-min(4, path.stat().st_size), io.SEEK_END)
+        return int.from_bytes(file.read(), "little")
 
 
 def _end_of_space(text: str, place: int) -> int:
